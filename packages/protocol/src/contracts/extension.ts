@@ -1,0 +1,130 @@
+/**
+ * The open joint for protocol extensions. `server` and `client` name no extension; an extension brings its capability,
+ * methods, notifications, listen filters, tool options and result types through these interfaces.
+ */
+
+import type { JsonObject, JsonRpcNotification, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
+import type { CallToolResult } from '../model/tools.ts';
+import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
+import type { Era, Revision } from '../revisions/revision.ts';
+import type { BusMessage } from './message-bus.ts';
+import type { Ask, HandlerRun } from './handler-run.ts';
+import type { AuthInfo, Principal } from './principal.ts';
+
+/** Who asks, in which revision, with what abilities: what an extension may know of a request. */
+export interface ExtensionCall {
+  readonly revision: Revision;
+  readonly principal: Principal;
+  readonly auth?: AuthInfo | undefined;
+  readonly clientCapabilities: ClientCapabilities;
+  readonly signal: AbortSignal;
+  /** `channel`: one connection whose caller stays the same; `exchange`: one request by itself. */
+  readonly via: 'channel' | 'exchange';
+  /** Sends a notification that belongs to the request. */
+  notify(notification: JsonRpcNotification): Promise<void>;
+  /** Asks the client on the legacy era's channel; rejects where there is none. */
+  request(ask: Ask): Promise<JsonObject>;
+}
+
+/** A call of a tool as plain data, so that the tool can be run again from it, later and elsewhere. Holds no token. */
+export interface ToolCallRecord {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly principal: Principal;
+  /** The version of the revision that the call was made in. */
+  readonly revision: string;
+  readonly clientCapabilities: JsonObject;
+  readonly scopes: readonly string[];
+  readonly meta?: JsonObject;
+}
+
+/** Runs the rest of a call: the next interceptor, or the server's own dispatch. */
+export type NextCall = () => Promise<JsonObject>;
+
+/** Handles a request: its value is the canonical result. A `ProtocolError` becomes that JSON-RPC error. */
+export type ExtensionMethod = (params: JsonObject, call: ExtensionCall) => JsonObject | Promise<JsonObject>;
+
+/** A key that an extension adds to the filter of `subscriptions/listen`. */
+export interface ListenFilter {
+  readonly key: string;
+  /** The part of the wish that is honoured, echoed in the acknowledgement; undefined to leave it out. May throw a `ProtocolError`. */
+  accept(wish: JsonValue, call: ExtensionCall): JsonValue | undefined | Promise<JsonValue | undefined>;
+  /** The bus topics that an accepted wish listens to. */
+  topics(accepted: JsonValue, call: ExtensionCall): readonly string[];
+  /** The notification that an event becomes for this subscriber; undefined to pass it over. */
+  toNotification(event: BusMessage, accepted: JsonValue): JsonRpcNotification | undefined;
+}
+
+/** What a server gives an extension. */
+export interface ExtensionHost {
+  /** Adds a request method. @param where.eras The eras in which it exists; the other era answers -32601. */
+  addMethod(method: string, where: { readonly eras: readonly Era[]; readonly nameParam?: string }, fn: ExtensionMethod): void;
+  /** Adds a handler for a notification from clients. */
+  addNotification(method: string, where: { readonly eras: readonly Era[] }, fn: (params: JsonObject, call: ExtensionCall) => void): void;
+  /** Stands in front of a method's own dispatch; the first added is the outermost. */
+  intercept(method: string, fn: (params: JsonObject, call: ExtensionCall, next: NextCall) => Promise<JsonObject>): void;
+  /** Runs a tool from its record, with the asks, steps and reports of `run`. Rejects only for faults of the protocol. */
+  runTool(record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult>;
+  /** The options that a tool was registered with; undefined for a tool that the principal does not see. */
+  toolOptions(name: string, principal: Principal): Readonly<Record<string, unknown>> | undefined;
+  /** Tells subscribers, on this machine and others, through the server's `MessageBus`. */
+  publish(event: BusMessage): Promise<void>;
+  addFilter(filter: ListenFilter): void;
+  /** Called when the server closes; awaited. */
+  onClose(fn: () => Promise<void>): void;
+}
+
+/** A part that adds a protocol extension to a server. */
+export interface ServerExtension {
+  /** The extension's identifier, `vendor.example/name`; shown in `capabilities.extensions` where the revision has them. */
+  readonly id: string;
+  /** The settings shown under `id`, for revisions that have extensions; undefined to show nothing there. */
+  readonly settings?: JsonObject;
+  /** Top-level capabilities that the extension has in a revision. */
+  capabilities?(revision: Revision, via: 'channel' | 'exchange', authenticated: boolean): Partial<ServerCapabilities>;
+  /** `resultType` values of its own. */
+  readonly resultTypes?: readonly string[];
+  /** The tool options that it owns. An option that nobody owns is an error at registration. */
+  readonly toolOptions?: readonly string[];
+  /** The keys that it adds to a tool's definition in a list. */
+  toolDefinition?(options: Readonly<Record<string, unknown>>, revision: Revision): JsonObject;
+  /** The members that it adds to a handler's context. */
+  context?(run: HandlerRun): Readonly<Record<string, unknown>>;
+  /** The request methods that it may answer with a result of its own. */
+  readonly answers?: readonly string[];
+  install(host: ExtensionHost): void;
+}
+
+/** What a client gives an extension. */
+export interface ClientExtensionHost {
+  /** Sends a request and gives back the canonical result, whatever its `resultType`. */
+  request(method: string, params: JsonObject, options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number }): Promise<JsonObject>;
+  /** Sends a request and gives back the response as it came. */
+  requestRaw(method: string, params: JsonObject, options?: { readonly signal?: AbortSignal }): Promise<JsonRpcResponse>;
+  notify(method: string, params: JsonObject): Promise<void>;
+  /** Answers one question of the server with the program's own handlers. */
+  answer(ask: Ask): Promise<JsonObject>;
+  /** Stands around a method's own call. */
+  intercept(method: string, fn: (params: JsonObject, next: (params: JsonObject) => Promise<JsonObject>) => Promise<JsonObject>): void;
+  /** Handles a request from the server (legacy era). */
+  addMethod(method: string, fn: (params: JsonObject) => JsonObject | Promise<JsonObject>): void;
+  onNotification(method: string, fn: (params: JsonObject) => void): () => void;
+  /** Opens a subscription with keys of the extension's own; leaving the loop ends it. */
+  listen(filter: JsonObject, options?: { readonly signal?: AbortSignal }): AsyncIterable<JsonRpcNotification>;
+  readonly revision: Revision;
+  readonly serverCapabilities: ServerCapabilities;
+}
+
+/** A part that adds a protocol extension to a client. */
+export interface ClientExtension {
+  readonly id: string;
+  /** The settings declared under `id` in `capabilities.extensions`. */
+  readonly settings?: JsonObject;
+  /** Top-level client capabilities that the extension has in a revision. */
+  capabilities?(revision: Revision): Partial<ClientCapabilities>;
+  /** `resultType` values that it understands, and what becomes of such a result. */
+  readonly results?: Readonly<Record<string, (result: JsonObject, call: { readonly method: string; readonly params: JsonObject; readonly signal?: AbortSignal }) => Promise<JsonObject>>>;
+  /** The parameter of its methods that HTTP mirrors in `Mcp-Name`. */
+  readonly nameParams?: Readonly<Record<string, string>>;
+  install?(host: ClientExtensionHost): void;
+}

@@ -1,0 +1,85 @@
+/**
+ * The joint between a server and whatever hosts exchanges for it (`transport-http`, an in-memory exchange, a proxy).
+ *
+ * E1  `handle` never rejects: every failure is an error response to the request's id. It resolves once, after the last
+ *     notification of the call has been handed to `call.send`.
+ * E2  Calls are independent: any number run at once, also with equal ids, for any mix of principals.
+ * E3  After `call.signal` aborts nothing more is sent for the call; `handle` still settles.
+ * E4  A session belongs to the principal that opened it: a message of another is answered like one to an unknown session.
+ * E5  `state` is plain JSON that fully describes the session between calls; a session opened from it goes on as if never closed.
+ */
+
+import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { AuthInfo, Principal } from './principal.ts';
+
+/** What the host knows of the HTTP request behind a call, where there is one. */
+export interface CallOrigin {
+  readonly method: string;
+  /** The absolute URL that was asked for. */
+  readonly url: string;
+  /** The value of a request header, by case-insensitive name. */
+  header(name: string): string | undefined;
+  /** The peer's address, where known. */
+  readonly remoteAddress?: string;
+}
+
+/** One call as its host sees it: who calls, how to reach them while it runs, when to stop. */
+export interface ExchangeCall {
+  readonly principal: Principal;
+  readonly auth?: AuthInfo | undefined;
+  /** Aborted when the caller cancelled, left (modern era), or the host closes. May be created lazily. */
+  readonly signal: AbortSignal;
+  /** True when `signal` has aborted; cheaper than asking the signal, which may not exist yet. */
+  readonly isCancelled: boolean;
+  /** Sends what belongs to this call: notifications, and requests to the client in the legacy era only. */
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
+  /** Closes the stream early so that the client polls, where the host can. @param retryMs When to come back. */
+  readonly closeStream?: ((retryMs?: number) => void) | undefined;
+  readonly origin?: CallOrigin | undefined;
+}
+
+/** A session's way to its client when no call is at hand (the GET stream, the channel). */
+export interface SessionLink {
+  readonly principal: Principal;
+  readonly auth?: AuthInfo | undefined;
+  /** Whether the client can be sent requests at all: false where the program turned sessions' streams off. */
+  readonly canRequest: boolean;
+  /** Sends a message that belongs to no call. Rejects where no stream can carry it. */
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
+  /** Told after a message that changed `state`, so that the host can save it by compare-and-set. */
+  onStateChange?(state: SessionState): void;
+}
+
+/** A session as plain data. The server defines what is inside; hosts store it and hand it back. */
+export interface SessionState extends JsonObject {
+  /** The layout of the rest. A server refuses a layout that it does not know. */
+  readonly layout: number;
+}
+
+/** What `initialize` agreed on with one client, and its dispatch. */
+export interface LegacySession {
+  readonly state: SessionState;
+  /** Takes one message. Resolves to the answer of a request, to undefined for everything else. Never rejects. */
+  receive(message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined>;
+  /** Aborts the session's calls and forgets its subscriptions. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** How `Mcp-Param-*` headers mirror a tool's arguments: header name to the path of the argument. */
+export type ParamHeaders = ReadonlyMap<string, readonly string[]>;
+
+/** A server, as hosts of exchanges see it. */
+export interface McpEndpoint {
+  /** Answers one modern request. @see 2026-07-28 basic/index */
+  handle(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse>;
+  /**
+   * Opens a session of the legacy era, new or from its saved state.
+   *
+   * @throws {ProtocolError} When `saved` has a layout or revision that this server does not know.
+   */
+  openSession(link: SessionLink, saved?: SessionState): LegacySession;
+  /** The annotated arguments of a tool that this principal may see; undefined when there are none. */
+  paramHeaders(toolName: string, principal: Principal): ParamHeaders | undefined;
+  /** The parameter of a method that `Mcp-Name` mirrors, extensions' methods included. */
+  nameParam(method: string): string | undefined;
+}

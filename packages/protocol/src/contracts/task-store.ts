@@ -1,0 +1,75 @@
+/**
+ * Keeps tasks as records. The engine in `@mortise/tasks` is the only writer of their meaning; a store knows none of it.
+ *
+ * K1  `create` resolves when the record can be read back by any machine; an id that exists already rejects.
+ * K2  `update` writes only where `version` is the stored one, all fields at once or none, and counts `version` up by one.
+ * K3  `lease` succeeds only where no other lease lives at `nowMs`; of several callers at once exactly one succeeds.
+ * K4  `list` pages by `createdAtMs` then id, newest last, of one principal alone; the cursor stays good while records come and go.
+ * K5  Steps are written once: the second write of a key gives the first one's value.
+ * K6  A record past `expiresAtMs` is not found; `deleteExpired` removes it with its steps.
+ * K7  Records handed out are copies.
+ */
+
+import type { JsonObject, JsonRpcErrorObject, JsonValue } from '@mortise/jsonrpc-core';
+import type { ToolCallRecord } from './extension.ts';
+import type { Principal } from './principal.ts';
+
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+
+/** A question that a task waits for. */
+export interface TaskAsk {
+  /** Never used for another question in the task's life. */
+  readonly key: string;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly answer?: JsonObject;
+}
+
+export interface TaskRecord {
+  readonly id: string;
+  readonly principal: Principal;
+  /** Which wire created it; the engine itself does not care. */
+  readonly generation: string;
+  readonly status: TaskStatus;
+  readonly statusMessage?: string;
+  readonly call?: ToolCallRecord;
+  /** The request's progress token, where progress goes on for the task's life. */
+  readonly progressToken?: string | number;
+  readonly resumable: boolean;
+  readonly asks: readonly TaskAsk[];
+  readonly result?: JsonObject;
+  readonly error?: JsonRpcErrorObject;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** Milliseconds from creation, or null for no end. */
+  readonly ttlMs: number | null;
+  readonly expiresAtMs: number | null;
+  readonly pollIntervalMs?: number;
+  readonly lease?: { readonly owner: string; readonly untilMs: number };
+  /** Counts the writes, from 1. */
+  readonly version: number;
+  readonly data?: JsonObject;
+}
+
+export interface TaskPage {
+  readonly tasks: readonly TaskRecord[];
+  readonly nextCursor?: string;
+}
+
+export interface TaskStore {
+  create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord>;
+  get(id: string): Promise<TaskRecord | undefined>;
+  /** @returns The record as written, or undefined when the version had moved on or the task is gone. */
+  update(id: string, version: number, changes: Partial<Omit<TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal'>>): Promise<TaskRecord | undefined>;
+  list(principal: Principal, options: { readonly cursor?: string; readonly limit: number; readonly generation?: string }): Promise<TaskPage>;
+  count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number>;
+  /** Takes or renews the right to run a task. @returns The record, or undefined when another holds a living lease. */
+  lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined>;
+  /** Ids of unfinished tasks that nobody holds a living lease on. */
+  listOrphans(nowMs: number, limit: number): Promise<readonly string[]>;
+  getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined>;
+  /** @returns The value that is now stored: the first one ever put. */
+  putStep(id: string, key: string, value: JsonValue): Promise<JsonValue>;
+  deleteExpired(nowMs: number): Promise<number>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,22 @@
+/**
+ * Says whom a token speaks for.
+ *
+ * N1  Resolves only for a token that is valid now, for this resource.
+ * N2  Rejects with `AuthChallengeError` (a value of `@mortise/protocol`) for a caller who could do better; with any other error
+ *     for a fault of its own, which becomes a 500 and says nothing of its cause.
+ */
+
+import type { AuthInfo } from './principal.ts';
+
+export interface TokenRequest {
+  /** `Bearer` or `DPoP`; undefined with no `Authorization` header. */
+  readonly scheme: string | undefined;
+  readonly token: string | undefined;
+  readonly method: string;
+  readonly url: string;
+  header(name: string): string | undefined;
+}
+
+export interface TokenVerifier {
+  verify(request: TokenRequest, options: { readonly signal: AbortSignal }): Promise<AuthInfo>;
+}
