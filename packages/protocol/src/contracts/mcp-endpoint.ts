@@ -9,7 +9,7 @@
  * E5  `state` is plain JSON that fully describes the session between calls; a session opened from it goes on as if never closed.
  */
 
-import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { Connectable, JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, ServerConnection } from '@mortise/jsonrpc-core';
 import type { AuthInfo, Principal } from './principal.ts';
 
 /** What the host knows of the HTTP request behind a call, where there is one. */
@@ -82,4 +82,12 @@ export interface McpEndpoint {
   paramHeaders(toolName: string, principal: Principal): ParamHeaders | undefined;
   /** The parameter of a method that `Mcp-Name` mirrors, extensions' methods included. */
   nameParam(method: string): string | undefined;
+}
+
+/**
+ * A transport that hosts exchanges and takes the endpoint itself instead of a connection. Found by `attach`; while nothing is
+ * attached it is a plain `Transport`, so that other SDKs' servers can use it.
+ */
+export interface EndpointTransport {
+  attach(endpoint: McpEndpoint & Connectable): Promise<ServerConnection>;
 }
