@@ -1,0 +1,233 @@
+// `npm run bench`: every row of docs/performance in one run, ours beside a bare floor and the official SDKs. CPU per call and
+// ratios within the run are what counts; a ratio is performance relative to the floor (1 = as good as the floor).
+//
+//   node benchmarks/compare.mjs [--rounds N] [--only <part of a row's name>] [--json file]
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { openPeer, pump, startPeer } from './measure/line-peer.mjs';
+
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, json: { type: 'string' } },
+});
+const rounds = Number(options.rounds);
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const median = (values) => values.toSorted((x, y) => x - y)[Math.floor(values.length / 2)];
+const say = (text) => process.stderr.write(text);
+
+/** A server measured over stdio: CPU microseconds a call, spent in the server alone. */
+async function serverCpu({ file, args = [], era, warmUp, count, inFlight, makeParams, method = 'tools/call', check }) {
+  const peer = startPeer(here(file), args);
+  try {
+    const meta = await openPeer(peer, era);
+    const send = (index) => peer.request(method, { ...makeParams(index), ...(meta && { _meta: meta }) });
+    await pump(warmUp, inFlight, send, check);
+    const before = await peer.cpu();
+    await pump(count, inFlight, send, check);
+    const after = await peer.cpu();
+    return (after.cpuUs - before.cpuUs) / count;
+  } finally {
+    await peer.stop();
+  }
+}
+
+const callAdd = {
+  makeParams: (index) => ({ name: 'add', arguments: { a: index, b: 1 } }),
+  check: (message, index) => {
+    if (message.result?.structuredContent?.sum !== index + 1) throw new Error(`wrong answer: ${JSON.stringify(message).slice(0, 300)}`);
+  },
+};
+const listTools = {
+  method: 'tools/list',
+  makeParams: () => ({}),
+  check: (message) => {
+    if (!(message.result?.tools?.length >= 1000)) throw new Error(`wrong list: ${JSON.stringify(message).slice(0, 300)}`);
+  },
+};
+const bigText = 'x'.repeat(10 * 1024 * 1024);
+const sendBigLine = {
+  makeParams: () => ({ name: 'measure', arguments: { text: bigText } }),
+  check: (message) => {
+    if (message.result?.content?.[0]?.text !== String(bigText.length)) throw new Error('wrong length');
+  },
+};
+
+/** Runs a program that prints one JSON line, and gives its `cpuUsPerCall`. */
+function programCpu(file, args) {
+  const out = execFileSync(process.execPath, [here(file), ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  return JSON.parse(out.trim().split('\n').at(-1)).cpuUsPerCall;
+}
+
+/** Milliseconds from spawn to the answer of the first `tools/list`. */
+async function coldStart({ file, era }) {
+  const child = spawn(process.execPath, [here(file)], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const startedAt = performance.now();
+  const meta =
+    era === 'modern'
+      ? {
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+            'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
+          },
+        }
+      : {};
+  const lines = [{ id: 2, method: 'tools/list', params: meta }];
+  if (era === 'legacy') {
+    lines.unshift(
+      { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'b', version: '1' } } },
+      { method: 'notifications/initialized' },
+    );
+  }
+  child.stdin.write(lines.map((line) => JSON.stringify({ jsonrpc: '2.0', ...line }) + '\n').join(''));
+  let text = '';
+  const ms = await new Promise((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`${file} exited`)));
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+      if (/"id":2\b/.test(text) && text.endsWith('\n')) resolve(performance.now() - startedAt);
+    });
+  });
+  child.removeAllListeners('exit');
+  child.kill('SIGKILL');
+  return ms;
+}
+
+const v1 = 'official v1';
+const v2 = 'official v2';
+const servers = {
+  floor: ['floor/stdio-server.mjs', 'legacy'],
+  [v1]: ['official-v1/stdio-server.mjs', 'legacy'],
+  [v2]: ['official-v2/stdio-server.mjs', 'legacy'],
+  [`${v2}, modern`]: ['official-v2/stdio-server.mjs', 'modern'],
+  ours: ['ours/stdio-server.mjs', 'legacy'],
+  'ours, modern': ['ours/stdio-server.mjs', 'modern'],
+};
+const serverRow = (settings) => (name) => {
+  const [file, era] = servers[name];
+  return serverCpu({ file, era, ...settings });
+};
+const clients = {
+  floor: ['floor/stdio-client.mjs', []],
+  [v1]: ['official-v1/stdio-client.mjs', []],
+  [v2]: ['official-v2/stdio-client.mjs', []],
+  ours: ['ours/stdio-client.mjs', ['legacy']],
+  'ours, modern': ['ours/stdio-client.mjs', ['modern']],
+};
+const inMemory = {
+  [v1]: ['official-v1/in-memory.mjs', []],
+  [v2]: ['official-v2/in-memory.mjs', []],
+  ours: ['ours/in-memory.mjs', ['legacy']],
+  'ours, modern': ['ours/in-memory.mjs', ['modern']],
+};
+const starts = {
+  floor: ['floor/stdio-server.mjs', 'legacy'],
+  [v1]: ['official-v1/stdio-server.mjs', 'legacy'],
+  [v2]: ['official-v2/stdio-server.mjs', 'legacy'],
+  ours: ['ours/stdio-server.mjs', 'legacy'],
+  'ours, modern': ['ours/stdio-server.mjs', 'modern'],
+  'ours, without zod': ['ours/stdio-server-without-zod.mjs', 'legacy'],
+};
+
+const rows = [
+  {
+    name: 'stdio pipelined, 100 in flight, server CPU',
+    unit: 'us/call',
+    aim: 0.9,
+    systems: Object.keys(servers),
+    run: serverRow({ ...callAdd, warmUp: 4000, count: 20_000, inFlight: 100 }),
+  },
+  {
+    name: 'stdio sequential round trips, server CPU',
+    unit: 'us/call',
+    aim: 0.85,
+    systems: Object.keys(servers),
+    run: serverRow({ ...callAdd, warmUp: 1000, count: 6000, inFlight: 1 }),
+  },
+  {
+    name: 'client over stdio, 16 in flight, CPU',
+    unit: 'us/call',
+    aim: 0.7,
+    systems: Object.keys(clients),
+    run: (name) => programCpu(clients[name][0], ['20000', ...clients[name][1]]),
+  },
+  {
+    name: 'cold start, spawn to first tools/list',
+    unit: 'ms',
+    aim: 0.55,
+    aims: { 'ours, without zod': 0.8 },
+    systems: Object.keys(starts),
+    repeat: 3,
+    run: (name) => coldStart({ file: starts[name][0], era: starts[name][1] }),
+  },
+  {
+    name: 'tools/list with 1,000 tools, server CPU',
+    unit: 'us/call',
+    aim: 1.5,
+    systems: Object.keys(servers),
+    run: serverRow({ ...listTools, args: ['1000'], warmUp: 10, count: 60, inFlight: 4 }),
+  },
+  {
+    name: '10 MiB line over stdio, server CPU',
+    unit: 'us/call',
+    aim: 0.95,
+    systems: Object.keys(servers),
+    run: serverRow({ ...sendBigLine, warmUp: 2, count: 8, inFlight: 1 }),
+  },
+  {
+    name: 'in-memory calls, client and server in one process',
+    unit: 'us/call',
+    systems: Object.keys(inMemory),
+    aimCallsPerSecond: 500_000,
+    run: (name) => programCpu(...inMemory[name]),
+  },
+].filter((row) => !options.only || row.name.includes(options.only));
+
+const report = [];
+for (const row of rows) {
+  say(`${row.name}\n`);
+  const samples = new Map(row.systems.map((name) => [name, []]));
+  for (let round = 0; round < rounds * (row.repeat ?? 1); round++) {
+    for (const name of row.systems) {
+      try {
+        samples.get(name).push(await row.run(name));
+      } catch (error) {
+        samples.get(name).push(NaN);
+        say(`  ${name}: ${error.message.split('\n')[0].slice(0, 160)}\n`);
+      }
+    }
+    say(`  round ${round + 1} of ${rounds * (row.repeat ?? 1)}\r`);
+  }
+  say('\n');
+  const figures = Object.fromEntries([...samples].map(([name, values]) => [name, median(values)]));
+  report.push({ name: row.name, unit: row.unit, aim: row.aim, aims: row.aims, aimCallsPerSecond: row.aimCallsPerSecond, figures });
+}
+
+/** Whether a figure of ours holds its aim, is within a quarter of it, or misses it. */
+function verdict(ratio, aim) {
+  if (aim === undefined || !Number.isFinite(ratio)) return '';
+  if (ratio >= aim) return 'holds';
+  return ratio >= aim * 0.75 ? 'within a quarter' : 'MISSES';
+}
+
+const out = [`# Benchmarks, Node ${process.version}, medians of ${rounds} rounds\n`];
+for (const row of report) {
+  out.push(`## ${row.name}\n`, `| system | ${row.unit} | relative to the floor | aim | |`, '|---|---|---|---|---|');
+  for (const [name, value] of Object.entries(row.figures)) {
+    const isOurs = name.startsWith('ours');
+    const perSecond = 1e6 / value;
+    const ratio = row.aimCallsPerSecond ? perSecond : row.figures.floor / value;
+    const aim = isOurs ? (row.aims?.[name] ?? row.aim ?? row.aimCallsPerSecond) : undefined;
+    const shown = row.aimCallsPerSecond ? `${Math.round(perSecond / 1000)} k/s` : ratio.toFixed(2);
+    const shownAim = aim === undefined ? '' : row.aimCallsPerSecond ? `${aim / 1000} k/s` : String(aim);
+    out.push(`| ${name} | ${value.toFixed(value > 1000 ? 0 : 2)} | ${shown} | ${shownAim} | ${verdict(ratio, aim)} |`);
+  }
+  const best = Math.min(...Object.entries(row.figures).filter(([name]) => name.startsWith('official')).map(([, value]) => value));
+  const worse = Object.entries(row.figures).filter(([name, value]) => name.startsWith('ours') && value > best);
+  if (worse.length > 0) out.push(`\nWorse than the better official SDK: ${worse.map(([name]) => name).join(', ')}.`);
+  out.push('');
+}
+process.stdout.write(`${out.join('\n')}\n`);
+if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+if (!existsSync(here('../packages/server/dist/index.js'))) say('The packages are not built: run `npm run build` first.\n');
