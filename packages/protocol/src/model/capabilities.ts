@@ -1,0 +1,101 @@
+/** What a client and a server say that they can do. A member that is there, even as `{}`, means yes. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+
+/** Settings by extension identifier, `vendor.example/name`; `{}` means supported without settings. Since 2026-07-28. */
+export type ExtensionSettings = Readonly<Record<string, JsonObject>>;
+
+/**
+ * What a client can do: told once in `initialize`, or on each modern request.
+ *
+ * @see 2026-07-28 schema#clientcapabilities
+ */
+export interface ClientCapabilities extends JsonObject {
+  readonly experimental?: Readonly<Record<string, JsonObject>> | undefined;
+  /** @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
+  readonly roots?: RootsCapability | undefined;
+  /** @deprecated since 2026-07-28: call a model provider's API from the server. */
+  readonly sampling?: SamplingCapability | undefined;
+  /** Since 2025-06-18. `{}` means forms only. */
+  readonly elicitation?: ElicitationCapability | undefined;
+  /** @until 2025-11-25; then the extension `io.modelcontextprotocol/tasks`. */
+  readonly tasks?: ClientTasksCapability | undefined;
+  readonly extensions?: ExtensionSettings | undefined;
+}
+
+export interface RootsCapability extends JsonObject {
+  /** @until 2025-11-25 */
+  readonly listChanged?: boolean | undefined;
+}
+
+/** Its members since 2025-11-25. */
+export interface SamplingCapability extends JsonObject {
+  readonly context?: JsonObject | undefined;
+  readonly tools?: JsonObject | undefined;
+}
+
+/** Its members since 2025-11-25. */
+export interface ElicitationCapability extends JsonObject {
+  readonly form?: JsonObject | undefined;
+  readonly url?: JsonObject | undefined;
+}
+
+export interface ClientTasksCapability extends JsonObject {
+  readonly list?: JsonObject | undefined;
+  readonly cancel?: JsonObject | undefined;
+  readonly requests?: ClientTaskRequests | undefined;
+}
+
+export interface ClientTaskRequests extends JsonObject {
+  readonly sampling?: SamplingTaskRequests | undefined;
+  readonly elicitation?: ElicitationTaskRequests | undefined;
+}
+
+export interface SamplingTaskRequests extends JsonObject {
+  readonly createMessage?: JsonObject | undefined;
+}
+
+export interface ElicitationTaskRequests extends JsonObject {
+  readonly create?: JsonObject | undefined;
+}
+
+/**
+ * What a server can do: told in the result of `initialize` or of `server/discover`.
+ *
+ * @see 2026-07-28 schema#servercapabilities
+ */
+export interface ServerCapabilities extends JsonObject {
+  readonly experimental?: Readonly<Record<string, JsonObject>> | undefined;
+  /** @deprecated since 2026-07-28: write to stderr, or use OpenTelemetry. */
+  readonly logging?: JsonObject | undefined;
+  /** Since 2025-03-26. */
+  readonly completions?: JsonObject | undefined;
+  readonly prompts?: ListCapability | undefined;
+  readonly resources?: ResourcesCapability | undefined;
+  readonly tools?: ListCapability | undefined;
+  /** @until 2025-11-25; then the extension `io.modelcontextprotocol/tasks`. */
+  readonly tasks?: ServerTasksCapability | undefined;
+  readonly extensions?: ExtensionSettings | undefined;
+}
+
+export interface ListCapability extends JsonObject {
+  readonly listChanged?: boolean | undefined;
+}
+
+export interface ResourcesCapability extends ListCapability {
+  readonly subscribe?: boolean | undefined;
+}
+
+export interface ServerTasksCapability extends JsonObject {
+  readonly list?: JsonObject | undefined;
+  readonly cancel?: JsonObject | undefined;
+  readonly requests?: ServerTaskRequests | undefined;
+}
+
+export interface ServerTaskRequests extends JsonObject {
+  readonly tools?: ToolTaskRequests | undefined;
+}
+
+export interface ToolTaskRequests extends JsonObject {
+  readonly call?: JsonObject | undefined;
+}

@@ -1,0 +1,63 @@
+/**
+ * Multi round-trip requests: a result that asks, and the retry that answers. Since 2026-07-28.
+ *
+ * @see 2026-07-28 basic/patterns/mrtr
+ */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { ElicitRequestParams, ElicitResult } from './elicitation.ts';
+import type { RequestParams, Result } from './meta.ts';
+import type { ListRootsRequestParams, ListRootsResult } from './roots.ts';
+import type { CreateMessageRequestParams, CreateMessageResult } from './sampling.ts';
+
+export interface ElicitRequest extends JsonObject {
+  readonly method: 'elicitation/create';
+  readonly params: ElicitRequestParams;
+}
+
+/** @deprecated since 2026-07-28: call a model provider's API from the server. */
+export interface CreateMessageRequest extends JsonObject {
+  readonly method: 'sampling/createMessage';
+  readonly params: CreateMessageRequestParams;
+}
+
+/** @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
+export interface ListRootsRequest extends JsonObject {
+  readonly method: 'roots/list';
+  readonly params?: ListRootsRequestParams | undefined;
+}
+
+/** A question, without an id. */
+export type InputRequest = ElicitRequest | CreateMessageRequest | ListRootsRequest;
+
+/** Its answer: a bare result, without an id or `resultType`. */
+export type InputResponse = ElicitResult | CreateMessageResult | ListRootsResult;
+
+/** Questions by key. */
+export interface InputRequests extends JsonObject {
+  readonly [key: string]: InputRequest;
+}
+
+/** Answers by the keys of the questions. */
+export interface InputResponses extends JsonObject {
+  readonly [key: string]: InputResponse;
+}
+
+/** Ends an exchange without an answer: the client is to answer `inputRequests` and ask again. Has at least one of the two. */
+export interface InputRequiredResult extends Result {
+  readonly resultType: 'input_required';
+  readonly inputRequests?: InputRequests | undefined;
+  /** Opaque to the client, which gives it back byte for byte. */
+  readonly requestState?: string | undefined;
+}
+
+/** Params of the three methods that may be asked back: `tools/call`, `prompts/get`, `resources/read`. */
+export interface InputResponseRequestParams extends RequestParams {
+  readonly inputResponses?: InputResponses | undefined;
+  readonly requestState?: string | undefined;
+}
+
+/** Tells whether a result asks instead of answering. */
+export function isInputRequired(result: Result): result is InputRequiredResult {
+  return result.resultType === 'input_required';
+}

@@ -1,0 +1,89 @@
+/**
+ * `_meta`: the keys that MCP reserves, and the bases of params and results that carry them.
+ */
+
+import type { JsonObject, RequestId } from '@mortise/jsonrpc-core';
+import type { ClientCapabilities } from './capabilities.ts';
+import type { Implementation } from './implementation.ts';
+import type { LoggingLevel } from './logging.ts';
+import type { ProgressToken } from './progress.ts';
+
+/** The prefix of MCP's own `_meta` keys. */
+export const META_PREFIX = 'io.modelcontextprotocol/';
+/** On each modern request: the revision it is written in. */
+export const META_PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
+/** On each modern request: what the client can do for it. */
+export const META_CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+/** On modern requests: who the client says it is. */
+export const META_CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
+/** On modern requests: the least severe log message that the client wants for this request. */
+export const META_LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
+/** On modern results: who the server says it is. */
+export const META_SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+/** On everything that a subscription delivers: the id of its `subscriptions/listen` request. */
+export const META_SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
+/** On messages that belong to a task of the core's first generation. @until 2025-11-25 */
+export const META_RELATED_TASK = 'io.modelcontextprotocol/related-task';
+/** On a `CreateTaskResult`: what to tell the model meanwhile. @until 2025-11-25 */
+export const META_MODEL_IMMEDIATE_RESPONSE = 'io.modelcontextprotocol/model-immediate-response';
+/** On requests: the token under which progress is wanted. */
+export const META_PROGRESS_TOKEN = 'progressToken';
+/** W3C Trace Context, the parent. */
+export const META_TRACEPARENT = 'traceparent';
+/** W3C Trace Context, the vendors' state. */
+export const META_TRACESTATE = 'tracestate';
+/** W3C Baggage. */
+export const META_BAGGAGE = 'baggage';
+
+/** Any `_meta`: keys that nobody here knows are kept. */
+export interface MetaObject extends JsonObject {}
+
+/** `_meta` of a request. What is mandatory in the modern era is checked by `readRequestMeta`. */
+export interface RequestMeta extends MetaObject {
+  readonly progressToken?: ProgressToken | undefined;
+  readonly 'io.modelcontextprotocol/protocolVersion'?: string | undefined;
+  readonly 'io.modelcontextprotocol/clientCapabilities'?: ClientCapabilities | undefined;
+  readonly 'io.modelcontextprotocol/clientInfo'?: Implementation | undefined;
+  /** @deprecated with logging since 2026-07-28: write to stderr, or use OpenTelemetry. */
+  readonly 'io.modelcontextprotocol/logLevel'?: LoggingLevel | undefined;
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+  readonly baggage?: string | undefined;
+}
+
+/** `_meta` of a notification. */
+export interface NotificationMeta extends MetaObject {
+  readonly 'io.modelcontextprotocol/subscriptionId'?: RequestId | undefined;
+}
+
+/** `_meta` of a result. */
+export interface ResultMeta extends MetaObject {
+  readonly 'io.modelcontextprotocol/serverInfo'?: Implementation | undefined;
+  readonly 'io.modelcontextprotocol/subscriptionId'?: RequestId | undefined;
+}
+
+/** The base of every request's params. */
+export interface RequestParams extends JsonObject {
+  readonly _meta?: RequestMeta | undefined;
+}
+
+/** The base of every notification's params. */
+export interface NotificationParams extends JsonObject {
+  readonly _meta?: NotificationMeta | undefined;
+}
+
+/**
+ * What kind of result this is. An extension adds values of its own.
+ *
+ * @see 2026-07-28 basic/index#resulttype
+ */
+export type ResultType = 'complete' | 'input_required' | (string & {});
+
+/** The base of every result. On the modern wire `resultType` is always there; absent means `complete`. */
+export interface Result extends JsonObject {
+  readonly _meta?: ResultMeta | undefined;
+  readonly resultType?: ResultType | undefined;
+}
+
+/** A result that says nothing but that it worked. */
+export interface EmptyResult extends Result {}

@@ -1,0 +1,105 @@
+/**
+ * Every method with the types of its params and result, so that dispatch and calls are typed by the method's name. An
+ * extension adds its own by declaration merging. Which revision has which method is said by `Revision.requests`.
+ */
+
+import type { CancelledNotificationParams } from './cancellation.ts';
+import type { CompleteRequestParams, CompleteResult } from './completion.ts';
+import type { DiscoverResult } from './discover.ts';
+import type { ElicitationCompleteNotificationParams, ElicitRequestParams, ElicitResult } from './elicitation.ts';
+import type { InitializeRequestParams, InitializeResult } from './lifecycle.ts';
+import type { LoggingMessageNotificationParams, SetLevelRequestParams } from './logging.ts';
+import type { EmptyResult, NotificationParams, RequestParams } from './meta.ts';
+import type { PaginatedRequestParams } from './pagination.ts';
+import type { ProgressNotificationParams } from './progress.ts';
+import type { GetPromptRequestParams, GetPromptResult, ListPromptsResult } from './prompts.ts';
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+  ResourceUpdatedNotificationParams,
+  SubscribeRequestParams,
+} from './resources.ts';
+import type { ListRootsRequestParams, ListRootsResult } from './roots.ts';
+import type { CreateMessageRequestParams, CreateMessageResult } from './sampling.ts';
+import type { SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams, SubscriptionsListenResult } from './subscriptions.ts';
+import type { CancelTaskResult, GetTaskPayloadResult, GetTaskResult, ListTasksResult, TaskRequestParams, TaskStatusNotificationParams } from './tasks.ts';
+import type { CallToolRequestParams, CallToolResult, ListToolsResult } from './tools.ts';
+
+/** Requests that clients send. The result is the complete one: `input_required` and extensions' results come beside it. */
+export interface ClientRequestMap {
+  initialize: { params: InitializeRequestParams; result: InitializeResult };
+  ping: { params: RequestParams | undefined; result: EmptyResult };
+  'server/discover': { params: RequestParams; result: DiscoverResult };
+  'subscriptions/listen': { params: SubscriptionsListenRequestParams; result: SubscriptionsListenResult };
+  'tools/list': { params: PaginatedRequestParams | undefined; result: ListToolsResult };
+  'tools/call': { params: CallToolRequestParams; result: CallToolResult };
+  'resources/list': { params: PaginatedRequestParams | undefined; result: ListResourcesResult };
+  'resources/templates/list': { params: PaginatedRequestParams | undefined; result: ListResourceTemplatesResult };
+  'resources/read': { params: ReadResourceRequestParams; result: ReadResourceResult };
+  'resources/subscribe': { params: SubscribeRequestParams; result: EmptyResult };
+  'resources/unsubscribe': { params: SubscribeRequestParams; result: EmptyResult };
+  'prompts/list': { params: PaginatedRequestParams | undefined; result: ListPromptsResult };
+  'prompts/get': { params: GetPromptRequestParams; result: GetPromptResult };
+  'completion/complete': { params: CompleteRequestParams; result: CompleteResult };
+  'logging/setLevel': { params: SetLevelRequestParams; result: EmptyResult };
+  'tasks/get': { params: TaskRequestParams; result: GetTaskResult };
+  'tasks/result': { params: TaskRequestParams; result: GetTaskPayloadResult };
+  'tasks/cancel': { params: TaskRequestParams; result: CancelTaskResult };
+  'tasks/list': { params: PaginatedRequestParams | undefined; result: ListTasksResult };
+}
+
+/** Requests that servers send (legacy era) or put into an `input_required` result (modern era). */
+export interface ServerRequestMap {
+  ping: { params: RequestParams | undefined; result: EmptyResult };
+  'elicitation/create': { params: ElicitRequestParams; result: ElicitResult };
+  'sampling/createMessage': { params: CreateMessageRequestParams; result: CreateMessageResult };
+  'roots/list': { params: ListRootsRequestParams | undefined; result: ListRootsResult };
+  'tasks/get': { params: TaskRequestParams; result: GetTaskResult };
+  'tasks/result': { params: TaskRequestParams; result: GetTaskPayloadResult };
+  'tasks/cancel': { params: TaskRequestParams; result: CancelTaskResult };
+  'tasks/list': { params: PaginatedRequestParams | undefined; result: ListTasksResult };
+}
+
+/** Every request. */
+export interface RequestMap extends ClientRequestMap, ServerRequestMap {}
+
+/** Notifications that clients send. */
+export interface ClientNotificationMap {
+  'notifications/initialized': NotificationParams | undefined;
+  'notifications/cancelled': CancelledNotificationParams;
+  'notifications/progress': ProgressNotificationParams;
+  'notifications/roots/list_changed': NotificationParams | undefined;
+  'notifications/tasks/status': TaskStatusNotificationParams;
+}
+
+/** Notifications that servers send. */
+export interface ServerNotificationMap {
+  'notifications/cancelled': CancelledNotificationParams;
+  'notifications/progress': ProgressNotificationParams;
+  'notifications/message': LoggingMessageNotificationParams;
+  'notifications/tools/list_changed': NotificationParams | undefined;
+  'notifications/prompts/list_changed': NotificationParams | undefined;
+  'notifications/resources/list_changed': NotificationParams | undefined;
+  'notifications/resources/updated': ResourceUpdatedNotificationParams;
+  'notifications/subscriptions/acknowledged': SubscriptionsAcknowledgedNotificationParams;
+  'notifications/elicitation/complete': ElicitationCompleteNotificationParams;
+  'notifications/tasks/status': TaskStatusNotificationParams;
+}
+
+/** Every notification. */
+export interface NotificationMap extends ClientNotificationMap, ServerNotificationMap {}
+
+/** The methods that clients request, as string literals: a misspelt one does not compile. */
+export type ClientRequestMethod = keyof ClientRequestMap;
+/** The methods that servers request. */
+export type ServerRequestMethod = keyof ServerRequestMap;
+/** Every request method. */
+export type RequestMethod = keyof RequestMap;
+/** Every notification method. */
+export type NotificationMethod = keyof NotificationMap;
+/** The params of a request method. */
+export type ParamsOf<M extends RequestMethod> = RequestMap[M]['params'];
+/** The complete result of a request method. */
+export type ResultOf<M extends RequestMethod> = RequestMap[M]['result'];

@@ -1,0 +1,33 @@
+/** Progress: how far a request has come. */
+
+import type { NotificationParams } from './meta.ts';
+
+/** Names a request's progress: a string or an integer, given back with the same JSON type. */
+export type ProgressToken = string | number;
+
+/**
+ * One step of progress.
+ *
+ * @see 2026-07-28 basic/patterns/progress
+ */
+export interface ProgressNotificationParams extends NotificationParams {
+  readonly progressToken: ProgressToken;
+  /** Strictly greater than in the notification before. May be fractional. */
+  readonly progress: number;
+  /** What `progress` will be at the end, where known. */
+  readonly total?: number | undefined;
+  /** What is happening, for people. Since 2025-03-26. */
+  readonly message?: string | undefined;
+}
+
+/** What a caller sees of one step of progress. */
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** Tells whether a value can be a progress token. */
+export function isProgressToken(value: unknown): value is ProgressToken {
+  return typeof value === 'string' || Number.isInteger(value);
+}

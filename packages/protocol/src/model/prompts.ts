@@ -1,0 +1,47 @@
+/** Prompts: messages that a server writes for a conversation. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { CacheableResult } from './cacheable.ts';
+import type { ContentBlock, Role } from './content.ts';
+import type { Icons } from './icons.ts';
+import type { BaseMetadata } from './implementation.ts';
+import type { InputResponseRequestParams } from './input-required.ts';
+import type { MetaObject, Result } from './meta.ts';
+import type { PaginatedResult } from './pagination.ts';
+
+export interface PromptArgument extends BaseMetadata {
+  readonly description?: string | undefined;
+  /** @default false */
+  readonly required?: boolean | undefined;
+}
+
+/**
+ * A prompt as lists show it.
+ *
+ * @see 2026-07-28 server/prompts
+ */
+export interface Prompt extends BaseMetadata, Icons {
+  readonly description?: string | undefined;
+  readonly arguments?: readonly PromptArgument[] | undefined;
+  readonly _meta?: MetaObject | undefined;
+}
+
+export interface ListPromptsResult extends PaginatedResult, CacheableResult {
+  readonly prompts: readonly Prompt[];
+}
+
+export interface GetPromptRequestParams extends InputResponseRequestParams {
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, string>> | undefined;
+}
+
+/** One message: one block, never an array. */
+export interface PromptMessage extends JsonObject {
+  readonly role: Role;
+  readonly content: ContentBlock;
+}
+
+export interface GetPromptResult extends Result {
+  readonly description?: string | undefined;
+  readonly messages: readonly PromptMessage[];
+}

@@ -1,0 +1,72 @@
+/**
+ * Sampling: a server asks the client's model.
+ *
+ * Deprecated since 2026-07-28: call a model provider's API from the server.
+ */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { AudioContent, ImageContent, Role, TextContent, ToolResultContent, ToolUseContent } from './content.ts';
+import type { MetaObject, RequestParams } from './meta.ts';
+import type { TaskMetadata } from './tasks.ts';
+import type { Tool } from './tools.ts';
+
+/** A block of a sampling message; the tool blocks since 2025-11-25. */
+export type SamplingMessageContentBlock = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent;
+
+/** @deprecated since 2026-07-28: call a model provider's API from the server. */
+export interface SamplingMessage extends JsonObject {
+  readonly role: Role;
+  /** One block up to 2025-06-18; one or many later. */
+  readonly content: SamplingMessageContentBlock | readonly SamplingMessageContentBlock[];
+  readonly _meta?: MetaObject | undefined;
+}
+
+export interface ModelHint extends JsonObject {
+  /** Part of a model's name, such as `sonnet`. */
+  readonly name?: string | undefined;
+}
+
+/** What matters in the choice of a model; each priority from 0 to 1. */
+export interface ModelPreferences extends JsonObject {
+  /** In order; the first that matches wins over the priorities. */
+  readonly hints?: readonly ModelHint[] | undefined;
+  readonly costPriority?: number | undefined;
+  readonly speedPriority?: number | undefined;
+  readonly intelligencePriority?: number | undefined;
+}
+
+/** Whether the model may, must or must not use tools. Since 2025-11-25. */
+export interface ToolChoice extends JsonObject {
+  /** @default 'auto' */
+  readonly mode?: 'auto' | 'required' | 'none' | undefined;
+}
+
+/**
+ * Params of `sampling/createMessage`.
+ *
+ * @deprecated since 2026-07-28: call a model provider's API from the server.
+ * @see 2026-07-28 client/sampling
+ */
+export interface CreateMessageRequestParams extends RequestParams {
+  readonly messages: readonly SamplingMessage[];
+  readonly modelPreferences?: ModelPreferences | undefined;
+  readonly systemPrompt?: string | undefined;
+  /** `thisServer` and `allServers` are deprecated; leave it out. */
+  readonly includeContext?: 'none' | 'thisServer' | 'allServers' | undefined;
+  readonly temperature?: number | undefined;
+  readonly maxTokens: number;
+  readonly stopSequences?: readonly string[] | undefined;
+  readonly metadata?: JsonObject | undefined;
+  /** Needs the client capability `sampling.tools`. Since 2025-11-25. */
+  readonly tools?: readonly Tool[] | undefined;
+  /** Needs the client capability `sampling.tools`. Since 2025-11-25. */
+  readonly toolChoice?: ToolChoice | undefined;
+  /** Asks for a task. @until 2025-11-25 */
+  readonly task?: TaskMetadata | undefined;
+}
+
+/** What the model said. @deprecated since 2026-07-28, with `CreateMessageRequestParams`. */
+export interface CreateMessageResult extends SamplingMessage {
+  readonly model: string;
+  readonly stopReason?: 'endTurn' | 'stopSequence' | 'maxTokens' | 'toolUse' | (string & {}) | undefined;
+}

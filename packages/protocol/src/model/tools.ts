@@ -1,0 +1,81 @@
+/** Tools: what a server does when a model asks. */
+
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import type { CacheableResult } from './cacheable.ts';
+import type { ContentBlock } from './content.ts';
+import type { Icons } from './icons.ts';
+import type { BaseMetadata } from './implementation.ts';
+import type { InputResponseRequestParams } from './input-required.ts';
+import type { JsonSchemaObject, ObjectJsonSchema } from './json-schema.ts';
+import type { MetaObject, Result } from './meta.ts';
+import type { PaginatedResult } from './pagination.ts';
+import type { TaskMetadata } from './tasks.ts';
+
+/**
+ * Hints on what a tool does. Untrusted unless the server is trusted. Since 2025-03-26.
+ *
+ * @see 2026-07-28 schema#toolannotations
+ */
+export interface ToolAnnotations extends JsonObject {
+  readonly title?: string | undefined;
+  /** Changes nothing. @default false */
+  readonly readOnlyHint?: boolean | undefined;
+  /** May destroy something, where it is not read-only. @default true */
+  readonly destructiveHint?: boolean | undefined;
+  /** The same call again changes nothing more, where it is not read-only. @default false */
+  readonly idempotentHint?: boolean | undefined;
+  /** Deals with things outside a closed set, such as the web. @default true */
+  readonly openWorldHint?: boolean | undefined;
+}
+
+/** How a tool runs. @until 2025-11-25; later revisions have the tasks extension. */
+export interface ToolExecution extends JsonObject {
+  /** Whether it may, must or must not be called as a task. @default 'forbidden' */
+  readonly taskSupport?: 'forbidden' | 'optional' | 'required' | undefined;
+}
+
+/**
+ * A tool as lists show it.
+ *
+ * @see 2026-07-28 server/tools#tool
+ */
+export interface Tool extends BaseMetadata, Icons {
+  readonly description?: string | undefined;
+  readonly inputSchema: ObjectJsonSchema;
+  /** Of `structuredContent`. Its root is an object up to 2025-11-25, anything later. Since 2025-06-18. */
+  readonly outputSchema?: JsonSchemaObject | undefined;
+  readonly annotations?: ToolAnnotations | undefined;
+  /** @until 2025-11-25 */
+  readonly execution?: ToolExecution | undefined;
+  readonly _meta?: MetaObject | undefined;
+}
+
+export interface ListToolsResult extends PaginatedResult, CacheableResult {
+  readonly tools: readonly Tool[];
+}
+
+export interface CallToolRequestParams extends InputResponseRequestParams {
+  readonly name: string;
+  readonly arguments?: JsonObject | undefined;
+  /** Asks for a task. @until 2025-11-25 */
+  readonly task?: TaskMetadata | undefined;
+}
+
+/**
+ * What a tool said.
+ *
+ * @see 2026-07-28 server/tools#tool-result
+ */
+export interface CallToolResult extends Result {
+  /** Always there; may be empty. */
+  readonly content: readonly ContentBlock[];
+  /** Since 2025-06-18: an object; since 2026-07-28: any value, where `null` is one and absent is none. */
+  readonly structuredContent?: JsonValue | undefined;
+  /** The tool failed, and `content` says how. @default false */
+  readonly isError?: boolean | undefined;
+}
+
+/** The name for people: `title`, else `annotations.title`, else `name`. */
+export function toolDisplayName(tool: Tool): string {
+  return tool.title ?? tool.annotations?.title ?? tool.name;
+}
