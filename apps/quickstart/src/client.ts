@@ -1,0 +1,109 @@
+/**
+ * The quickstart's client: starts the server as a child process, finds out which era it speaks, and uses everything it offers;
+ * then does the same pinned to each older revision. Exits with 0 when every answer was the right one.
+ */
+
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { McpClient } from '@mortise/client';
+import { REVISIONS } from '@mortise/protocol';
+import { stdioTransport } from '@mortise/transport-stdio/client';
+import { heading, line, progressBar } from './transcript.ts';
+
+const serverFile = fileURLToPath(new URL('./server.js', import.meta.url));
+
+/** The text of a result's first text block. */
+function textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
+  return content.find((block) => block.type === 'text')?.text ?? '';
+}
+
+async function listEverything(client: McpClient): Promise<void> {
+  const tools = await Array.fromAsync(client.tools());
+  line('tools/list', tools.map((tool) => tool.name).join(', '));
+  assert.deepEqual(
+    tools.map((tool) => tool.name),
+    ['add', 'divide', 'search_docs', 'convert_currency', 'count_down'],
+  );
+  const templates = await Array.fromAsync(client.resourceTemplates());
+  line('resources/templates/list', templates.map((template) => template.uriTemplate).join(', '));
+  const prompts = await Array.fromAsync(client.prompts());
+  line('prompts/list', prompts.map((prompt) => prompt.name).join(', '));
+}
+
+async function callTools(client: McpClient): Promise<void> {
+  const sum = await client.callTool('add', { a: 2, b: 3 });
+  line('tools/call add { a: 2, b: 3 }', textOf(sum.content));
+  assert.match(textOf(sum.content), /5/);
+
+  const failed = await client.callTool('divide', { a: 1, b: 0 });
+  line('tools/call divide { a: 1, b: 0 }', textOf(failed.content));
+  assert.equal(failed.isError, true);
+
+  const money = await client.callTool('convert_currency', { amount: 10, from: 'GBP', to: 'USD' });
+  line('tools/call convert_currency { 10 GBP to USD }', textOf(money.content));
+  assert.match(textOf(money.content), /15/);
+}
+
+async function readDocuments(client: McpClient): Promise<void> {
+  const found = await client.callTool('search_docs', { query: 'transport', limit: 2 });
+  const links = found.content.filter((block) => block.type === 'resource_link');
+  // Revisions before resource links show them as text; the same documents stand in the list of resources.
+  const uris = links.length > 0 ? links.map((link) => link.uri) : (await client.listResources()).resources.slice(0, 2).map((one) => one.uri);
+  line('tools/call search_docs { query: "transport" }', uris.join(', '));
+  for (const uri of uris) {
+    const [document] = (await client.readResource(uri)).contents;
+    assert.ok(document && 'text' in document);
+    line(`resources/read ${uri}`, document.text.split('\n')[0] ?? '');
+  }
+  const [greeting] = (await client.readResource('greeting://Ada')).contents;
+  assert.ok(greeting && 'text' in greeting && greeting.text === 'Hello, Ada!');
+  line('resources/read greeting://Ada', greeting.text);
+}
+
+async function promptAndComplete(client: McpClient): Promise<void> {
+  const { completion } = await client.complete({ ref: { type: 'ref/prompt', name: 'explain_calculation' }, argument: { name: 'operation', value: 'd' } });
+  line('completion/complete operation "d"', completion.values.join(', '));
+  assert.deepEqual(completion.values, ['division']);
+  const prompt = await client.getPrompt('explain_calculation', { operation: 'division' });
+  const content = prompt.messages[0]?.content;
+  assert.ok(content && !Array.isArray(content) && content.type === 'text');
+  line('prompts/get explain_calculation', content.text);
+}
+
+async function waitAndCancel(client: McpClient): Promise<void> {
+  const asked = 'tools/call count_down { steps: 20 }';
+  const done = await client.callTool('count_down', { steps: 20 }, { onProgress: ({ progress, total }) => progressBar(asked, progress, total ?? 20) });
+  line(asked, textOf(done.content));
+
+  const patience = new AbortController();
+  const reason = new Error('the user lost patience');
+  const cancelled = client.callTool('count_down', { steps: 1000 }, { signal: patience.signal, onProgress: () => patience.abort(reason) });
+  await assert.rejects(cancelled, reason);
+  line('tools/call count_down { steps: 1000 }', `cancelled: ${reason.message}`);
+  const sum = await client.callTool('add', { a: 20, b: 22 });
+  line('tools/call add { a: 20, b: 22 }', `${textOf(sum.content)} (the connection lives on)`);
+}
+
+async function show(title: string, protocolVersion?: string): Promise<void> {
+  const client = await McpClient.connect(
+    stdioTransport({ command: process.execPath, args: [serverFile] }),
+    { name: 'quickstart-client', version: '1.0.0' },
+    protocolVersion === undefined ? {} : { protocolVersion },
+  );
+  try {
+    heading(`${title}: ${client.serverInfo?.name ?? 'the server'} speaks ${client.protocolVersion} (${client.era} era)`);
+    await listEverything(client);
+    await callTools(client);
+    await readDocuments(client);
+    await promptAndComplete(client);
+    await waitAndCancel(client);
+  } finally {
+    await client.close();
+  }
+}
+
+await show('Era detected');
+for (const revision of REVISIONS.filter((one) => one.era === 'legacy').toReversed()) {
+  await show('Pinned to an older revision', revision.version);
+}
+process.stdout.write('\nEverything answered as it should.\n');
