@@ -4,7 +4,7 @@ export default defineConfig({
   resolve: { conditions: ['mortise-source'] },
   ssr: { resolve: { conditions: ['mortise-source', 'node', 'import', 'module', 'default'] } },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
+    include: ['packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts', 'interop/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
     testTimeout: 20_000,
   },
 });

@@ -17,16 +17,23 @@ function textOf(content: readonly { readonly type: string; readonly text?: strin
   return content.find((block) => block.type === 'text')?.text ?? '';
 }
 
+/** Reads an iterable that pages by itself to its end. */
+async function collect<T>(pages: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of pages) items.push(item);
+  return items;
+}
+
 async function listEverything(client: McpClient): Promise<void> {
-  const tools = await Array.fromAsync(client.tools());
+  const tools = await collect(client.tools());
   line('tools/list', tools.map((tool) => tool.name).join(', '));
   assert.deepEqual(
     tools.map((tool) => tool.name),
     ['add', 'divide', 'search_docs', 'convert_currency', 'count_down'],
   );
-  const templates = await Array.fromAsync(client.resourceTemplates());
+  const templates = await collect(client.resourceTemplates());
   line('resources/templates/list', templates.map((template) => template.uriTemplate).join(', '));
-  const prompts = await Array.fromAsync(client.prompts());
+  const prompts = await collect(client.prompts());
   line('prompts/list', prompts.map((prompt) => prompt.name).join(', '));
 }
 
