@@ -1,0 +1,185 @@
+/** What tools, resources and prompts are registered with, and the handles that registering gives back. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type {
+  Annotations,
+  CacheScope,
+  ContentBlock,
+  GetPromptResult,
+  Icon,
+  InputRequiredResult,
+  MetaObject,
+  PromptMessage,
+  ReadResourceResult,
+  ToolAnnotations,
+} from '@mortise/protocol';
+import type { VisibilityContext } from './context.ts';
+import type { AnySchema, InferOutput, ObjectSchema } from './schema/infer.ts';
+import type { ToolHandler, ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
+
+/** What lists show of anything, and to whom. */
+export interface ListedConfig<App = unknown> {
+  /** For people. */
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  /** Each with a `src` that is `https:` or `data:`. Shown since 2025-11-25. */
+  readonly icons?: readonly Icon[] | undefined;
+  readonly _meta?: MetaObject | undefined;
+  /**
+   * Whether this caller may see it, in lists and in calls alike: what is hidden is answered like what does not exist. Asked for
+   * each request, so it must be quick. A list with such a rule is `cacheScope: 'private'`.
+   */
+  readonly visible?: ((ctx: VisibilityContext<App>) => boolean) | undefined;
+}
+
+/**
+ * The options of a tool that extensions own. They add theirs by declaration merging; an option that no installed extension
+ * owns is an error at registration.
+ */
+export interface ToolOptions {}
+
+/** A tool's registration. */
+export interface ToolConfig<In = ToolInputSchema, Out = ToolOutputSchema, App = unknown> extends ListedConfig<App>, ToolOptions {
+  /** Of the arguments; a tool without it takes none and its handler is given the context alone. */
+  readonly inputSchema?: In;
+  /** Of `structuredContent`, which is checked against it. */
+  readonly outputSchema?: Out;
+  readonly annotations?: ToolAnnotations | undefined;
+  /** What a verified token must be good for. A caller whose token lacks one is refused; `local` callers have no token and need none. */
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** A resource's, or a template's, registration. */
+export interface ResourceConfig<App = unknown> extends ListedConfig<App> {
+  readonly mimeType?: string | undefined;
+  readonly annotations?: Annotations | undefined;
+  /** Bytes, before any encoding. */
+  readonly size?: number | undefined;
+  /** How long what is read stays good. @default the server's `cache.readTtlMs` */
+  readonly ttlMs?: number | undefined;
+  /** @default 'private' */
+  readonly cacheScope?: CacheScope | undefined;
+}
+
+/** A prompt's registration. */
+export interface PromptConfig<Args = ObjectSchema | undefined, App = unknown> extends ListedConfig<App> {
+  /** Each field is a string on the wire. Fields may be `completable`. */
+  readonly argsSchema?: Args;
+}
+
+/** One item of what a resource holds; without `uri` it is the one that was asked for. Bytes are sent as base64. */
+export type ReadContent =
+  | { readonly uri?: string | undefined; readonly mimeType?: string | undefined; readonly text: string; readonly _meta?: MetaObject | undefined }
+  | { readonly uri?: string | undefined; readonly mimeType?: string | undefined; readonly blob: string | Uint8Array; readonly _meta?: MetaObject | undefined };
+
+/** What a reader may give back. `undefined` means that there is no such resource. */
+export type ReadReturn =
+  | string
+  | Uint8Array
+  | ReadContent
+  | readonly ReadContent[]
+  | ReadResourceResult
+  | { readonly contents: readonly ReadContent[] }
+  | InputRequiredResult
+  | undefined;
+
+/** What a prompt's handler may give back: text (one message of the user), one message, several, or the whole result. */
+export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | GetPromptResult | InputRequiredResult;
+
+/** A prompt's handler: `(args, ctx)` where there is an `argsSchema`, `(ctx)` where there is none. */
+export type PromptHandler<Args, Context> = Args extends undefined
+  ? (ctx: Context) => PromptReturn | Promise<PromptReturn>
+  : (args: InferOutput<Args>, ctx: Context) => PromptReturn | Promise<PromptReturn>;
+
+/** Reads the resource at one URI. */
+export type ResourceReader<Context> = (uri: URL, ctx: Context) => ReadReturn | Promise<ReadReturn>;
+
+/** The variables of a template, percent-decoded; a list where the template says so. */
+export type TemplateVariables = Readonly<Record<string, string | string[]>>;
+
+/** Reads a resource of a template's family. */
+export type TemplateReader<Context> = (uri: URL, variables: TemplateVariables, ctx: Context) => ReadReturn | Promise<ReadReturn>;
+
+/** What every handle can do, also while clients are connected: they are told that the list changed. */
+export interface RegisteredItem {
+  readonly name: string;
+  /** Whether it is shown and can be used. */
+  readonly enabled: boolean;
+  enable(): void;
+  /** Hides it from everyone; a call is answered as if it did not exist. */
+  disable(): void;
+  /** Takes it away for good. */
+  remove(): void;
+}
+
+/** What may be changed of a tool; what is not named stays. `name: null` removes it. */
+export interface ToolChanges extends Omit<ToolConfig<ToolInputSchema, ToolOutputSchema>, 'inputSchema' | 'outputSchema'> {
+  readonly name?: string | null | undefined;
+  readonly inputSchema?: ObjectSchema | undefined;
+  /** The same as `inputSchema`. */
+  readonly paramsSchema?: ObjectSchema | undefined;
+  readonly outputSchema?: AnySchema | undefined;
+  // The handler's arguments belong to a schema that may have changed too, so nothing here can tie the two together.
+  readonly handler?: ((...args: never[]) => unknown) | undefined;
+  /** The same as `handler`. */
+  readonly callback?: ((...args: never[]) => unknown) | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+/** A registered tool. */
+export interface RegisteredTool extends RegisteredItem {
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: the new name is taken or malformed; nothing is changed then. */
+  update(changes: ToolChanges): void;
+}
+
+/** What may be changed of a resource. `uri: null` removes it. */
+export interface ResourceChanges extends ResourceConfig {
+  readonly name?: string | undefined;
+  readonly uri?: string | null | undefined;
+  readonly read?: ((...args: never[]) => unknown) | undefined;
+  /** The same as `read`. */
+  readonly callback?: ((...args: never[]) => unknown) | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+/** A registered resource. */
+export interface RegisteredResource extends RegisteredItem {
+  readonly uri: string;
+  update(changes: ResourceChanges): void;
+}
+
+/** What may be changed of a template. `name: null` removes it. */
+export interface ResourceTemplateChanges extends ResourceConfig {
+  readonly name?: string | null | undefined;
+  readonly read?: ((...args: never[]) => unknown) | undefined;
+  /** The same as `read`. */
+  readonly callback?: ((...args: never[]) => unknown) | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+/** A registered resource template. */
+export interface RegisteredResourceTemplate extends RegisteredItem {
+  readonly uriTemplate: string;
+  update(changes: ResourceTemplateChanges): void;
+}
+
+/** What may be changed of a prompt. `name: null` removes it. */
+export interface PromptChanges extends ListedConfig {
+  readonly name?: string | null | undefined;
+  readonly argsSchema?: ObjectSchema | undefined;
+  readonly handler?: ((...args: never[]) => unknown) | undefined;
+  /** The same as `handler`. */
+  readonly callback?: ((...args: never[]) => unknown) | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+/** A registered prompt. */
+export interface RegisteredPrompt extends RegisteredItem {
+  update(changes: PromptChanges): void;
+}
+
+/** Anything that a handler with a context may be, once its types no longer matter. */
+export type AnyToolHandler = ToolHandler<undefined, undefined, never> | ((args: never, ctx: never) => unknown);
+
+/** A block of content, or text that becomes one. */
+export type ContentLike = string | ContentBlock | JsonObject;
