@@ -27,8 +27,8 @@ export interface SendOptions {
  * T3   `send` settles: it resolves once the message is handed to the layer below (waiting while that is full), and rejects,
  *      never hangs, when the transport is not started, closed, or closes while it waits.
  * T4   `onclose` fires exactly once, after the last `onmessage`, whichever side closed, also while sends are pending.
- * T5   A frame that is not JSON is reported by `onerror` (a `ParseError`) and skipped; the next one is still read. JSON that is
- *      not a message is handed to `onmessage` as it is: the reader above judges it.
+ * T5   A frame that is not JSON is reported by `onerror` (a `ParseError`, which `Connection` answers) and skipped; the next one
+ *      is still read. JSON that is not a message is handed to `onmessage` as it is: the reader above judges it.
  * T6   A frame longer than the transport's bound is reported by `onerror` (a `MessageTooLargeError`) without being kept in
  *      memory; the next one is still read, or the transport closes, as its documentation says.
  * T7   `close` resolves when everything is released, and may be called twice and at any time, also before `start`.
@@ -43,7 +43,15 @@ export interface SendOptions {
 export interface Transport {
   /** Begins delivery. Rejects when the channel cannot be opened, or was already started or closed. */
   start(): Promise<void>;
-  /** Sends one message. @throws {ConnectionClosedError} When the transport is closed. */
+  /**
+   * Sends one message. When nothing waits it may return `resolvedPromise`, so that a message costs no promise.
+   *
+   * A transport whose peer sent an array of messages (a batch) is handed the array of their answers here, in spite of the
+   * type, and writes it as one JSON text; `serializeMessage` does.
+   *
+   * @throws {NotConnectedError} Before `start`.
+   * @throws {ConnectionClosedError} When the transport is closed.
+   */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
   /** Closes the channel and releases everything that it holds. */
   close(): Promise<void>;

@@ -1,0 +1,131 @@
+/** What a `Connection` takes and gives: its options, and the two sides of a call. */
+
+import type { Clock, Logger } from './instruments.ts';
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from './message.ts';
+import type { MessageInfo } from './transport.ts';
+
+/** What a handler may give back for a request. */
+export type RequestOutcome = JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;
+
+/** How a `Connection` behaves. */
+export interface ConnectionOptions {
+  /**
+   * Answers a request. A plain value is answered at once and costs no promise.
+   *
+   * What it throws is answered as `toWireError` says. `undefined`, an answer with another id, and what JSON cannot carry are
+   * answered with -32603. Once the call is cancelled or the connection closed, whatever it gives is dropped.
+   *
+   * @default every request is answered with -32601
+   */
+  onRequest?(request: JsonRpcRequest, call: InboundCall): RequestOutcome;
+  /**
+   * Told each notification, except a cancellation of a request being served here. Progress of a request sent from here is
+   * also told to that request's `onProgress`, first.
+   */
+  onNotification?(notification: JsonRpcNotification, info: MessageInfo | undefined): void;
+  /** Told what went wrong without ending the connection: garbage, unknown answers, throwing callbacks, failed sends. */
+  onError?(error: Error): void;
+  /** Told once that the connection has ended, after everything that was pending has been settled. */
+  onClose?(): void;
+  /**
+   * Whether an array is a batch now (JSON-RPC 2.0 section 6), answered by an array; else it is one invalid request.
+   *
+   * @default () => false
+   */
+  isBatchingOn?(): boolean;
+  /**
+   * Whether an error that answers an unreadable message leaves `id` out now; else it is `null`.
+   *
+   * @default () => false
+   */
+  isErrorIdOptional?(): boolean;
+  /**
+   * Whether garbage is answered (-32700, -32600). A side that may send no responses turns it off.
+   *
+   * @default true
+   */
+  readonly answersMalformed?: boolean;
+  /**
+   * Whether requests may be answered now. A client of the modern era sends no responses: requests are then told to `onError`
+   * and dropped.
+   *
+   * @default () => true
+   */
+  isAnswering?(): boolean;
+  /**
+   * How many requests may be served at once, those counted whose answer the peer has not taken yet. Further ones are
+   * answered with -32603; if the peer goes on without reading, the connection is closed.
+   *
+   * @default 10_000
+   */
+  readonly maxInFlight?: number;
+  /**
+   * How many messages a batch may hold. A longer one is refused as a whole with one -32600.
+   *
+   * @default 1_000
+   */
+  readonly maxBatch?: number;
+  /**
+   * How long a request waits for its answer, in milliseconds. `Infinity` waits as long as the connection lives.
+   *
+   * @default 60_000
+   */
+  readonly requestTimeoutMs?: number;
+  /**
+   * How long a request waits however much progress is told, in milliseconds.
+   *
+   * @default 600_000
+   */
+  readonly maxRequestTimeoutMs?: number;
+  /** @default systemClock */
+  readonly clock?: Clock;
+  /** @default a logger that drops every line */
+  readonly logger?: Logger;
+}
+
+/** How one request is sent. */
+export interface RequestOptions {
+  /** Aborting it cancels the request at the peer and rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** @default the connection's `requestTimeoutMs` */
+  readonly timeoutMs?: number | undefined;
+  /** The hard bound, however much progress is told. @default the connection's `maxRequestTimeoutMs`, or `timeoutMs` if that is longer */
+  readonly maxTimeoutMs?: number | undefined;
+  /**
+   * Whether progress starts the time anew. If so, and the time is bounded, the peer is asked for progress whether or not
+   * `onProgress` is given.
+   *
+   * @default true
+   */
+  readonly resetTimeoutOnProgress?: boolean | undefined;
+  /** Told the parameters of each progress notification of this request, until it is settled. Asks the peer for progress. */
+  readonly onProgress?: ((params: JsonObject) => void) | undefined;
+  /** Asks the peer for progress without `onProgress`: it then arrives at `onNotification` only. @default false */
+  readonly wantsProgress?: boolean | undefined;
+  /** The request being served to which this one belongs. */
+  readonly relatedRequestId?: RequestId | undefined;
+  /** Whether giving up is told to the peer. `initialize` must not be cancelled. @default true */
+  readonly isCancellable?: boolean | undefined;
+  /** Told the request's id before it is sent: what is correlated by id alone (a subscription) needs it. */
+  readonly onId?: ((id: number) => void) | undefined;
+  /** What the peer is told when `signal` aborts. @default the abort reason if it is a string, or its message if it is an error */
+  readonly cancelReason?: string | undefined;
+}
+
+/** One request that is being served. */
+export interface InboundCall {
+  /** The request itself. */
+  readonly message: JsonRpcRequest;
+  /** What the transport said about the request. */
+  readonly info: MessageInfo | undefined;
+  /** Aborts when the peer cancels (with a `CancelledError`) or the connection closes (`ConnectionClosedError`). Made on first use. */
+  readonly signal: AbortSignal;
+  /** True once the peer has cancelled the call or the connection has closed. */
+  readonly isCancelled: boolean;
+  /** True once the call is answered or cancelled: nothing that belongs to it is sent any more. */
+  readonly isSettled: boolean;
+  /** Sends a notification that belongs to this call. Does nothing once the call is settled. */
+  notify(method: string, params?: JsonObject): Promise<void>;
+  /** Asks the peer something that belongs to this call. Is cancelled together with it. See `Connection.request`. */
+  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
+}

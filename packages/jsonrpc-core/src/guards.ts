@@ -1,0 +1,84 @@
+/**
+ * Tells the kinds of messages apart by `typeof` and own keys alone. Nothing inherited counts, nor a key in another case, so
+ * that what is checked here is what every other reader of the same bytes sees.
+ */
+
+import type {
+  JsonObject,
+  JsonRpcErrorObject,
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestId,
+} from './message.ts';
+
+/** What a JSON value is as a message. */
+export type MessageKind = 'request' | 'notification' | 'response' | 'invalid';
+
+const { hasOwn } = Object;
+
+/**
+ * Says which kind of message a value is.
+ *
+ * A member that is `undefined` counts as absent, as it does on the wire. A value with `method` beside `result` or `error` is
+ * invalid, and so are `params` that are not an object: MCP has parameters by name only.
+ */
+export function classifyMessage(value: unknown): MessageKind {
+  if (typeof value !== 'object' || value === null) return 'invalid';
+  const message = value as Record<string, unknown>;
+  if (!hasOwn(message, 'jsonrpc') || message['jsonrpc'] !== '2.0') return 'invalid';
+  if (!hasOwn(message, 'method') || message['method'] === undefined) return isResponseBody(message) ? 'response' : 'invalid';
+  if (typeof message['method'] !== 'string' || hasMember(message, 'result') || hasMember(message, 'error')) return 'invalid';
+  if (hasMember(message, 'params') && !isJsonObject(message['params'])) return 'invalid';
+  if (!hasMember(message, 'id')) return 'notification';
+  return isRequestId(message['id']) ? 'request' : 'invalid';
+}
+
+/** Tells whether a value is a request: a method and an id. */
+export function isJsonRpcRequest(value: unknown): value is JsonRpcRequest {
+  return classifyMessage(value) === 'request';
+}
+
+/** Tells whether a value is a notification: a method and no id. */
+export function isJsonRpcNotification(value: unknown): value is JsonRpcNotification {
+  return classifyMessage(value) === 'notification';
+}
+
+/** Tells whether a value is a response: exactly one of a result that is an object and an error with code and message. */
+export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
+  return classifyMessage(value) === 'response';
+}
+
+/** Tells whether a value is a message of any kind. */
+export function isJsonRpcMessage(value: unknown): value is JsonRpcMessage {
+  return classifyMessage(value) !== 'invalid';
+}
+
+/** Tells whether a value can be a request's id: a string, or an integer that a double holds exactly. */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || Number.isSafeInteger(value);
+}
+
+/** Tells whether a value is an object that is neither `null` nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isResponseBody(message: Record<string, unknown>): boolean {
+  const hasResult = hasMember(message, 'result');
+  if (hasResult === hasMember(message, 'error')) return false;
+  const id = hasOwn(message, 'id') ? message['id'] : undefined;
+  if (hasResult) return isRequestId(id) && isJsonObject(message['result']);
+  return (id === undefined || id === null || isRequestId(id)) && isErrorObject(message['error']);
+}
+
+/** Tells whether a value is the `error` of a response: an integer code and a message. */
+export function isErrorObject(value: unknown): value is JsonRpcErrorObject {
+  if (!isJsonObject(value)) return false;
+  return hasOwn(value, 'code') && Number.isInteger(value['code']) && hasOwn(value, 'message') && typeof value['message'] === 'string';
+}
+
+function hasMember(message: Record<string, unknown>, key: string): boolean {
+  return hasOwn(message, key) && message[key] !== undefined;
+}

@@ -1,0 +1,215 @@
+/** Two transports that are each other's peer, within one process and without bytes. */
+
+import { AlreadyStartedError, ConnectionClosedError, NotConnectedError } from './errors.ts';
+import { Fifo } from './fifo.ts';
+import type { JsonRpcMessage } from './message.ts';
+import { parseJson } from './parse-message.ts';
+import { resolvedPromise } from './resolved-promise.ts';
+import { serializeMessage } from './serialize-message.ts';
+import { toError } from './transport-hold.ts';
+import type { MessageInfo, Transport } from './transport.ts';
+
+/** How an in-memory pair passes messages on. */
+export interface InMemoryOptions {
+  /**
+   * `reference` hands the very objects over, which is fastest: neither side may change a message afterwards. `json` writes
+   * and reads each message as a wire would, so that what JSON cannot carry fails as it would there.
+   *
+   * @default 'reference'
+   */
+  readonly passBy?: 'reference' | 'json';
+  /**
+   * How many messages may wait for a reader; beyond that `send` waits.
+   *
+   * @default 1024
+   */
+  readonly maxQueued?: number;
+  /** What both ends are told of every message, for example who sent it. */
+  readonly info?: MessageInfo;
+}
+
+/** Makes two unstarted transports, each the other's peer. */
+export function createInMemoryPair(options: InMemoryOptions = {}): [InMemoryTransport, InMemoryTransport] {
+  return InMemoryTransport.createLinkedPair(options);
+}
+
+interface WaitingSend {
+  readonly item: JsonRpcMessage | string;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** After so many messages in a row a macrotask is let in, so that two chatty peers do not keep timers and sockets from running. */
+const MAX_DELIVERIES_IN_A_ROW = 2048;
+
+/**
+ * One end of an in-memory pair. Keeps the promises T1 to T14 of `Transport`, as far as they do not speak of bytes.
+ *
+ * Messages arrive in a later microtask, never while `send` runs. An end that closes drops what it has not yet been handed;
+ * the other end is still handed everything sent before, then ends too.
+ */
+export class InMemoryTransport implements Transport {
+  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+
+  readonly #maxQueued: number;
+  readonly #passesJson: boolean;
+  readonly #info: MessageInfo | undefined;
+  /** What the peer has sent: messages, or their text. */
+  readonly #inbox = new Fifo<JsonRpcMessage | string>();
+  /** What the peer wants to send and the inbox has no room for. */
+  readonly #waiting = new Fifo<WaitingSend>();
+  readonly #closed: Promise<void>;
+  #resolveClosed: () => void = () => undefined;
+  #peer: InMemoryTransport | undefined;
+  #state: 'new' | 'open' | 'closed' = 'new';
+  #isPeerGone = false;
+  #isScheduled = false;
+  #delivered = 0;
+
+  private constructor(options: InMemoryOptions) {
+    this.#maxQueued = options.maxQueued ?? 1024;
+    this.#passesJson = options.passBy === 'json';
+    this.#info = options.info;
+    this.#closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+  }
+
+  /** Makes two unstarted transports, each the other's peer. */
+  static createLinkedPair(options: InMemoryOptions = {}): [InMemoryTransport, InMemoryTransport] {
+    const one = new InMemoryTransport(options);
+    const other = new InMemoryTransport(options);
+    one.#peer = other;
+    other.#peer = one;
+    return [one, other];
+  }
+
+  /**
+   * @throws {AlreadyStartedError} On a second call.
+   * @throws {ConnectionClosedError} After `close`.
+   */
+  start(): Promise<void> {
+    if (this.#state === 'open') return Promise.reject(new AlreadyStartedError());
+    if (this.#state === 'closed') return Promise.reject(new ConnectionClosedError());
+    this.#state = 'open';
+    this.#schedule();
+    return resolvedPromise;
+  }
+
+  /**
+   * @throws {NotConnectedError} Before `start`.
+   * @throws {ConnectionClosedError} Once either end has closed, also while waiting.
+   * @throws {SerializeError} With `passBy: 'json'`, when JSON cannot carry the message.
+   */
+  send(message: JsonRpcMessage): Promise<void> {
+    const peer = this.#peer;
+    if (this.#state === 'new') return Promise.reject(new NotConnectedError());
+    if (this.#state === 'closed' || this.#isPeerGone || !peer) return Promise.reject(new ConnectionClosedError());
+    if (!this.#passesJson) return peer.#accept(message);
+    try {
+      return peer.#accept(serializeMessage(message));
+    } catch (error) {
+      return Promise.reject(toError(error));
+    }
+  }
+
+  close(): Promise<void> {
+    if (this.#state !== 'closed') {
+      this.#inbox.clear();
+      this.#end();
+      if (this.#peer) this.#peer.#onPeerGone();
+    }
+    return this.#closed;
+  }
+
+  #accept(item: JsonRpcMessage | string): Promise<void> {
+    if (this.#inbox.length >= this.#maxQueued) {
+      return new Promise((resolve, reject) => this.#waiting.push({ item, resolve, reject }));
+    }
+    this.#inbox.push(item);
+    this.#schedule();
+    return resolvedPromise;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#state !== 'open') return;
+    this.#isScheduled = true;
+    queueMicrotask(this.#drain);
+  }
+
+  readonly #drain = (): void => {
+    this.#isScheduled = false;
+    while (this.#state === 'open') {
+      const item = this.#inbox.shift();
+      if (item === undefined) break;
+      this.#letOneIn();
+      this.#deliver(item);
+      if (++this.#delivered % MAX_DELIVERIES_IN_A_ROW === 0) {
+        this.#isScheduled = true;
+        runInMacrotask(this.#drain);
+        return;
+      }
+    }
+    if (this.#isPeerGone && this.#state === 'open') this.#end();
+  };
+
+  #letOneIn(): void {
+    const next = this.#waiting.shift();
+    if (!next) return;
+    this.#inbox.push(next.item);
+    next.resolve();
+  }
+
+  #deliver(item: JsonRpcMessage | string): void {
+    try {
+      const message = typeof item === 'string' ? (parseJson(item) as unknown as JsonRpcMessage) : item;
+      this.onmessage?.(message, this.#info);
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  #report(error: Error): void {
+    try {
+      this.onerror?.(error);
+    } catch {
+      // Whoever is told of errors has failed: there is nobody left to tell.
+    }
+  }
+
+  #onPeerGone(): void {
+    this.#isPeerGone = true;
+    this.#rejectWaiting();
+    this.#schedule();
+  }
+
+  #end(): void {
+    this.#state = 'closed';
+    this.#rejectWaiting();
+    if (this.#peer) this.#peer.#rejectWaiting();
+    // Later, so that it comes after a callback that is running now.
+    queueMicrotask(() => {
+      try {
+        this.onclose?.();
+      } catch (error) {
+        this.#report(toError(error));
+      }
+      this.#resolveClosed();
+    });
+  }
+
+  #rejectWaiting(): void {
+    if (this.#waiting.length === 0) return;
+    const error = new ConnectionClosedError();
+    for (const waiting of this.#waiting.takeAll()) waiting.reject(error);
+  }
+}
+
+/** Platforms with `setImmediate` have the faster way; everywhere else a timer of no length does. */
+function runInMacrotask(fn: () => void): void {
+  const { setImmediate } = globalThis as { setImmediate?: (fn: () => void) => unknown };
+  if (setImmediate) setImmediate(fn);
+  else setTimeout(fn, 0);
+}

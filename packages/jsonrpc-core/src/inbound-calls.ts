@@ -1,0 +1,156 @@
+/** The requests that are being served here: each with a readable id gets exactly one answer, or none once it is cancelled. */
+
+import type { BatchAnswer } from './batch-answer.ts';
+import type { ConnectionOptions } from './connection-options.ts';
+import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from './error-codes.ts';
+import { CancelledError, SerializeError } from './errors.ts';
+import { classifyMessage } from './guards.ts';
+import type { JsonRpcErrorObject, JsonRpcRequest, JsonRpcResponse, RequestId } from './message.ts';
+import { type CallLink, ServedCall } from './served-call.ts';
+import { toWireError } from './to-wire-error.ts';
+import { toError } from './transport-hold.ts';
+import type { MessageInfo } from './transport.ts';
+
+/** What serving needs of the connection. */
+export interface InboundHost extends CallLink {
+  /** Sends an answer, or keeps it for its batch. Does not throw. */
+  answer(response: JsonRpcResponse, batch: BatchAnswer | undefined): void;
+  /** Reports an error that ends nothing. Does not throw. */
+  report(error: Error): void;
+  /** How many answers the peer has not taken yet. */
+  readonly waitingAnswers: number;
+  /** A call has ended. */
+  onCallEnded(): void;
+}
+
+export class InboundCalls {
+  readonly #options: ConnectionOptions;
+  readonly #maxInFlight: number;
+  readonly #host: InboundHost;
+  /** The calls that can still be answered, by id. A cancelled one leaves at once though its handler may still run. */
+  readonly #calls = new Map<RequestId, ServedCall>();
+  #running = 0;
+  #isDraining = false;
+
+  constructor(options: ConnectionOptions, maxInFlight: number, host: InboundHost) {
+    this.#options = options;
+    this.#maxInFlight = maxInFlight;
+    this.#host = host;
+  }
+
+  /** How many handlers run. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** From now on every request is refused. */
+  refuseNew(): void {
+    this.#isDraining = true;
+  }
+
+  serve(request: JsonRpcRequest, info: MessageInfo | undefined, batch: BatchAnswer | undefined): void {
+    if (this.#options.isAnswering?.() === false) {
+      this.#host.report(new Error(`The peer sent the request "${request.method}", which is not allowed now: it was dropped`));
+      return;
+    }
+    batch?.expect();
+    const refusal = this.#findRefusal(request);
+    if (refusal) {
+      this.#host.answer({ jsonrpc: '2.0', id: request.id, error: refusal }, batch);
+      return;
+    }
+    const call = new ServedCall(request, info, batch, this.#host);
+    this.#calls.set(request.id, call);
+    this.#running++;
+    this.#run(call);
+  }
+
+  /** Cancels the call that a notification names. False if it names none that is being served. */
+  cancel(id: RequestId, reason: unknown): boolean {
+    const call = this.#calls.get(id);
+    if (!call) return false;
+    this.#calls.delete(id);
+    this.#attempt(() => call.cancel(new CancelledError(typeof reason === 'string' ? reason : undefined)));
+    call.batch?.drop();
+    return true;
+  }
+
+  /** Aborts every call; none will be answered. */
+  abortAll(reason: Error): void {
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const call of calls) this.#attempt(() => call.cancel(reason));
+  }
+
+  #findRefusal(request: JsonRpcRequest): JsonRpcErrorObject | undefined {
+    if (this.#calls.has(request.id)) {
+      return { code: INVALID_REQUEST, message: 'A request with this id is still being served: use a new id' };
+    }
+    if (!this.#options.onRequest) return { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method}` };
+    if (this.#isDraining) return { code: INTERNAL_ERROR, message: 'Shutting down: no new requests are taken' };
+    if (this.#running + this.#host.waitingAnswers < this.#maxInFlight) return undefined;
+    return { code: INTERNAL_ERROR, message: `Too many requests at once (${this.#maxInFlight}): wait for answers, then send again` };
+  }
+
+  #run(call: ServedCall): void {
+    try {
+      const outcome = this.#options.onRequest?.(call.message, call);
+      if (isThenable(outcome)) {
+        // A thenable that is no promise of the platform might settle twice.
+        Promise.resolve(outcome).then(
+          (response) => this.#end(call, response),
+          (error: unknown) => this.#endFailed(call, error),
+        );
+      } else this.#end(call, outcome);
+    } catch (error) {
+      this.#endFailed(call, error);
+    }
+  }
+
+  #end(call: ServedCall, response: JsonRpcResponse | undefined): void {
+    if (call.isCancelled || isAnswerTo(response, call.message.id)) this.#finish(call, response);
+    else this.#endFailed(call, new SerializeError(`The handler of "${call.message.method}" gave back what is not an answer to its request`));
+  }
+
+  #endFailed(call: ServedCall, error: unknown): void {
+    // Once nobody waits, failing is how most handlers stop.
+    if (call.isSettled) {
+      this.#finish(call, undefined);
+      return;
+    }
+    const wireError = toWireError(error);
+    if (wireError.code === INTERNAL_ERROR) this.#host.report(toError(error));
+    this.#finish(call, { jsonrpc: '2.0', id: call.message.id, error: wireError });
+  }
+
+  #finish(call: ServedCall, response: JsonRpcResponse | undefined): void {
+    this.#running--;
+    if (!call.isSettled && response) {
+      this.#calls.delete(call.message.id);
+      call.settle();
+      this.#host.answer(response, call.batch);
+    }
+    this.#host.onCallEnded();
+  }
+
+  /** A listener of a signal may throw in platforms that do not report it themselves. */
+  #attempt(fn: () => void): void {
+    try {
+      fn();
+    } catch (error) {
+      this.#host.report(toError(error));
+    }
+  }
+}
+
+function isThenable(outcome: unknown): outcome is PromiseLike<JsonRpcResponse | undefined> {
+  return outcome instanceof Promise || (typeof outcome === 'object' && outcome !== null && 'then' in outcome && typeof outcome.then === 'function');
+}
+
+function isAnswerTo(response: unknown, id: RequestId): response is JsonRpcResponse {
+  try {
+    return classifyMessage(response) === 'response' && (response as JsonRpcResponse).id === id;
+  } catch {
+    return false;
+  }
+}

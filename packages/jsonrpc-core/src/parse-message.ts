@@ -1,0 +1,129 @@
+/** From text to a checked message. The only place where JSON from outside is parsed. */
+
+import { INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts';
+import { InvalidRequestError, ParseError } from './errors.ts';
+import { classifyMessage, isJsonObject, isRequestId } from './guards.ts';
+import type { JsonRpcMessage, JsonValue, RequestId } from './message.ts';
+
+/** How JSON is read. */
+export interface ParseOptions {
+  /**
+   * How many arrays and objects may lie in one another, so that code which walks a value cannot run out of stack.
+   *
+   * @default 128
+   */
+  readonly maxDepth?: number;
+}
+
+const DEFAULT_MAX_DEPTH = 128;
+
+/**
+ * Parses JSON text whose nesting is bounded. Of equal keys the last one counts, as in `JSON.parse`.
+ *
+ * @throws {ParseError} `ERR_PARSE`: the text is not JSON or nests deeper than `maxDepth`.
+ */
+export function parseJson(text: string, options?: ParseOptions): JsonValue {
+  const maxDepth = options?.maxDepth ?? DEFAULT_MAX_DEPTH;
+  // A level takes two characters, so a short text cannot nest too deeply and is not looked at twice.
+  if (text.length > 2 * maxDepth && isNestedDeeper(text, maxDepth)) {
+    throw new ParseError(`The JSON nests more than ${maxDepth} levels deep: send it flatter`);
+  }
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    // The platform's message quotes the text, which may hold secrets, so it is not passed on.
+    throw new ParseError('The text is not valid JSON');
+  }
+}
+
+/**
+ * Parses the text of one message. A batch is not one message.
+ *
+ * @throws {ParseError} `ERR_PARSE`: the text is not JSON.
+ * @throws {InvalidRequestError} `ERR_INVALID_REQUEST`: the JSON is not a message; carries the id if it could be read.
+ */
+export function parseMessage(text: string, options?: ParseOptions): JsonRpcMessage {
+  const value = parseJson(text, options);
+  if (classifyMessage(value) === 'invalid') throw toInvalidRequestError(value);
+  return value as unknown as JsonRpcMessage;
+}
+
+/**
+ * Says why a value is not a message and how that is to be answered.
+ *
+ * Parameters in an array are valid JSON-RPC but not MCP, so an otherwise good request is answered with -32602 and everything
+ * else with -32600.
+ */
+export function toInvalidRequestError(value: unknown): InvalidRequestError {
+  if (Array.isArray(value)) {
+    return new InvalidRequestError('A batch of messages is not accepted here: send one message at a time', INVALID_REQUEST);
+  }
+  if (!isJsonObject(value)) return new InvalidRequestError('A message must be a JSON object', INVALID_REQUEST);
+  const id = readId(value);
+  const reason = findReason(value);
+  const hasPositionalParams = reason === PARAMS_REASON && Array.isArray(value['params']);
+  return new InvalidRequestError(reason, hasPositionalParams ? INVALID_PARAMS : INVALID_REQUEST, id);
+}
+
+const PARAMS_REASON = '"params" must be an object';
+
+function findReason(value: Readonly<Record<string, unknown>>): string {
+  if (ownMember(value, 'jsonrpc') !== '2.0') return '"jsonrpc" must be "2.0"';
+  const method = ownMember(value, 'method');
+  const hasOutcome = ownMember(value, 'result') !== undefined || ownMember(value, 'error') !== undefined;
+  if (method === undefined) {
+    return hasOutcome
+      ? 'A response must hold an id and exactly one of "result" (an object) and "error" (with code and message)'
+      : '"method" is missing';
+  }
+  if (typeof method !== 'string') return '"method" must be a string';
+  if (hasOutcome) return 'A message cannot have "method" beside "result" or "error"';
+  const id = ownMember(value, 'id');
+  if (id !== undefined && !isRequestId(id)) return '"id" must be a string or an integer';
+  return PARAMS_REASON;
+}
+
+function readId(value: Readonly<Record<string, unknown>>): RequestId | undefined {
+  const id = ownMember(value, 'id');
+  return isRequestId(id) ? id : undefined;
+}
+
+function ownMember(value: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function isNestedDeeper(text: string, maxDepth: number): boolean {
+  // Most texts have fewer brackets than levels are allowed; the engine's own search finds that out fast.
+  return countUpTo(text, '{', maxDepth) + countUpTo(text, '[', maxDepth) > maxDepth && scanDepth(text, maxDepth);
+}
+
+function countUpTo(text: string, bracket: string, limit: number): number {
+  let count = 0;
+  for (let at = text.indexOf(bracket); at !== -1 && count <= limit; at = text.indexOf(bracket, at + 1)) count++;
+  return count;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+function scanDepth(text: string, maxDepth: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) at = findStringEnd(text, at + 1);
+    else if (char === 0x7b || char === 0x5b) {
+      if (++depth > maxDepth) return true;
+    } else if (char === 0x7d || char === 0x5d) depth--;
+  }
+  return false;
+}
+
+/** Where the string that starts at `from` ends; the text's length where it does not. */
+function findStringEnd(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === BACKSLASH) at++;
+    else if (char === QUOTE) return at;
+  }
+  return text.length;
+}

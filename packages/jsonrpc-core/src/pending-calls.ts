@@ -1,0 +1,201 @@
+/** The requests sent from here that wait for their answer: settles each once, in time or not. */
+
+import { InvalidResponseError, RemoteError, TimeoutError } from './errors.ts';
+import type { Clock, ClockTimer } from './instruments.ts';
+import type { JsonObject, JsonRpcErrorResponse, JsonRpcResponse, RequestId } from './message.ts';
+
+/** What a pending call needs to know beside its id; `Infinity` for no bound. */
+export interface PendingCallInit {
+  readonly id: number;
+  readonly method: string;
+  readonly resolve: (outcome: JsonObject | JsonRpcResponse) => void;
+  readonly reject: (error: unknown) => void;
+  /** Resolves with the response as it came, errors included. */
+  readonly isRaw: boolean;
+  readonly isCancellable: boolean;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  readonly resetsOnProgress: boolean;
+  readonly onProgress: ((params: JsonObject) => void) | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly cancelReason: string | undefined;
+}
+
+/** What the table of pending calls does outside itself. */
+export interface PendingCallsHost {
+  /** Tells the peer to stop working on a request. */
+  sendCancelled(id: number, reason: string | undefined): void;
+}
+
+/** How many ids of abandoned requests are remembered, so that their late answers are not taken for strangers. */
+const MAX_ABANDONED = 1024;
+
+export class PendingCalls {
+  readonly #clock: Clock;
+  readonly #host: PendingCallsHost;
+  readonly #calls = new Map<RequestId, PendingCall>();
+  readonly #abandoned = new Set<RequestId>();
+  // One timer serves all calls: with equal timeouts only the first call of a burst has to set it.
+  #timer: ClockTimer | undefined;
+  #timerAtMs = Infinity;
+
+  constructor(clock: Clock, host: PendingCallsHost) {
+    this.#clock = clock;
+    this.#host = host;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  open(init: PendingCallInit): void {
+    const call = new PendingCall(init, this, this.#clock.monotonicMs());
+    this.#calls.set(init.id, call);
+    init.signal?.addEventListener('abort', call, { once: true });
+    if (call.deadlineMs < this.#timerAtMs) this.#arm(call.deadlineMs);
+  }
+
+  /** Settles the call that a response answers. False if there is none that waits for it. */
+  settle(response: JsonRpcResponse): boolean {
+    const call = this.#take(response.id);
+    if (!call) return false;
+    const { init } = call;
+    if (init.isRaw) init.resolve(response);
+    else if (isErrorResponse(response)) init.reject(new RemoteError(response.error, init.method));
+    else init.resolve(response.result);
+    return true;
+  }
+
+  /** Settles the call that a malformed response was meant for, which would wait in vain. False if there is none. */
+  settleMalformed(id: unknown): boolean {
+    const call = this.#take(id);
+    call?.init.reject(new InvalidResponseError(`The answer to "${call.init.method}" is not a JSON-RPC response`));
+    return call !== undefined;
+  }
+
+  /** True, once, if a response answers a request that was given up here: it is late, not wrong. */
+  forgetAbandoned(id: unknown): boolean {
+    return this.#abandoned.delete(id as RequestId);
+  }
+
+  /** Starts a call's time anew and returns who wants to hear of the progress, if the token is an active call's. */
+  progress(token: unknown): ((params: JsonObject) => void) | undefined {
+    const call = this.#calls.get(token as RequestId);
+    if (!call) return undefined;
+    // The timer may now be early; it then looks again and is set to what is due next.
+    if (call.init.resetsOnProgress) call.restart(this.#clock.monotonicMs());
+    return call.init.onProgress;
+  }
+
+  /** Rejects a call whose request could not be sent. The peer knows nothing of it and is told nothing. */
+  fail(id: number, error: unknown): void {
+    this.#take(id)?.init.reject(error);
+  }
+
+  /** Rejects everything that waits, and stops the clock. */
+  failAll(error: Error): void {
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    this.#abandoned.clear();
+    this.stop();
+    for (const call of calls) {
+      call.release();
+      call.init.reject(error);
+    }
+  }
+
+  /** Gives a call up because its signal aborted or its time is over. */
+  abandon(call: PendingCall, error: unknown, reason: string | undefined): void {
+    const { id, isCancellable } = call.init;
+    if (this.#take(id) !== call) return;
+    this.#remember(id);
+    if (isCancellable) this.#host.sendCancelled(id, reason);
+    call.init.reject(error);
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#timerAtMs = Infinity;
+  }
+
+  #take(id: unknown): PendingCall | undefined {
+    const call = this.#calls.get(id as RequestId);
+    if (!call) return undefined;
+    this.#calls.delete(call.init.id);
+    call.release();
+    return call;
+  }
+
+  #remember(id: number): void {
+    this.#abandoned.add(id);
+    if (this.#abandoned.size <= MAX_ABANDONED) return;
+    for (const oldest of this.#abandoned) {
+      this.#abandoned.delete(oldest);
+      return;
+    }
+  }
+
+  #arm(atMs: number): void {
+    this.#timer?.cancel();
+    this.#timerAtMs = atMs;
+    this.#timer = this.#clock.schedule(() => this.#sweep(), Math.max(0, atMs - this.#clock.monotonicMs()));
+  }
+
+  #sweep(): void {
+    this.#timer = undefined;
+    this.#timerAtMs = Infinity;
+    const nowMs = this.#clock.monotonicMs();
+    let nextMs = Infinity;
+    for (const call of [...this.#calls.values()]) {
+      if (call.deadlineMs <= nowMs) call.expire(nowMs);
+      else nextMs = Math.min(nextMs, call.deadlineMs);
+    }
+    // Rejections run later, so nothing but a throwing host could have set the timer in between.
+    if (nextMs < this.#timerAtMs) this.#arm(nextMs);
+  }
+}
+
+/** One waiting caller. It is its signal's listener itself, so that listening costs no closure. */
+class PendingCall {
+  readonly init: PendingCallInit;
+  readonly #table: PendingCalls;
+  readonly #hardDeadlineMs: number;
+  deadlineMs: number;
+
+  constructor(init: PendingCallInit, table: PendingCalls, nowMs: number) {
+    this.init = init;
+    this.#table = table;
+    this.#hardDeadlineMs = nowMs + init.maxTimeoutMs;
+    this.deadlineMs = Math.min(nowMs + init.timeoutMs, this.#hardDeadlineMs);
+  }
+
+  restart(nowMs: number): void {
+    this.deadlineMs = Math.min(nowMs + this.init.timeoutMs, this.#hardDeadlineMs);
+  }
+
+  release(): void {
+    this.init.signal?.removeEventListener('abort', this);
+  }
+
+  handleEvent(): void {
+    const reason: unknown = this.init.signal?.reason;
+    this.#table.abandon(this, reason, this.init.cancelReason ?? toReasonText(reason));
+  }
+
+  expire(nowMs: number): void {
+    const { method, timeoutMs, maxTimeoutMs } = this.init;
+    const boundMs = nowMs >= this.#hardDeadlineMs ? maxTimeoutMs : timeoutMs;
+    const error = new TimeoutError(`"${method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`, boundMs);
+    this.#table.abandon(this, error, `Not answered within ${boundMs} ms`);
+  }
+}
+
+function isErrorResponse(response: JsonRpcResponse): response is JsonRpcErrorResponse {
+  return (response as Partial<JsonRpcErrorResponse>).error !== undefined;
+}
+
+function toReasonText(reason: unknown): string | undefined {
+  if (typeof reason === 'string') return reason;
+  return reason instanceof Error ? reason.message : undefined;
+}

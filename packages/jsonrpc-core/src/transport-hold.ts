@@ -1,0 +1,62 @@
+/** Takes a transport's callbacks over for a time and gives them back as they were. */
+
+import type { JsonRpcMessage } from './message.ts';
+import type { MessageInfo, Transport } from './transport.ts';
+
+/** What the holder does with what a transport says. None of these may throw. */
+export interface TransportListener {
+  onMessage(message: JsonRpcMessage, info: MessageInfo | undefined): void;
+  onError(error: Error): void;
+  onClose(): void;
+}
+
+/**
+ * Listens to a transport. Callbacks that the program had set are still called, before the listener; one that throws is
+ * reported to `onError` and holds nothing up.
+ *
+ * @returns Gives the transport its own callbacks back, where nobody has set others since.
+ */
+export function holdTransport(transport: Transport, listener: TransportListener): () => void {
+  const { onmessage, onerror, onclose } = transport;
+  const attempt = (fn: () => void): void => {
+    try {
+      fn();
+    } catch (error) {
+      listener.onError(toError(error));
+    }
+  };
+  const ours = {
+    onmessage: onmessage
+      ? (message: JsonRpcMessage, info?: MessageInfo): void => {
+          attempt(() => onmessage.call(transport, message, info));
+          listener.onMessage(message, info);
+        }
+      : (message: JsonRpcMessage, info?: MessageInfo): void => listener.onMessage(message, info),
+    onerror: (error: Error): void => {
+      if (onerror) attempt(() => onerror.call(transport, error));
+      listener.onError(error);
+    },
+    onclose: (): void => {
+      if (onclose) attempt(() => onclose.call(transport));
+      listener.onClose();
+    },
+  };
+  transport.onmessage = ours.onmessage;
+  transport.onerror = ours.onerror;
+  transport.onclose = ours.onclose;
+  return () => {
+    if (transport.onmessage === ours.onmessage) transport.onmessage = onmessage;
+    if (transport.onerror === ours.onerror) transport.onerror = onerror;
+    if (transport.onclose === ours.onclose) transport.onclose = onclose;
+  };
+}
+
+/** Makes an error of whatever was thrown, also of what throws when it is looked at. */
+export function toError(thrown: unknown): Error {
+  try {
+    if (thrown instanceof Error) return thrown;
+  } catch {
+    // A proxy whose traps throw; it goes along as the cause.
+  }
+  return new Error('A value that is not an error was thrown', { cause: thrown });
+}
