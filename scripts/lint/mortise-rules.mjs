@@ -62,7 +62,8 @@ const noVersionComparison = {
 
 const noEnum = {
   create: (context) => ({
-    TSEnumDeclaration: (node) => context.report({ node, message: 'An enum leaves code behind that types do not. Use a union of literals or a frozen object.' }),
+    TSEnumDeclaration: (node) =>
+      context.report({ node, message: 'An enum leaves code behind that types do not. Use a union of literals or a frozen object.' }),
   }),
 };
 

@@ -19,27 +19,59 @@ interface Offence {
 
 const offences: readonly Offence[] = [
   { rule: 'mortise(no-date-literal)', file: 'packages/server/src/date.ts', code: "export const newest: string = '2025-11-25';" },
-  { rule: 'mortise(no-date-literal)', file: 'packages/protocol/src/model/date.ts', code: 'export const text: string = `since 2024-11-05`;' },
+  {
+    rule: 'mortise(no-date-literal)',
+    file: 'packages/protocol/src/model/date.ts',
+    code: 'export const text: string = `since 2024-11-05`;',
+  },
   { rule: 'mortise(no-date-literal)', file: 'packages/client/src/date-type.ts', code: "export type Old = '2025-03-26';" },
-  { rule: 'mortise(no-version-comparison)', file: 'packages/server/src/compare.ts', code: 'export const f = (revision: { version: string }, v: string): boolean => revision.version === v;' },
-  { rule: 'mortise(no-version-comparison)', file: 'packages/client/src/order.ts', code: 'export const f = (call: { revision: { version: string } }, v: string): boolean => call.revision.version < v;' },
+  {
+    rule: 'mortise(no-version-comparison)',
+    file: 'packages/server/src/compare.ts',
+    code: 'export const f = (revision: { version: string }, v: string): boolean => revision.version === v;',
+  },
+  {
+    rule: 'mortise(no-version-comparison)',
+    file: 'packages/client/src/order.ts',
+    code: 'export const f = (call: { revision: { version: string } }, v: string): boolean => call.revision.version < v;',
+  },
   { rule: 'mortise(no-enum)', file: 'packages/server/src/enumeration.ts', code: 'export enum Color { Red }' },
   { rule: 'mortise(no-vague-file-name)', file: 'packages/server/src/utils.ts', code: 'export const x = 1;' },
   { rule: 'mortise(no-vague-file-name)', file: 'packages/server/src/helpers/sum.ts', code: 'export const x = 1;' },
   { rule: 'mortise(no-star-export)', file: 'packages/server/src/registry/all.ts', code: "export * from './tools.ts';" },
   { rule: 'typescript(no-explicit-any)', file: 'packages/server/src/anything.ts', code: 'export const x = (y: any): unknown => y;' },
-  { rule: 'typescript(no-non-null-assertion)', file: 'packages/server/src/bang.ts', code: 'export const x = (y: { z?: number }): number => y.z!;' },
+  {
+    rule: 'typescript(no-non-null-assertion)',
+    file: 'packages/server/src/bang.ts',
+    code: 'export const x = (y: { z?: number }): number => y.z!;',
+  },
   { rule: 'typescript(no-namespace)', file: 'packages/server/src/name-space.ts', code: 'export namespace N { export const x = 1; }' },
-  { rule: 'typescript(consistent-type-imports)', file: 'packages/server/src/type-import.ts', code: "import { T } from './t.ts';\nexport type U = T;" },
+  {
+    rule: 'typescript(consistent-type-imports)',
+    file: 'packages/server/src/type-import.ts',
+    code: "import { T } from './t.ts';\nexport type U = T;",
+  },
   { rule: 'import(no-default-export)', file: 'packages/server/src/by-default.ts', code: 'export default 1;' },
   { rule: 'unicorn(filename-case)', file: 'packages/server/src/camelCase.ts', code: 'export const x = 1;' },
   { rule: 'eslint(no-warning-comments)', file: 'packages/server/src/later.ts', code: '// TODO finish\nexport const x = 1;' },
   ...['jsonrpc-core', 'protocol', 'server', 'client', 'tasks', 'auth-oauth', 'transport-http'].flatMap((name) => [
-    { rule: 'import(no-nodejs-modules)', file: `packages/${name}/src/built-in.ts`, code: "import { join } from 'node:path';\nexport const x: string = join('a', 'b');" },
-    { rule: 'import(no-nodejs-modules)', file: `packages/${name}/src/bare-built-in.ts`, code: "import { join } from 'path';\nexport const x: string = join('a', 'b');" },
+    {
+      rule: 'import(no-nodejs-modules)',
+      file: `packages/${name}/src/built-in.ts`,
+      code: "import { join } from 'node:path';\nexport const x: string = join('a', 'b');",
+    },
+    {
+      rule: 'import(no-nodejs-modules)',
+      file: `packages/${name}/src/bare-built-in.ts`,
+      code: "import { join } from 'path';\nexport const x: string = join('a', 'b');",
+    },
     { rule: 'eslint(no-restricted-globals)', file: `packages/${name}/src/with-process.ts`, code: 'export const x = process.pid;' },
     { rule: 'eslint(no-restricted-globals)', file: `packages/${name}/src/with-buffer.ts`, code: "export const x = Buffer.from('a');" },
-    { rule: 'eslint(no-restricted-globals)', file: `packages/${name}/src/with-set-immediate.ts`, code: 'export const x = (f: () => void): unknown => setImmediate(f);' },
+    {
+      rule: 'eslint(no-restricted-globals)',
+      file: `packages/${name}/src/with-set-immediate.ts`,
+      code: 'export const x = (f: () => void): unknown => setImmediate(f);',
+    },
   ]),
 ];
 
@@ -48,8 +80,14 @@ const fine: readonly Omit<Offence, 'rule'>[] = [
   { file: 'packages/server/src/commented.ts', code: '/** @see 2025-11-25 server/tools */\nexport const x = 1;' },
   { file: 'packages/server/test/date.test.ts', code: "export const x = '2025-11-25';" },
   { file: 'packages/server/src/node.ts', code: "import { join } from 'node:path';\nexport const x: string = join('a', process.cwd());" },
-  { file: 'packages/server/src/node/files.ts', code: "import { join } from 'node:path';\nexport const x: string = join('a', process.cwd());" },
-  { file: 'packages/transport-stdio/src/server.ts', code: "import { join } from 'node:path';\nexport const x: string = join('a', process.cwd());" },
+  {
+    file: 'packages/server/src/node/files.ts',
+    code: "import { join } from 'node:path';\nexport const x: string = join('a', process.cwd());",
+  },
+  {
+    file: 'packages/transport-stdio/src/server.ts',
+    code: "import { join } from 'node:path';\nexport const x: string = join('a', process.cwd());",
+  },
   { file: 'packages/server/src/own-process.ts', code: 'export const x = (process: { pid: number }): number => process.pid;' },
   { file: 'packages/server/src/read-version.ts', code: 'export const f = (revision: { version: string }): string => revision.version;' },
 ];
@@ -64,7 +102,10 @@ beforeAll(() => {
     writeFileSync(join(tree, file), `${code}\n`);
   }
   const binary = join(root, 'node_modules/oxlint/bin/oxlint');
-  const run = spawnSync(process.execPath, [binary, '--config', join(root, '.oxlintrc.json'), '--format', 'json', '.'], { cwd: tree, encoding: 'utf8' });
+  const run = spawnSync(process.execPath, [binary, '--config', join(root, '.oxlintrc.json'), '--format', 'json', '.'], {
+    cwd: tree,
+    encoding: 'utf8',
+  });
   const report = JSON.parse(run.stdout) as { diagnostics: { code: string; filename: string }[] };
   found = new Set(report.diagnostics.map((diagnostic) => `${diagnostic.code} ${diagnostic.filename}`));
 });

@@ -1,0 +1,126 @@
+/**
+ * Bundle sizes: what a bundler makes of the smallest programs, minified and compressed, from the built packages. The budgets
+ * are the aims of PERFORMANCE.md.
+ */
+
+import { build } from 'esbuild';
+import { existsSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { root } from './run-command.mjs';
+
+const kibibyte = 1024;
+
+const serverProgram = `
+  import { McpServer } from '@mortise/server';
+  import { serveStdio } from '@mortise/transport-stdio/server';
+  import { z } from 'zod';
+  const server = new McpServer({ name: 'smallest', version: '1.0.0' });
+  server.registerTool(
+    'add',
+    { description: 'Add', inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } },
+    ({ a, b }) => ({ structuredContent: { sum: a + b } }),
+  );
+  await serveStdio(server);
+`;
+
+/** The smallest programs, in the words of a reader of the README. `without` is left out of the bundle. */
+export const programs = [
+  {
+    name: 'stdio server without its schema library',
+    needs: ['server', 'transport-stdio'],
+    without: ['zod'],
+    budgetBytes: 15 * kibibyte,
+    code: serverProgram,
+  },
+  {
+    name: 'stdio server with zod',
+    needs: ['server', 'transport-stdio'],
+    budgetBytes: 90 * kibibyte,
+    code: serverProgram,
+  },
+  {
+    name: 'client without a transport',
+    needs: ['client'],
+    budgetBytes: 12 * kibibyte,
+    code: `
+      import { McpClient } from '@mortise/client';
+      export const connect = (transport) => McpClient.connect(transport, { name: 'smallest', version: '1.0.0' });
+    `,
+  },
+  {
+    name: 'stdio client',
+    needs: ['client', 'transport-stdio'],
+    budgetBytes: 18 * kibibyte,
+    code: `
+      import { McpClient } from '@mortise/client';
+      import { stdioTransport } from '@mortise/transport-stdio/client';
+      const client = await McpClient.connect(stdioTransport({ command: 'node', args: ['server.js'] }), { name: 'smallest', version: '1.0.0' });
+      console.log(await client.callTool('add', { a: 1, b: 2 }));
+    `,
+  },
+];
+
+/**
+ * Bundles every program whose packages are built.
+ *
+ * @returns {Promise<readonly { name: string, bytes: number, minifiedBytes: number, budgetBytes: number }[]>} `bytes` after gzip.
+ */
+export async function measureBundles() {
+  const rows = [];
+  for (const { name, needs, budgetBytes, code, without = [] } of programs) {
+    if (!needs.every((folder) => existsSync(join(root, 'packages', folder, 'dist')))) continue;
+    const outputs = await bundle(code, without);
+    const total = (measure) => outputs.reduce((sum, file) => sum + measure(file.contents), 0);
+    rows.push({
+      name,
+      budgetBytes,
+      minifiedBytes: total((contents) => contents.length),
+      bytes: total((contents) => gzipSync(contents, { level: 9 }).length),
+    });
+  }
+  return rows;
+}
+
+/** What the program loads at its start: its entry and the chunks that it imports statically. */
+async function bundle(code, without) {
+  const result = await build({
+    stdin: { contents: code, resolveDir: root, sourcefile: 'program.js' },
+    bundle: true,
+    minify: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    outdir: 'out',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: [...without, ...builtinModules, ...builtinModules.map((name) => `node:${name}`)],
+    absWorkingDir: root,
+    logLevel: 'silent',
+    plugins: [workspacePackages()],
+  });
+  const loaded = new Set();
+  const visit = (path) => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    for (const { path: next, kind } of result.metafile.outputs[path]?.imports ?? []) if (kind === 'import-statement') visit(next);
+  };
+  visit(Object.keys(result.metafile.outputs).find((path) => result.metafile.outputs[path].entryPoint !== undefined));
+  return result.outputFiles.filter((file) => [...loaded].some((path) => file.path.endsWith(path)));
+}
+
+/** Finds `@mortise/x` from the root, which depends on no package of its own. */
+function workspacePackages() {
+  return {
+    name: 'workspace-packages',
+    setup(plugin) {
+      plugin.onResolve({ filter: /^@mortise\/[^/]+/ }, async (args) => {
+        if (args.pluginData === 'found') return undefined;
+        const folder = args.path.split('/')[1];
+        return plugin.resolve(args.path, { kind: args.kind, resolveDir: join(root, 'packages', folder), pluginData: 'found' });
+      });
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** Packs every package as `pnpm publish` would: `publishConfig.exports` applied, `workspace:` replaced by versions. */
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './run-command.mjs';
+import { runPnpm } from './set-up.mjs';
+
+const target = join(root, '.cache/pack');
+
+/** @typedef {{ name: string, folder: string, tarball: string }} PackedPackage */
+
+/** @type {Promise<readonly PackedPackage[]> | undefined} */
+let packed;
+
+/**
+ * Packs once a process, whoever asks.
+ *
+ * @returns {Promise<readonly PackedPackage[]>}
+ */
+export function packPackages() {
+  packed ??= pack();
+  return packed;
+}
+
+async function pack() {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  const { code, output } = await runPnpm(['--recursive', '--filter', './packages/*', 'pack', '--pack-destination', target]);
+  if (code !== 0) throw new Error(`pnpm pack failed:\n${output}`);
+  const tarballs = new Set(readdirSync(target));
+  return readdirSync(join(root, 'packages'))
+    .filter((name) => existsSync(join(root, 'packages', name, 'package.json')))
+    .map((name) => {
+      const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
+      const file = `${manifest.name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`;
+      if (!tarballs.has(file)) throw new Error(`pnpm pack gave no ${file}`);
+      return { name: manifest.name, folder: `packages/${name}`, tarball: join(target, file) };
+    });
+}

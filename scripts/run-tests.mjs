@@ -1,0 +1,42 @@
+/** Runs vitest over the whole tree, or over what its arguments name, and gives the outcomes by test. */
+
+import { mkdirSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { root } from './run-command.mjs';
+import { countOutcomes, readTestReport, reportFile } from './read-test-report.mjs';
+
+/**
+ * @param {{ args?: readonly string[], node?: string, env?: Record<string, string>, report?: string }} [options]
+ *   `node` is the Node to run under, `report` where the JSON report goes.
+ * @returns {Promise<{ tests: import('./read-test-report.mjs').TestOutcome[], totals: ReturnType<typeof countOutcomes> }>}
+ *   A run that fails without a failing test (a crash, an unhandled rejection) counts as one failure.
+ */
+export async function runTests({ args = [], node = process.execPath, env = {}, report = reportFile } = {}) {
+  mkdirSync(`${root}.cache`, { recursive: true });
+  rmSync(root + report, { force: true });
+  const reporters = [`--reporter=${process.stdout.isTTY ? 'default' : 'dot'}`, '--reporter=json', `--outputFile.json=${report}`];
+  const code = await new Promise((resolve) => {
+    const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', '--passWithNoTests', ...reporters, ...args], {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.on('error', () => resolve(1));
+    child.on('close', (exitCode) => resolve(exitCode ?? 1));
+  });
+  const tests = [...(readTestReport(report) ?? [])];
+  const totals = countOutcomes(tests);
+  if (code !== 0 && totals.failed === 0) totals.failed = 1;
+  return { tests, totals };
+}
+
+/** Prints how many tests of each package passed, failed and were skipped. */
+export function printTable(tests) {
+  const folders = [...new Set(tests.map((test) => test.folder))].sort();
+  const rows = folders.map((folder) => [folder, countOutcomes(tests.filter((test) => test.folder === folder))]);
+  const width = Math.max(12, ...folders.map((folder) => folder.length));
+  console.log(`${'tests of'.padEnd(width)}   passed   failed  skipped`);
+  for (const [folder, { passed, failed, skipped }] of [...rows, ['all', countOutcomes(tests)]]) {
+    console.log(`${folder.padEnd(width)} ${[passed, failed, skipped].map((count) => String(count).padStart(8)).join(' ')}`);
+  }
+}
