@@ -163,4 +163,43 @@ export {
   META_TRACEPARENT,
   META_TRACESTATE,
 } from './model/meta.ts';
+export {
+  ASSUMED_WITHOUT_HEADER,
+  chooseLegacy,
+  chooseModern,
+  clientCapabilitiesFor,
+  findNotification,
+  findRequest,
+  findRevision,
+  negotiateLegacy,
+  NEWEST,
+  NEWEST_LEGACY,
+  REVISIONS,
+  revisionsOf,
+  serverCapabilitiesFor,
+  supportedVersions,
+} from './revisions/index.ts';
+export { REVISION_CHANGES } from './revisions/changes.ts';
+export { mirrorStructuredContent } from './revisions/mirror-structured-content.ts';
 export type { Conversions, Convert, Direction, Era, HttpRules, MethodFacts, Revision, RevisionChange, Rules, RuleValue } from './revisions/revision.ts';
+export {
+  HEADER_MISMATCH,
+  headerMismatchError,
+  invalidParamsError,
+  isModernError,
+  isResourceNotFound,
+  MISSING_CLIENT_CAPABILITY,
+  missingCapabilityError,
+  type MissingCapabilityData,
+  readMissingCapabilities,
+  readSupportedVersions,
+  RESOURCE_NOT_FOUND_LEGACY,
+  resourceNotFoundError,
+  UNSUPPORTED_PROTOCOL_VERSION,
+  unsupportedVersionError,
+  type UnsupportedVersionData,
+  URL_ELICITATION_REQUIRED,
+  type UrlElicitationData,
+  urlElicitationRequiredError,
+} from './error-codes.ts';
+export { type AnyProtocolError, AuthChallengeError, SchemaNotCheckableError, UnrepresentableError, UriTemplateError } from './errors.ts';

@@ -1,6 +1,6 @@
 /** The handshake of the legacy era. @until 2025-11-25 */
 
-import type { JsonRpcRequest } from '@mortise/jsonrpc-core';
+import { isJsonRpcRequest, type JsonRpcRequest } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, ServerCapabilities } from './capabilities.ts';
 import type { Implementation } from './implementation.ts';
 import type { RequestParams, Result } from './meta.ts';
@@ -31,7 +31,5 @@ export interface InitializeRequest extends JsonRpcRequest {
 
 /** Tells whether a JSON value is an `initialize` request. Its params are checked when the server takes it. */
 export function isInitializeRequest(value: unknown): value is InitializeRequest {
-  if (typeof value !== 'object' || value === null) return false;
-  const { method, id, params } = value as Partial<JsonRpcRequest>;
-  return method === 'initialize' && (typeof id === 'string' || typeof id === 'number') && typeof params === 'object';
+  return isJsonRpcRequest(value) && value.method === 'initialize' && value.params !== undefined;
 }

@@ -66,8 +66,8 @@ export interface Rules {
   readonly defaultDialect: string | undefined;
   /** `_meta` exists on named types (tools, resources, content), not on params and results alone. */
   readonly metaOnTypes: boolean;
-  /** Which label of a `_meta` prefix reserves it: any label followed by another, or the second. */
-  readonly reservedMetaLabel: 'any-but-last' | 'second';
+  /** Which label of a `_meta` prefix reserves it: no rule yet, any label followed by another, or the second. */
+  readonly reservedMetaLabel: 'none' | 'any-but-last' | 'second';
   /** Change notifications flow unasked, or only on `subscriptions/listen`. */
   readonly changeNotifications: 'unsolicited' | 'listen';
 }
@@ -92,11 +92,18 @@ export interface HttpRules {
   readonly mirrorHeaders: boolean;
   /** The status of a JSON-RPC error by its code; a code that is not named is sent with 200. */
   readonly statusByCode: ReadonlyMap<number, number>;
+  /** The status of a -32602 for a request that lacks a mandatory member of `_meta`; other -32602 are sent with 200. */
+  readonly missingMetaStatus: number;
   /** A foreign `Origin` is answered with this status. */
   readonly badOriginStatus: number;
 }
 
-/** Converts one value between a revision's wire and the canonical model. Pure; returns its argument where nothing differs. */
+/**
+ * Converts one value between a revision's wire and the canonical model. Pure; returns its argument where nothing differs, and
+ * leaves what it does not understand as it is.
+ *
+ * @throws {UnrepresentableError} `ERR_NOT_REPRESENTABLE`: the revision cannot say it, and leaving it out would change its meaning.
+ */
 export type Convert = (value: JsonObject) => JsonObject;
 
 /** One direction of a revision's conversions. A method that is not in a table needs no conversion. */
@@ -115,7 +122,10 @@ export interface Revision {
   readonly requests: ReadonlyMap<string, MethodFacts>;
   /** The notifications that exist, by method. */
   readonly notifications: ReadonlyMap<string, MethodFacts>;
-  /** The capability keys that exist, dotted for nested ones (`resources.subscribe`). Others are tolerated and dropped on sending. */
+  /**
+   * The capability keys that exist, dotted for nested ones (`resources.subscribe`). A key of another revision is dropped on
+   * sending; a key that no revision has is passed on.
+   */
   readonly clientCapabilities: ReadonlySet<string>;
   readonly serverCapabilities: ReadonlySet<string>;
   /** MCP's own error codes that may be sent, by name. */
@@ -126,11 +136,12 @@ export interface Revision {
   readonly toWire: Conversions;
   /** This wire to the canonical model. */
   readonly fromWire: Conversions;
-  /** The change log over the revision before, a line each, in the order of the specification's own. */
-  readonly changes: readonly RevisionChange[];
 }
 
-/** One line of a revision's change log. */
+/**
+ * One line of a revision's change log, in the order of the specification's own. The logs are exported beside the revisions
+ * (`REVISION_CHANGES`), not on them, so that programs do not carry their prose.
+ */
 export interface RevisionChange {
   readonly what: string;
   /** The page and anchor of the specification that says so. */
