@@ -1,0 +1,62 @@
+/** Standard Schemas (zod, valibot, arktype, ...) as adapters: told by `~standard.jsonSchema`, checked by `~standard.validate`. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
+import { phraseIssue } from './phrase-issue.ts';
+import { directionOf, unsupported, type SchemaPlace } from './schema-purpose.ts';
+import type { StandardResult, StandardSchema } from './standard-schema.ts';
+
+/** The dialect that every schema without `$schema` has, so that naming it in each schema would only cost bytes. */
+export const DEFAULT_DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
+/** @throws {SchemaUnsupportedError} Where the library has no JSON Schema for it, with the library's reason. */
+export function adaptStandardSchema(schema: StandardSchema, place: SchemaPlace): SchemaAdapter {
+  const props = schema['~standard'];
+  return {
+    jsonSchema: withoutDefaultDialect(tellStandardSchema(schema, place)),
+    validate: (value) => settle(props.validate(value)),
+  };
+}
+
+/**
+ * Tells a schema in JSON Schema 2020-12.
+ *
+ * @param field Names a field of a raw shape in the error.
+ */
+export function tellStandardSchema(schema: StandardSchema, place: SchemaPlace, field?: string): JsonObject {
+  const whole = field === undefined ? '' : `field "${field}" `;
+  const converter = schema['~standard'].jsonSchema;
+  if (converter === undefined) throw unsupported(place, `${whole}cannot be told as JSON Schema: ${remedyFor(schema)}`);
+  try {
+    return converter[directionOf(place.purpose)]({ target: 'draft-2020-12' }) as JsonObject;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw unsupported(
+      place,
+      `${whole}cannot be told as JSON Schema: ${reason}. Use a type that JSON has (an ISO string for a date, say) and convert in the handler`,
+      cause,
+    );
+  }
+}
+
+function remedyFor(schema: StandardSchema): string {
+  const { vendor } = schema['~standard'];
+  if (vendor !== 'zod') return `${vendor} gives it no "~standard.jsonSchema". Use the library's adapter for Standard JSON Schema, or write the JSON Schema by hand`;
+  if ('_zod' in schema) return 'this zod is older than 4.2. Wrap it with fromZod(z) of @mortise/server/zod, or update zod';
+  return 'this is a zod 3 schema. Wrap it with fromZodV3(convert) of @mortise/server/zod-v3, or import from zod 4';
+}
+
+/** Takes a library's result as it is, without a promise where there was none. */
+export function settle(result: StandardResult<unknown> | Promise<StandardResult<unknown>>): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
+  return 'then' in result ? result.then(toOutcome) : toOutcome(result);
+}
+
+export function toOutcome(result: StandardResult<unknown>): SchemaOutcome<unknown> {
+  return result.issues === undefined ? result : { issues: result.issues.map(phraseIssue) };
+}
+
+export function withoutDefaultDialect(schema: JsonObject): JsonObject {
+  if (schema['$schema'] !== DEFAULT_DIALECT) return schema;
+  const { $schema: _, ...rest } = schema;
+  return rest;
+}
