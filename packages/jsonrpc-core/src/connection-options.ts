@@ -122,7 +122,7 @@ export interface InboundCall {
   readonly signal: AbortSignal;
   /** True once the peer has cancelled the call or the connection has closed. */
   readonly isCancelled: boolean;
-  /** True once the call is answered or cancelled: nothing that belongs to it is sent any more. */
+  /** True once the call is answered or cancelled: no notification that belongs to it is sent any more. */
   readonly isSettled: boolean;
   /** Sends a notification that belongs to this call. Does nothing once the call is settled. */
   notify(method: string, params?: JsonObject): Promise<void>;

@@ -434,9 +434,11 @@ export class Connection {
     for (const release of this.#idleWaiters.splice(0)) release();
   }
 
-  #attempt(fn: () => void): void {
+  /** Runs a callback of the program. One that is async may fail later, which must not go unhandled. */
+  #attempt(fn: () => unknown): void {
     try {
-      fn();
+      const outcome = fn();
+      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#report(toError(error)));
     } catch (error) {
       this.#report(toError(error));
     }

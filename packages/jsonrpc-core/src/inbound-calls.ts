@@ -86,7 +86,7 @@ export class InboundCalls {
     if (this.#calls.has(request.id)) {
       return { code: INVALID_REQUEST, message: 'A request with this id is still being served: use a new id' };
     }
-    if (!this.#options.onRequest) return { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method}` };
+    if (!this.#options.onRequest) return { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method.slice(0, 100)}` };
     if (this.#isDraining) return { code: INTERNAL_ERROR, message: 'Shutting down: no new requests are taken' };
     if (this.#running + this.#host.waitingAnswers < this.#maxInFlight) return undefined;
     return { code: INTERNAL_ERROR, message: `Too many requests at once (${this.#maxInFlight}): wait for answers, then send again` };

@@ -1,0 +1,78 @@
+/** Says in a log what passes over a transport: kinds, methods and ids, never what is in them. */
+
+import { classifyMessage } from './guards.ts';
+import type { Logger, LogLevel } from './instruments.ts';
+import type { TransportFactory, Transport } from './transport.ts';
+import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
+
+export interface LoggingOptions {
+  readonly logger: Logger;
+  /**
+   * The level of a line about a message; errors are logged as `warning`.
+   *
+   * @default 'debug'
+   */
+  readonly level?: LogLevel;
+  /**
+   * The name of the transport in each line.
+   *
+   * @default 'transport'
+   */
+  readonly label?: string;
+}
+
+/** Logs each message, exchange, error and the end of a transport. Payloads, which may hold secrets, are never logged. */
+export function withLogging<T extends Transport | TransportFactory>(inner: T, options: LoggingOptions): T {
+  const { logger, level = 'debug', label = 'transport' } = options;
+  const say = (verb: string, message: unknown): void => logger.log(level, `${label} ${verb} ${describe(message)}`);
+  const hooks: TransportHooks = {
+    send(message, sendOptions, next) {
+      say('->', message);
+      return next(message, sendOptions);
+    },
+    receive(message, info, next) {
+      say('<-', message);
+      next(message, info);
+    },
+    async exchange(request, exchangeOptions, next) {
+      say('->', request);
+      const { onMessage } = exchangeOptions ?? {};
+      const listen: typeof onMessage = (message) => {
+        say('<-', message);
+        onMessage?.(message);
+      };
+      const response = await next(request, { ...exchangeOptions, onMessage: listen });
+      say('<-', response);
+      return response;
+    },
+    error(error, next) {
+      logger.log('warning', `${label} error: ${error.message}`);
+      next(error);
+    },
+    close(next) {
+      logger.log(level, `${label} closed`);
+      next();
+    },
+  };
+  return wrapTransport(inner, hooks);
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return `batch of ${value.length}`;
+  const message = value as { readonly id?: unknown; readonly method?: unknown; readonly error?: { readonly code?: unknown } };
+  switch (classifyMessage(value)) {
+    case 'request':
+      return `request ${JSON.stringify(message.id)} ${quote(message.method)}`;
+    case 'notification':
+      return `notification ${quote(message.method)}`;
+    case 'response':
+      return `response ${JSON.stringify(message.id)}${message.error ? ` error ${String(message.error.code)}` : ''}`;
+    default:
+      return 'something that is not a message';
+  }
+}
+
+/** A peer chooses method names, so they are kept short and on one line. */
+function quote(method: unknown): string {
+  return JSON.stringify(String(method).slice(0, 100));
+}

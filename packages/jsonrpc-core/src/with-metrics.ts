@@ -1,0 +1,103 @@
+/** Counts what passes over a transport and measures how long the peer takes. */
+
+import { classifyMessage } from './guards.ts';
+import type { Clock, Meter } from './instruments.ts';
+import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, RequestId } from './message.ts';
+import { systemClock } from './system-clock.ts';
+import type { Transport, TransportFactory } from './transport.ts';
+import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
+
+export interface MetricsOptions {
+  readonly meter: Meter;
+  /**
+   * The value of the attribute `transport`.
+   *
+   * @default 'transport'
+   */
+  readonly label?: string;
+  /** @default systemClock */
+  readonly clock?: Clock;
+}
+
+/** How many requests are timed at once; what goes beyond is counted only. */
+const MAX_TIMED = 10_000;
+
+/**
+ * Counts messages (`mcp.transport.messages` by `direction` and `kind`), errors (`mcp.transport.errors`) and ends
+ * (`mcp.transport.closes`), and records `mcp.transport.request_duration_ms` of the requests sent, by `method` and `outcome`.
+ */
+export function withMetrics<T extends Transport | TransportFactory>(inner: T, options: MetricsOptions): T {
+  return wrapTransport(inner, () => createHooks(options));
+}
+
+interface Timed {
+  readonly method: string;
+  readonly sinceMs: number;
+}
+
+function createHooks({ meter, label = 'transport', clock = systemClock }: MetricsOptions): TransportHooks {
+  const timed = new Map<RequestId, Timed>();
+  const count = (direction: 'in' | 'out', message: unknown): string => {
+    const kind = Array.isArray(message) ? 'batch' : classifyMessage(message);
+    meter.count('mcp.transport.messages', 1, { transport: label, direction, kind });
+    return kind;
+  };
+  const begin = (request: JsonRpcRequest): void => {
+    if (timed.size < MAX_TIMED) timed.set(request.id, { method: request.method, sinceMs: clock.monotonicMs() });
+  };
+  const record = ({ method, sinceMs }: Timed, outcome: string): void =>
+    meter.record('mcp.transport.request_duration_ms', clock.monotonicMs() - sinceMs, { transport: label, method, outcome });
+  const end = (response: JsonRpcResponse): void => {
+    if (response.id === undefined || response.id === null) return;
+    const call = timed.get(response.id);
+    if (call && timed.delete(response.id)) record(call, toOutcome(response));
+  };
+  const forget = (message: JsonRpcMessage): void => {
+    const { method, params } = message as Partial<JsonRpcRequest>;
+    if (method === 'notifications/cancelled') timed.delete(params?.['requestId'] as RequestId);
+  };
+  return {
+    send(message, sendOptions, next) {
+      const kind = count('out', message);
+      if (kind === 'request') begin(message as JsonRpcRequest);
+      else if (kind === 'notification') forget(message);
+      return next(message, sendOptions);
+    },
+    receive(message, info, next) {
+      if (count('in', message) === 'response') end(message as JsonRpcResponse);
+      next(message, info);
+    },
+    async exchange(request, exchangeOptions, next) {
+      count('out', request);
+      // Exchanges may have equal ids at once, so each keeps its own time.
+      const call: Timed = { method: request.method, sinceMs: clock.monotonicMs() };
+      const { onMessage } = exchangeOptions ?? {};
+      const listen: typeof onMessage = (message) => {
+        count('in', message);
+        onMessage?.(message);
+      };
+      try {
+        const response = await next(request, { ...exchangeOptions, onMessage: listen });
+        count('in', response);
+        record(call, toOutcome(response));
+        return response;
+      } catch (error) {
+        record(call, 'failed');
+        throw error;
+      }
+    },
+    error(error, next) {
+      meter.count('mcp.transport.errors', 1, { transport: label });
+      next(error);
+    },
+    close(next) {
+      timed.clear();
+      meter.count('mcp.transport.closes', 1, { transport: label });
+      next();
+    },
+  };
+}
+
+function toOutcome(response: JsonRpcResponse): 'ok' | 'error' {
+  return 'error' in response ? 'error' : 'ok';
+}

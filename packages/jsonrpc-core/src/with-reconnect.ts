@@ -1,0 +1,210 @@
+/** Opens a lost channel again. Moves bytes only: what a session remembered is for the layers above to say anew. */
+
+import { AlreadyStartedError, ConnectionClosedError, ConnectionLostError, NotConnectedError } from './errors.ts';
+import { Fifo } from './fifo.ts';
+import type { Clock, ClockTimer } from './instruments.ts';
+import type { JsonRpcMessage } from './message.ts';
+import { systemClock } from './system-clock.ts';
+import { holdTransport, toError } from './transport-hold.ts';
+import {
+  type ExchangeTransport,
+  isExchangeTransport,
+  isLegacyOpener,
+  type MessageInfo,
+  type SendOptions,
+  type Transport,
+  type TransportFactory,
+} from './transport.ts';
+
+export interface ReconnectOptions {
+  /**
+   * The shortest wait before an attempt, in milliseconds. Less than 500 counts as 500.
+   *
+   * @default 500
+   */
+  readonly minDelayMs?: number;
+  /**
+   * The longest wait before an attempt, in milliseconds.
+   *
+   * @default 30_000
+   */
+  readonly maxDelayMs?: number;
+  /**
+   * How many attempts in a row may bring no message from the peer before the transport gives up and closes.
+   *
+   * @default 10
+   */
+  readonly maxAttempts?: number;
+  /** @default systemClock */
+  readonly clock?: Clock;
+  /** Gives a number from 0 up to 1 for the jitter. @default Math.random */
+  readonly random?: () => number;
+}
+
+const MIN_DELAY_MS = 500;
+
+/**
+ * Makes a transport that opens a fresh one whenever its channel breaks.
+ *
+ * A loss is reported by `onerror` with a `ConnectionLostError`, upon which `Connection` rejects what was in flight; sends
+ * wait until the channel is open again. Waits grow exponentially, with jitter. The first `start` is tried once only.
+ * `onclose` fires when it is closed or has given up. `exchange` and `openLegacy` pass to the present channel.
+ */
+export function withReconnect(factory: TransportFactory, options: ReconnectOptions = {}): Transport {
+  const transport = new ReconnectingTransport(factory, options);
+  const first = transport.current;
+  if (isExchangeTransport(first)) {
+    const exchange: ExchangeTransport['exchange'] = (request, how) => (transport.current as Transport & ExchangeTransport).exchange(request, how);
+    Object.assign(transport, { exchange });
+  }
+  if (isLegacyOpener(first)) Object.assign(transport, { openLegacy: () => first.openLegacy() });
+  return transport;
+}
+
+interface WaitingSend {
+  readonly message: JsonRpcMessage;
+  readonly options: SendOptions | undefined;
+  resolve(sent: Promise<void>): void;
+  reject(error: Error): void;
+}
+
+class ReconnectingTransport implements Transport {
+  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  /** The present channel; while it is being opened again, the lost one. */
+  current: Transport;
+
+  readonly #factory: TransportFactory;
+  readonly #options: ReconnectOptions;
+  readonly #clock: Clock;
+  readonly #waiting = new Fifo<WaitingSend>();
+  #state: 'new' | 'opening' | 'open' | 'lost' | 'closed' = 'new';
+  #attempts = 0;
+  #timer: ClockTimer | undefined;
+
+  constructor(factory: TransportFactory, options: ReconnectOptions) {
+    this.#factory = factory;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.current = factory();
+  }
+
+  get sessionId(): string | undefined {
+    return this.current.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.current.setProtocolVersion?.(version);
+  }
+
+  async start(): Promise<void> {
+    if (this.#state === 'closed') throw new ConnectionClosedError();
+    if (this.#state !== 'new') throw new AlreadyStartedError();
+    this.#state = 'opening';
+    try {
+      await this.#open(this.current);
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+  }
+
+  send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    if (this.#state === 'open') return this.current.send(message, options);
+    if (this.#state === 'new') return Promise.reject(new NotConnectedError());
+    if (this.#state === 'closed') return Promise.reject(new ConnectionClosedError());
+    return new Promise((resolve, reject) => this.#waiting.push({ message, options, resolve, reject }));
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    await this.current.close();
+  }
+
+  async #open(channel: Transport): Promise<void> {
+    let isOver = false;
+    const giveBack = holdTransport(channel, {
+      onMessage: (message, info) => {
+        // Only a peer that speaks shows that the channel works; one that takes and drops connections must not be tried for ever.
+        this.#attempts = 0;
+        if (this.#state !== 'closed') this.onmessage?.(message, info);
+      },
+      onError: (error) => this.onerror?.(error),
+      onClose: () => {
+        isOver = true;
+        giveBack();
+        if (this.#state === 'open' && this.current === channel) this.#onLost();
+      },
+    });
+    try {
+      await channel.start();
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+    if (isOver) throw new ConnectionLostError('The connection was lost while it was being opened');
+    if (this.#state === 'closed') return channel.close();
+    this.#state = 'open';
+    for (const { message, options, resolve } of this.#waiting.takeAll()) resolve(channel.send(message, options));
+  }
+
+  #onLost(): void {
+    this.#state = 'lost';
+    this.#report(new ConnectionLostError());
+    this.#scheduleAttempt();
+  }
+
+  #scheduleAttempt(): void {
+    if (this.#state === 'closed') return;
+    const { maxAttempts = 10 } = this.#options;
+    if (this.#attempts >= maxAttempts) {
+      this.#report(new ConnectionClosedError(`The connection could not be opened again in ${maxAttempts} attempts`));
+      this.#end();
+      return;
+    }
+    this.#timer = this.#clock.schedule(() => void this.#attempt(), this.#nextDelayMs(), { keepAlive: true });
+    this.#attempts++;
+  }
+
+  #nextDelayMs(): number {
+    const { minDelayMs = MIN_DELAY_MS, maxDelayMs = 30_000, random = Math.random } = this.#options;
+    const floorMs = Math.max(MIN_DELAY_MS, minDelayMs);
+    const topMs = Math.max(floorMs, Math.min(maxDelayMs, floorMs * 2 ** (this.#attempts + 1)));
+    return floorMs + random() * (topMs - floorMs);
+  }
+
+  async #attempt(): Promise<void> {
+    try {
+      this.current = this.#factory();
+      await this.#open(this.current);
+    } catch (error) {
+      this.#report(toError(error));
+      this.current.close().catch(() => undefined);
+      this.#scheduleAttempt();
+    }
+  }
+
+  #end(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#timer?.cancel();
+    const error = new ConnectionClosedError();
+    for (const waiting of this.#waiting.takeAll()) waiting.reject(error);
+    queueMicrotask(() => {
+      try {
+        this.onclose?.();
+      } catch (thrown) {
+        this.#report(toError(thrown));
+      }
+    });
+  }
+
+  #report(error: Error): void {
+    try {
+      this.onerror?.(error);
+    } catch {
+      // Whoever is told of errors has failed: there is nobody left to tell.
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/** Puts code between a transport and whoever uses it, without hiding any ability that the transport has. */
+
+import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
+import { holdTransport } from './transport-hold.ts';
+import {
+  type ExchangeOptions,
+  isExchangeTransport,
+  isLegacyOpener,
+  type MessageInfo,
+  type SendOptions,
+  type Transport,
+  type TransportFactory,
+} from './transport.ts';
+
+/** What a wrapper does on the way. Each is handed the `next` step and may call it, change what passes, or leave it out. */
+export interface TransportHooks {
+  /** A message leaves. */
+  send?(
+    message: JsonRpcMessage,
+    options: SendOptions | undefined,
+    next: (message: JsonRpcMessage, options?: SendOptions) => Promise<void>,
+  ): Promise<void>;
+  /** A message has arrived. */
+  receive?(message: JsonRpcMessage, info: MessageInfo | undefined, next: (message: JsonRpcMessage, info?: MessageInfo) => void): void;
+  /** An exchange is made. Its notifications are at `options.onMessage`. */
+  exchange?(
+    request: JsonRpcRequest,
+    options: ExchangeOptions | undefined,
+    next: (request: JsonRpcRequest, options?: ExchangeOptions) => Promise<JsonRpcResponse>,
+  ): Promise<JsonRpcResponse>;
+  /** The transport reports an error. */
+  error?(error: Error, next: (error: Error) => void): void;
+  /** The channel has ended. */
+  close?(next: () => void): void;
+}
+
+type Face = { -readonly [K in keyof Transport]: Transport[K] };
+
+/**
+ * Wraps a transport, a factory of transports, or an object that is both.
+ *
+ * Every other member of the inner one (`exchange`, `openLegacy`, `sessionId`, `setProtocolVersion` and what this package
+ * does not know) stays within reach. Transports that a factory or `openLegacy` makes are wrapped too. Messages of exchanges
+ * that a transport hosts for a server pass unseen.
+ *
+ * @param hooks What to do on the way; a function is called once for each channel, for hooks that keep state.
+ */
+export function wrapTransport<T extends Transport | TransportFactory>(inner: T, hooks: TransportHooks | (() => TransportHooks)): T {
+  const channelHooks = typeof hooks === 'function' ? hooks() : hooks;
+  const shell: object = typeof inner === 'function' ? () => wrapTransport((inner as TransportFactory)(), hooks) : {};
+  forwardMembers(shell, inner);
+  if (isTransport(inner)) addChannel(shell as Face, inner, channelHooks);
+  if (isExchangeTransport(inner) && channelHooks.exchange) {
+    const { exchange } = channelHooks;
+    define(shell, 'exchange', (request: JsonRpcRequest, options?: ExchangeOptions) =>
+      exchange.call(channelHooks, request, options, (passed, how) => inner.exchange(passed, how)),
+    );
+  }
+  if (isLegacyOpener(inner)) define(shell, 'openLegacy', async () => wrapTransport(await inner.openLegacy(), hooks));
+  return shell as T;
+}
+
+function addChannel(face: Face, inner: Transport, hooks: TransportHooks): void {
+  const next = (message: JsonRpcMessage, options?: SendOptions): Promise<void> => inner.send(message, options);
+  define(face, 'onmessage', undefined);
+  define(face, 'onerror', undefined);
+  define(face, 'onclose', undefined);
+  define(face, 'start', () => {
+    listen(face, inner, hooks);
+    return inner.start();
+  });
+  define(face, 'send', hooks.send ? (message: JsonRpcMessage, options?: SendOptions) => hooks.send?.(message, options, next) : next);
+  define(face, 'close', () => inner.close());
+}
+
+function listen(face: Face, inner: Transport, hooks: TransportHooks): void {
+  const onMessage = (message: JsonRpcMessage, info?: MessageInfo): void => face.onmessage?.(message, info);
+  const onError = (error: Error): void => face.onerror?.(error);
+  const onClose = (): void => face.onclose?.();
+  const giveBack = holdTransport(inner, {
+    onMessage: (message, info) => (hooks.receive ? hooks.receive(message, info, onMessage) : onMessage(message, info)),
+    onError: (error) => (hooks.error ? hooks.error(error, onError) : onError(error)),
+    onClose: () => {
+      giveBack();
+      if (hooks.close) hooks.close(onClose);
+      else onClose();
+    },
+  });
+}
+
+/** Puts every member of `inner`, inherited ones too, within reach of `shell`, with `inner` as its `this`. */
+function forwardMembers(shell: object, inner: object): void {
+  const source = inner as Record<PropertyKey, unknown>;
+  for (let owner: object | null = inner; owner && !isRoot(owner); owner = Object.getPrototypeOf(owner) as object | null) {
+    for (const key of Reflect.ownKeys(owner)) {
+      if (key === 'constructor' || Object.hasOwn(shell, key) || (typeof inner === 'function' && isFunctionMember(key))) continue;
+      Object.defineProperty(shell, key, {
+        configurable: true,
+        enumerable: true,
+        get: () => (typeof source[key] === 'function' ? source[key].bind(inner) : source[key]),
+        set: (value: unknown) => {
+          source[key] = value;
+        },
+      });
+    }
+  }
+}
+
+function isRoot(owner: object): boolean {
+  return owner === Object.prototype || owner === Function.prototype;
+}
+
+function isFunctionMember(key: PropertyKey): boolean {
+  return key === 'name' || key === 'length' || key === 'prototype' || key === 'arguments' || key === 'caller';
+}
+
+function define(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, configurable: true, enumerable: true, writable: true });
+}
+
+function isTransport(value: object): value is Transport {
+  return typeof (value as Partial<Transport>).send === 'function';
+}
