@@ -1,0 +1,97 @@
+/** Completion of arguments while they are typed: how a field says what it suggests, and how suggestions are put into order. */
+
+import type { Completion } from '@mortise/protocol';
+import { MAX_COMPLETION_VALUES } from '@mortise/protocol';
+import type { TypedSchema } from './schema/infer.ts';
+
+/** What a completer knows beside the typed text. */
+export interface CompleteContext {
+  /** The other arguments, as far as the user has chosen them. Unverified: they are what the client sent. */
+  readonly arguments?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a completer may give: the values best first, or a whole completion that knows of more. */
+export type CompleteReturn = readonly string[] | { readonly values: readonly string[]; readonly total?: number | undefined; readonly hasMore?: boolean | undefined };
+
+/** Suggests values for what has been typed. */
+export type Completer<Context = unknown> = (value: string, context: CompleteContext, ctx: Context) => CompleteReturn | Promise<CompleteReturn>;
+
+/** Shared by every installed copy of this package: a prompt may be written in one and served by another. */
+const COMPLETER: unique symbol = Symbol.for('mortise.completer') as typeof COMPLETER;
+
+interface Marked {
+  readonly [COMPLETER]?: Completer;
+}
+
+/**
+ * Gives a field of a prompt's `argsSchema` suggestions.
+ *
+ * @param schema Stays as it is; what is returned is a copy of it with the suggestions.
+ * @param complete Is given the typed text and the arguments chosen before. Long lists are cut at 100 by the server.
+ * @see 2026-07-28 server/utilities/completion
+ */
+export function completable<S extends TypedSchema>(schema: S, complete: Completer): S {
+  return Object.defineProperty(copySchema(schema), COMPLETER, { value: complete });
+}
+
+/**
+ * A copy, so that one schema may stand in two places with different suggestions. zod binds a schema's methods to the object
+ * itself and has `clone` for this; of any other library an heir of the schema does.
+ */
+function copySchema<S extends TypedSchema>(schema: S): S {
+  const { clone } = schema as { readonly clone?: unknown };
+  return '_zod' in schema && typeof clone === 'function' ? (clone.call(schema) as S) : (Object.create(schema) as S);
+}
+
+/** How many wrappers (`optional`, `default`, `nullable`) are looked into for the schema inside. */
+const MAX_WRAPPERS = 8;
+
+/** The completer of a field; also where `.optional()` or a default was put around it afterwards. */
+export function getCompleter(schema: unknown): Completer | undefined {
+  let at = schema;
+  for (let i = 0; i <= MAX_WRAPPERS && isMarkable(at); i += 1) {
+    const completer = at[COMPLETER];
+    if (completer !== undefined) return completer;
+    at = (at._zod?.def ?? at._def)?.innerType;
+  }
+  return undefined;
+}
+
+interface Wrapper extends Marked {
+  readonly _zod?: { readonly def?: { readonly innerType?: unknown } };
+  readonly _def?: { readonly innerType?: unknown };
+}
+
+function isMarkable(value: unknown): value is Wrapper {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null;
+}
+
+/** The completer of one field of an object schema: a raw shape, or a schema that shows its fields as `shape` or `entries`. */
+export function getFieldCompleter(schema: unknown, field: string): Completer | undefined {
+  if (!isMarkable(schema)) return undefined;
+  const { shape, entries } = schema as { readonly shape?: unknown; readonly entries?: unknown };
+  for (const fields of '~standard' in schema ? [shape, entries] : [schema]) {
+    if (isMarkable(fields) && Object.hasOwn(fields, field)) return getCompleter((fields as Readonly<Record<string, unknown>>)[field]);
+  }
+  return undefined;
+}
+
+/**
+ * Brings a completer's answer into the protocol's form: at most 100 values, `total` and `hasMore` where values were cut.
+ *
+ * @see 2026-07-28 server/utilities/completion#completion-results
+ */
+export function toCompletion(answer: CompleteReturn): Completion {
+  const { values, total, hasMore } = isList(answer) ? { values: answer, total: undefined, hasMore: undefined } : answer;
+  const isCut = values.length > MAX_COMPLETION_VALUES;
+  const known = total ?? (hasMore === true ? undefined : values.length);
+  return {
+    values: isCut ? values.slice(0, MAX_COMPLETION_VALUES) : values,
+    ...(known === undefined ? undefined : { total: known }),
+    hasMore: isCut || (hasMore ?? (known !== undefined && known > values.length)),
+  };
+}
+
+function isList(answer: CompleteReturn): answer is readonly string[] {
+  return Array.isArray(answer);
+}

@@ -1,0 +1,59 @@
+/** A family of resources behind one URI template: how its members are listed and how its variables are completed. */
+
+import type { Resource } from '@mortise/protocol';
+import { UriTemplate } from '@mortise/protocol';
+import type { Completer } from './completable.ts';
+import { RegistrationError } from './errors.ts';
+
+/** A member of a family as a list shows it. */
+export type ListedResource = Omit<Resource, 'name'> & { readonly name?: string | undefined };
+
+/** Names the members of a family that exist now. `list(ctx)` is asked for every `resources/list`. */
+export type ListResources<Context = unknown> = (ctx: Context) => { readonly resources: readonly ListedResource[] } | Promise<{ readonly resources: readonly ListedResource[] }>;
+
+/** What a template can tell beside reading. */
+export interface ResourceTemplateCallbacks {
+  /** `undefined`, written out, where the members cannot be listed. */
+  readonly list: ListResources | undefined;
+  /** Suggestions by variable. */
+  readonly complete?: Readonly<Record<string, Completer>> | undefined;
+}
+
+/**
+ * A URI template (RFC 6570) with its list and its completions, for `registerResource`.
+ *
+ * ```ts
+ * new ResourceTemplate('greeting://{name}', { list: undefined, complete: { name: (typed) => rank(typed, names) } })
+ * ```
+ *
+ * @see 2026-07-28 server/resources#resource-templates
+ */
+export class ResourceTemplate {
+  readonly uriTemplate: UriTemplate;
+  readonly #callbacks: ResourceTemplateCallbacks;
+
+  /**
+   * @throws {InvalidUriTemplateError} `ERR_URI_TEMPLATE`: it cannot be read or is not bounded.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: `complete` names a variable that the template has not.
+   */
+  constructor(uriTemplate: string | UriTemplate, callbacks: ResourceTemplateCallbacks) {
+    this.uriTemplate = typeof uriTemplate === 'string' ? new UriTemplate(uriTemplate) : uriTemplate;
+    this.#callbacks = callbacks;
+    const names = this.uriTemplate.variableNames;
+    const stranger = Object.keys(callbacks.complete ?? {}).find((name) => !names.includes(name));
+    if (stranger !== undefined) {
+      throw new RegistrationError(`template "${this.uriTemplate.toString()}": "complete" names "${stranger}", but the variables are ${names.join(', ')}`);
+    }
+  }
+
+  /** Lists the members; undefined where they cannot be listed. */
+  get listCallback(): ListResources | undefined {
+    return this.#callbacks.list;
+  }
+
+  /** The completer of a variable, if it has one. */
+  completeCallback(variable: string): Completer | undefined {
+    const { complete } = this.#callbacks;
+    return complete !== undefined && Object.hasOwn(complete, variable) ? complete[variable] : undefined;
+  }
+}
