@@ -9,6 +9,7 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root } from './run-command.mjs';
+import { workspacePackages } from './workspace-packages.mjs';
 
 const kibibyte = 1024;
 
@@ -109,18 +110,4 @@ async function bundle(code, without) {
   };
   visit(Object.keys(result.metafile.outputs).find((path) => result.metafile.outputs[path].entryPoint !== undefined));
   return result.outputFiles.filter((file) => [...loaded].some((path) => file.path.endsWith(path)));
-}
-
-/** Finds `@mortise/x` from the root, which depends on no package of its own. */
-function workspacePackages() {
-  return {
-    name: 'workspace-packages',
-    setup(plugin) {
-      plugin.onResolve({ filter: /^@mortise\/[^/]+/ }, async (args) => {
-        if (args.pluginData === 'found') return undefined;
-        const folder = args.path.split('/')[1];
-        return plugin.resolve(args.path, { kind: args.kind, resolveDir: join(root, 'packages', folder), pluginData: 'found' });
-      });
-    },
-  };
 }

@@ -1,0 +1,62 @@
+/** The tests that run in a real browser: one page, served on loopback, that loads the bundle and is asked what it saw. */
+
+import { createServer } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
+import { chromium } from 'playwright-core';
+import { edgeSafeEntries } from '../workspace-packages.mjs';
+import { bundleEdge } from './bundle-edge.mjs';
+
+const loadTimeoutMs = 30_000;
+
+/**
+ * @param {string} executablePath Chromium.
+ * @returns {AsyncGenerator<{ title: string, error?: string }>} One a test; with `error` where it failed.
+ */
+export async function* browserTests(executablePath) {
+  const site = await serve({
+    '/': ['text/html', '<!doctype html><meta charset="utf-8"><script type="module" src="/edge.js"></script>'],
+    '/edge.js': ['text/javascript', await bundleEdge('globalThis.mortise = { entries, roundTrip, expected };')],
+  });
+  // Containers run as root and have no user namespaces; the page is ours.
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  try {
+    const page = await browser.newPage();
+    const pageErrors = [];
+    page.on('pageerror', (error) => pageErrors.push(error.stack ?? error.message));
+    await page.goto(site.url, { timeout: loadTimeoutMs });
+    await page.waitForFunction('globalThis.mortise !== undefined', undefined, { timeout: loadTimeoutMs }).catch(() => undefined);
+    const loaded = await page.evaluate('globalThis.mortise?.entries ?? {}');
+    for (const entry of edgeSafeEntries()) {
+      yield {
+        title: `${entry} loads in the browser`,
+        ...(entry in loaded ? {} : { error: pageErrors.join('\n') || 'the bundle did not load' }),
+      };
+    }
+    for (const era of ['legacy', 'modern']) {
+      const [answer, expected] = await page
+        .evaluate(`mortise.roundTrip('${era}').then((answer) => [answer, mortise.expected])`)
+        .catch((error) => [error.message, undefined]);
+      const matches = expected !== undefined && isDeepStrictEqual(answer, expected);
+      const title = `a server and a client talk in the browser in the ${era} era`;
+      yield {
+        title,
+        ...(matches ? {} : { error: `got ${JSON.stringify(answer, null, 2)}\nexpected ${JSON.stringify(expected, null, 2)}` }),
+      };
+    }
+    yield { title: 'the page saw no error', ...(pageErrors.length === 0 ? {} : { error: pageErrors.join('\n') }) };
+  } finally {
+    await browser.close();
+    site.close();
+  }
+}
+
+/** Serves a few texts on loopback. */
+async function serve(pages) {
+  const server = createServer((request, response) => {
+    const page = pages[request.url ?? '/'];
+    if (page === undefined) response.writeHead(request.url === '/favicon.ico' ? 204 : 404).end();
+    else response.writeHead(200, { 'content-type': page[0] }).end(page[1]);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}

@@ -1,0 +1,19 @@
+/**
+ * `npm run test:browser`: loads every edge-safe entry in Chromium and lets a server and a client talk there, in both eras.
+ * The suite itself lies in `browser-tests.mjs`, which needs what is installed first.
+ */
+
+import { setUp } from './set-up.mjs';
+import { reportTotals } from './report-totals.mjs';
+import { findChromium } from './find-chromium.mjs';
+
+await setUp({ build: false });
+const { browserTests } = await import('./edge/browser-tests.mjs');
+
+const totals = { passed: 0, failed: 0 };
+for await (const { title, error } of browserTests(await findChromium())) {
+  totals[error === undefined ? 'passed' : 'failed'] += 1;
+  console.log(`${error === undefined ? 'ok    ' : 'FAILED'} ${title}${error === undefined ? '' : `\n${error}`}`);
+}
+console.log();
+reportTotals(totals);

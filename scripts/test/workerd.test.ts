@@ -1,0 +1,70 @@
+/**
+ * Every edge-safe entry loads in workerd, the runtime of an edge platform, without its Node compatibility and without `eval`,
+ * and a server and a client talk to each other there in both eras.
+ */
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleEdge } from '../edge/bundle-edge.mjs';
+import { edgeSafeEntries } from '../workspace-packages.mjs';
+
+const execute = promisify(execFile);
+const root = resolve(import.meta.dirname, '../..');
+const marker = 'EDGE REPORT ';
+
+// workerd runs a worker's `test` handler and prints what it logs; a report is read from there.
+const program = `
+  export default {
+    async test() {
+      const report = { entries, legacy: undefined, modern: undefined };
+      for (const era of ['legacy', 'modern']) report[era] = await roundTrip(era).catch((error) => String(error?.stack ?? error));
+      console.log('${marker}' + JSON.stringify({ ...report, expected }));
+    },
+  };
+`;
+
+const config = `
+  using Workerd = import "/workerd/workerd.capnp";
+  const config :Workerd.Config = (
+    services = [(name = "edge", worker = (modules = [(name = "edge.mjs", esModule = embed "edge.mjs")], compatibilityDate = "2025-09-01"))],
+  );
+`;
+
+interface Report {
+  readonly entries: Readonly<Record<string, readonly string[]>>;
+  readonly legacy: unknown;
+  readonly modern: unknown;
+  readonly expected: unknown;
+}
+
+let folder: string;
+let report: Report;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'mortise-workerd-'));
+  writeFileSync(join(folder, 'edge.mjs'), await bundleEdge(program));
+  writeFileSync(join(folder, 'config.capnp'), config);
+  const run = await execute(join(root, 'node_modules/.bin/workerd'), ['test', '--verbose', join(folder, 'config.capnp')], {
+    maxBuffer: 1 << 26,
+  }).catch((error: { stdout?: string; stderr?: string }) => ({ stdout: error.stdout ?? '', stderr: error.stderr ?? '' }));
+  const output = run.stdout + run.stderr;
+  const line = output.split('\n').find((each) => each.includes(marker));
+  if (line === undefined) throw new Error(`workerd gave no report:\n${output}`);
+  report = JSON.parse(line.slice(line.indexOf(marker) + marker.length)) as Report;
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('in workerd', () => {
+  it.each(edgeSafeEntries())('%s loads', (entry) => {
+    expect(report.entries[entry]).toBeDefined();
+  });
+
+  it.each(['legacy', 'modern'] as const)('a server and a client talk in the %s era', (era) => {
+    expect(report[era]).toEqual(report.expected);
+  });
+});
