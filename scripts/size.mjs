@@ -1,0 +1,30 @@
+/** `npm run size`: what the smallest programs install, and what a bundler makes of them. */
+
+import { setUp } from './set-up.mjs';
+
+await setUp();
+const { measureBundles } = await import('./measure-bundles.mjs');
+const { installPacked } = await import('./measure-install.mjs');
+
+const kibibytes = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(11);
+
+const installs = [
+  { name: 'stdio server', names: ['@mortise/server', '@mortise/transport-stdio'] },
+  { name: 'stdio server with zod', names: ['@mortise/server', '@mortise/transport-stdio', 'zod@^4'] },
+  { name: 'stdio client', names: ['@mortise/client', '@mortise/transport-stdio'] },
+];
+
+console.log(`\n${'installed'.padEnd(42)} packages       bytes        ours`);
+for (const { name, names } of installs) {
+  const { packages, bytes, ours, remove } = await installPacked(names);
+  remove();
+  console.log(`${name.padEnd(42)} ${String(packages).padStart(8)} ${kibibytes(bytes)} ${kibibytes(ours)}`);
+}
+
+console.log(`\n${'bundled, minified'.padEnd(42)}    plain       gzip      budget`);
+let over = 0;
+for (const { name, minifiedBytes, bytes, budgetBytes } of await measureBundles()) {
+  if (bytes > budgetBytes) over += 1;
+  console.log(`${name.padEnd(38)} ${kibibytes(minifiedBytes)} ${kibibytes(bytes)} ${kibibytes(budgetBytes)}${bytes > budgetBytes ? '  over' : ''}`);
+}
+process.exitCode = over === 0 ? 0 : 1;
