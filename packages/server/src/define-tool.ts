@@ -87,6 +87,12 @@ export function defineResource<App = unknown>(
   config: ResourceConfig<App>,
   read: TemplateReader<HandlerContext<App>>,
 ): ResourceTemplateDefinition<App>;
-export function defineResource(at: string | ResourceTemplate, config: ResourceConfig, read: never): ResourceDefinition | ResourceTemplateDefinition {
-  return typeof at === 'string' ? { kind: 'resource', uri: at, config, read } : { kind: 'resource template', template: at, config, read };
+export function defineResource<App = unknown>(
+  at: string | ResourceTemplate,
+  config: ResourceConfig<App>,
+  read: ResourceReader<HandlerContext<App>> | TemplateReader<HandlerContext<App>>,
+): ResourceDefinition<App> | ResourceTemplateDefinition<App> {
+  // The overloads tie the reader's kind to that of the address, which a union cannot say.
+  if (typeof at === 'string') return { kind: 'resource', uri: at, config, read: read as ResourceReader<HandlerContext<App>> };
+  return { kind: 'resource template', template: at, config, read: read as TemplateReader<HandlerContext<App>> };
 }
