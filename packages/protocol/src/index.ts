@@ -203,3 +203,16 @@ export {
   urlElicitationRequiredError,
 } from './error-codes.ts';
 export { type AnyProtocolError, AuthChallengeError, SchemaNotCheckableError, UnrepresentableError, UriTemplateError } from './errors.ts';
+
+// What implementers use: checks, facts of requests, parts.
+export { checkClientNotification, checkClientParams, checkClientResult } from './checks/from-client.ts';
+export { checkInputRequired, checkListItem, checkServerNotification, checkServerParams, checkServerResult } from './checks/from-server.ts';
+export { isModernParams, readRequestMeta, type RequestMetaFacts } from './request-meta.ts';
+export { checkExtensionId, checkMetaKey, isReservedMetaKey } from './meta-key.ts';
+export { hasCapability, hasExtension, missingCapability, toCapabilities } from './capabilities.ts';
+export { checkToolName, MAX_TOOL_NAME_LENGTH } from './tool-name.ts';
+export { UriTemplate } from './uri-template.ts';
+export type { TemplateValue } from './uri-template/expand-template.ts';
+export type { TemplateMatch } from './uri-template/match-template.ts';
+export { createCursorCodec, type CursorCodec } from './cursor.ts';
+export { MemoryMessageBus } from './memory-bus.ts';

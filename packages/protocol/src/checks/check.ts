@@ -1,0 +1,127 @@
+/**
+ * Checks of JSON values by a few closures: one pass, nothing allocated while all is well, and for the first thing that is wrong
+ * the end of a sentence that begins with the name of the value (`.name must be a string, got 5`).
+ */
+
+import { isJsonObject, isRequestId } from '@mortise/jsonrpc-core';
+
+/** Gives undefined for a good value, else the rest of a sentence about it. */
+export type Check = (value: unknown) => string | undefined;
+
+/** The longest string that a reason quotes. */
+const MAX_QUOTED = 40;
+
+export const string: Check = (value) => (typeof value === 'string' ? undefined : expected('a string', value));
+export const number: Check = (value) => (typeof value === 'number' ? undefined : expected('a number', value));
+export const integer: Check = (value) => (Number.isSafeInteger(value) ? undefined : expected('an integer', value));
+export const boolean: Check = (value) => (typeof value === 'boolean' ? undefined : expected('a boolean', value));
+export const anyObject: Check = (value) => (isJsonObject(value) ? undefined : expected('an object', value));
+export const anyValue: Check = (value) => (value === undefined ? expected('a value', value) : undefined);
+/** A request id or progress token. */
+export const id: Check = (value) => (isRequestId(value) ? undefined : expected('a string or an integer', value));
+
+/** A member that may be absent. */
+export function optional(check: Check): Check {
+  return (value) => (value === undefined ? undefined : check(value));
+}
+
+/** One of a few strings. */
+export function oneOf(...values: readonly string[]): Check {
+  return (value) => ((values as readonly unknown[]).includes(value) ? undefined : expected(`one of ${values.map((each) => `"${each}"`).join(', ')}`, value));
+}
+
+/** An object with these members; others pass. */
+export function object(members: Readonly<Record<string, Check>>): Check {
+  const names = Object.keys(members);
+  const checks = Object.values(members);
+  return (value) => {
+    if (!isJsonObject(value)) return expected('an object', value);
+    for (let index = 0; index < names.length; index += 1) {
+      const name = names[index] as string;
+      const reason = (checks[index] as Check)(value[name]);
+      if (reason !== undefined) return `.${name}${reason}`;
+    }
+    return undefined;
+  };
+}
+
+/** The members of several shapes at once. */
+export function every(...checks: readonly Check[]): Check {
+  return (value) => {
+    for (const check of checks) {
+      const reason = check(value);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  };
+}
+
+/** An array whose items all pass. */
+export function array(item: Check, maxItems: number = Number.POSITIVE_INFINITY): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return expected('an array', value);
+    if (value.length > maxItems) return ` must have at most ${maxItems} items, got ${value.length}`;
+    for (let index = 0; index < value.length; index += 1) {
+      const reason = item(value[index]);
+      if (reason !== undefined) return `[${index}]${reason}`;
+    }
+    return undefined;
+  };
+}
+
+/** An object whose members all pass, whatever their names. A member that is `undefined` is none. */
+export function record(member: Check): Check {
+  return (value) => {
+    if (!isJsonObject(value)) return expected('an object', value);
+    for (const name of Object.keys(value)) {
+      const reason = value[name] === undefined ? undefined : member(value[name]);
+      if (reason !== undefined) return `[${quote(name)}]${reason}`;
+    }
+    return undefined;
+  };
+}
+
+/** An object whose member `key` names the shape that it has. */
+export function tagged(key: string, shapes: Readonly<Record<string, Check>>): Check {
+  const byTag = new Map<unknown, Check>(Object.entries(shapes));
+  const tag = object({ [key]: oneOf(...Object.keys(shapes)) });
+  return (value) => {
+    const shape = isJsonObject(value) ? byTag.get(value[key]) : undefined;
+    return shape === undefined ? tag(value) : shape(value);
+  };
+}
+
+/** Any of several shapes; the reason is the first one's. */
+export function anyOf(first: Check, ...others: readonly Check[]): Check {
+  return (value) => {
+    const reason = first(value);
+    return reason === undefined || others.some((check) => check(value) === undefined) ? undefined : reason;
+  };
+}
+
+/** One item, or an array of them. */
+export function oneOrMany(item: Check): Check {
+  const many = array(item);
+  return (value) => (Array.isArray(value) ? many(value) : item(value));
+}
+
+/** A value that depends on nothing, checked only when it is first asked for; for shapes that hold themselves. */
+export function lazily(make: () => Check): Check {
+  let check: Check | undefined;
+  return (value) => (check ??= make())(value);
+}
+
+function expected(what: string, value: unknown): string {
+  return value === undefined ? ` is missing: it must be ${what}` : ` must be ${what}, got ${describe(value)}`;
+}
+
+function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string') return quote(value);
+  return typeof value === 'object' ? 'an object' : String(value);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}...` : text);
+}

@@ -1,0 +1,92 @@
+/**
+ * Cursors of lists: opaque, bound to the list that gave them, and refused when altered or made up.
+ *
+ * A cursor is `base64url(tag || payload)`, the tag being SipHash-2-4 over the list's name and the payload under a 128-bit key. The tag
+ * keeps callers from reading meaning into cursors and from making some up; it guards no secret, since a list shows its reader every
+ * page anyway. That is why a 64-bit keyed hash that is synchronous everywhere is enough, see docs/decisions/cursors.md.
+ */
+
+import { sipHash } from './sip-hash.ts';
+
+/** The longest cursor that is looked at. */
+const MAX_CURSOR_LENGTH = 4096;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Makes and reads the cursors of one server's lists. */
+export interface CursorCodec {
+  /** @param list The list's name, such as its method and filter. @param position What says where to go on: a key or an offset. */
+  encode(list: string, position: string): string;
+  /** @returns The position; undefined for a cursor of another list or key, or one that was altered. Answer -32602 then. */
+  decode(list: string, cursor: string): string | undefined;
+}
+
+/**
+ * Makes a codec.
+ *
+ * @param options.key 16 bytes. Machines that share it read each other's cursors. @default random, per codec
+ */
+export function createCursorCodec(options: { readonly key?: Uint8Array } = {}): CursorCodec {
+  const key = options.key ?? crypto.getRandomValues(new Uint8Array(16));
+  if (key.length !== 16) throw new RangeError(`A cursor key has 16 bytes, got ${key.length}`);
+  const tagOf = (list: string, position: Uint8Array): Uint8Array => {
+    const name = encoder.encode(list);
+    // The name's length keeps ("ab", "c") and ("a", "bc") apart.
+    return sipHash(key, concat(Uint8Array.of(name.length & 255, (name.length >> 8) & 255), name, position));
+  };
+  return {
+    encode(list, position) {
+      const bytes = encoder.encode(position);
+      return toBase64Url(concat(tagOf(list, bytes), bytes));
+    },
+    decode(list, cursor) {
+      const bytes = cursor.length > MAX_CURSOR_LENGTH ? undefined : fromBase64Url(cursor);
+      if (bytes === undefined || bytes.length < 8) return undefined;
+      const position = bytes.subarray(8);
+      return isEqual(tagOf(list, position), bytes.subarray(0, 8)) ? toText(position) : undefined;
+    },
+  };
+}
+
+function concat(...chunks: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk, at);
+    at += chunk.length;
+  }
+  return joined;
+}
+
+/** In the same time wherever they differ. */
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  let difference = a.length ^ b.length;
+  for (let index = 0; index < a.length; index += 1) difference |= (a[index] as number) ^ (b[index] ?? 0);
+  return difference === 0;
+}
+
+function toText(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/** Only the one canonical spelling is read. */
+function fromBase64Url(text: string): Uint8Array | undefined {
+  if (!/^[\w-]*$/.test(text)) return undefined;
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    return toBase64Url(bytes) === text ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+/** A `MessageBus` within one process. */
+
+import { resolvedPromise } from '@mortise/jsonrpc-core';
+import type { BusMessage, MessageBus } from './contracts/message-bus.ts';
+
+interface Subscriber {
+  readonly onMessage: (message: BusMessage) => void;
+  isActive: boolean;
+}
+
+/**
+ * Delivers synchronously, within `publish`, in the order of subscription. Keeps nothing: a topic without subscribers costs nothing.
+ *
+ * Promises B1 to B5 of `MessageBus`. After `close` subscribers are gone, and publishing reaches nobody.
+ */
+export class MemoryMessageBus implements MessageBus {
+  readonly #topics = new Map<string, Set<Subscriber>>();
+  readonly #waiting: BusMessage[] = [];
+  readonly #onError: (error: unknown) => void;
+
+  #isDelivering = false;
+
+  /** @param options.onError Told what a subscriber threw. @default nothing is done with it */
+  constructor(options: { readonly onError?: (error: unknown) => void } = {}) {
+    this.#onError = options.onError ?? (() => undefined);
+  }
+
+  publish(message: BusMessage): Promise<void> {
+    if (this.#topics.has(message.topic)) this.#waiting.push(message);
+    // What a subscriber publishes is delivered after what it was called for, so that all see one order.
+    if (!this.#isDelivering) this.#deliverWaiting();
+    return resolvedPromise;
+  }
+
+  subscribe(topic: string, onMessage: (message: BusMessage) => void): () => void {
+    const subscribers = this.#topics.get(topic) ?? new Set();
+    this.#topics.set(topic, subscribers);
+    const subscriber: Subscriber = { onMessage, isActive: true };
+    subscribers.add(subscriber);
+    return () => {
+      subscriber.isActive = false;
+      subscribers.delete(subscriber);
+      if (subscribers.size === 0 && this.#topics.get(topic) === subscribers) this.#topics.delete(topic);
+    };
+  }
+
+  close(): Promise<void> {
+    for (const subscribers of this.#topics.values()) for (const subscriber of subscribers) subscriber.isActive = false;
+    this.#waiting.length = 0;
+    this.#topics.clear();
+    return resolvedPromise;
+  }
+
+  #deliverWaiting(): void {
+    this.#isDelivering = true;
+    try {
+      for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) {
+        const subscribers = this.#topics.get(message.topic) ?? [];
+        // A copy: who subscribes meanwhile had not subscribed before this message.
+        for (const subscriber of [...subscribers]) if (subscriber.isActive) this.#deliver(subscriber, message);
+      }
+    } finally {
+      this.#isDelivering = false;
+    }
+  }
+
+  #deliver({ onMessage }: Subscriber, message: BusMessage): void {
+    try {
+      onMessage(message);
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The grammar of `_meta` keys, which extension identifiers share, and which of them MCP keeps to itself.
+ *
+ * @see 2026-07-28 basic/index#meta
+ */
+
+/** Longest key that is looked at. */
+const MAX_KEY_LENGTH = 1024;
+
+const BARE_RESERVED: ReadonlySet<string> = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage']);
+
+/**
+ * Says what is wrong with a `_meta` key, whoever uses it.
+ *
+ * @returns undefined for a key that fits the grammar, also for a reserved one.
+ */
+export function checkMetaKey(key: string): string | undefined {
+  if (key.length > MAX_KEY_LENGTH) return `_meta key is longer than ${MAX_KEY_LENGTH} characters`;
+  const slash = key.indexOf('/');
+  const name = key.slice(slash + 1);
+  if (slash !== -1 && !key.slice(0, slash).split('.').every(isLabel)) {
+    return `_meta key "${key}": each label of the prefix must begin with a letter, end with a letter or digit, and hold letters, digits and hyphens`;
+  }
+  if (name !== '' && !isName(name)) {
+    return `_meta key "${key}": the name must begin and end with a letter or digit, and hold letters, digits, "-", "_" and "."`;
+  }
+  return key === '' ? '_meta key is empty' : undefined;
+}
+
+/**
+ * Tells whether MCP keeps a key to itself: a bare one with a meaning of its own, or a prefix that any revision reserves. Revisions
+ * differ in which label makes a prefix theirs; a key is reserved where one of them says so.
+ */
+export function isReservedMetaKey(key: string): boolean {
+  const slash = key.indexOf('/');
+  if (slash === -1) return BARE_RESERVED.has(key);
+  const labels = key.slice(0, slash).split('.');
+  return labels.some((label, index) => isMcpLabel(label) && (index === 1 || index < labels.length - 1));
+}
+
+/**
+ * Says what is wrong with an extension's identifier: the grammar of `_meta` keys, with a prefix and a name.
+ *
+ * @see 2026-07-28 basic/versioning#extension-negotiation
+ */
+export function checkExtensionId(id: string): string | undefined {
+  const slash = id.indexOf('/');
+  if (slash <= 0 || slash === id.length - 1) return `Extension identifier "${id}" must have a prefix and a name: "vendor.example/name"`;
+  return checkMetaKey(id)?.replace('_meta key', 'Extension identifier');
+}
+
+function isMcpLabel(label: string): boolean {
+  return label === 'mcp' || label === 'modelcontextprotocol';
+}
+
+function isLabel(label: string): boolean {
+  return /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/.test(label);
+}
+
+function isName(name: string): boolean {
+  return /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(name);
+}
