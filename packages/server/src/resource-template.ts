@@ -33,11 +33,11 @@ export class ResourceTemplate {
   readonly #callbacks: ResourceTemplateCallbacks;
 
   /**
-   * @throws {InvalidUriTemplateError} `ERR_URI_TEMPLATE`: it cannot be read or is not bounded.
+   * @throws {UriTemplateError} `ERR_URI_TEMPLATE`: not a template of RFC 6570, or too long.
    * @throws {RegistrationError} `ERR_REGISTRATION`: `complete` names a variable that the template has not.
    */
   constructor(uriTemplate: string | UriTemplate, callbacks: ResourceTemplateCallbacks) {
-    this.uriTemplate = typeof uriTemplate === 'string' ? new UriTemplate(uriTemplate) : uriTemplate;
+    this.uriTemplate = typeof uriTemplate === 'string' ? UriTemplate.parse(uriTemplate) : uriTemplate;
     this.#callbacks = callbacks;
     const names = this.uriTemplate.variableNames;
     const stranger = Object.keys(callbacks.complete ?? {}).find((name) => !names.includes(name));

@@ -34,7 +34,8 @@ function mustBe(type: string): string {
 
 /** Gives an issue its path in plain keys and its message in our words. */
 export function phraseIssue(issue: StandardIssue): SchemaIssue {
-  const path = (issue.path ?? []).map(toKey);
+  // A copy made by `Array.from` is a plain array, also where a library has an array class of its own.
+  const path = Array.from(issue.path ?? [], toKey);
   return { message: phraseMessage(withoutPath(issue.message, path)), path };
 }
 

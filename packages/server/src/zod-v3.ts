@@ -1,0 +1,117 @@
+/**
+ * `@mortise/server/zod-v3`: schemas of zod 3, and of `zod/v3` in later packages. Handed a converter to JSON Schema
+ * (`zod-to-json-schema`, say), imports none.
+ */
+
+import type { ObjectSchema } from './schema/infer.ts';
+import { isStandardSchema, type StandardProps, type StandardResult, type StandardSchema } from './schema/standard-schema.ts';
+import { withConverter } from './schema/with-converter.ts';
+
+/** A schema of zod 3, by structure. */
+export interface ZodV3Schema<Output = unknown, Input = unknown> {
+  readonly _output: Output;
+  readonly _input: Input;
+  readonly _def: object;
+}
+
+/**
+ * Tells a zod 3 schema as JSON Schema.
+ *
+ * @param direction Which side of a conversion is wanted: what the schema takes, or what it gives.
+ */
+export type ZodV3Converter = (schema: never, direction: 'input' | 'output') => object;
+
+/** A zod 3 schema, or a shape of them, as the server takes it. */
+export type FromZodV3<S> = S extends ZodV3Schema<infer Output, infer Input>
+  ? StandardSchema<Input, Output>
+  : { readonly [K in keyof S]: S[K] extends ZodV3Schema<infer Output, infer Input> ? StandardSchema<Input, Output> : never };
+
+/**
+ * Gives a function that lets zod 3's schemas and shapes be told as JSON Schema.
+ *
+ * ```ts
+ * import { z } from 'zod/v3';
+ * import { zodToJsonSchema } from 'zod-to-json-schema';
+ * const schema = fromZodV3((each) => zodToJsonSchema(each));
+ * server.registerTool('add', { inputSchema: schema({ a: z.number(), b: z.number() }) }, ({ a, b }) => String(a + b));
+ * ```
+ *
+ * What JSON has no words for (dates, maps, functions, the output of a transform) is refused at registration, whatever the
+ * converter makes of it: a schema told otherwise would refuse what it asks for.
+ */
+export function fromZodV3(convert: ZodV3Converter): <S extends ZodV3Schema | Readonly<Record<string, ZodV3Schema>>>(schema: S) => FromZodV3<S> & ObjectSchema {
+  const tell = (schema: object, direction: 'input' | 'output'): object => {
+    refuseUntellable(schema, direction, new Set());
+    return convert(schema as never, direction);
+  };
+  return (schema) => withConverter(schema, tell, toProps);
+}
+
+/** What zod 3 gives of a check. */
+interface Parsed {
+  readonly success: boolean;
+  readonly data?: unknown;
+  readonly error?: { readonly issues: readonly { readonly message: string; readonly path: readonly (string | number)[] }[] };
+}
+
+interface Parser {
+  safeParse(value: unknown): Parsed;
+  safeParseAsync(value: unknown): Promise<Parsed>;
+}
+
+/** zod 3.24 and later are Standard Schemas; before that `safeParse` does the same. */
+function toProps(schema: object): StandardProps {
+  if (isStandardSchema(schema)) return schema['~standard'];
+  const parser = schema as Parser;
+  if (typeof parser.safeParse !== 'function') throw new TypeError('Not a zod 3 schema: hand over a schema, or an object whose every field is one');
+  return { version: 1, vendor: 'zod', validate: (value) => parse(parser, value) };
+}
+
+function parse(parser: Parser, value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>> {
+  try {
+    return toResult(parser.safeParse(value));
+  } catch {
+    // zod 3 throws where a refinement turns out to be asynchronous; anything else throws again here, as a rejection.
+    return parser.safeParseAsync(value).then(toResult);
+  }
+}
+
+function toResult(parsed: Parsed): StandardResult<unknown> {
+  return parsed.success ? { value: parsed.data } : { issues: parsed.error?.issues ?? [{ message: 'is invalid' }] };
+}
+
+/** Kinds without words in JSON Schema. */
+const UNTELLABLE: ReadonlySet<unknown> = new Set(['ZodBigInt', 'ZodDate', 'ZodFunction', 'ZodMap', 'ZodNaN', 'ZodPromise', 'ZodSet', 'ZodSymbol']);
+
+interface Definition {
+  readonly typeName?: unknown;
+  readonly coerce?: unknown;
+  readonly effect?: { readonly type?: unknown };
+  readonly shape?: unknown;
+  readonly getter?: unknown;
+}
+
+/** Throws with the kind's name at the first schema inside that cannot be told. */
+function refuseUntellable(value: unknown, direction: 'input' | 'output', seen: Set<object>): void {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return;
+  seen.add(value);
+  const { _def: definition } = value as { readonly _def?: Definition };
+  if (definition === undefined) {
+    for (const inner of Object.values(value)) refuseUntellable(inner, direction, seen);
+    return;
+  }
+  const { typeName, coerce, effect, shape, getter } = definition;
+  const isCoercedInput = coerce === true && direction === 'input';
+  if (UNTELLABLE.has(typeName) && !isCoercedInput) throw new TypeError(`${String(typeName)} cannot be represented in JSON Schema`);
+  if (effect?.type === 'transform' && direction === 'output') throw new TypeError('Transforms cannot be represented in JSON Schema');
+  if (typeof shape === 'function') refuseUntellable(shape(), direction, seen);
+  if (typeof getter === 'function') refuseUntellable(getter(), direction, seen);
+  for (const inner of Object.values(definition)) if (isSchemaOrList(inner)) refuseUntellable(inner, direction, seen);
+}
+
+/** Definitions also hold functions, values and options; only schemas and lists of them are followed. */
+function isSchemaOrList(value: unknown): boolean {
+  if (value instanceof Map) return false;
+  return typeof value === 'object' && value !== null && ('_def' in value || Array.isArray(value));
+}
+
