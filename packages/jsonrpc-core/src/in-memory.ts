@@ -164,8 +164,9 @@ export class InMemoryTransport implements Transport {
 
   #deliver(item: JsonRpcMessage | string): void {
     try {
-      const message = typeof item === 'string' ? (parseJson(item) as unknown as JsonRpcMessage) : item;
-      this.onmessage?.(message, this.#info);
+      // By reference a text may pass too: it is no message, and for the reader to judge.
+      const message = this.#passesJson ? parseJson(item as string) : item;
+      this.onmessage?.(message as JsonRpcMessage, this.#info);
     } catch (error) {
       this.#report(toError(error));
     }

@@ -3,6 +3,7 @@
 import { InvalidResponseError, RemoteError, TimeoutError } from './errors.ts';
 import type { Clock, ClockTimer } from './instruments.ts';
 import type { JsonObject, JsonRpcErrorResponse, JsonRpcResponse, RequestId } from './message.ts';
+import { SignalWatch } from './signal-watch.ts';
 
 /** What a pending call needs to know beside its id; `Infinity` for no bound. */
 export interface PendingCallInit {
@@ -35,6 +36,9 @@ export class PendingCalls {
   readonly #host: PendingCallsHost;
   readonly #calls = new Map<RequestId, PendingCall>();
   readonly #abandoned = new Set<RequestId>();
+  readonly #signals = new SignalWatch<PendingCall>((call, reason) =>
+    this.#abandon(call, reason, call.init.cancelReason ?? toReasonText(reason)),
+  );
   // One timer serves all calls: with equal timeouts only the first call of a burst has to set it.
   #timer: ClockTimer | undefined;
   #timerAtMs = Infinity;
@@ -49,9 +53,9 @@ export class PendingCalls {
   }
 
   open(init: PendingCallInit): void {
-    const call = new PendingCall(init, this, this.#clock.monotonicMs());
+    const call = new PendingCall(init, this.#clock.monotonicMs());
     this.#calls.set(init.id, call);
-    init.signal?.addEventListener('abort', call, { once: true });
+    if (init.signal) this.#signals.add(init.signal, call);
     if (call.deadlineMs < this.#timerAtMs) this.#arm(call.deadlineMs);
   }
 
@@ -99,18 +103,9 @@ export class PendingCalls {
     this.#abandoned.clear();
     this.stop();
     for (const call of calls) {
-      call.release();
+      this.#release(call);
       call.init.reject(error);
     }
-  }
-
-  /** Gives a call up because its signal aborted or its time is over. */
-  abandon(call: PendingCall, error: unknown, reason: string | undefined): void {
-    const { id, isCancellable } = call.init;
-    if (this.#take(id) !== call) return;
-    this.#remember(id);
-    if (isCancellable) this.#host.sendCancelled(id, reason);
-    call.init.reject(error);
   }
 
   stop(): void {
@@ -119,12 +114,31 @@ export class PendingCalls {
     this.#timerAtMs = Infinity;
   }
 
+  /** Gives a call up because its signal aborted or its time is over. */
+  #abandon(call: PendingCall, error: unknown, reason: string | undefined): void {
+    const { id, isCancellable } = call.init;
+    if (this.#take(id) !== call) return;
+    this.#remember(id);
+    if (isCancellable) this.#host.sendCancelled(id, reason);
+    call.init.reject(error);
+  }
+
   #take(id: unknown): PendingCall | undefined {
     const call = this.#calls.get(id as RequestId);
     if (!call) return undefined;
     this.#calls.delete(call.init.id);
-    call.release();
+    this.#release(call);
     return call;
+  }
+
+  #release(call: PendingCall): void {
+    if (call.init.signal) this.#signals.remove(call.init.signal, call);
+  }
+
+  #expire(call: PendingCall, nowMs: number): void {
+    const boundMs = call.boundAt(nowMs);
+    const message = `"${call.init.method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`;
+    this.#abandon(call, new TimeoutError(message, boundMs), `Not answered within ${boundMs} ms`);
   }
 
   #remember(id: number): void {
@@ -148,7 +162,7 @@ export class PendingCalls {
     const nowMs = this.#clock.monotonicMs();
     let nextMs = Infinity;
     for (const call of [...this.#calls.values()]) {
-      if (call.deadlineMs <= nowMs) call.expire(nowMs);
+      if (call.deadlineMs <= nowMs) this.#expire(call, nowMs);
       else nextMs = Math.min(nextMs, call.deadlineMs);
     }
     // Rejections run later, so nothing but a throwing host could have set the timer in between.
@@ -156,16 +170,14 @@ export class PendingCalls {
   }
 }
 
-/** One waiting caller. It is its signal's listener itself, so that listening costs no closure. */
+/** One waiting caller and when it has waited long enough. */
 class PendingCall {
   readonly init: PendingCallInit;
-  readonly #table: PendingCalls;
   readonly #hardDeadlineMs: number;
   deadlineMs: number;
 
-  constructor(init: PendingCallInit, table: PendingCalls, nowMs: number) {
+  constructor(init: PendingCallInit, nowMs: number) {
     this.init = init;
-    this.#table = table;
     this.#hardDeadlineMs = nowMs + init.maxTimeoutMs;
     this.deadlineMs = Math.min(nowMs + init.timeoutMs, this.#hardDeadlineMs);
   }
@@ -174,20 +186,9 @@ class PendingCall {
     this.deadlineMs = Math.min(nowMs + this.init.timeoutMs, this.#hardDeadlineMs);
   }
 
-  release(): void {
-    this.init.signal?.removeEventListener('abort', this);
-  }
-
-  handleEvent(): void {
-    const reason: unknown = this.init.signal?.reason;
-    this.#table.abandon(this, reason, this.init.cancelReason ?? toReasonText(reason));
-  }
-
-  expire(nowMs: number): void {
-    const { method, timeoutMs, maxTimeoutMs } = this.init;
-    const boundMs = nowMs >= this.#hardDeadlineMs ? maxTimeoutMs : timeoutMs;
-    const error = new TimeoutError(`"${method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`, boundMs);
-    this.#table.abandon(this, error, `Not answered within ${boundMs} ms`);
+  /** Which of the two bounds was reached. */
+  boundAt(nowMs: number): number {
+    return nowMs >= this.#hardDeadlineMs ? this.init.maxTimeoutMs : this.init.timeoutMs;
   }
 }
 

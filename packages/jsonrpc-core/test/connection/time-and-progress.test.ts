@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import { type JsonObject, type JsonRpcNotification, TimeoutError } from '../../src/index.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { connectToRawPeer, notification, result, turn } from '../support/raw-peer.ts';
+
+function progress(progressToken: unknown, value: unknown = 1): object {
+  return notification('notifications/progress', { progressToken, progress: value });
+}
+
+function track(answer: Promise<unknown>): { outcome: unknown } {
+  const tracked: { outcome: unknown } = { outcome: 'waiting' };
+  answer.then(
+    (value) => (tracked.outcome = value),
+    (error: unknown) => (tracked.outcome = error),
+  );
+  return tracked;
+}
+
+describe('the time that a request waits', () => {
+  it('[TIME-001] is one minute unless said otherwise', async () => {
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock });
+    const call = track(connection.request('slow'));
+    clock.advance(59_999);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toBeInstanceOf(TimeoutError);
+    expect(call.outcome).toMatchObject({ timeoutMs: 60_000, message: expect.stringContaining('"slow"') as string });
+    expect(peer.received).toHaveLength(2);
+  });
+
+  it('[TIME-002] ends with a cancellation, and a late answer is ignored', async () => {
+    const clock = new FakeClock();
+    const { connection, peer, errors } = await connectToRawPeer({ clock });
+    const call = track(connection.request('slow', {}, { timeoutMs: 10 }));
+    await turn();
+    const { id } = peer.takeRequest();
+    clock.advance(10);
+    await turn();
+    expect(call.outcome).toBeInstanceOf(TimeoutError);
+    expect(peer.take()).toEqual([
+      notification('notifications/cancelled', { requestId: id, reason: expect.stringContaining('10 ms') as string }),
+    ]);
+    await peer.send(result(id));
+    expect(errors).toEqual([]);
+  });
+
+  it('[TIME-003] is set for each request', async () => {
+    const clock = new FakeClock();
+    const { connection } = await connectToRawPeer({ clock, requestTimeoutMs: 100 });
+    const calls = [{ timeoutMs: 500 }, { timeoutMs: 5 }, undefined].map((options) => track(connection.request('slow', {}, options)));
+    const outcomes = (): unknown[] => calls.map(({ outcome }) => outcome instanceof TimeoutError);
+    clock.advance(5);
+    await turn();
+    expect(outcomes()).toEqual([false, true, false]);
+    clock.advance(95);
+    await turn();
+    expect(outcomes()).toEqual([false, true, true]);
+    clock.advance(400);
+    await turn();
+    expect(outcomes()).toEqual([true, true, true]);
+  });
+
+  it('[TIME-004] starts anew with each progress message', async () => {
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock, requestTimeoutMs: 100 });
+    const call = track(connection.request('slow'));
+    for (let step = 1; step <= 5; step++) {
+      clock.advance(90);
+      await peer.send(progress(1, step));
+    }
+    expect(call.outcome).toBe('waiting');
+    clock.advance(100);
+    await turn();
+    expect(call.outcome).toBeInstanceOf(TimeoutError);
+  });
+
+  it('[TIME-004] starts anew only where wanted, and only for true progress of that request', async () => {
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock, requestTimeoutMs: 100 });
+    const calls = [
+      track(connection.request('a', {}, { resetTimeoutOnProgress: false, onProgress: () => undefined })),
+      track(connection.request('b')),
+    ];
+    clock.advance(90);
+    await peer.send(progress(1), progress(2, 'not a number'), progress('2'), progress(3));
+    clock.advance(10);
+    await turn();
+    expect(calls.map(({ outcome }) => outcome)).toEqual([expect.any(TimeoutError), expect.any(TimeoutError)]);
+  });
+
+  it('[TIME-005] has a hard end, however much progress is told', async () => {
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock });
+    const calls = [
+      track(connection.request('default', {}, { timeoutMs: 100 })),
+      track(connection.request('own', {}, { timeoutMs: 100, maxTimeoutMs: 250 })),
+    ];
+    const endsMs: number[] = [];
+    for (let nowMs = 50; nowMs <= 600_000; nowMs += 50) {
+      clock.advance(50);
+      await peer.send(progress(1, nowMs), progress(2, nowMs));
+      for (const [at, call] of calls.entries()) if (call.outcome !== 'waiting') endsMs[at] ??= nowMs;
+      if (endsMs[0] !== undefined) break;
+    }
+    expect(endsMs).toEqual([600_000, 250]);
+    expect(calls.map(({ outcome }) => (outcome as TimeoutError).timeoutMs)).toEqual([600_000, 250]);
+  });
+
+  it('is not bounded where the caller says so, and then needs no timer', async () => {
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock });
+    const call = track(connection.request('subscriptions/listen', {}, { timeoutMs: Infinity }));
+    expect(clock.timerCount).toBe(0);
+    clock.advance(10 ** 9);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    expect(peer.takeRequest().params).toEqual({});
+  });
+
+  it('may be longer than the usual hard end when the caller asks for it', async () => {
+    const clock = new FakeClock();
+    const { connection } = await connectToRawPeer({ clock });
+    const call = track(connection.request('slow', {}, { timeoutMs: 900_000 }));
+    clock.advance(899_999);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toBeInstanceOf(TimeoutError);
+  });
+
+  it('costs one timer for any number of requests, and none after the end', async () => {
+    const clock = new FakeClock();
+    const { connection } = await connectToRawPeer({ clock });
+    const calls = Array.from({ length: 100 }, () => connection.request('slow'));
+    expect(clock.timerCount).toBe(1);
+    await connection.close();
+    expect(clock.timerCount).toBe(0);
+    expect((await Promise.allSettled(calls)).every(({ status }) => status === 'rejected')).toBe(true);
+  });
+});
+
+describe('progress', () => {
+  it('[PROG-001] has a token for each request that no other active one has', async () => {
+    const { connection, peer } = await connectToRawPeer();
+    for (let call = 0; call < 50; call++) void connection.request('a', {}, { onProgress: () => undefined }).catch(() => undefined);
+    await turn();
+    const tokens = peer.take().map((message) => (message as { params: { _meta: { progressToken: unknown } } }).params._meta.progressToken);
+    expect(new Set(tokens).size).toBe(50);
+    expect(tokens.every((token) => typeof token === 'string' || Number.isInteger(token))).toBe(true);
+  });
+
+  it('is asked for whether or not a callback is given, and without changing what the caller gave', async () => {
+    const { connection, peer } = await connectToRawPeer();
+    const params = Object.freeze({ name: 'a', _meta: Object.freeze({ 'x/trace': 1, progressToken: 'old' }) });
+    const all = [
+      connection.request('a', params),
+      connection.request('b'),
+      connection.request('c', {}, { timeoutMs: Infinity, wantsProgress: true }),
+      connection.request('d', {}, { timeoutMs: Infinity, onProgress: () => undefined }),
+      connection.request('e', {}, { resetTimeoutOnProgress: false }),
+    ];
+    await turn();
+    expect(peer.take().map((message) => (message as { params?: unknown }).params)).toEqual([
+      { name: 'a', _meta: { 'x/trace': 1, progressToken: 1 } },
+      { _meta: { progressToken: 2 } },
+      { _meta: { progressToken: 3 } },
+      { _meta: { progressToken: 4 } },
+      {},
+    ]);
+    await connection.close();
+    await Promise.allSettled(all);
+  });
+
+  it('[PROG-003][PROG-005] reaches the request with that very token, fractions and all', async () => {
+    const seen: JsonObject[][] = [[], []];
+    const { connection, peer } = await connectToRawPeer();
+    for (const list of seen) void connection.request('a', {}, { onProgress: (params) => list.push(params) }).catch(() => undefined);
+    await turn();
+    const first = { progressToken: 1, progress: 0.25, total: 1.5, message: 'a quarter' };
+    await peer.send(notification('notifications/progress', first), progress(2, 7), progress('1', 8), progress(9, 9));
+    expect(seen).toEqual([[first], [{ progressToken: 2, progress: 7 }]]);
+  });
+
+  it('[PROG-007] may never come', async () => {
+    const { connection, peer } = await connectToRawPeer();
+    const answer = connection.request('a', {}, { onProgress: () => undefined });
+    await turn();
+    await peer.send(result(1));
+    expect(await answer).toEqual({});
+  });
+
+  it('[PROG-008] is not told to a request that is settled', async () => {
+    const seen: JsonObject[] = [];
+    const { connection, peer } = await connectToRawPeer();
+    const answer = connection.request('a', {}, { onProgress: (params) => seen.push(params) });
+    await turn();
+    await peer.send(progress(1, 1), result(1), progress(1, 2));
+    await answer;
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is told to onNotification too, also under tokens that belong to no request', async () => {
+    const seen: JsonRpcNotification[] = [];
+    const { connection, peer, errors } = await connectToRawPeer({
+      onNotification: (message) => {
+        seen.push(message);
+      },
+    });
+    void connection.request('a').catch(() => undefined);
+    await peer.send(progress(1), progress('of a task'), notification('notifications/progress'));
+    expect(seen).toHaveLength(3);
+    expect(errors).toEqual([]);
+    expect(peer.take()).toHaveLength(1);
+  });
+
+  it('[ROBUSTNESS-5] does no harm when its callback throws or rejects', async () => {
+    const { connection, peer, errors } = await connectToRawPeer();
+    const answer = connection.request('a', {}, { onProgress: () => { throw new Error('one'); } });
+    const other = connection.request('b', {}, { onProgress: (async () => { throw new Error('two'); }) as () => void });
+    await turn();
+    await peer.send(progress(1), progress(2), result(1), result(2));
+    expect(await Promise.all([answer, other])).toEqual([{}, {}]);
+    expect(errors.map(String)).toEqual(['Error: one', 'Error: two']);
+  });
+});
