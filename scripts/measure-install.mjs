@@ -16,7 +16,7 @@ import { runCommand } from './run-command.mjs';
 export async function installPacked(names) {
   const tarballs = new Map((await packPackages()).map(({ name, tarball }) => [name, `file:${tarball}`]));
   const dependencies = Object.fromEntries(
-    names.map((name) => [name.replace(/(?<=.)@.*$/, ''), tarballs.get(name) ?? (/(?<=.)@(.*)$/.exec(name)?.[1] ?? '*')]),
+    names.map((name) => [name.replace(/(?<=.)@.*$/, ''), tarballs.get(name) ?? /(?<=.)@(.*)$/.exec(name)?.[1] ?? '*']),
   );
   const overrides = Object.fromEntries([...tarballs].filter(([name]) => !(name in dependencies)));
   const folder = mkdtempSync(join(tmpdir(), 'mortise-install-'));
@@ -39,7 +39,9 @@ export async function installPacked(names) {
 function packagesIn(modules) {
   if (!existsSync(modules)) return [];
   const names = readdirSync(modules).filter((name) => !name.startsWith('.'));
-  const folders = names.flatMap((name) => (name.startsWith('@') ? readdirSync(join(modules, name)).map((inner) => join(name, inner)) : [name]));
+  const folders = names.flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(modules, name)).map((inner) => join(name, inner)) : [name],
+  );
   return folders.flatMap((name) => [join(modules, name), ...packagesIn(join(modules, name, 'node_modules'))]);
 }
 

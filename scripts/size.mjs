@@ -25,6 +25,8 @@ console.log(`\n${'bundled, minified'.padEnd(42)}    plain       gzip      budget
 let over = 0;
 for (const { name, minifiedBytes, bytes, budgetBytes } of await measureBundles()) {
   if (bytes > budgetBytes) over += 1;
-  console.log(`${name.padEnd(38)} ${kibibytes(minifiedBytes)} ${kibibytes(bytes)} ${kibibytes(budgetBytes)}${bytes > budgetBytes ? '  over' : ''}`);
+  console.log(
+    `${name.padEnd(38)} ${kibibytes(minifiedBytes)} ${kibibytes(bytes)} ${kibibytes(budgetBytes)}${bytes > budgetBytes ? '  over' : ''}`,
+  );
 }
 process.exitCode = over === 0 ? 0 : 1;
