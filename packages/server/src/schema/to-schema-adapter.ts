@@ -3,6 +3,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { JsonSchemaValidator, SchemaAdapter } from '@mortise/protocol/contracts';
 import { checkJsonSchema } from './check-json-schema.ts';
+import { toFormSchema } from './form-schema.ts';
 import { adaptJsonSchema } from './json-schema.ts';
 import { adaptRawShape, isRawShape } from './raw-shape.ts';
 import { withObjectRoot } from './root-object.ts';
@@ -30,9 +31,15 @@ export interface SchemaOptions {
 export function toSchemaAdapter(schema: unknown, purpose: SchemaPurpose, name: string, options: SchemaOptions = {}): SchemaAdapter {
   const place = { purpose, name };
   const adapter = adapt(schema, place, options);
-  const jsonSchema = purpose === 'tool output' ? adapter.jsonSchema : withObjectRoot(adapter.jsonSchema, place);
+  const jsonSchema = shapeRoot(adapter.jsonSchema, place);
   checkJsonSchema(jsonSchema, place);
   return jsonSchema === adapter.jsonSchema ? adapter : withJsonSchema(adapter, jsonSchema);
+}
+
+function shapeRoot(schema: JsonObject, place: SchemaPlace): JsonObject {
+  if (place.purpose === 'tool output') return schema;
+  const rooted = withObjectRoot(schema, place);
+  return place.purpose === 'elicitation' ? toFormSchema(rooted, place) : rooted;
 }
 
 function adapt(schema: unknown, place: SchemaPlace, options: SchemaOptions): SchemaAdapter {
