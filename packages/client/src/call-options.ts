@@ -1,0 +1,25 @@
+/** How one request of the client is made. */
+
+import type { MetaObject, Progress } from '@mortise/protocol';
+
+/** Options that every request takes. */
+export interface CallOptions {
+  /** Aborting it cancels the request at the server and rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long to wait for the answer, in milliseconds. `Infinity` for no bound. @default the client's `requestTimeoutMs` */
+  readonly timeoutMs?: number | undefined;
+  /** The hard bound in milliseconds, however much progress is told. @default the client's `maxRequestTimeoutMs` */
+  readonly maxTimeoutMs?: number | undefined;
+  /**
+   * Whether progress starts the time anew. The server is then asked for progress whether or not `onProgress` is given.
+   *
+   * @default true
+   */
+  readonly resetTimeoutOnProgress?: boolean | undefined;
+  /** Told each step of progress until the request is settled. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** More HTTP headers for this request, where the transport has headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** More members for the request's `_meta`. */
+  readonly meta?: MetaObject | undefined;
+}

@@ -1,0 +1,134 @@
+/** A link over one channel: a `Connection` whose notifications are told apart by subscription. */
+
+import {
+  type Clock,
+  Connection,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcResponse,
+  type Logger,
+  type RequestId,
+  type Transport,
+} from '@mortise/jsonrpc-core';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol';
+import type { Link, LinkHost, LinkRequestOptions, LinkStream } from './link.ts';
+
+/** What every link is given. */
+export interface LinkSettings {
+  readonly requestTimeoutMs?: number | undefined;
+  readonly maxRequestTimeoutMs?: number | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  onError(error: Error): void;
+}
+
+interface OpenStream {
+  onNotification(notification: JsonRpcNotification): void;
+  /** The server said that it ended the stream without a result. */
+  onCancelled(): void;
+}
+
+export class ChannelLink implements Link {
+  host: LinkHost;
+  readonly #connection: Connection;
+  readonly #streams = new Map<RequestId, OpenStream>();
+
+  /** @param transport Unstarted; `start` starts it. */
+  constructor(transport: Transport, host: LinkHost, settings: LinkSettings) {
+    this.host = host;
+    const { requestTimeoutMs, maxRequestTimeoutMs, clock, logger } = settings;
+    this.#connection = new Connection(transport, {
+      clock,
+      logger,
+      ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
+      ...(maxRequestTimeoutMs !== undefined && { maxRequestTimeoutMs }),
+      onRequest: (request, call) => this.host.onRequest?.(request, call),
+      isAnswering: () => this.host.onRequest !== undefined,
+      isBatchingOn: () => this.host.isBatchingOn,
+      isErrorIdOptional: () => this.host.isErrorIdOptional,
+      onNotification: (notification) => this.#route(notification),
+      onError: (error) => settings.onError(error),
+    });
+  }
+
+  get closed(): Promise<void> {
+    return this.#connection.closed;
+  }
+
+  get transport(): Transport {
+    return this.#connection.transport;
+  }
+
+  /** Starts the transport. Rejects with what the transport's `start` rejects with. */
+  start(): Promise<void> {
+    return this.#connection.start();
+  }
+
+  request(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonObject> {
+    return this.#connection.request(method, params, options);
+  }
+
+  requestRaw(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonRpcResponse> {
+    return this.#connection.requestRaw(method, params, options);
+  }
+
+  notify(method: string, params?: JsonObject): Promise<void> {
+    return this.#connection.notify(method, params);
+  }
+
+  openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream {
+    const controller = new AbortController();
+    let id: RequestId | undefined;
+    let isCancelledHere = false;
+    let isCancelledThere = false;
+    const options: LinkRequestOptions = {
+      timeoutMs: Infinity,
+      maxTimeoutMs: Infinity,
+      signal: controller.signal,
+      // The peer is told by hand, and only if it was not the peer that ended the stream.
+      isCancellable: false,
+      onId: (given) => {
+        id = given;
+        const onCancelled = (): void => {
+          isCancelledThere = true;
+          controller.abort();
+        };
+        this.#streams.set(given, { onNotification, onCancelled });
+      },
+    };
+    const ended = this.request(method, params, options)
+      .catch((error: unknown) => {
+        if (isCancelledHere || isCancelledThere) return undefined;
+        throw error;
+      })
+      .finally(() => {
+        if (id !== undefined) this.#streams.delete(id);
+      });
+    const cancel = (): void => {
+      if (isCancelledHere || id === undefined || !this.#streams.delete(id)) return;
+      isCancelledHere = true;
+      this.notify('notifications/cancelled', { requestId: id }).catch(() => undefined);
+      controller.abort();
+    };
+    return { ended, cancel };
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #route(notification: JsonRpcNotification): void {
+    const { method, params } = notification;
+    if (this.#streams.size > 0 && params !== undefined) {
+      if (method === 'notifications/cancelled') {
+        this.#streams.get(params['requestId'] as RequestId)?.onCancelled();
+        return;
+      }
+    }
+    const id = isJsonObject(params?.['_meta']) ? params['_meta'][META_SUBSCRIPTION_ID] : undefined;
+    if (id === undefined) this.host.onNotification(notification);
+    // What belongs to a subscription that is over, or never was, concerns nobody.
+    else this.#streams.get(id as RequestId)?.onNotification(notification);
+  }
+}

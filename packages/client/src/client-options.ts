@@ -1,0 +1,69 @@
+/** What a client may be told when it is made and when it connects. */
+
+import type { Clock, Logger } from '@mortise/jsonrpc-core';
+import type { ClientCapabilities, Era, LoggingLevel, Revision } from '@mortise/protocol';
+import type { ClientExtension, JsonSchemaValidator } from '@mortise/protocol/contracts';
+import type { AnswerOptions } from './answers.ts';
+import type { EraMemory } from './era/era-memory.ts';
+
+/** How a client behaves. Everything has a default. */
+export interface ClientOptions extends AnswerOptions {
+  /** More capabilities to declare, such as `experimental`. Those of the handlers given declare themselves. */
+  readonly capabilities?: ClientCapabilities | undefined;
+  /** Speaks this era only. @default whichever the server speaks, found out when connecting */
+  readonly era?: Era | undefined;
+  /** Speaks this revision only. @default the newest that both speak */
+  readonly protocolVersion?: string | undefined;
+  /** The revisions that may be spoken, newest first. @default REVISIONS of `@mortise/protocol` */
+  readonly revisions?: readonly Revision[] | undefined;
+  /** How long a channel's server may be silent on the first question before it is taken for a legacy one, in milliseconds. @default 3_000 */
+  readonly probeTimeoutMs?: number | undefined;
+  /** Remembers which era each server speaks. @default a memory shared by all clients of the process */
+  readonly eraMemory?: EraMemory | undefined;
+  /** What the server is called in `eraMemory`. @default the transport's `eraKey`, where it has one */
+  readonly eraKey?: string | undefined;
+  /** How long a request waits for its answer, in milliseconds. @default 60_000 */
+  readonly requestTimeoutMs?: number | undefined;
+  /** How long a request waits however much progress is told, in milliseconds. @default 600_000 */
+  readonly maxRequestTimeoutMs?: number | undefined;
+  /**
+   * Whether a connection that was lost is opened again, by a fresh transport of the factory: at once where a subscription is
+   * open, else with the next request. Requests in flight are lost either way.
+   *
+   * @default true, which needs a factory
+   */
+  readonly restart?: boolean | undefined;
+  /** Whether modern requests say who the client is. @default true */
+  readonly sendsClientInfo?: boolean | undefined;
+  /**
+   * Log messages from this level on are wanted, on each modern request. See also `setLoggingLevel`.
+   *
+   * @deprecated since 2026-07-28, with the protocol's logging
+   */
+  readonly logLevel?: LoggingLevel | undefined;
+  /** How often one request may be asked back for input before it fails. @default 10 */
+  readonly maxInputRounds?: number | undefined;
+  /** How many pages a list may have. @default 1_000 */
+  readonly maxPages?: number | undefined;
+  /** Checks tools' structured output; `false` for no check. @default the one of `@mortise/protocol/json-schema`, loaded when first needed */
+  readonly validator?: JsonSchemaValidator | false | undefined;
+  /** Protocol extensions. Each is declared to servers and otherwise changes nothing where the server lacks it. */
+  readonly extensions?: readonly ClientExtension[] | undefined;
+  /** Told what went wrong beside any request: garbage, a schema that cannot be checked, a subscription that broke. */
+  readonly onError?: ((error: Error) => void) | undefined;
+  /** @default the platform's clock */
+  readonly clock?: Clock | undefined;
+  /** @default a logger that drops every line */
+  readonly logger?: Logger | undefined;
+}
+
+/** How one connection is made. */
+export interface ConnectOptions {
+  /** Gives connecting up; `connect` then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Server capabilities without which connecting fails, dotted (`resources.subscribe`), or identifiers of extensions
+   * (`vendor.example/name`).
+   */
+  readonly requires?: readonly string[] | undefined;
+}

@@ -1,0 +1,173 @@
+/** The legacy era: `initialize`, then a session in which either side may ask. */
+
+import {
+  type InboundCall,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  type RequestOutcome,
+} from '@mortise/jsonrpc-core';
+import { findRequest, hasCapability, type InitializeResult, type LoggingLevel, type MetaObject, REVISIONS, type Revision, type SubscriptionFilter } from '@mortise/protocol';
+import type { CallOptions } from '../call-options.ts';
+
+import type { ChannelLink } from '../channel-link.ts';
+import { InvalidResultError, UnsupportedVersionError } from '../errors.ts';
+import type { LinkHost } from '../link.ts';
+import type { ServerFacts } from '../middleware.ts';
+import { type ListenHandle, type ListenSink, type Session, type SessionSettings, withMeta } from '../session.ts';
+import { LegacyListens } from './legacy-listens.ts';
+
+/** What to offer, and what to take instead. */
+export interface HandshakeTerms {
+  readonly offered: Revision;
+  /** Newest first. */
+  readonly acceptable: readonly Revision[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens a session of the legacy era on a started channel.
+ *
+ * @throws {UnsupportedVersionError} The server chose a version that is not acceptable. The channel is then closed.
+ * @see 2025-11-25 basic/lifecycle#initialization
+ */
+export async function handshake(link: ChannelLink, terms: HandshakeTerms, settings: SessionSettings): Promise<Session> {
+  const { offered, acceptable, signal } = terms;
+  const capabilities = settings.capabilitiesFor(offered);
+  const params = { protocolVersion: offered.version, capabilities, clientInfo: settings.info };
+  const answer = await link.request('initialize', convert(offered.toWire.params, 'initialize', params), {
+    // The one request that must not be cancelled: whoever gives it up closes the channel.
+    isCancellable: false,
+    resetTimeoutOnProgress: false,
+    signal,
+  });
+  const { protocolVersion } = answer;
+  const revision = acceptable.find((one) => Object.is(one.version, protocolVersion));
+  if (!revision) {
+    await link.close();
+    const known = acceptable.map((one) => one.version);
+    const theirs = typeof protocolVersion === 'string' ? [protocolVersion] : [];
+    throw new UnsupportedVersionError(
+      `the server wants to speak ${JSON.stringify(protocolVersion)}, this client speaks ${known.join(', ')}: update one of the two`,
+      theirs,
+      known,
+    );
+  }
+  const result = convert(revision.fromWire.results, 'initialize', answer) as InitializeResult;
+  if (!isJsonObject(result.capabilities)) throw new InvalidResultError('the result of "initialize" has no capabilities');
+  const session = new LegacySession(link, revision, result, settings);
+  link.host = session;
+  link.transport.setProtocolVersion?.(revision.version);
+  await link.notify('notifications/initialized');
+  if (settings.logLevel !== undefined && hasCapability(result.capabilities, 'logging')) await session.setLoggingLevel(settings.logLevel);
+  return session;
+}
+
+/** What a channel does while its server's era is not known: a legacy server may ping even now. */
+export const undecidedHost: LinkHost = {
+  onNotification: () => undefined,
+  onRequest: (request) => {
+    if (request.method === 'ping') return toResult(request, {});
+    throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found');
+  },
+  isBatchingOn: false,
+  isErrorIdOptional: false,
+};
+
+class LegacySession implements Session, LinkHost {
+  readonly link: ChannelLink;
+  readonly revision: Revision;
+  readonly server: ServerFacts;
+  readonly instructions: string | undefined;
+  readonly isBatchingOn: boolean;
+  readonly isErrorIdOptional: boolean;
+  readonly #settings: SessionSettings;
+  readonly #listens: LegacyListens;
+
+  constructor(link: ChannelLink, revision: Revision, result: InitializeResult, settings: SessionSettings) {
+    this.link = link;
+    this.revision = revision;
+    this.server = { info: result.serverInfo, capabilities: result.capabilities };
+    this.instructions = result.instructions;
+    this.isBatchingOn = revision.rules.batching;
+    this.isErrorIdOptional = revision.rules.errorIdOptional;
+    this.#settings = settings;
+    this.#listens = new LegacyListens(link, result.capabilities);
+  }
+
+  toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject | undefined {
+    return withMeta(convert(this.revision.toWire.params, method, params), meta);
+  }
+
+  toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined {
+    return meta === undefined ? params : withMeta(params ?? {}, meta);
+  }
+
+  async ping(options?: CallOptions): Promise<void> {
+    await this.link.request('ping', undefined, { ...options, resetTimeoutOnProgress: false } as object);
+  }
+
+  async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
+    await this.link.request('logging/setLevel', withMeta({ level }, options?.meta), options as object);
+    this.#settings.logLevel = level;
+  }
+
+  /** They were told in `initialize`, once and for all. */
+  onCapabilitiesChanged(): void {
+    return undefined;
+  }
+
+  async sendRootsChanged(): Promise<void> {
+    await this.link.notify('notifications/roots/list_changed');
+  }
+
+  listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle {
+    return this.#listens.open(filter, sink);
+  }
+
+  onNotification(notification: JsonRpcNotification): void {
+    const { method, params } = notification;
+    const toCanonical = this.revision.fromWire.notifications.get(method);
+    const canonical = toCanonical && params ? { ...notification, params: toCanonical(params) } : notification;
+    this.#listens.deliver(canonical);
+    this.#settings.onNotification(canonical);
+  }
+
+  onRequest(request: JsonRpcRequest, call: InboundCall): RequestOutcome {
+    if (request.method === 'ping') return toResult(request, {});
+    return this.#answer(request, call);
+  }
+
+  async #answer(request: JsonRpcRequest, call: InboundCall): Promise<JsonRpcResponse> {
+    const { method, params = {} } = request;
+    this.#assertAnswerable(method);
+    const { answers } = this.#settings;
+    const answer = await answers.answer(method, convert(this.revision.fromWire.params, method, params), {
+      method,
+      get signal() {
+        return call.signal;
+      },
+    });
+    return toResult(request, convert(this.revision.toWire.results, method, answer));
+  }
+
+  /** A method of MCP is answered only where this revision lets servers ask it and the client said that it can. */
+  #assertAnswerable(method: string): void {
+    const facts = findRequest(this.revision, method, 'server');
+    const isDeclared = facts?.clientCapability === undefined || hasCapability(this.#settings.capabilitiesFor(this.revision), facts.clientCapability);
+    const isForeign = !facts && REVISIONS.some((revision) => revision.requests.has(method));
+    if (isForeign || !isDeclared) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
+  }
+}
+
+function convert(table: ReadonlyMap<string, (value: JsonObject) => JsonObject>, method: string, value: JsonObject): JsonObject {
+  return table.get(method)?.(value) ?? value;
+}
+
+function toResult(request: JsonRpcRequest, result: JsonObject): JsonRpcResponse {
+  return { jsonrpc: '2.0', id: request.id, result };
+}

@@ -1,0 +1,259 @@
+/** Finds out which era a server speaks and opens a session in it. The one switch between the eras. */
+
+import { type ClockTimer, ConnectionClosedError, type ExchangeTransport, isExchangeTransport, isLegacyOpener, RemoteError, type Transport } from '@mortise/jsonrpc-core';
+import { chooseLegacy, chooseModern, type Era, REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
+import { ChannelLink } from '../channel-link.ts';
+import type { ClientOptions } from '../client-options.ts';
+import { EraMismatchError, UnsupportedVersionError } from '../errors.ts';
+import { ExchangeLink } from '../exchange-link.ts';
+import type { Link } from '../link.ts';
+import type { Session, SessionSettings } from '../session.ts';
+import type { TransportSource } from '../transport-source.ts';
+import { type EraMemory, processEraMemory } from './era-memory.ts';
+import { handshake, undecidedHost } from './handshake.ts';
+import { type Finding, probe } from './probe.ts';
+import { ModernSession } from './stateless.ts';
+
+/** What opening a session needs beside the transports. */
+export interface OpenerSettings {
+  readonly session: SessionSettings;
+  readonly options: Pick<ClientOptions, 'era' | 'protocolVersion' | 'revisions' | 'probeTimeoutMs' | 'eraMemory' | 'eraKey'>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How the legacy era is to be opened, and why not the modern one. */
+interface LegacyPlan {
+  readonly offered: Revision;
+  /** Whether the server itself said something from which its era is known. */
+  readonly isCertain: boolean;
+}
+
+type Outcome = { readonly session: Session } | LegacyPlan;
+
+/** A session and everything that was opened for it. */
+export interface Opened {
+  readonly session: Session;
+  close(): Promise<void>;
+}
+
+/** Opens one session; made anew for each. */
+export class SessionOpener {
+  readonly #source: TransportSource;
+  readonly #settings: SessionSettings;
+  readonly #signal: AbortSignal | undefined;
+  readonly #modern: readonly Revision[];
+  readonly #legacy: readonly Revision[];
+  readonly #probeTimeoutMs: number;
+  readonly #memory: EraMemory;
+  readonly #key: string | undefined;
+  readonly #links = new Set<Link>();
+
+  constructor(source: TransportSource, { session, options, signal }: OpenerSettings) {
+    const spoken = pinned(options);
+    this.#source = source;
+    this.#settings = session;
+    this.#signal = signal;
+    this.#modern = revisionsOf('modern', spoken);
+    this.#legacy = revisionsOf('legacy', spoken);
+    this.#probeTimeoutMs = options.probeTimeoutMs ?? 3000;
+    this.#memory = options.eraMemory ?? processEraMemory;
+    this.#key = options.eraKey ?? source.eraKey;
+  }
+
+  /** Opens a session. Whatever was opened on the way is closed again if it fails. */
+  async open(): Promise<Opened> {
+    try {
+      const transport = this.#source.next();
+      const session = isExchangeTransport(transport) ? await this.#openByExchange(transport) : await this.#openOnChannel(transport);
+      return { session, close: () => this.#close() };
+    } catch (error) {
+      await this.#close();
+      throw error;
+    }
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled([...this.#links].map((link) => link.close()));
+  }
+
+  // ---- a channel: the same one carries both eras
+
+  async #openOnChannel(transport: Transport): Promise<Session> {
+    let link = await this.#startChannel(transport);
+    const [newestLegacy] = this.#legacy;
+    if (this.#modern.length === 0 && newestLegacy) return this.#handshake(link, newestLegacy);
+    if (newestLegacy && (await this.#remembered()) === 'legacy') {
+      const session = await this.#handshake(link, newestLegacy).catch((error: unknown) => this.#forgetIfWrong(error));
+      if (session) return session;
+      if (this.#source.canRepeat) link = await this.#replaceChannel(link);
+    }
+    return this.#probeChannel(link);
+  }
+
+  async #probeChannel(link: ChannelLink): Promise<Session> {
+    const late = new LateAnswer();
+    const finding = await this.#ask((revision) => this.#askInTime(link, revision, late));
+    if (finding.kind !== 'died') return this.#conclude(finding, link, late);
+    const [offered] = this.#legacy;
+    if (!offered || !this.#source.canRepeat) throw diedOnProbe(finding.error, offered !== undefined);
+    // Some servers of the legacy era end at the first message that they do not know.
+    return this.#remember(await this.#handshake(await this.#replaceChannel(link), offered));
+  }
+
+  async #replaceChannel(spoilt: ChannelLink): Promise<ChannelLink> {
+    this.#links.delete(spoilt);
+    await spoilt.close();
+    return this.#startChannel(this.#source.next() as Transport);
+  }
+
+  async #conclude(finding: Finding, link: ChannelLink, late: LateAnswer): Promise<Session> {
+    const outcome = this.#weigh(finding, link);
+    if ('session' in outcome) return this.#remember(outcome.session);
+    try {
+      const session = await this.#handshake(link, outcome.offered);
+      return outcome.isCertain ? await this.#remember(session) : session;
+    } catch (error) {
+      // Silence was taken for a legacy server, which it was not: it is modern and was slow.
+      const answer = late.finding;
+      if (outcome.isCertain || !answer || answer.kind === 'legacy') throw error;
+      const second = this.#weigh(answer, link);
+      if ('session' in second) return this.#remember(second.session);
+      throw error;
+    }
+  }
+
+  /** A probe whose answer does not come in time counts as a legacy server's silence; the answer is still noted when it comes. */
+  #askInTime(link: Link, revision: Revision, late: LateAnswer): Promise<Finding> {
+    if (this.#legacy.length === 0) return this.#probe(link, revision);
+    const answer = this.#probe(link, revision, Infinity);
+    let timer: ClockTimer | undefined;
+    const silence = new Promise<Finding>((resolve) => {
+      timer = this.#settings.clock.schedule(() => resolve({ kind: 'silent' }), this.#probeTimeoutMs, { keepAlive: true });
+    });
+    void answer.then((finding) => {
+      timer?.cancel();
+      late.finding = finding;
+    });
+    return Promise.race([answer, silence]);
+  }
+
+  async #startChannel(transport: Transport): Promise<ChannelLink> {
+    const link = new ChannelLink(transport, undecidedHost, this.#settings);
+    this.#links.add(link);
+    this.#signal?.throwIfAborted();
+    await link.start();
+    return link;
+  }
+
+  // ---- exchanges: the legacy era has a channel of its own
+
+  async #openByExchange(transport: ExchangeTransport & Partial<Transport>): Promise<Session> {
+    const [newestLegacy] = this.#legacy;
+    if (newestLegacy && (this.#modern.length === 0 || (await this.#remembered()) === 'legacy')) {
+      const session = await this.#openLegacy(transport, newestLegacy).catch((error: unknown) => this.#forgetIfWrong(error));
+      if (session) return session;
+    }
+    const link = new ExchangeLink(transport, undecidedHost, this.#settings);
+    this.#links.add(link);
+    await link.start();
+    const outcome = this.#weigh(await this.#ask((revision) => this.#probe(link, revision)), link);
+    if ('session' in outcome) return this.#remember(outcome.session);
+    return this.#remember(await this.#openLegacy(transport, outcome.offered));
+  }
+
+  async #openLegacy(transport: object, offered: Revision): Promise<Session> {
+    if (!isLegacyOpener(transport)) {
+      throw new EraMismatchError('the server speaks the legacy era only, for which this transport cannot open a channel: use another transport');
+    }
+    return this.#handshake(await this.#startChannel(await transport.openLegacy()), offered);
+  }
+
+  // ---- both
+
+  #probe(link: Link, revision: Revision, timeoutMs?: number): Promise<Finding> {
+    return probe(link, revision, this.#settings, { signal: this.#signal, timeoutMs });
+  }
+
+  /** Asks in one modern version after the other, as long as the server names another one that was not tried. */
+  async #ask(ask: (revision: Revision) => Promise<Finding>): Promise<Finding> {
+    let untried = this.#modern;
+    let next = untried[0];
+    let finding: Finding = { kind: 'legacy', error: undefined };
+    while (next) {
+      const asked = next;
+      finding = await ask(asked);
+      untried = untried.filter((revision) => revision !== asked);
+      next = finding.kind === 'refused' && finding.supported ? chooseModern(finding.supported, untried) : undefined;
+    }
+    if (finding.kind === 'failed') throw finding.error;
+    return finding;
+  }
+
+  /** What follows from a finding. A modern server is spoken to in the legacy era only if it offers no modern version but a legacy one. */
+  #weigh(finding: Finding, link: Link): Outcome {
+    const [newestLegacy] = this.#legacy;
+    if (finding.kind === 'legacy' || finding.kind === 'silent') {
+      if (newestLegacy) return { offered: newestLegacy, isCertain: finding.kind === 'legacy' };
+      const cause = finding.kind === 'legacy' ? finding.error : undefined;
+      throw new EraMismatchError('the server does not speak the modern era, which this client is pinned to', { cause });
+    }
+    if (finding.kind === 'died' || finding.kind === 'failed') throw finding.error;
+    const supported = finding.kind === 'discovered' ? finding.result.supportedVersions : finding.supported;
+    if (!supported) throw (finding as { readonly error: Error }).error;
+    const modern = finding.kind === 'discovered' ? chooseModern(supported, this.#modern) : undefined;
+    if (modern && finding.kind === 'discovered') return { session: new ModernSession(link, modern, finding.result, this.#settings) };
+    const offered = chooseLegacy(supported, this.#legacy);
+    if (offered) return { offered, isCertain: true };
+    const ours = supportedVersions([...this.#modern, ...this.#legacy]);
+    throw new UnsupportedVersionError(
+      `the server speaks ${supported.join(', ') || 'no version'}, this client speaks ${ours.join(', ')}: update one of the two`,
+      supported,
+      ours,
+      finding.kind === 'refused' ? { cause: finding.error } : undefined,
+    );
+  }
+
+  #handshake(link: ChannelLink, offered: Revision): Promise<Session> {
+    return handshake(link, { offered, acceptable: this.#legacy, signal: this.#signal }, this.#settings);
+  }
+
+  // ---- memory
+
+  async #remembered(): Promise<Era | undefined> {
+    return this.#key === undefined ? undefined : (await this.#memory.get(this.#key))?.era;
+  }
+
+  async #remember(session: Session): Promise<Session> {
+    const { era, version } = session.revision;
+    if (this.#key !== undefined) await this.#memory.set(this.#key, { era, protocolVersion: version });
+    return session;
+  }
+
+  /** A remembered verdict is wrong if the server refuses the handshake, or ends at it; everything else says nothing about the era. */
+  async #forgetIfWrong(error: unknown): Promise<undefined> {
+    const isWrong = error instanceof RemoteError || error instanceof UnsupportedVersionError || error instanceof ConnectionClosedError;
+    if (!isWrong || this.#key === undefined || this.#modern.length === 0) throw error;
+    await this.#memory.delete(this.#key);
+    return undefined;
+  }
+}
+
+/** The answer to a probe that was given up, if it comes after all. */
+class LateAnswer {
+  finding: Finding | undefined;
+}
+
+/** The revisions that may be spoken, newest first. */
+function pinned({ era, protocolVersion, revisions = REVISIONS }: OpenerSettings['options']): readonly Revision[] {
+  const spoken = era === undefined ? revisions : revisionsOf(era, revisions);
+  if (protocolVersion === undefined) return spoken;
+  const version = chooseModern([protocolVersion], spoken) ?? chooseLegacy([protocolVersion], spoken);
+  if (version) return [version];
+  const known = supportedVersions(spoken);
+  throw new UnsupportedVersionError(`this client does not speak protocolVersion ${JSON.stringify(protocolVersion)}: use one of ${known.join(', ')}`, [], known);
+}
+
+function diedOnProbe(cause: Error, isLegacyWanted: boolean): Error {
+  const remedy = isLegacyWanted ? 'if it is of the legacy era, give connect() a factory of transports, or pin era: "legacy"' : 'see what it wrote to stderr';
+  return new ConnectionClosedError(`the server ended at the first message: ${remedy}`, { cause });
+}

@@ -1,0 +1,109 @@
+/** `listen` for servers that know no subscriptions: unasked notifications and `resources/subscribe`, sorted to who wants them. */
+
+import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import { hasCapability, type ServerCapabilities, type SubscriptionFilter } from '@mortise/protocol';
+
+import type { Link } from '../link.ts';
+import type { ListenHandle, ListenSink } from '../session.ts';
+
+/** The keys of a filter that are switches: the notification that each wants, and the capability that promises it. */
+const SWITCHES: Readonly<Record<string, { readonly method: string; readonly capability: string }>> = {
+  toolsListChanged: { method: 'notifications/tools/list_changed', capability: 'tools.listChanged' },
+  promptsListChanged: { method: 'notifications/prompts/list_changed', capability: 'prompts.listChanged' },
+  resourcesListChanged: { method: 'notifications/resources/list_changed', capability: 'resources.listChanged' },
+};
+
+interface OpenListen {
+  readonly sink: ListenSink;
+  readonly methods: ReadonlySet<string>;
+  readonly uris: readonly string[];
+}
+
+export class LegacyListens {
+  readonly #link: Link;
+  readonly #capabilities: ServerCapabilities;
+  readonly #open = new Set<OpenListen>();
+  /** How many listens want a resource's updates: the server is told of the first and of the last. */
+  readonly #wanted = new Map<string, number>();
+
+  constructor(link: Link, capabilities: ServerCapabilities) {
+    this.#link = link;
+    this.#capabilities = capabilities;
+  }
+
+  open(filter: SubscriptionFilter, sink: ListenSink): ListenHandle {
+    let opened: OpenListen | undefined;
+    let isClosed = false;
+    this.#accept(filter, sink).then(
+      (listen) => {
+        opened = listen;
+        if (isClosed) return this.#close(listen);
+        this.#open.add(listen);
+        const accepted = this.#toAccepted(filter, listen);
+        sink.onAccepted(accepted, { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { notifications: accepted } });
+      },
+      (error: Error) => {
+        if (!isClosed) sink.onEnd(error);
+      },
+    );
+    const close = (): void => {
+      isClosed = true;
+      if (opened) this.#close(opened);
+    };
+    return { close };
+  }
+
+  deliver(notification: JsonRpcNotification): void {
+    if (this.#open.size === 0) return;
+    const { method, params } = notification;
+    if (method === 'notifications/resources/updated') return this.#deliverUpdate(notification, params?.['uri']);
+    for (const { sink, methods } of this.#open) if (methods.has(method)) sink.onEvent(notification);
+  }
+
+  /** A resource below one that was subscribed to counts; one that fits nobody is told to all who subscribed to anything. */
+  #deliverUpdate(notification: JsonRpcNotification, uri: unknown): void {
+    if (typeof uri !== 'string') return;
+    const interested = [...this.#open].filter(({ uris }) => uris.length > 0);
+    const fitting = interested.filter(({ uris }) => uris.some((one) => uri === one || uri.startsWith(one)));
+    for (const { sink } of fitting.length > 0 ? fitting : interested) sink.onEvent(notification);
+  }
+
+  async #accept(filter: SubscriptionFilter, sink: ListenSink): Promise<OpenListen> {
+    const methods = new Set<string>();
+    for (const [key, { method, capability }] of Object.entries(SWITCHES)) {
+      if (filter[key] === true && hasCapability(this.#capabilities, capability)) methods.add(method);
+    }
+    const canSubscribe = hasCapability(this.#capabilities, 'resources.subscribe');
+    const uris = canSubscribe ? [...new Set(filter.resourceSubscriptions)] : [];
+    await Promise.all(uris.map((uri) => this.#want(uri)));
+    return { sink, methods, uris };
+  }
+
+  async #want(uri: string): Promise<void> {
+    const count = this.#wanted.get(uri) ?? 0;
+    this.#wanted.set(uri, count + 1);
+    if (count > 0) return;
+    try {
+      await this.#link.request('resources/subscribe', { uri });
+    } catch (error) {
+      this.#wanted.delete(uri);
+      throw error;
+    }
+  }
+
+  #close(listen: OpenListen): void {
+    this.#open.delete(listen);
+    for (const uri of listen.uris) {
+      const count = (this.#wanted.get(uri) ?? 1) - 1;
+      if (count > 0) this.#wanted.set(uri, count);
+      else if (this.#wanted.delete(uri)) this.#link.request('resources/unsubscribe', { uri }).catch(() => undefined);
+    }
+  }
+
+  #toAccepted(filter: SubscriptionFilter, { methods, uris }: OpenListen): SubscriptionFilter {
+    const accepted: Record<string, JsonObject[string]> = {};
+    for (const [key, { method }] of Object.entries(SWITCHES)) if (methods.has(method)) accepted[key] = true;
+    if (filter.resourceSubscriptions && uris.length > 0) accepted['resourceSubscriptions'] = uris;
+    return accepted;
+  }
+}

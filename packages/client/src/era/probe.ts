@@ -1,0 +1,70 @@
+/** The first question to a server, and what its answer says about the server's era. */
+
+import { ConnectionClosedError, ExchangeHttpError, isJsonObject, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
+import { type DiscoverResult, isModernError, readSupportedVersions, type Revision } from '@mortise/protocol';
+import type { Link } from '../link.ts';
+import { modernMeta } from './stateless.ts';
+import type { SessionSettings } from '../session.ts';
+
+/** What an answer, or its absence, says. */
+export type Finding =
+  /** The server is modern. */
+  | { readonly kind: 'discovered'; readonly result: DiscoverResult }
+  /** The server is modern and does not speak this version, or wants something else. */
+  | { readonly kind: 'refused'; readonly error: Error; readonly supported: readonly string[] | undefined }
+  /** Whatever this is, a modern server it is not. */
+  | { readonly kind: 'legacy'; readonly error: Error | undefined }
+  /** No answer came in time, which may mean anything. */
+  | { readonly kind: 'silent' }
+  /** The channel ended before the answer. */
+  | { readonly kind: 'died'; readonly error: Error }
+  /** Nothing that an era could be read from: who may not ask, gave up or failed elsewhere. */
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/**
+ * Asks `server/discover` in a revision. Waits as long as the link's server does, unless it is given a bound.
+ *
+ * @see 2026-07-28 basic/transports/stdio#backward-compatibility
+ */
+export function probe(
+  link: Link,
+  revision: Revision,
+  settings: SessionSettings,
+  options: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined },
+): Promise<Finding> {
+  const params = { _meta: modernMeta(revision, settings) };
+  const { signal, timeoutMs } = options;
+  return link
+    .request('server/discover', params, { signal, timeoutMs, isCancellable: false, resetTimeoutOnProgress: false })
+    .then((result) => judgeResult(revision, result), judgeError);
+}
+
+/** Only a `DiscoverResult` comes from a modern server: a legacy one may answer what it does not know with anything. */
+function judgeResult(revision: Revision, answer: JsonObject): Finding {
+  const result = revision.fromWire.results.get('server/discover')?.(answer) ?? answer;
+  const { supportedVersions, capabilities } = result;
+  const isDiscovery = Array.isArray(supportedVersions) && supportedVersions.every((one) => typeof one === 'string') && isJsonObject(capabilities);
+  return isDiscovery ? { kind: 'discovered', result: result as DiscoverResult } : { kind: 'legacy', error: undefined };
+}
+
+function judgeError(error: unknown): Finding {
+  if (error instanceof RemoteError) return judgeRpcError({ code: error.rpcCode, message: error.message, ...(error.data !== undefined && { data: error.data }) }, error);
+  if (error instanceof ExchangeHttpError) return judgeHttpError(error);
+  if (error instanceof ConnectionClosedError) return { kind: 'died', error };
+  return { kind: 'failed', error };
+}
+
+/** No one code means "legacy": every code but the modern ones does. */
+function judgeRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
+  if (!isModernError(rpcError.code)) return { kind: 'legacy', error };
+  return { kind: 'refused', error, supported: readSupportedVersions(rpcError) };
+}
+
+/** Who may not ask learns that first; then the body counts, and of what says nothing the statuses that older servers give. */
+function judgeHttpError(error: ExchangeHttpError): Finding {
+  const { status, rpcError } = error;
+  if (status === 401 || status === 403 || status === 407) return { kind: 'failed', error };
+  if (rpcError) return judgeRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
+  const isBusy = status === 408 || status === 425 || status === 429;
+  return status >= 400 && status < 500 && !isBusy ? { kind: 'legacy', error } : { kind: 'failed', error };
+}

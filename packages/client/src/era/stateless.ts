@@ -1,0 +1,130 @@
+/** The modern era: no session. Each request says in `_meta` what it is written in, who asks, and what the client can do. */
+
+import type { ClockTimer, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import { isJsonObject, TimeoutError } from '@mortise/jsonrpc-core';
+import {
+  type DiscoverResult,
+  type Implementation,
+  isModernParams,
+  type LoggingLevel,
+  META_CLIENT_CAPABILITIES,
+  META_CLIENT_INFO,
+  META_LOG_LEVEL,
+  META_PROTOCOL_VERSION,
+  META_SERVER_INFO,
+  type MetaObject,
+  type Revision,
+  type SubscriptionFilter,
+} from '@mortise/protocol';
+import type { CallOptions } from '../call-options.ts';
+import type { Link, LinkHost } from '../link.ts';
+import type { ServerFacts } from '../middleware.ts';
+import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
+
+/** The `_meta` of a modern request. @see 2026-07-28 basic/index#meta */
+export function modernMeta(revision: Revision, settings: SessionSettings): MetaObject {
+  return Object.freeze({
+    [META_PROTOCOL_VERSION]: revision.version,
+    [META_CLIENT_CAPABILITIES]: settings.capabilitiesFor(revision),
+    ...(settings.sendsClientInfo && { [META_CLIENT_INFO]: settings.info }),
+    ...(settings.logLevel !== undefined && { [META_LOG_LEVEL]: settings.logLevel }),
+  });
+}
+
+/** A server that answered `server/discover`. */
+export class ModernSession implements Session, LinkHost {
+  readonly link: Link;
+  readonly revision: Revision;
+  readonly server: ServerFacts;
+  readonly instructions: string | undefined;
+  // No `onRequest`: in this era a client sends no responses, so a server's requests are dropped.
+  readonly onRequest: undefined;
+  readonly isBatchingOn = false;
+  readonly isErrorIdOptional = true;
+  readonly #settings: SessionSettings;
+  #meta: MetaObject;
+
+  constructor(link: Link, revision: Revision, result: DiscoverResult, settings: SessionSettings) {
+    this.link = link;
+    this.revision = revision;
+    const info = result._meta?.[META_SERVER_INFO];
+    this.server = { info: isJsonObject(info) ? (info as Implementation) : undefined, capabilities: result.capabilities };
+    this.instructions = result.instructions;
+    this.#settings = settings;
+    this.#meta = modernMeta(revision, settings);
+    link.host = this;
+  }
+
+  toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject {
+    const shaped = this.revision.toWire.params.get(method)?.(params) ?? params;
+    const own = shaped['_meta'];
+    if (own === undefined && meta === undefined) return { ...shaped, _meta: this.#meta };
+    // What the caller says counts, but for the version: this session's server is spoken to in it.
+    const { version } = this.revision;
+    return { ...shaped, _meta: { ...this.#meta, ...(own as JsonObject | undefined), ...meta, [META_PROTOCOL_VERSION]: version } };
+  }
+
+  toRaw(params: JsonObject = {}, meta?: MetaObject): JsonObject {
+    if (meta === undefined && isModernParams(params)) return params;
+    return { ...params, _meta: { ...this.#meta, ...(params['_meta'] as JsonObject | undefined), ...meta } };
+  }
+
+  /** There is no `ping` any more; discovery asks for as little. */
+  async ping(options?: CallOptions): Promise<void> {
+    const quiet = { ...options, resetTimeoutOnProgress: false };
+    await this.link.request('server/discover', this.toWire('server/discover', {}, options?.meta), quiet as object);
+  }
+
+  setLoggingLevel(level: LoggingLevel): Promise<void> {
+    this.#settings.logLevel = level;
+    this.onCapabilitiesChanged();
+    return Promise.resolve();
+  }
+
+  onCapabilitiesChanged(): void {
+    this.#meta = modernMeta(this.revision, this.#settings);
+  }
+
+  /** Servers ask for roots when they need them. */
+  sendRootsChanged(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  onNotification(notification: JsonRpcNotification): void {
+    this.#settings.onNotification(notification);
+  }
+
+  listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle {
+    const { clock, requestTimeoutMs = 60_000 } = this.#settings;
+    let timer: ClockTimer | undefined;
+    let isOver = false;
+    const end = (error?: Error): void => {
+      timer?.cancel();
+      if (!isOver) sink.onEnd(error);
+      isOver = true;
+    };
+    const receive = (notification: JsonRpcNotification): void => {
+      if (isOver) return;
+      if (notification.method !== 'notifications/subscriptions/acknowledged') return sink.onEvent(notification);
+      timer?.cancel();
+      const accepted = notification.params?.['notifications'];
+      sink.onAccepted(isJsonObject(accepted) ? accepted : {}, notification);
+    };
+    const method = 'subscriptions/listen';
+    const stream = this.link.openStream(method, this.toWire(method, { notifications: filter }), receive);
+    stream.ended.then(
+      () => end(),
+      (error: Error) => end(error),
+    );
+    timer = clock.schedule(() => {
+      stream.cancel();
+      end(new TimeoutError(`"${method}" was not acknowledged within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
+    }, requestTimeoutMs);
+    const close = (): void => {
+      isOver = true;
+      timer?.cancel();
+      stream.cancel();
+    };
+    return { close };
+  }
+}

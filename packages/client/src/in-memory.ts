@@ -1,0 +1,129 @@
+/** `@mortise/client/in-memory`: a client and a server in one process, without a wire. For tests, and for servers that are parts of a program. */
+
+import {
+  type Connectable,
+  createInMemoryPair,
+  type ExchangeOptions,
+  type ExchangeTransport,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type LegacyOpener,
+  resolvedPromise,
+  type Transport,
+} from '@mortise/jsonrpc-core';
+import type { Implementation } from '@mortise/protocol';
+import type { AuthInfo, ExchangeCall, McpEndpoint, Principal } from '@mortise/protocol/contracts';
+import type { ClientOptions, ConnectOptions } from './client-options.ts';
+import { McpClient } from './mcp-client.ts';
+
+/** How a client is joined to a server in the same process. */
+export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
+  /** @default { name: 'in-memory', version: '0.0.0' } */
+  readonly info?: Implementation | undefined;
+  /**
+   * `exchange` calls the server for each request, which is fastest; `channel` joins the two by a pair of transports, as on stdio.
+   * The legacy era always has a channel.
+   *
+   * @default 'exchange'
+   */
+  readonly via?: 'exchange' | 'channel' | undefined;
+  /**
+   * Whether messages are handed over as they are, or written and read as JSON.
+   *
+   * @default 'reference'
+   */
+  readonly passBy?: 'reference' | 'json' | undefined;
+  /** On whose behalf the client calls, in the modern era by exchanges. @default 'local' */
+  readonly principal?: Principal | undefined;
+  /** What the server is told of the caller's token, in the modern era by exchanges. */
+  readonly auth?: AuthInfo | undefined;
+}
+
+/**
+ * Connects a client to a server in the same process, in either era.
+ *
+ * ```ts
+ * const client = await connectInMemory(server, { era: 'legacy' });
+ * ```
+ *
+ * @throws As `McpClient.connect` does.
+ */
+export function connectInMemory(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): Promise<McpClient> {
+  const { info = { name: 'in-memory', version: '0.0.0' } } = options;
+  return McpClient.connect(inMemoryTransport(endpoint, options), info, options);
+}
+
+/** Makes the factory of transports that `connectInMemory` uses. */
+export function inMemoryTransport(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): () => Transport | ExchangeTransport {
+  if (options.via === 'channel') return () => openChannel(endpoint, options);
+  return () => new EndpointExchange(endpoint, options);
+}
+
+/** The client's end of a pair whose other end the server serves as soon as the client starts. */
+function openChannel(endpoint: Connectable, { passBy = 'reference' }: InMemoryConnectOptions): Transport {
+  const [near, far] = createInMemoryPair({ passBy });
+  const start = near.start.bind(near);
+  near.start = async () => {
+    await endpoint.connect(far);
+    await start();
+  };
+  return near;
+}
+
+/** Hands each request to the endpoint. */
+class EndpointExchange implements ExchangeTransport, LegacyOpener {
+  readonly #endpoint: McpEndpoint & Connectable;
+  readonly #options: InMemoryConnectOptions;
+  readonly #isCopying: boolean;
+
+  constructor(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions) {
+    this.#endpoint = endpoint;
+    this.#options = options;
+    this.#isCopying = options.passBy === 'json';
+  }
+
+  exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
+    const { principal = 'local', auth } = this.#options;
+    const call = new EndpointCall(options, principal, auth, this.#isCopying);
+    if (!this.#isCopying) return this.#endpoint.handle(request, call);
+    return this.#endpoint.handle(copy(request), call).then(copy);
+  }
+
+  openLegacy(): Promise<Transport> {
+    return Promise.resolve(openChannel(this.#endpoint, this.#options));
+  }
+}
+
+/** A call as the endpoint sees it. Reads the client's side only when asked, so that an unused signal is never made. */
+class EndpointCall implements ExchangeCall {
+  readonly principal: Principal;
+  readonly auth: AuthInfo | undefined;
+  readonly #options: ExchangeOptions & { readonly isCancelled?: boolean };
+  readonly #isCopying: boolean;
+  #signal: AbortSignal | undefined;
+
+  constructor(options: ExchangeOptions, principal: Principal, auth: AuthInfo | undefined, isCopying: boolean) {
+    this.#options = options;
+    this.principal = principal;
+    this.auth = auth;
+    this.#isCopying = isCopying;
+  }
+
+  get signal(): AbortSignal {
+    return (this.#signal ??= this.#options.signal ?? new AbortController().signal);
+  }
+
+  get isCancelled(): boolean {
+    return this.#options.isCancelled ?? this.signal.aborted;
+  }
+
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    if (!this.isCancelled && !('id' in message)) this.#options.onMessage?.(this.#isCopying ? copy(message) : message);
+    return resolvedPromise;
+  }
+}
+
+function copy<T>(message: T): T {
+  return JSON.parse(JSON.stringify(message)) as T;
+}

@@ -1,0 +1,31 @@
+/** `@mortise/client`: an MCP client for every revision of the protocol. First what programs use, then what implementers use. */
+
+// What programs use.
+export { McpClient, type PagesOptions } from './mcp-client.ts';
+export type { ClientOptions, ConnectOptions } from './client-options.ts';
+export type { CallOptions } from './call-options.ts';
+export type { ChangeHandler, ChangeOptions } from './changes.ts';
+export type { Subscription } from './subscription.ts';
+export type { AnswerContext, AnswerHandler, AnswerOptions, ElicitationHandlers, SamplingHandler } from './answers.ts';
+export { displayName } from './display-name.ts';
+export { type ToolHints, toolHints } from './tool-hints.ts';
+export {
+  type AnyClientError,
+  EraMismatchError,
+  IconError,
+  InputRequiredError,
+  InvalidResultError,
+  MissingCapabilityError,
+  PagingError,
+  ResourceNotFoundError,
+  ToolFailedError,
+  ToolOutputError,
+  UnknownResultTypeError,
+  UnsupportedMethodError,
+  UnsupportedVersionError,
+} from './errors.ts';
+
+// What implementers use.
+export type { ClientCall, ClientMiddleware, NextClientMiddleware, ServerFacts } from './middleware.ts';
+export { createEraMemory, type EraKeyed, type EraMemory, type EraVerdict } from './era/era-memory.ts';
+export type { ClientTransport, ClientTransportSource } from './transport-source.ts';

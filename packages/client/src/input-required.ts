@@ -1,0 +1,71 @@
+/** Results that ask: answers what the server wants to know, and asks the same again with the answers. */
+
+import { abortable, isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
+import type { Answers } from './answers.ts';
+import { InputRequiredError } from './errors.ts';
+
+/** What answering needs beside the result. */
+export interface InputRound {
+  readonly method: string;
+  readonly answers: Answers;
+  readonly signal: AbortSignal | undefined;
+  /** How many results have asked so far, this one included. */
+  readonly round: number;
+  readonly maxRounds: number;
+}
+
+/**
+ * Gives the parameters of the retry: the original ones with all answers and, only where this result has one, its `requestState`,
+ * untouched.
+ *
+ * @param params The original parameters.
+ * @throws {InputRequiredError} `ERR_INPUT_REQUIRED`: nobody answers such questions here, or there were too many rounds.
+ * @throws Whatever the program's handlers throw: the request then ends, for there is no way to tell the server.
+ * @see 2026-07-28 basic/patterns/mrtr
+ */
+export async function answerInputRequired(params: JsonObject, result: JsonObject, round: InputRound): Promise<JsonObject> {
+  const { method, maxRounds } = round;
+  if (round.round > maxRounds) {
+    throw new InputRequiredError(`"${method}" was asked back for input more than ${maxRounds} times: raise maxInputRounds if that is right`);
+  }
+  const { inputRequests, requestState } = result;
+  const { inputResponses: _answered, requestState: _older, ...original } = params;
+  if (inputRequests === undefined && requestState === undefined) {
+    throw new InputRequiredError(`the server wants input for "${method}" but does not say which`);
+  }
+  const inputResponses = inputRequests === undefined ? undefined : await answerAll(inputRequests, round);
+  return { ...original, ...(inputResponses && { inputResponses }), ...(requestState !== undefined && { requestState }) };
+}
+
+/** Answers all questions at once: they were asked together because none depends on another. */
+async function answerAll(inputRequests: unknown, { method, answers, signal }: InputRound): Promise<JsonObject> {
+  if (!isJsonObject(inputRequests)) throw new InputRequiredError(`the server wants input for "${method}" but its inputRequests are not an object`);
+  const questions = Object.entries(inputRequests).map(([key, question]) => ({ key, question: toQuestion(method, key, question, answers) }));
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    const all = questions.map(async ({ key, question }) => {
+      const answer = await answers.answer(question.method, question.params, { method: question.method, signal: controller.signal });
+      return [key, answer] as const;
+    });
+    return Object.fromEntries(await abortable(Promise.all(all), controller.signal));
+  } catch (error) {
+    // One answer that fails makes the others useless.
+    controller.abort(error);
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function toQuestion(method: string, key: string, question: unknown, answers: Answers): { readonly method: string; readonly params: JsonObject } {
+  const asked = isJsonObject(question) ? question['method'] : undefined;
+  if (!isJsonObject(question) || typeof asked !== 'string') throw new InputRequiredError(`the input "${key}" that "${method}" wants is not a request`);
+  if (!answers.has(asked)) {
+    throw new InputRequiredError(`"${method}" wants an answer to "${asked}", which this client does not give: set a handler for it`);
+  }
+  const { params } = question;
+  return { method: asked, params: isJsonObject(params) ? params : {} };
+}

@@ -1,0 +1,42 @@
+/** How requests travel: over one channel, or each in an exchange of its own. Everything above is the same for both. */
+
+import type { InboundCall, JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestOptions, RequestOutcome } from '@mortise/jsonrpc-core';
+
+/** How one request is sent over a link. */
+export interface LinkRequestOptions extends RequestOptions {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What becomes of that which arrives outside an answer. */
+export interface LinkHost {
+  onNotification(notification: JsonRpcNotification): void;
+  /** Answers a request from the server. Absent where no response may be sent at all: requests are then dropped. */
+  readonly onRequest?: ((request: JsonRpcRequest, call: InboundCall) => RequestOutcome) | undefined;
+  /** Whether an array of messages is a batch. */
+  readonly isBatchingOn: boolean;
+  /** Whether an error that answers an unreadable message leaves `id` out. */
+  readonly isErrorIdOptional: boolean;
+}
+
+/** A request that stays open and delivers notifications until one side ends it. */
+export interface LinkStream {
+  /** Resolves with the result by which the server ended it, or undefined where it just said so; rejects when it broke. */
+  readonly ended: Promise<JsonObject | undefined>;
+  /** Ends it from this side. `ended` then resolves. */
+  cancel(): void;
+}
+
+/** A way to a server. */
+export interface Link {
+  /** Set once the era is known, and until then to what suits both. */
+  host: LinkHost;
+  /** Resolves when the link has ended, for whatever reason. Never rejects. */
+  readonly closed: Promise<void>;
+  request(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonObject>;
+  /** Resolves with the response as it came, an error too. */
+  requestRaw(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonRpcResponse>;
+  notify(method: string, params?: JsonObject): Promise<void>;
+  /** Opens a request that stays open. `onNotification` is told what carries its id, in order. */
+  openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream;
+  close(): Promise<void>;
+}

@@ -1,0 +1,360 @@
+/** The client that programs use: MCP's features by name, on top of the low-level `Client`. */
+
+import { isJsonObject, type JsonObject, type JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type {
+  CallToolRequestParams,
+  CallToolResult,
+  CompleteRequestParams,
+  CompleteResult,
+  DiscoverResult,
+  ElicitationCompleteNotificationParams,
+  GetPromptRequestParams,
+  GetPromptResult,
+  Implementation,
+  ListPromptsResult,
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ListToolsResult,
+  LoggingLevel,
+  LoggingMessageNotificationParams,
+  PaginatedRequestParams,
+  PaginatedResult,
+  Prompt,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  ResourceUpdatedNotificationParams,
+  Tool,
+} from '@mortise/protocol';
+import type { AnswerOptions } from './answers.ts';
+import type { CallOptions } from './call-options.ts';
+import { type ChangeHandler, type ChangeOptions, Changes, type ListItems } from './changes.ts';
+import { Client } from './client.ts';
+import type { ClientOptions, ConnectOptions } from './client-options.ts';
+import { InvalidResultError, MissingCapabilityError } from './errors.ts';
+import { OutputChecks } from './output-checks.ts';
+import { type PageLimits, readPages } from './pages.ts';
+import type { ClientTransportSource } from './transport-source.ts';
+
+/** How a list is read through. */
+export interface PagesOptions extends CallOptions, PageLimits {}
+
+/** Each list: its method, and the key of its items. */
+const LISTS = {
+  tools: 'tools/list',
+  prompts: 'prompts/list',
+  resources: 'resources/list',
+  resourceTemplates: 'resources/templates/list',
+} as const;
+
+/**
+ * An MCP client: finds out which era a server speaks, and uses whatever it offers.
+ *
+ * ```ts
+ * const client = await McpClient.connect(transport, { name: 'my-app', version: '1.0.0' });
+ * const { structuredContent } = await client.callTool('add', { a: 1, b: 2 });
+ * ```
+ */
+export class McpClient extends Client {
+  readonly #outputs: OutputChecks;
+  readonly #changes: Changes;
+
+  constructor(info: Implementation, options: ClientOptions = {}) {
+    super(info, options);
+    this.#outputs = new OutputChecks(options.validator, (error) => this.report(error));
+    const client = this;
+    this.#changes = new Changes({
+      get needsListen() {
+        return client.isConnected ? client.revision.rules.changeNotifications === 'listen' : undefined;
+      },
+      listen: (filter) => this.listen(filter),
+      onNotification: (method, handler) => this.onNotification(method, handler),
+      dispatch: (notification) => this.dispatch(notification),
+      readAll: (list) => this.#readAll(list),
+      report: (error) => this.report(error),
+    });
+  }
+
+  /**
+   * Makes a client and connects it.
+   *
+   * @param source A transport, unstarted. A factory of them lets the client restart a server that died.
+   * @throws As `connect` of the instance does.
+   */
+  static async connect(source: ClientTransportSource, info: Implementation, options: ClientOptions & ConnectOptions = {}): Promise<McpClient> {
+    const client = new McpClient(info, options);
+    await client.connect(source, options);
+    return client;
+  }
+
+  override async connect(source: ClientTransportSource, options: ConnectOptions = {}): Promise<void> {
+    await super.connect(source, options);
+    this.#changes.onConnected();
+  }
+
+  // ---- lists
+
+  /** Fetches one page of tools. */
+  async listTools(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListToolsResult> {
+    const page = await this.#list('tools', params, options);
+    this.#outputs.learn(page['tools'] as readonly Tool[]);
+    return page as ListToolsResult;
+  }
+
+  /** Fetches one page of prompts. */
+  async listPrompts(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListPromptsResult> {
+    return (await this.#list('prompts', params, options)) as ListPromptsResult;
+  }
+
+  /** Fetches one page of resources. */
+  async listResources(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListResourcesResult> {
+    return (await this.#list('resources', params, options)) as ListResourcesResult;
+  }
+
+  /** Fetches one page of resource templates. */
+  async listResourceTemplates(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListResourceTemplatesResult> {
+    return (await this.#list('resourceTemplates', params, options)) as ListResourceTemplatesResult;
+  }
+
+  /** Reads all tools, page by page. */
+  tools(options: PagesOptions = {}): AsyncIterableIterator<Tool> {
+    return this.#pages(LISTS.tools, (cursor) => this.listTools(cursor, options), (page) => page.tools, options);
+  }
+
+  /** Reads all prompts, page by page. */
+  prompts(options: PagesOptions = {}): AsyncIterableIterator<Prompt> {
+    return this.#pages(LISTS.prompts, (cursor) => this.listPrompts(cursor, options), (page) => page.prompts, options);
+  }
+
+  /** Reads all resources, page by page. */
+  resources(options: PagesOptions = {}): AsyncIterableIterator<Resource> {
+    return this.#pages(LISTS.resources, (cursor) => this.listResources(cursor, options), (page) => page.resources, options);
+  }
+
+  /** Reads all resource templates, page by page. */
+  resourceTemplates(options: PagesOptions = {}): AsyncIterableIterator<ResourceTemplate> {
+    return this.#pages(
+      LISTS.resourceTemplates,
+      (cursor) => this.listResourceTemplates(cursor, options),
+      (page) => page.resourceTemplates,
+      options,
+    );
+  }
+
+  // ---- using
+
+  /**
+   * Calls a tool. A tool that failed gives a result with `isError`, which is meant for the model; see `expectSuccess`.
+   *
+   * Structured output is checked against the tool's `outputSchema` if its list was read before.
+   *
+   * @throws {ToolOutputError} The structured output does not fit the schema.
+   * @see 2026-07-28 server/tools#calling-tools
+   */
+  callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
+  callTool(params: CallToolRequestParams, options?: CallOptions): Promise<CallToolResult>;
+  callTool(tool: string | CallToolRequestParams, second?: JsonObject | CallOptions, third?: CallOptions): Promise<CallToolResult> {
+    const params: CallToolRequestParams = typeof tool === 'string' ? { name: tool, ...(second && { arguments: second as JsonObject }) } : tool;
+    const options = typeof tool === 'string' ? third : (second as CallOptions | undefined);
+    return this.request('tools/call', params, options).then((result) => this.#outputs.check(params.name, toToolResult(result)));
+  }
+
+  /**
+   * Reads a resource.
+   *
+   * @throws {ResourceNotFoundError} There is none at this address.
+   * @see 2026-07-28 server/resources#reading-resources
+   */
+  async readResource(resource: string | URL | ReadResourceRequestParams, options?: CallOptions): Promise<ReadResourceResult> {
+    const params = typeof resource === 'string' || resource instanceof URL ? { uri: String(resource) } : resource;
+    const result = await this.request('resources/read', params, options);
+    return withArray('resources/read', 'contents', result);
+  }
+
+  /**
+   * Gets a prompt's messages.
+   *
+   * @param args Strings: the protocol has no others.
+   * @see 2026-07-28 server/prompts#getting-a-prompt
+   */
+  getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>;
+  getPrompt(params: GetPromptRequestParams, options?: CallOptions): Promise<GetPromptResult>;
+  async getPrompt(prompt: string | GetPromptRequestParams, second?: object, third?: CallOptions): Promise<GetPromptResult> {
+    const params = typeof prompt === 'string' ? { name: prompt, ...(second && { arguments: second as Record<string, string> }) } : prompt;
+    const options = typeof prompt === 'string' ? third : (second as CallOptions | undefined);
+    assertStrings(params.arguments);
+    const result = await this.request('prompts/get', params, options);
+    return withArray('prompts/get', 'messages', result);
+  }
+
+  /**
+   * Completes an argument of a prompt or of a resource template. See `createCompleter` for a user who types.
+   *
+   * @see 2026-07-28 server/utilities/completion
+   */
+  async complete(params: CompleteRequestParams, options?: CallOptions): Promise<CompleteResult> {
+    const result = await this.request('completion/complete', params, options);
+    if (!isJsonObject(result.completion) || !Array.isArray(result.completion.values)) throw malformed('completion/complete', 'completion.values');
+    return result;
+  }
+
+  // ---- changes
+
+  /** Is told when the tools change. @returns Ends it. */
+  onToolsChanged(handler: ChangeHandler<Tool>, options?: ChangeOptions): () => void {
+    return this.#changes.onListChanged('tools', handler, options);
+  }
+
+  /** Is told when the prompts change. @returns Ends it. */
+  onPromptsChanged(handler: ChangeHandler<Prompt>, options?: ChangeOptions): () => void {
+    return this.#changes.onListChanged('prompts', handler, options);
+  }
+
+  /** Is told when the resources change. @returns Ends it. */
+  onResourcesChanged(handler: ChangeHandler<Resource>, options?: ChangeOptions): () => void {
+    return this.#changes.onListChanged('resources', handler, options);
+  }
+
+  /** Is told when a resource changed that `subscribeResource` asked for, or one below it. @returns Ends it. */
+  onResourceUpdated(handler: (params: ResourceUpdatedNotificationParams) => void): () => void {
+    return this.onNotification('notifications/resources/updated', (params) => {
+      if (typeof params['uri'] === 'string') handler(params as ResourceUpdatedNotificationParams);
+    });
+  }
+
+  /**
+   * Asks to be told when a resource changes; survives a restart of the server.
+   *
+   * @throws {MissingCapabilityError} The server tells of no updates, or not of this one.
+   */
+  async subscribeResource(resource: string | { readonly uri: string }): Promise<void> {
+    const uri = typeof resource === 'string' ? resource : resource.uri;
+    if (await this.#changes.subscribe(uri)) return;
+    throw new MissingCapabilityError(`the server does not tell of updates of ${uri}: "resources.subscribe" is missing`, 'server', ['resources.subscribe']);
+  }
+
+  /** Takes `subscribeResource` back. */
+  unsubscribeResource(resource: string | { readonly uri: string }): Promise<void> {
+    this.#changes.unsubscribe(typeof resource === 'string' ? resource : resource.uri);
+    return Promise.resolve();
+  }
+
+  // ---- the rest
+
+  /** Asks whether the server still answers: by `ping`, or by discovery in the modern era, which has no `ping`. */
+  async ping(options?: CallOptions): Promise<void> {
+    await this.session.ping(options);
+  }
+
+  /** Asks a modern server what it speaks and can do. @throws {UnsupportedMethodError} In the legacy era. */
+  discover(options?: CallOptions): Promise<DiscoverResult> {
+    return this.request('server/discover', {}, { ...options, resetTimeoutOnProgress: false });
+  }
+
+  /**
+   * Asks for log messages from this level on: of the server, or in the modern era of every later request.
+   *
+   * @deprecated since 2026-07-28: servers write to stderr, or use OpenTelemetry. Works in every revision.
+   */
+  async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
+    this.assertCapability('logging', 'logging/setLevel');
+    await this.session.setLoggingLevel(level, options);
+  }
+
+  /** Is told the server's log messages. @returns Ends it. @deprecated since 2026-07-28, with `setLoggingLevel` */
+  onLog(handler: (message: LoggingMessageNotificationParams) => void): () => void {
+    return this.onNotification('notifications/message', (params) => handler(params as LoggingMessageNotificationParams));
+  }
+
+  /** Is told that the user is done with a page that `elicitation` opened. 2025-11-25 only. @returns Ends it. */
+  onElicitationComplete(handler: (params: ElicitationCompleteNotificationParams) => void): () => void {
+    return this.onNotification('notifications/elicitation/complete', (params) => handler(params as ElicitationCompleteNotificationParams));
+  }
+
+  /** Sets who answers elicitation. In the legacy era before `connect`, where it is declared. */
+  onElicit(handler: NonNullable<AnswerOptions['elicitation']>): void {
+    this.settings.answers.setElicitation(handler);
+    this.onDeclared();
+  }
+
+  /** Sets who answers sampling. In the legacy era before `connect`, where it is declared. @deprecated since 2026-07-28 */
+  onSample(handler: NonNullable<AnswerOptions['sampling']>): void {
+    this.settings.answers.setSampling(handler);
+    this.onDeclared();
+  }
+
+  /** Sets the roots, or who lists them. In the legacy era first before `connect`, where they are declared. @deprecated since 2026-07-28 */
+  onListRoots(roots: NonNullable<AnswerOptions['roots']>): void {
+    this.settings.answers.setRoots(roots);
+    this.onDeclared();
+  }
+
+  /** Tells a legacy server that the roots have changed; a modern one asks when it needs them. @deprecated since 2026-07-28 */
+  async sendRootsListChanged(): Promise<void> {
+    await this.session.sendRootsChanged();
+  }
+
+  /** The server's capabilities, under the name that MCP's TypeScript users know. */
+  getServerCapabilities(): JsonObject | undefined {
+    return this.isConnected ? this.serverCapabilities : undefined;
+  }
+
+  /** Who the server says it is, under the name that MCP's TypeScript users know. */
+  getServerVersion(): Implementation | undefined {
+    return this.isConnected ? this.serverInfo : undefined;
+  }
+
+  /** The server's instructions, under the name that MCP's TypeScript users know. */
+  getInstructions(): string | undefined {
+    return this.isConnected ? this.instructions : undefined;
+  }
+
+  protected override onChange({ method }: JsonRpcNotification): void {
+    if (method === 'notifications/tools/list_changed') this.#outputs.forget();
+  }
+
+  async #list(list: keyof typeof LISTS, params: PaginatedRequestParams, options: CallOptions | undefined): Promise<JsonObject> {
+    return withArray(LISTS[list], list, await this.request(LISTS[list], params, options));
+  }
+
+  #pages<Page extends PaginatedResult, Item>(
+    method: string,
+    fetchPage: (params: PaginatedRequestParams) => Promise<Page>,
+    itemsOf: (page: Page) => readonly Item[],
+    options: PagesOptions,
+  ): AsyncIterableIterator<Item> {
+    const maxPages = options.maxPages ?? this.options.maxPages;
+    return readPages(method, (cursor) => fetchPage(cursor === undefined ? {} : { cursor }), itemsOf, { maxPages });
+  }
+
+  async #readAll<L extends keyof ListItems>(list: L): Promise<readonly ListItems[L][]> {
+    const items: unknown[] = [];
+    for await (const item of this[list]() as AsyncIterable<unknown>) items.push(item);
+    return items as ListItems[L][];
+  }
+}
+
+/** Older servers leave `content` out where there is structured content. */
+function toToolResult(result: CallToolResult): CallToolResult {
+  const content: unknown = result.content;
+  if (Array.isArray(content)) return result;
+  if (content === undefined) return { ...result, content: [] };
+  throw malformed('tools/call', 'content');
+}
+
+function withArray<T extends JsonObject>(method: string, key: string, result: T): T {
+  if (Array.isArray(result[key])) return result;
+  throw malformed(method, key);
+}
+
+function malformed(method: string, key: string): InvalidResultError {
+  return new InvalidResultError(`the result of "${method}" must have an array "${key}": the server is at fault`);
+}
+
+function assertStrings(args: unknown): void {
+  if (!isJsonObject(args)) return;
+  for (const [name, value] of Object.entries(args)) {
+    if (typeof value !== 'string') throw new TypeError(`prompt argument "${name}" must be a string, got ${JSON.stringify(value)}: convert it first`);
+  }
+}

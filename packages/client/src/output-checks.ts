@@ -1,0 +1,94 @@
+/** Checks tools' structured output against the schemas that the server's list shows. */
+
+import { isJsonObject, type JsonObject, MortiseError } from '@mortise/jsonrpc-core';
+import type { CallToolResult, Tool } from '@mortise/protocol';
+import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contracts';
+import { ToolOutputError } from './errors.ts';
+
+type Check = (value: unknown) => readonly SchemaIssue[];
+
+/** A tool's schema could not be checked; its results pass unchecked. */
+export class OutputSchemaError extends MortiseError {
+  override readonly name: string = 'OutputSchemaError';
+  override readonly code: 'ERR_OUTPUT_SCHEMA' = 'ERR_OUTPUT_SCHEMA';
+  readonly tool: string;
+
+  constructor(tool: string, cause: unknown) {
+    super(`the output of the tool "${tool}" is not checked: ${cause instanceof Error ? cause.message : 'its outputSchema cannot be compiled'}`, { cause });
+    this.tool = tool;
+  }
+}
+
+/** The schemas of the tools that have been listed. Compiled when first needed, each on its own: a bad one spoils no other. */
+export class OutputChecks {
+  readonly #given: JsonSchemaValidator | false | undefined;
+  readonly #report: (error: Error) => void;
+  readonly #schemas = new Map<string, JsonObject>();
+  readonly #checks = new Map<string, Check | undefined>();
+  #loaded: JsonSchemaValidator | undefined;
+
+  constructor(validator: JsonSchemaValidator | false | undefined, report: (error: Error) => void) {
+    this.#given = validator;
+    this.#report = report;
+  }
+
+  /** Notes the tools of a page. What is known of others stays. */
+  learn(tools: readonly Tool[]): void {
+    if (this.#given === false) return;
+    for (const { name, outputSchema } of tools) {
+      if (outputSchema === this.#schemas.get(name)) continue;
+      this.#checks.delete(name);
+      if (isJsonObject(outputSchema)) this.#schemas.set(name, outputSchema);
+      else this.#schemas.delete(name);
+    }
+  }
+
+  /** Forgets everything: the tools have changed. */
+  forget(): void {
+    this.#schemas.clear();
+    this.#checks.clear();
+  }
+
+  /**
+   * Gives the result back if its structured content fits. A result that says `isError` is not checked.
+   *
+   * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: it does not fit, or is missing.
+   */
+  check(tool: string, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
+    const schema = this.#schemas.get(tool);
+    if (schema === undefined || result.isError === true) return result;
+    const check = this.#checks.get(tool);
+    if (check) return assertFits(tool, check, result);
+    if (this.#checks.has(tool)) return result;
+    return this.#compile(tool, schema).then((compiled) => (compiled ? assertFits(tool, compiled, result) : result));
+  }
+
+  async #compile(tool: string, schema: JsonObject): Promise<Check | undefined> {
+    let compiled: Check | undefined;
+    try {
+      compiled = (this.#given || (await this.#load())).compile(schema);
+    } catch (error) {
+      this.#report(new OutputSchemaError(tool, error));
+    }
+    if (this.#schemas.get(tool) === schema) this.#checks.set(tool, compiled);
+    return compiled;
+  }
+
+  async #load(): Promise<JsonSchemaValidator> {
+    this.#loaded ??= (await import('@mortise/protocol/json-schema')).createJsonSchemaValidator();
+    return this.#loaded;
+  }
+}
+
+/** `null` is a value; only a member that is absent is none. */
+function assertFits(tool: string, check: Check, result: CallToolResult): CallToolResult {
+  const { structuredContent } = result;
+  if (structuredContent === undefined) {
+    throw new ToolOutputError(`the tool "${tool}" has an outputSchema but its result has no structuredContent`, tool, [], result);
+  }
+  const issues = check(structuredContent);
+  const [first] = issues;
+  if (!first) return result;
+  const where = first.path.length > 0 ? ` at ${first.path.join('.')}` : '';
+  throw new ToolOutputError(`the structuredContent of the tool "${tool}" does not fit its outputSchema${where}: ${first.message}`, tool, issues, result);
+}

@@ -1,0 +1,68 @@
+/** How calmly a lost connection is opened again. */
+
+import { abortable, type Clock } from '@mortise/jsonrpc-core';
+
+const FLOOR_MS = 500;
+const CEILING_MS = 30_000;
+/** A connection that lasted this long was sound: what ended it may be tried to be mended at once. */
+const SOUND_AFTER_MS = 5000;
+const MAX_ATTEMPTS = 5;
+
+/** Counts failures and waits between them: at once after a sound connection, else from half a second up to half a minute. */
+export class Reopening {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  #failures = 0;
+  #openedAtMs = -Infinity;
+
+  constructor(clock: Clock, random: () => number = Math.random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** A connection was opened. */
+  onOpened(): void {
+    this.#openedAtMs = this.#clock.monotonicMs();
+  }
+
+  /** It was lost again. */
+  onLost(): void {
+    const isSound = this.#clock.monotonicMs() - this.#openedAtMs >= SOUND_AFTER_MS;
+    this.#failures = isSound ? 0 : this.#failures + 1;
+  }
+
+  /** Calls `open` until it succeeds, a few times at most, and rejects with the last failure. */
+  async run<T>(open: () => Promise<T>, canRepeat: (error: unknown) => boolean, signal: AbortSignal): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#wait(signal);
+        return await open();
+      } catch (error) {
+        this.#failures += 1;
+        if (signal.aborted || attempt >= MAX_ATTEMPTS || !canRepeat(error)) throw error;
+      }
+    }
+  }
+
+  /** Waits as long as it should be waited before the next attempt, half a second at least. */
+  pause(signal: AbortSignal): Promise<void> {
+    return this.#sleep(signal);
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#failures > 0) await this.#sleep(signal);
+  }
+
+  async #sleep(signal: AbortSignal): Promise<void> {
+    const fullMs = Math.min(CEILING_MS, FLOOR_MS * 2 ** Math.max(1, this.#failures));
+    // Between half of it and all of it, and never below the floor.
+    const delayMs = fullMs * (0.5 + this.#random() / 2);
+    let stop: () => void = () => undefined;
+    const slept = new Promise<void>((resolve) => {
+      const timer = this.#clock.schedule(resolve, delayMs, { keepAlive: true });
+      stop = () => timer.cancel();
+    });
+    await abortable(slept, signal).finally(stop);
+  }
+}

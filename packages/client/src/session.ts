@@ -1,0 +1,62 @@
+/** An open way to a server whose era is known. The two eras each have one; everything above is the same for both. */
+
+import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { ClientCapabilities, Implementation, LoggingLevel, MetaObject, Revision, SubscriptionFilter } from '@mortise/protocol';
+import type { Answers } from './answers.ts';
+import type { CallOptions } from './call-options.ts';
+import type { LinkSettings } from './channel-link.ts';
+import type { Link } from './link.ts';
+import type { ServerFacts } from './middleware.ts';
+
+/** What sessions need of the client. Lives as long as the client and is read anew each time. */
+export interface SessionSettings extends LinkSettings {
+  readonly info: Implementation;
+  readonly answers: Answers;
+  readonly sendsClientInfo: boolean;
+  /** Survives a restart. */
+  logLevel: LoggingLevel | undefined;
+  /** Everything that is declared in a revision, that of extensions included. */
+  capabilitiesFor(revision: Revision): ClientCapabilities;
+  /** Told every notification that belongs to no subscription, in the canonical model. */
+  onNotification(notification: JsonRpcNotification): void;
+}
+
+/** Who wants to know of changes. */
+export interface ListenSink {
+  /** The part of the wish that the server honours. Called once, before any event. */
+  onAccepted(accepted: SubscriptionFilter, notification: JsonRpcNotification): void;
+  onEvent(notification: JsonRpcNotification): void;
+  /** It is over: because the server ended it, or with an error. Not called after `close`. */
+  onEnd(error?: Error): void;
+}
+
+/** One open wish. */
+export interface ListenHandle {
+  close(): void;
+}
+
+export interface Session {
+  readonly revision: Revision;
+  readonly link: Link;
+  readonly server: ServerFacts;
+  readonly instructions: string | undefined;
+  /** The parameters as this session's server wants them. */
+  toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject | undefined;
+  /** The parameters as a gateway wants them sent: untouched but for what the era demands and they lack. */
+  toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined;
+  /** Asks whether the server still answers. */
+  ping(options?: CallOptions): Promise<void>;
+  setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
+  /** What the client declares has changed. */
+  onCapabilitiesChanged(): void;
+  /** The client's roots have changed. */
+  sendRootsChanged(): Promise<void>;
+  /** Begins to deliver changes to the sink. */
+  listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle;
+}
+
+/** Puts the caller's `_meta` members beside those that are there. */
+export function withMeta(params: JsonObject, meta: MetaObject | undefined): JsonObject {
+  if (meta === undefined) return params;
+  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } };
+}

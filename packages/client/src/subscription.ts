@@ -1,0 +1,103 @@
+/** One subscription to changes, read with `for await`. It outlives the connection that it was opened on. */
+
+import { AsyncQueue, ConnectionClosedError, type JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { SubscriptionFilter } from '@mortise/protocol';
+import type { ListenHandle, ListenSink, Session } from './session.ts';
+
+/** Who opens subscriptions again, and wants to know when that is no longer needed. */
+export interface SubscriptionOwner {
+  /** Told each change as it arrives, before the reader gets it. */
+  onEvent(notification: JsonRpcNotification): void;
+  onOver(subscription: Subscription): void;
+  /** The stream broke. @returns Whether it will be opened again. */
+  onDropped(subscription: Subscription): boolean;
+}
+
+/**
+ * Changes as they are told, the first one being `notifications/subscriptions/acknowledged` with what the server honours.
+ *
+ * Leaving the loop ends the subscription, and so does `close`. After a restart of the server it is opened again by itself and
+ * the acknowledgement comes once more: what happened in between was not seen.
+ *
+ * @see 2026-07-28 basic/patterns/subscriptions
+ */
+export class Subscription implements AsyncIterable<JsonRpcNotification>, ListenSink {
+  /** What was wished for. */
+  readonly filter: SubscriptionFilter;
+  /** Resolves to what the server honours of the wish; rejects where there will be no answer. */
+  readonly accepted: Promise<SubscriptionFilter>;
+  readonly #queue: AsyncQueue<JsonRpcNotification>;
+  readonly #owner: SubscriptionOwner;
+  readonly #signal: AbortSignal | undefined;
+  #handle: ListenHandle | undefined;
+  #resolveAccepted: (accepted: SubscriptionFilter) => void = () => undefined;
+  #rejectAccepted: (error: unknown) => void = () => undefined;
+
+  constructor(filter: SubscriptionFilter, owner: SubscriptionOwner, signal?: AbortSignal) {
+    this.filter = filter;
+    this.#owner = owner;
+    this.#signal = signal;
+    this.#queue = new AsyncQueue({ onEnd: () => this.#onQueueEnd() });
+    this.accepted = new Promise((resolve, reject) => {
+      this.#resolveAccepted = resolve;
+      this.#rejectAccepted = reject;
+    });
+    this.accepted.catch(() => undefined);
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal?.aborted) this.#onAbort();
+  }
+
+  /** True once nothing more will come. */
+  get isOver(): boolean {
+    return this.#queue.isEnded;
+  }
+
+  /** Opens it on a session; again on the next one after a restart. */
+  openOn(session: Session): void {
+    if (this.isOver) return;
+    this.#handle?.close();
+    this.#handle = session.listen(this.filter, this);
+  }
+
+  onAccepted(accepted: SubscriptionFilter, notification: JsonRpcNotification): void {
+    this.#resolveAccepted(accepted);
+    this.#queue.push(notification);
+  }
+
+  onEvent(notification: JsonRpcNotification): void {
+    this.#owner.onEvent(notification);
+    // Beyond what fits, changes are dropped: those that wait already say that something changed.
+    this.#queue.push(notification);
+  }
+
+  onEnd(error?: Error): void {
+    this.#handle = undefined;
+    if (error === undefined) this.close();
+    else if (!(error instanceof ConnectionClosedError) || !this.#owner.onDropped(this)) this.fail(error);
+  }
+
+  /** Ends it with an error, which the reader gets. */
+  fail(error: unknown): void {
+    this.#rejectAccepted(error);
+    this.#queue.fail(error);
+  }
+
+  /** Ends it. What still waits can be read. */
+  close(): void {
+    this.#rejectAccepted(new ConnectionClosedError('the subscription was ended before the server acknowledged it'));
+    this.#queue.close();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<JsonRpcNotification, undefined> {
+    return this.#queue;
+  }
+
+  readonly #onAbort = (): void => this.fail(this.#signal?.reason);
+
+  #onQueueEnd(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#handle?.close();
+    this.#handle = undefined;
+    this.#owner.onOver(this);
+  }
+}
