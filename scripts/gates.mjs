@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { checkTypesOfPackages, lintPackages } from './check-packages.mjs';
 import { measureBundles } from './measure-bundles.mjs';
-import { root, runCommand, runNode } from './run-command.mjs';
+import { root, runNode } from './run-command.mjs';
 import { workspaceFolders } from './set-up.mjs';
 
 /**

@@ -73,8 +73,9 @@ export function mutate(value: Json, random: Random): Json {
 function mutateArray(value: readonly Json[], random: Random): Json {
   const copy = [...value];
   const at = random.below(copy.length + 1);
-  if (copy.length === 0 || random.chance(0.2)) copy.splice(at, 0, randomScalar(random));
-  else if (random.chance(0.2)) copy.splice(at, 1);
+  const action = random.next();
+  if (copy.length === 0 || action < 0.2) copy.splice(at, 0, randomScalar(random));
+  else if (action < 0.4) copy.splice(at, 1);
   else copy[at % copy.length] = mutate(copy[at % copy.length] ?? null, random);
   return copy;
 }

@@ -45,8 +45,17 @@ const maxProblems = 20;
 export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
   const { seed, messages, messagesPerConnection = 1_000 } = options;
   const figures: FuzzFigures = {
-    ...{ sent: 0, valid: 0, malformed: 0, notJson: 0, connections: 0, answers: 0 },
-    ...{ unanswered: 0, strays: 0, ignored: 0, crashes: 0, problems: [] },
+    sent: 0,
+    valid: 0,
+    malformed: 0,
+    notJson: 0,
+    connections: 0,
+    answers: 0,
+    unanswered: 0,
+    strays: 0,
+    ignored: 0,
+    crashes: 0,
+    problems: [],
   };
   for (let connection = 0; figures.sent < messages; connection += 1) {
     const connectionSeed = (seed + connection * 7919) >>> 0;
