@@ -1,0 +1,38 @@
+/** What a `StreamTransport` is given to move its lines over. */
+
+import type { Readable, Writable } from 'node:stream';
+import type { WriteText } from './line-writer.ts';
+
+/**
+ * Why a channel ended: this side closed it, the peer ended its stream, or the peer is gone (its process, or its end of the
+ * pipe), so that nothing written would be read.
+ */
+export type ChannelEnd = 'closed' | 'peer-ended' | 'peer-gone';
+
+/** Two byte streams to one peer. A duplex stream, such as a socket, may be both. */
+export interface ByteChannel {
+  /** What the peer sends. Flows from `start` on. */
+  readonly input: Readable;
+  /** What the peer reads. */
+  readonly output: Writable;
+  /** Writes UTF-8 text to `output`. @default output.write */
+  readonly write?: WriteText | undefined;
+  /**
+   * Frees the channel. Called once, after everything accepted has been written as far as the peer would read it.
+   * `onclose` follows when it settles.
+   *
+   * @default nothing is freed: whoever made the streams ends them
+   */
+  release?(end: ChannelEnd): void | Promise<void>;
+}
+
+/** What whoever opened a channel can say about it later. */
+export interface ChannelControl {
+  /** Tells of an error that does not end the channel by itself. */
+  report(error: Error): void;
+  /** Ends the transport because the peer is gone: nothing is waited for. */
+  peerGone(): void;
+}
+
+/** Opens the channel of a transport, once, when it is started. */
+export type OpenChannel = (control: ChannelControl) => ByteChannel | Promise<ByteChannel>;

@@ -1,0 +1,138 @@
+/** Starts a server's process without a shell, and ends it as the specification orders: end of input, SIGTERM, SIGKILL. */
+
+import { type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { type Clock, type ClockTimer, systemClock } from '@mortise/jsonrpc-core';
+import crossSpawn from 'cross-spawn';
+import { getDefaultEnvironment } from './environment.ts';
+import { ServerStartError } from './errors.ts';
+
+/** What to run, and how. */
+export interface ServerCommand {
+  /** The program: a path, or a name that is looked up in `PATH`. No shell sees it. */
+  readonly command: string;
+  /** @default [] */
+  readonly args?: readonly string[] | undefined;
+  /**
+   * Variables to set beside those of `getDefaultEnvironment()`; `undefined` leaves one of those out. A server's credentials go here.
+   *
+   * @default {}
+   */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** The folder to run in. @default this process's */
+  readonly cwd?: string | undefined;
+}
+
+/** How long a process is given to end. */
+export interface EndTimes {
+  /** After the end of its input, before SIGTERM, in milliseconds. @default 2,000 */
+  readonly stdinCloseMs?: number | undefined;
+  /** After SIGTERM, before SIGKILL, in milliseconds. @default 2,000 */
+  readonly terminateMs?: number | undefined;
+}
+
+/** A process whose streams are piped. */
+export interface RunningServer {
+  readonly process: ChildProcess;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** `null` unless it is piped. */
+  readonly stderr: Readable | null;
+  /** Resolves when the process has ended; its status has then been collected. */
+  readonly exited: Promise<void>;
+  /** Resolves when its output has been read to the end, too. A process that it started may hold that open for ever. */
+  readonly closed: Promise<void>;
+}
+
+/**
+ * Starts a process. Resolves once it runs.
+ *
+ * @throws {ServerStartError} `ERR_SERVER_START`: there is no such command or folder, or it may not be run.
+ */
+export async function startServer(command: ServerCommand, stderr: 'inherit' | 'pipe' | 'ignore'): Promise<RunningServer> {
+  const options: SpawnOptions = {
+    stdio: ['pipe', 'pipe', stderr],
+    shell: false,
+    windowsHide: true,
+    env: { ...getDefaultEnvironment(), ...command.env },
+    ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
+  };
+  const child = spawn(command, options);
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) => reject(toStartError(command, error)));
+  });
+  // Later errors (a signal that could not be sent) show in the process's end.
+  child.on('error', () => undefined);
+  const { stdin, stdout } = child;
+  if (!stdin || !stdout) throw new ServerStartError(`The server "${command.command}" has no pipes`, { command: command.command });
+  return { process: child, stdin, stdout, stderr: child.stderr, exited, closed };
+}
+
+/**
+ * Ends a process and waits until it has ended: closes its input, after `stdinCloseMs` asks it by SIGTERM, after `terminateMs`
+ * more kills it. On Windows, which has no such signals, the first of them already terminates it.
+ *
+ * @returns Whether it had to be made to end.
+ * @see 2026-07-28 basic/transports/stdio#shutdown
+ */
+export async function endServer(server: RunningServer, times: EndTimes, clock: Clock = systemClock): Promise<boolean> {
+  const { process: child, exited } = server;
+  server.stdin.end();
+  // What it still says is nobody's, but a full pipe would keep it from ending.
+  server.stdout.resume();
+  const hasEnded = await within(exited, times.stdinCloseMs ?? 2000, clock);
+  if (!hasEnded) {
+    child.kill('SIGTERM');
+    if (!(await within(exited, times.terminateMs ?? 2000, clock))) child.kill('SIGKILL');
+    await exited;
+  }
+  await within(server.closed, LAST_WORDS_MS, clock);
+  for (const stream of [server.stdin, server.stdout, server.stderr]) stream?.destroy();
+  return !hasEnded;
+}
+
+/** How long after its end the output of a process is still waited for. */
+export const LAST_WORDS_MS: number = 100;
+
+function spawn(command: ServerCommand, options: SpawnOptions): ChildProcess {
+  try {
+    return crossSpawn(command.command, [...(command.args ?? [])], options);
+  } catch (error) {
+    throw toStartError(command, error as NodeJS.ErrnoException);
+  }
+}
+
+function toStartError({ command, cwd }: ServerCommand, error: NodeJS.ErrnoException): ServerStartError {
+  return new ServerStartError(
+    `The server "${command}" could not be started: ${explain(error, command, cwd)}`,
+    { command, errno: error.code },
+    { cause: error },
+  );
+}
+
+function explain(error: NodeJS.ErrnoException, command: string, cwd: string | undefined): string {
+  if (error.code === 'ENOENT') {
+    if (cwd !== undefined && !existsSync(cwd)) return `the folder "${cwd}" does not exist. Correct "cwd"`;
+    if (/[\\/]/.test(command)) return 'there is no such file. Correct the path';
+    return /\s/.test(command)
+      ? 'no program has this name. Put only the program into "command" and its arguments into "args"'
+      : 'it was not found in PATH. Install it, give its full path, or set PATH in "env"';
+  }
+  if (error.code === 'EACCES') return 'it may not be run. Make the file executable, or name the program that runs it';
+  return error.message;
+}
+
+/** Tells whether a promise settles in time. */
+async function within(promise: Promise<void>, limitMs: number, clock: Clock): Promise<boolean> {
+  let timer: ClockTimer | undefined;
+  const limit = new Promise<false>((resolve) => {
+    timer = clock.schedule(() => resolve(false), limitMs, { keepAlive: true });
+  });
+  const isInTime = await Promise.race([promise.then(() => true as const), limit]);
+  timer?.cancel();
+  return isInTime;
+}

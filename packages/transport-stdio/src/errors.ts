@@ -1,0 +1,77 @@
+/** What can go wrong with stdio beyond what every transport knows. */
+
+import { MortiseError } from '@mortise/jsonrpc-core';
+
+/** The server's command could not be started. */
+export class ServerStartError extends MortiseError {
+  override get name(): string {
+    return 'ServerStartError';
+  }
+  override readonly code: 'ERR_SERVER_START' = 'ERR_SERVER_START';
+  /** The command, without its arguments. */
+  readonly command: string;
+  /** What the operating system said, such as `ENOENT`; `undefined` if it said nothing. */
+  readonly errno: string | undefined;
+
+  constructor(message: string, detail: { readonly command: string; readonly errno?: string | undefined }, options?: ErrorOptions) {
+    super(message, options);
+    this.command = detail.command;
+    this.errno = detail.errno;
+  }
+}
+
+/** How a server's process ended. */
+export interface ServerProcessExit {
+  /** The command, without its arguments. */
+  readonly command: string;
+  /** `null` when a signal ended it. */
+  readonly exitCode: number | null;
+  /** The signal that ended it, or `null`. */
+  readonly signal: NodeJS.Signals | null;
+  /** Its last lines on standard error, where they were captured; empty with `stderr: 'inherit'` and `'ignore'`. */
+  readonly lastStderrLines: readonly string[];
+}
+
+/** The server's process ended although nobody had asked it to. Reported through `onerror`, before `onclose`. */
+export class ServerProcessExitedError extends MortiseError implements ServerProcessExit {
+  override get name(): string {
+    return 'ServerProcessExitedError';
+  }
+  override readonly code: 'ERR_SERVER_PROCESS_EXITED' = 'ERR_SERVER_PROCESS_EXITED';
+  readonly command: string;
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly lastStderrLines: readonly string[];
+
+  constructor(exit: ServerProcessExit) {
+    super(toExitMessage(exit));
+    this.command = exit.command;
+    this.exitCode = exit.exitCode;
+    this.signal = exit.signal;
+    this.lastStderrLines = exit.lastStderrLines;
+  }
+}
+
+/** The process's standard streams already carry another transport. */
+export class StdioInUseError extends MortiseError {
+  override get name(): string {
+    return 'StdioInUseError';
+  }
+  override readonly code: 'ERR_STDIO_IN_USE' = 'ERR_STDIO_IN_USE';
+
+  constructor() {
+    super('The standard streams of this process already carry a transport: close it first, or give this one streams of its own');
+  }
+}
+
+/** Every error that this package throws or reports itself. */
+export type AnyStdioError = ServerStartError | ServerProcessExitedError | StdioInUseError;
+
+function toExitMessage({ command, exitCode, signal, lastStderrLines }: ServerProcessExit): string {
+  const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
+  const said =
+    lastStderrLines.length === 0
+      ? 'Look at its standard error for the reason'
+      : `Its standard error ends with:\n${lastStderrLines.join('\n')}`;
+  return `The server process "${command}" ${how}. ${said}`;
+}

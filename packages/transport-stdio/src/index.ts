@@ -1,0 +1,11 @@
+/** `@mortise/transport-stdio`: the framing of stdio, for custom transports over any stream of bytes. */
+
+// What programs use.
+export { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
+export type { AnyStdioError } from './errors.ts';
+
+// What implementers of transports use.
+export type { ByteChannel, ChannelControl, ChannelEnd, OpenChannel } from './byte-channel.ts';
+export { frame } from './stream-transport.ts';
+export { DEFAULT_MAX_MESSAGE_BYTES, LineReader, type LineReaderOptions } from './line-reader.ts';
+export type { WriteText } from './line-writer.ts';

@@ -1,0 +1,177 @@
+/**
+ * From bytes to lines: the framing of the stdio binding. Chunks of an unfinished line are kept in a list and joined once, so
+ * that a long line costs its length and not its square; lines that are whole within a chunk are decoded together.
+ */
+
+import { isUtf8 } from 'node:buffer';
+import { MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
+
+/** The longest line that is read unless another bound is given: 16 MiB. */
+export const DEFAULT_MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
+
+/** What a `LineReader` tells, and how much it keeps. */
+export interface LineReaderOptions {
+  /** Told each line that is not empty, without its end (`\n` or `\r\n`). May call `stop`; must not throw. */
+  onLine(text: string): void;
+  /** Told of each line that is not UTF-8 or is too long. Such a line is skipped, and the next one read. Must not throw. */
+  onError(error: ParseError | MessageTooLargeError): void;
+  /**
+   * How many bytes a line may have. The rest of a longer one is dropped as it arrives.
+   *
+   * @default 16 MiB
+   */
+  readonly maxMessageBytes?: number | undefined;
+}
+
+/**
+ * Cuts a stream of bytes into lines of UTF-8.
+ *
+ * Only `\n` ends a line: U+2028 and a lone `\r` are ordinary characters. Characters that a chunk boundary splits are kept whole.
+ *
+ * @see 2026-07-28 basic/transports/stdio
+ */
+export class LineReader {
+  readonly #options: LineReaderOptions;
+  readonly #maxBytes: number;
+  /** The beginning of a line whose end has not arrived. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** The piece at the end of `#held` that small chunks are copied into, and how much of it is used. */
+  #block: Buffer | undefined;
+  #blockUsed = 0;
+  #isSkipping = false;
+  #isStopped = false;
+
+  constructor(options: LineReaderOptions) {
+    this.#options = options;
+    this.#maxBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+  }
+
+  /** Takes the next bytes and tells of every line that they end. The bytes must not be changed afterwards. */
+  push(bytes: Uint8Array): void {
+    if (this.#isStopped) return;
+    const chunk = toBuffer(bytes);
+    let start = 0;
+    if (this.#heldBytes > 0 || this.#isSkipping) {
+      const end = chunk.indexOf(NEWLINE);
+      if (end === -1) return this.#hold(chunk);
+      this.#finishHeld(chunk.subarray(0, end));
+      start = end + 1;
+    }
+    const last = chunk.lastIndexOf(NEWLINE);
+    if (last >= start) {
+      this.#readLines(chunk.subarray(start, last));
+      start = last + 1;
+    }
+    if (start < chunk.length) this.#hold(start === 0 ? chunk : chunk.subarray(start));
+  }
+
+  /** Tells of the last line if it lacks its end. Call it when no more bytes can come. */
+  end(): void {
+    if (this.#heldBytes > 0 && !this.#isSkipping) this.#finishHeld(EMPTY);
+    this.stop();
+  }
+
+  /** Drops what is held and tells of nothing more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#drop();
+  }
+
+  #hold(chunk: Buffer): void {
+    if (this.#isSkipping || this.#isStopped) return;
+    this.#heldBytes += chunk.length;
+    if (this.#heldBytes > this.#maxBytes) {
+      this.#drop();
+      this.#isSkipping = true;
+      this.#options.onError(new MessageTooLargeError(this.#maxBytes));
+    } else this.#keep(chunk);
+  }
+
+  /** A peer that sends byte by byte must not make a list of a million chunks, so small ones share a block. */
+  #keep(chunk: Buffer): void {
+    if (this.#block && chunk.length <= this.#block.length - this.#blockUsed) {
+      this.#blockUsed += chunk.copy(this.#block, this.#blockUsed);
+      return;
+    }
+    this.#closeBlock();
+    if (this.#held.length === 0 || chunk.length >= BLOCK_BYTES) {
+      this.#held.push(chunk);
+      return;
+    }
+    this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.#blockUsed = chunk.copy(this.#block, 0);
+  }
+
+  #closeBlock(): void {
+    if (this.#block) this.#held.push(this.#block.subarray(0, this.#blockUsed));
+    this.#block = undefined;
+    this.#blockUsed = 0;
+  }
+
+  #finishHeld(tail: Buffer): void {
+    if (this.#isSkipping) {
+      this.#isSkipping = false;
+      return;
+    }
+    const bytes = this.#heldBytes + tail.length;
+    this.#closeBlock();
+    const pieces = this.#held;
+    this.#drop();
+    pieces.push(tail);
+    this.#readLine(bytes, () => Buffer.concat(pieces, bytes));
+  }
+
+  #drop(): void {
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#block = undefined;
+    this.#blockUsed = 0;
+  }
+
+  /** Reads lines that are whole, the last one without its end. All at once where they are good, which is almost always. */
+  #readLines(lines: Buffer): void {
+    if (lines.length > this.#maxBytes || !isUtf8(lines)) return this.#readLineByLine(lines);
+    const text = lines.toString('utf8');
+    let from = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      this.#tell(text.slice(from, end));
+      from = end + 1;
+    }
+    this.#tell(from === 0 ? text : text.slice(from));
+  }
+
+  #readLineByLine(lines: Buffer): void {
+    let from = 0;
+    for (let end = lines.indexOf(NEWLINE); end !== -1; end = lines.indexOf(NEWLINE, from)) {
+      const line = lines.subarray(from, end);
+      this.#readLine(line.length, () => line);
+      from = end + 1;
+    }
+    const line = lines.subarray(from);
+    this.#readLine(line.length, () => line);
+  }
+
+  #readLine(length: number, join: () => Buffer): void {
+    if (this.#isStopped) return;
+    if (length > this.#maxBytes) return this.#options.onError(new MessageTooLargeError(this.#maxBytes));
+    const line = join();
+    if (isUtf8(line)) this.#tell(line.toString('utf8'));
+    else this.#options.onError(new ParseError('A line is not valid UTF-8: encode messages as UTF-8'));
+  }
+
+  #tell(line: string): void {
+    if (this.#isStopped) return;
+    const text = line.charCodeAt(line.length - 1) === CARRIAGE_RETURN ? line.slice(0, -1) : line;
+    if (text.length > 0) this.#options.onLine(text);
+  }
+}
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const BLOCK_BYTES = 16 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,5 @@
+/** `@mortise/transport-stdio/server`: serves the client that started this process. */
+
+export { serveStdio, type ServeStdioOptions, type StdioServing } from './serve-stdio.ts';
+export { StdioServerTransport, type StdioServerTransportOptions } from './stdio-server-transport.ts';
+export { StdioInUseError } from './errors.ts';

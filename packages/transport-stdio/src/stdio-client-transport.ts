@@ -1,0 +1,113 @@
+/** A client's side of stdio: starts the server as a child process and speaks to it over its standard streams. */
+
+import { PassThrough, type Readable } from 'node:stream';
+import { type Clock, type ClockTimer, systemClock } from '@mortise/jsonrpc-core';
+import type { ByteChannel, ChannelControl } from './byte-channel.ts';
+import { endServer, type EndTimes, LAST_WORDS_MS, type RunningServer, type ServerCommand, startServer } from './child-process.ts';
+import { ServerProcessExitedError } from './errors.ts';
+import { StderrLines } from './stderr-lines.ts';
+import { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
+
+/** Which server to start, and how to treat it. */
+export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Omit<StreamTransportOptions, 'drainMs'> {
+  /**
+   * Where the server's standard error goes: to this process's own, to `stderr` of the transport, nowhere, or line by line to a
+   * function. It says nothing about failure, and it is read in any case, so that the server is not held up.
+   *
+   * @default 'inherit'
+   */
+  readonly stderr?: 'inherit' | 'pipe' | 'ignore' | ((line: string) => void) | undefined;
+}
+
+/**
+ * Runs a server and speaks to it over its standard input and output.
+ *
+ * `start` runs the command, without a shell. `close` ends the server's input, waits `stdinCloseMs`, sends SIGTERM, waits
+ * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a word, `onerror` is told
+ * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`).
+ *
+ * @throws {ServerStartError} From `start`, `ERR_SERVER_START`: the command cannot be run.
+ * @see 2026-07-28 basic/transports/stdio
+ */
+export class StdioClientTransport extends StreamTransport {
+  readonly #child: Child;
+
+  constructor(options: StdioClientTransportOptions) {
+    const child = new Child(options);
+    super((control) => child.open(control), { ...options, drainMs: 0 });
+    this.#child = child;
+  }
+
+  /** The id of the server's process while it runs; `undefined` before and after. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** The server's standard error with `stderr: 'pipe'`, also before `start`; else `null`. What nobody reads is dropped past 1 MiB. */
+  get stderr(): Readable | null {
+    return this.#child.stderr;
+  }
+}
+
+/** The process behind a transport. */
+class Child {
+  readonly stderr: PassThrough | null;
+  readonly #options: StdioClientTransportOptions;
+  readonly #clock: Clock;
+  #server: RunningServer | undefined;
+
+  constructor(options: StdioClientTransportOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.stderr = options.stderr === 'pipe' ? new PassThrough() : null;
+  }
+
+  get pid(): number | undefined {
+    return this.#server?.process.pid;
+  }
+
+  async open(control: ChannelControl): Promise<ByteChannel> {
+    const stderr = this.#options.stderr ?? 'inherit';
+    const server = await startServer(this.#options, typeof stderr === 'function' ? 'pipe' : stderr);
+    this.#server = server;
+    const lines = server.stderr ? new StderrLines(server.stderr, typeof stderr === 'function' ? stderr : undefined) : undefined;
+    if (server.stderr && this.stderr) forward(server.stderr, this.stderr);
+    let timer: ClockTimer | undefined;
+    let isReleased = false;
+    // A process that it started may hold its output open for ever, so its own end counts.
+    void server.exited.then(() => {
+      if (!isReleased) timer = this.#clock.schedule(() => control.peerGone(), LAST_WORDS_MS, { keepAlive: true });
+    });
+    return {
+      input: server.stdout,
+      output: server.stdin,
+      release: async (end) => {
+        isReleased = true;
+        timer?.cancel();
+        const wasForced = await endServer(server, this.#options, this.#clock);
+        this.#server = undefined;
+        if (end !== 'closed' && !wasForced && !isOrderlyEnd(server)) control.report(toExitError(this.#options.command, server, lines));
+      },
+    };
+  }
+}
+
+/** A server may end the session by itself once it has spoken. One that ends without a word is not a server. */
+function isOrderlyEnd({ process: child, stdout }: RunningServer): boolean {
+  return child.exitCode === 0 && 'bytesRead' in stdout && stdout.bytesRead !== 0;
+}
+
+function toExitError(command: string, { process: child }: RunningServer, lines: StderrLines | undefined): ServerProcessExitedError {
+  const { exitCode, signalCode: signal } = child;
+  return new ServerProcessExitedError({ command, exitCode, signal, lastStderrLines: lines?.last ?? [] });
+}
+
+const MAX_UNREAD_STDERR_BYTES = 1024 * 1024;
+
+/** Passes a stream on without ever being held up by who reads it, or does not. */
+function forward(from: Readable, to: PassThrough): void {
+  from.on('data', (chunk: Uint8Array) => {
+    if (to.readableLength + to.writableLength < MAX_UNREAD_STDERR_BYTES) to.write(chunk);
+  });
+  from.on('close', () => to.end());
+}

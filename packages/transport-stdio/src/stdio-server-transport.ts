@@ -1,0 +1,91 @@
+/** A server's side of stdio: the process's own standard streams, or two that are given. */
+
+import type { Readable, Writable } from 'node:stream';
+import type { ByteChannel, ChannelControl } from './byte-channel.ts';
+import { StdioInUseError } from './errors.ts';
+import type { WriteText } from './line-writer.ts';
+import { watchParent } from './parent-watch.ts';
+import { guardStdout } from './stdout-guard.ts';
+import { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
+
+/** How a `StdioServerTransport` behaves. What speaks of the process holds only for the process's own standard streams. */
+export interface StdioServerTransportOptions extends StreamTransportOptions {
+  /**
+   * Whether standard output is kept for the protocol: everything else that is written there goes to standard error.
+   *
+   * @default true
+   */
+  readonly guardStdout?: boolean | undefined;
+  /**
+   * Whether the transport also ends when the parent process does, even if standard input stays open.
+   *
+   * @default true
+   */
+  readonly watchParent?: boolean | undefined;
+  /**
+   * Whether the process is ended, with `process.exitCode` or 0, when the peer is gone and the program does not end by itself
+   * within 200 ms of `onclose`. Closing the transport from here never ends the process.
+   *
+   * @default true
+   */
+  readonly exitWhenDone?: boolean | undefined;
+}
+
+/**
+ * Speaks to the client that started this process, over standard input and output.
+ *
+ * When the input ends, requests already read are answered (for at most `drainMs`), and the transport closes. It also closes when
+ * nobody reads the output any more, and when the parent process is gone. Signals are left alone: `serveStdio` handles them.
+ *
+ * @see 2026-07-28 basic/transports/stdio
+ */
+export class StdioServerTransport extends StreamTransport {
+  /**
+   * @param stdin Where the client's messages come from. @default process.stdin
+   * @param stdout Where the server's messages go to. Ended on close, unless it is the process's own. @default process.stdout
+   */
+  constructor(stdin: Readable = process.stdin, stdout: Writable = process.stdout, options: StdioServerTransportOptions = {}) {
+    super((control) => (stdout === process.stdout ? openProcess(stdin, control, options) : openStreams(stdin, stdout)), options);
+  }
+}
+
+function openStreams(input: Readable, output: Writable): ByteChannel {
+  return { input, output, release: () => void output.end() };
+}
+
+/** One process has one standard output: a second protocol on it would break both. */
+let isProcessInUse = false;
+
+function openProcess(stdin: Readable, control: ChannelControl, options: StdioServerTransportOptions): ByteChannel {
+  if (isProcessInUse) throw new StdioInUseError();
+  isProcessInUse = true;
+  const { stdout, stderr } = process;
+  // A client that is gone no longer reads standard error either; that must not end the process before its time.
+  stderr.on('error', ignoreBrokenPipe);
+  const guard = options.guardStdout === false ? undefined : guardStdout(stdout, stderr);
+  const write: WriteText | undefined = guard?.write;
+  const unwatch = options.watchParent === false ? undefined : watchParent(() => control.peerGone(), { clock: options.clock });
+  return {
+    input: stdin,
+    output: stdout,
+    write,
+    release(end) {
+      unwatch?.();
+      guard?.restore();
+      isProcessInUse = false;
+      if (end === 'closed') stderr.off('error', ignoreBrokenPipe);
+      else if (options.exitWhenDone !== false) exitSoon();
+    },
+  };
+}
+
+function ignoreBrokenPipe(): void {
+  // There is nobody to tell.
+}
+
+/** Lets the program end by itself first, so that its own cleaning up is not cut off. */
+export function exitSoon(): void {
+  setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
+}
+
+const EXIT_GRACE_MS = 200;

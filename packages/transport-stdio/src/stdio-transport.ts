@@ -1,0 +1,46 @@
+/** A stdio server as a program names it once: a transport to it, and a maker of fresh ones. */
+
+import type { Readable } from 'node:stream';
+import type { Transport, TransportFactory } from '@mortise/jsonrpc-core';
+import { StdioClientTransport, type StdioClientTransportOptions } from './stdio-client-transport.ts';
+
+/** A transport to a server's process. Called, it gives another, unstarted one that runs a process of its own. */
+export interface StdioTransport extends Transport, TransportFactory {
+  /** The id of this transport's own process while it runs. */
+  readonly pid: number | undefined;
+  /** The standard error of its own process with `stderr: 'pipe'`, else `null`. */
+  readonly stderr: Readable | null;
+}
+
+/**
+ * Describes a server that is run as a child process: `stdioTransport({ command: 'node', args: ['server.js'] })`.
+ *
+ * The result is a transport and a factory at once, so that a client can run the server again after it has died. Nothing runs
+ * before `start`.
+ */
+export function stdioTransport(options: StdioClientTransportOptions): StdioTransport {
+  const own = new StdioClientTransport(options);
+  const factory: TransportFactory = () => new StdioClientTransport(options);
+  const members: { readonly [K in keyof StdioTransport]-?: PropertyDescriptor } = {
+    start: { value: () => own.start() },
+    send: { value: own.send.bind(own) },
+    close: { value: () => own.close() },
+    onmessage: toAccessor(own, 'onmessage'),
+    onerror: toAccessor(own, 'onerror'),
+    onclose: toAccessor(own, 'onclose'),
+    sessionId: { value: undefined },
+    setProtocolVersion: { value: undefined },
+    pid: { get: () => own.pid },
+    stderr: { get: () => own.stderr },
+  };
+  return Object.defineProperties(factory, members as PropertyDescriptorMap) as StdioTransport;
+}
+
+function toAccessor<K extends 'onmessage' | 'onerror' | 'onclose'>(own: Transport, key: K): PropertyDescriptor {
+  return {
+    get: () => own[key],
+    set: (value: Transport[K]) => {
+      own[key] = value;
+    },
+  };
+}

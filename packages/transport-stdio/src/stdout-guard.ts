@@ -1,0 +1,71 @@
+/** Keeps standard output for the protocol: whatever else the program writes there is moved to standard error. */
+
+import type { Writable } from 'node:stream';
+import type { WriteText } from './line-writer.ts';
+
+/** A guarded standard output. */
+export interface StdoutGuard {
+  /** Writes to the real standard output. */
+  readonly write: WriteText;
+  /** Gives standard output back as it was. */
+  restore(): void;
+}
+
+/**
+ * Takes `stdout.write` away from everyone but the protocol.
+ *
+ * `console.log` and its like end in `stdout.write`, so they are moved too, also where a library kept them before. Not caught:
+ * what is written to file descriptor 1 itself, by `fs.writeSync(1, ...)` or by a child process that inherited it.
+ *
+ * @param stderr Takes the moved text, and before the first piece one warning that names it.
+ */
+export function guardStdout(stdout: Writable, stderr: Writable): StdoutGuard {
+  const hadOwn = Object.hasOwn(stdout, 'write');
+  const real = stdout.write;
+  let isGuarding = true;
+  let hasWarned = false;
+
+  function guarded(this: unknown, ...args: Parameters<Writable['write']>): boolean {
+    if (!isGuarding) return real.apply(stdout, args);
+    if (!hasWarned) {
+      hasWarned = true;
+      stderr.write(toWarning(args[0], new Error('stray write').stack));
+    }
+    return stderr.write(...args);
+  }
+
+  stdout.write = guarded as Writable['write'];
+  return {
+    write: (text, done) => real.call(stdout, text, 'utf8', done),
+    restore() {
+      isGuarding = false;
+      // Somebody may have put a wrapper of their own around ours; then ours stays and lets everything through.
+      if (stdout.write !== guarded) return;
+      if (hadOwn) stdout.write = real;
+      else Reflect.deleteProperty(stdout, 'write');
+    },
+  };
+}
+
+const QUOTED_LENGTH = 80;
+
+function toWarning(chunk: unknown, stack: string | undefined): string {
+  const text = typeof chunk === 'string' ? chunk : chunk instanceof Uint8Array ? Buffer.from(chunk).toString('utf8') : String(chunk);
+  const line = text.split('\n', 1)[0] ?? '';
+  const quoted = JSON.stringify(line.length > QUOTED_LENGTH ? `${line.slice(0, QUOTED_LENGTH)}...` : line);
+  return (
+    `[mortise] Standard output carries the MCP protocol, so ${quoted}, written by ${findWriter(stack)}, was moved to standard error, ` +
+    'as everything else written there will be. Log with console.error instead.\n'
+  );
+}
+
+/** Reads from a stack who wrote: `console.log at file:///app/server.js:3:9`. */
+function findWriter(stack = ''): string {
+  const frames = stack.split('\n').slice(1);
+  const method = /at (console\.\w+)/.exec(stack)?.[1] ?? 'process.stdout.write';
+  const caller = frames.find(
+    (frame) => !frame.includes('node:') && !frame.includes(import.meta.url) && !/at console\.\w+ \(<anonymous>\)/.test(frame),
+  );
+  const place = caller?.trim().replace(/^at (?:.* \((.*)\)|(.*))$/, '$1$2');
+  return place === undefined ? method : `${method} at ${place}`;
+}

@@ -1,0 +1,305 @@
+/** Messages as lines over two byte streams: what stdio, sockets and pipes have in common. */
+
+import type { EventEmitter } from 'node:events';
+import type { Readable } from 'node:stream';
+import {
+  AlreadyStartedError,
+  type Clock,
+  type ClockTimer,
+  ConnectionClosedError,
+  type JsonRpcMessage,
+  type MessageInfo,
+  NotConnectedError,
+  parseJson,
+  serializeMessage,
+  systemClock,
+  type Transport,
+} from '@mortise/jsonrpc-core';
+import type { ByteChannel, ChannelEnd, OpenChannel } from './byte-channel.ts';
+import { DEFAULT_MAX_MESSAGE_BYTES, LineReader } from './line-reader.ts';
+import { LineWriter } from './line-writer.ts';
+import { UnansweredRequests } from './unanswered-requests.ts';
+
+/** The bounds of a `StreamTransport`. */
+export interface StreamTransportOptions {
+  /**
+   * How many bytes a message from the peer may have. A longer one is skipped and reported as a `MessageTooLargeError`.
+   *
+   * @default 16 MiB
+   */
+  readonly maxMessageBytes?: number | undefined;
+  /**
+   * How many bytes may wait for a slow reader; beyond that `send` waits.
+   *
+   * @default 1 MiB
+   */
+  readonly maxQueuedBytes?: number | undefined;
+  /**
+   * How long, once the peer has ended its stream, the answers to what it had asked may still be written, in milliseconds.
+   *
+   * @default 500
+   */
+  readonly drainMs?: number | undefined;
+  /**
+   * How long `close` waits for a slow reader to take what was accepted, in milliseconds.
+   *
+   * @default 2,000
+   */
+  readonly flushMs?: number | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * A transport over a reliable stream of bytes: one message a line, in UTF-8.
+ *
+ * Keeps the promises T1 to T14. After a message that is too long (T6) the next one is read. When the peer ends its stream,
+ * the requests it had sent may still be answered for `drainMs`; then the transport closes.
+ *
+ * @see 2026-07-28 basic/transports#custom-transports, basic/transports/stdio
+ */
+export class StreamTransport implements Transport {
+  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+
+  readonly #open: OpenChannel;
+  readonly #maxMessageBytes: number;
+  readonly #maxQueuedBytes: number;
+  readonly #drainMs: number;
+  readonly #flushMs: number;
+  readonly #clock: Clock;
+  readonly #reader: LineReader;
+  readonly #unanswered: UnansweredRequests | undefined;
+  #channel: ByteChannel | undefined;
+  #writer: LineWriter | undefined;
+  #lingerTimer: ClockTimer | undefined;
+  #isInputEnded = false;
+  #isPaused = false;
+  #opening: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** @param open Called once, by `start`. */
+  constructor(open: OpenChannel, options: StreamTransportOptions = {}) {
+    this.#open = open;
+    this.#maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+    this.#maxQueuedBytes = options.maxQueuedBytes ?? 1024 * 1024;
+    this.#drainMs = options.drainMs ?? 500;
+    this.#flushMs = options.flushMs ?? 2000;
+    this.#clock = options.clock ?? systemClock;
+    this.#unanswered = this.#drainMs > 0 ? new UnansweredRequests() : undefined;
+    this.#reader = new LineReader({
+      maxMessageBytes: this.#maxMessageBytes,
+      onLine: (line) => this.#onLine(line),
+      onError: (error) => this.#report(error),
+    });
+  }
+
+  /**
+   * @throws {AlreadyStartedError} On a second call.
+   * @throws {ConnectionClosedError} After `close`, or when it is closed while it opens.
+   * @throws Whatever opening the channel rejects with; the transport is then closed.
+   */
+  async start(): Promise<void> {
+    if (this.#closing) throw new ConnectionClosedError();
+    if (this.#opening) throw new AlreadyStartedError();
+    this.#opening = this.#openChannel();
+    await this.#opening;
+    if (!this.#closing || this.#writer) return;
+    await this.#closing;
+    throw new ConnectionClosedError('The transport was closed while it was being opened');
+  }
+
+  /**
+   * @throws {NotConnectedError} Before `start`.
+   * @throws {ConnectionClosedError} Once the transport is closed or the peer does not read any more, also while waiting.
+   * @throws {SerializeError} JSON cannot carry the message.
+   */
+  send(message: JsonRpcMessage): Promise<void> {
+    if (this.#closing) return Promise.reject(new ConnectionClosedError());
+    if (!this.#writer) return Promise.reject(new NotConnectedError());
+    try {
+      const sent = this.#writer.write(frame(message));
+      this.#unanswered?.onSent(message);
+      return sent;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Writes what was accepted, frees everything, and resolves. May be called at any time and again. */
+  close(): Promise<void> {
+    return this.#end('closed');
+  }
+
+  async #openChannel(): Promise<void> {
+    try {
+      this.#channel = await this.#open({ report: (error) => this.#report(error), peerGone: () => void this.#end('peer-gone') });
+      if (!this.#closing) this.#attach(this.#channel);
+    } catch (error) {
+      void this.#end('closed');
+      throw error;
+    }
+  }
+
+  #attach(channel: ByteChannel): void {
+    const { input, output } = channel;
+    this.#writer = new LineWriter({
+      output,
+      write: channel.write ?? ((text, done) => output.write(text, 'utf8', done)),
+      maxQueuedBytes: this.#maxQueuedBytes,
+      onRoom: () => this.#readOn(input),
+    });
+    output.on('error', this.#onOutputError);
+    input.on('error', this.#onInputError);
+    input.on('end', this.#onInputEnd);
+    input.on('close', this.#onInputEnd);
+    input.on('data', this.#onData);
+    input.resume();
+    if (input.readableEnded || input.destroyed) this.#onInputEnd();
+  }
+
+  #detach(channel: ByteChannel, end: ChannelEnd): void {
+    const { input, output } = channel;
+    input.off('data', this.#onData);
+    input.off('end', this.#onInputEnd);
+    input.off('close', this.#onInputEnd);
+    // Somebody else may be reading the same stream; only if not, it must not keep the process alive.
+    if (input.listenerCount('data') === 0) input.pause();
+    input.off('error', this.#onInputError);
+    output.off('error', this.#onOutputError);
+    if (end !== 'closed' || output !== process.stdout) for (const stream of [input, output]) ignoreErrors(stream);
+  }
+
+  // ---- in
+
+  readonly #onData = (chunk: Uint8Array | string): void => {
+    this.#reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    // A peer that asks and asks and never reads is not read any further, or its answers would pile up here.
+    if (this.#writer?.isFull === true && this.#writer.queued > this.#maxMessageBytes) {
+      this.#isPaused = true;
+      this.#channel?.input.pause();
+    }
+  };
+
+  #readOn(input: Readable): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (!this.#closing) input.resume();
+  }
+
+  #onLine(line: string): void {
+    try {
+      const message = parseJson(line) as unknown as JsonRpcMessage;
+      this.#unanswered?.onReceived(message);
+      this.onmessage?.(message);
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  readonly #onInputError = (error: Error): void => {
+    this.#report(error);
+    this.#onInputEnd();
+  };
+
+  readonly #onInputEnd = (): void => {
+    if (this.#isInputEnded) return;
+    this.#isInputEnded = true;
+    this.#reader.end();
+    if (this.#closing) return;
+    if (!this.#unanswered) return void this.#end('peer-ended');
+    // Whoever pipes requests in and ends gets the answers to them.
+    this.#linger(this.#drainMs, 'peer-ended');
+    this.#unanswered.whenNone(() => void this.#end('peer-ended'));
+  };
+
+  readonly #onOutputError = (error: Error): void => {
+    this.#writer?.stop(new ConnectionClosedError('The peer does not read any more', { cause: error }));
+    // What the peer said last may still be on its way in.
+    this.#linger(LINGER_MS, 'peer-gone');
+  };
+
+  #linger(delayMs: number, end: ChannelEnd): void {
+    this.#lingerTimer?.cancel();
+    this.#lingerTimer = this.#clock.schedule(() => void this.#end(end), delayMs, { keepAlive: true });
+  }
+
+  // ---- the end
+
+  #end(end: ChannelEnd): Promise<void> {
+    // Later, so that a callback that closes again finds the promise that is already there.
+    this.#closing ??= Promise.resolve().then(() => this.#finish(end));
+    this.#reader.stop();
+    return this.#closing;
+  }
+
+  async #finish(end: ChannelEnd): Promise<void> {
+    await this.#opening?.catch(() => undefined);
+    this.#lingerTimer?.cancel();
+    if (this.#channel) await this.#closeChannel(this.#channel, end);
+    this.#tellClosed();
+  }
+
+  async #closeChannel(channel: ByteChannel, end: ChannelEnd): Promise<void> {
+    if (end !== 'peer-gone') await this.#flush(end === 'closed' ? this.#flushMs : Math.min(this.#flushMs, PEER_ENDED_FLUSH_MS));
+    this.#writer?.stop(new ConnectionClosedError());
+    this.#detach(channel, end);
+    try {
+      await channel.release?.(end);
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  async #flush(limitMs: number): Promise<void> {
+    const idle = this.#writer?.idle();
+    if (!idle) return;
+    let timer: ClockTimer | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = this.#clock.schedule(resolve, limitMs, { keepAlive: true });
+    });
+    await Promise.race([idle, limit]);
+    timer?.cancel();
+  }
+
+  #tellClosed(): void {
+    try {
+      this.onclose?.();
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  #report(error: Error): void {
+    try {
+      this.onerror?.(error);
+    } catch {
+      // Whoever is told of errors has failed: there is nobody left to tell.
+    }
+  }
+}
+
+/** Writes a message as one line, its end included: JSON that holds no newline, then `\n`. */
+export function frame(message: JsonRpcMessage): string {
+  return `${serializeMessage(message)}\n`;
+}
+
+/** How long the input is read on after the output has failed. */
+const LINGER_MS = 100;
+
+/** How long a peer that has ended its stream is given to read the last answers. */
+const PEER_ENDED_FLUSH_MS = 200;
+
+/** A stream that has failed may fail again when nobody listens any more, which would end the process. */
+function ignoreErrors(stream: EventEmitter): void {
+  if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
+}
+
+function ignoreError(): void {
+  // The transport is closed: there is nothing left to do and nobody to tell.
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('A value that is not an error was thrown', { cause: thrown });
+}
