@@ -75,11 +75,11 @@ describe('giving up a request', () => {
     expect(peer.take()).toEqual([]);
   });
 
-  it('leaves no listener at a signal that lives on', async () => {
+  it('puts one listener at a signal however many requests share it, and leaves none', async () => {
     const { connection, peer } = await connectToRawPeer();
     const { signal } = new AbortController();
     const answers = [connection.request('a', {}, { signal }), connection.request('b', {}, { signal })].map(outcomeOf);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(2);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     await peer.send(result(1), { jsonrpc: '2.0', id: 2, error: { code: 1, message: 'a' } });
     await Promise.all(answers);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);

@@ -1,0 +1,281 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AlreadyStartedError,
+  ConnectionClosedError,
+  createInMemoryExchange,
+  createInMemoryPair,
+  InMemoryTransport,
+  type InMemoryOptions,
+  InvalidResponseError,
+  isExchangeTransport,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  NotConnectedError,
+  ParseError,
+  ProtocolError,
+  resolvedPromise,
+  SerializeError,
+} from '../src/index.ts';
+import { defer, outcomeOf, result, turn } from './support/raw-peer.ts';
+
+function note(n: unknown): JsonRpcMessage {
+  return { jsonrpc: '2.0', method: 'n', params: { n: n as number } };
+}
+
+function numberOf(message: JsonRpcMessage): unknown {
+  return 'params' in message ? message.params?.['n'] : undefined;
+}
+
+async function startPair(options?: InMemoryOptions): Promise<[InMemoryTransport, InMemoryTransport, unknown[]]> {
+  const [one, other] = createInMemoryPair(options);
+  const seen: unknown[] = [];
+  other.onmessage = (message) => seen.push(numberOf(message));
+  other.onclose = () => seen.push('close');
+  await Promise.all([one.start(), other.start()]);
+  return [one, other, seen];
+}
+
+describe('an in-memory pair', () => {
+  it('delivers nothing before start and everything after it, in order (T1, T2)', async () => {
+    const [one, other] = InMemoryTransport.createLinkedPair();
+    const seen: unknown[] = [];
+    other.onmessage = (message) => seen.push(numberOf(message));
+    await one.start();
+    for (let n = 0; n < 5; n++) await one.send(note(n));
+    await turn();
+    expect(seen).toEqual([]);
+    await other.start();
+    await turn();
+    expect(seen).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('never delivers while send runs', async () => {
+    const [one, , seen] = await startPair();
+    void one.send(note(1));
+    expect(seen).toEqual([]);
+    await turn();
+    expect(seen).toEqual([1]);
+  });
+
+  it('returns one shared promise when nothing waits', async () => {
+    const [one] = await startPair();
+    expect(one.send(note(1))).toBe(resolvedPromise);
+  });
+
+  it('refuses sends before start, after close and after the peer has gone (T3)', async () => {
+    const [one, other] = createInMemoryPair();
+    await expect(one.send(note(1))).rejects.toBeInstanceOf(NotConnectedError);
+    await one.start();
+    await other.close();
+    await expect(one.send(note(1))).rejects.toBeInstanceOf(ConnectionClosedError);
+    await one.close();
+    await expect(one.send(note(1))).rejects.toBeInstanceOf(ConnectionClosedError);
+    await expect(one.start()).rejects.toBeInstanceOf(ConnectionClosedError);
+  });
+
+  it('is started once', async () => {
+    const [one] = await startPair();
+    await expect(one.start()).rejects.toBeInstanceOf(AlreadyStartedError);
+  });
+
+  it.each(['the sender', 'the reader'])('lets a send that waits reject when %s closes (T3)', async (who) => {
+    const [one, other] = createInMemoryPair({ maxQueued: 1 });
+    await one.start();
+    await one.send(note(1));
+    const waiting = [outcomeOf(one.send(note(2))), outcomeOf(one.send(note(3)))];
+    await (who === 'the sender' ? one : other).close();
+    for (const outcome of await Promise.all(waiting)) expect(outcome).toEqual({ error: expect.any(ConnectionClosedError) });
+  });
+
+  it('hands over what was sent before the end, then says once that it has ended (T4)', async () => {
+    const [one, other, seen] = await startPair();
+    let closes = 0;
+    one.onclose = () => closes++;
+    for (let n = 0; n < 3; n++) void one.send(note(n));
+    await one.close();
+    await turn();
+    expect(seen).toEqual([0, 1, 2, 'close']);
+    await Promise.all([one.close(), other.close()]);
+    await turn();
+    expect([seen.length, closes]).toEqual([4, 1]);
+  });
+
+  it('says that it has ended only after the callback that closed it (T4, T7)', async () => {
+    const [one, other] = createInMemoryPair();
+    const order: string[] = [];
+    other.onmessage = () => {
+      void other.close();
+      order.push('message');
+    };
+    other.onclose = () => order.push('close');
+    await Promise.all([one.start(), other.start()]);
+    void one.send(note(1));
+    void one.send(note(2));
+    await turn();
+    expect(order).toEqual(['message', 'close']);
+  });
+
+  it('may be closed before start, and tells a peer that starts later (T7)', async () => {
+    const [one, other] = createInMemoryPair();
+    const order: string[] = [];
+    other.onclose = () => order.push('other');
+    one.onclose = () => order.push('one');
+    await one.close();
+    expect(order).toEqual(['one']);
+    await other.start();
+    await turn();
+    expect(order).toEqual(['one', 'other']);
+  });
+
+  it('reports a callback that throws and delivers the next message (T8)', async () => {
+    const [one, other] = createInMemoryPair();
+    const seen: unknown[] = [];
+    other.onmessage = (message) => {
+      seen.push(numberOf(message));
+      throw new Error(`at ${String(numberOf(message))}`);
+    };
+    other.onerror = (error) => {
+      seen.push(error.message);
+      throw new Error('again');
+    };
+    other.onclose = () => {
+      throw new Error('at the end');
+    };
+    await Promise.all([one.start(), other.start()]);
+    await one.send(note(1));
+    await one.send(note(2));
+    await turn();
+    await one.close();
+    await other.close();
+    expect(seen).toEqual([1, 'at 1', 2, 'at 2', 'at the end']);
+  });
+
+  it.each(['reference', 'json'] as const)('passes any text and a long message by %s (T9, T10)', async (passBy) => {
+    const [one, , seen] = await startPair({ passBy });
+    const texts = ['a\nb\r\n\u2028\u2029', '😀\u0000', 'x'.repeat(1_048_576)];
+    for (const text of texts) await one.send(note(text));
+    await turn();
+    expect(seen).toEqual(texts);
+  });
+
+  it('delivers 10,000 messages in a row once and in order, and lets timers run meanwhile (T11)', async () => {
+    const [one, , seen] = await startPair();
+    let hasTimerRun = false;
+    setImmediate(() => {
+      hasTimerRun = seen.length < 10_000;
+    });
+    await Promise.all(Array.from({ length: 10_000 }, (_none, n) => one.send(note(n))));
+    while (seen.length < 10_000) await turn();
+    expect(seen).toEqual(Array.from({ length: 10_000 }, (_none, n) => n));
+    expect(hasTimerRun).toBe(true);
+  });
+
+  it('lets sends wait while the reader is not ready, and then delivers all in order (T12)', async () => {
+    const [one, other] = createInMemoryPair({ maxQueued: 10 });
+    await one.start();
+    let taken = 0;
+    const sends = Array.from({ length: 100 }, (_none, n) => one.send(note(n)).then(() => taken++));
+    await turn();
+    expect(taken).toBe(10);
+    const seen: unknown[] = [];
+    other.onmessage = (message) => seen.push(numberOf(message));
+    await other.start();
+    await Promise.all(sends);
+    await turn();
+    expect(seen).toEqual(Array.from({ length: 100 }, (_none, n) => n));
+  });
+
+  it('passes the very object by reference, and an equal one by json', async () => {
+    const message = note(1);
+    for (const passBy of ['reference', 'json'] as const) {
+      const [one, other] = createInMemoryPair({ passBy });
+      let got: unknown;
+      other.onmessage = (arrived) => {
+        got = arrived;
+      };
+      await Promise.all([one.start(), other.start()]);
+      await one.send(message);
+      await turn();
+      expect(got).toEqual(message);
+      expect(got === message).toBe(passBy === 'reference');
+    }
+  });
+
+  it('refuses by json what a wire could not carry, and reports what the reader would not take (T5)', async () => {
+    const [one, other, seen] = await startPair({ passBy: 'json' });
+    const errors: Error[] = [];
+    other.onerror = (error) => errors.push(error);
+    await expect(one.send(note(1n))).rejects.toBeInstanceOf(SerializeError);
+    let deep: unknown = 0;
+    for (let level = 0; level < 300; level++) deep = [deep];
+    await one.send(note(deep));
+    await one.send(note(2));
+    await turn();
+    expect(errors).toEqual([expect.any(ParseError)]);
+    expect(seen).toEqual([2]);
+  });
+});
+
+describe('an in-memory exchange', () => {
+  const request: JsonRpcRequest = { jsonrpc: '2.0', id: 'r', method: 'm', params: { a: 1 } };
+
+  it('gives the answer after the notifications that belong to it (X1, X2)', async () => {
+    const seen: unknown[] = [];
+    let late: (() => void) | undefined;
+    const transport = createInMemoryExchange((asked, call) => {
+      const tell = (n: number): void => call.onMessage(note(n) as Parameters<typeof call.onMessage>[0]);
+      late = () => tell(3);
+      tell(1);
+      tell(2);
+      return result(asked.id, { headers: { ...call.headers } });
+    });
+    expect(isExchangeTransport(transport)).toBe(true);
+    const answer = await transport.exchange(request, { onMessage: (message) => seen.push(numberOf(message)), headers: { a: 'b' } });
+    late?.();
+    expect(answer).toEqual(result('r', { headers: { a: 'b' } }));
+    expect(seen).toEqual([1, 2]);
+  });
+
+  it('rejects with the reason when the caller leaves, and the other side notices (X3)', async () => {
+    const controller = new AbortController();
+    let signal: AbortSignal | undefined;
+    const transport = createInMemoryExchange((_asked, call) => {
+      signal = call.signal;
+      return new Promise(() => undefined);
+    });
+    const outcome = outcomeOf(transport.exchange(request, { signal: controller.signal }));
+    await turn();
+    controller.abort('left');
+    expect(await outcome).toEqual({ error: 'left' });
+    expect(signal?.aborted).toBe(true);
+    expect(await outcomeOf(transport.exchange(request, { signal: AbortSignal.abort('before') }))).toEqual({ error: 'before' });
+  });
+
+  it('keeps exchanges with equal ids apart (X5)', async () => {
+    const gates: ReturnType<typeof defer<JsonRpcResponse>>[] = [];
+    const transport = createInMemoryExchange(() => {
+      const gate = defer<JsonRpcResponse>();
+      gates.push(gate);
+      return gate.promise;
+    });
+    const answers = [transport.exchange(request), transport.exchange(request)];
+    gates[1]?.resolve(result('r', { n: 2 }));
+    gates[0]?.resolve(result('r', { n: 1 }));
+    expect(await Promise.all(answers)).toEqual([result('r', { n: 1 }), result('r', { n: 2 })]);
+  });
+
+  it('answers with an error what the function throws, and keeps its secrets', async () => {
+    const fail = (error: Error): Promise<JsonRpcResponse> =>
+      createInMemoryExchange(() => {
+        throw error;
+      }).exchange(request);
+    expect(await fail(new ProtocolError(-32602, 'bad'))).toEqual({ jsonrpc: '2.0', id: 'r', error: { code: -32602, message: 'bad' } });
+    expect(JSON.stringify(await fail(new Error('secret')))).not.toContain('secret');
+  });
+
+  it.each([result('other'), { jsonrpc: '2.0', id: 'r' }, undefined])('[ROBUSTNESS-3] rejects when the answer is %j', async (answer) => {
+    const transport = createInMemoryExchange(() => answer as JsonRpcResponse);
+    await expect(transport.exchange(request)).rejects.toBeInstanceOf(InvalidResponseError);
+  });
+});
