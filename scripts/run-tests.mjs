@@ -14,11 +14,12 @@ import { countOutcomes, readTestReport, reportFile } from './read-test-report.mj
 export async function runTests({ args = [], node = process.execPath, env = {}, report = reportFile } = {}) {
   mkdirSync(`${root}.cache`, { recursive: true });
   rmSync(root + report, { force: true });
-  const reporters = [`--reporter=${process.stdout.isTTY ? 'default' : 'dot'}`, '--reporter=json', `--outputFile.json=${report}`];
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const colors = process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: undefined };
   const code = await new Promise((resolve) => {
     const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', '--passWithNoTests', ...reporters, ...args], {
       cwd: root,
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...colors, ...env },
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     child.on('error', () => resolve(1));
