@@ -103,7 +103,11 @@ async function checkImports() {
     ...folders,
   ]);
   const count = /(\d+) modules, (\d+) dependencies cruised/.exec(output);
-  return { ok: code === 0, output, ...(count === null ? {} : { note: `${count[1]} modules, ${count[2]} imports, every arrow allowed` }) };
+  return {
+    ok: code === 0,
+    output,
+    ...(count === null || code !== 0 ? {} : { note: `${count[1]} modules, ${count[2]} imports, every arrow allowed` }),
+  };
 }
 
 async function checkSizes() {
