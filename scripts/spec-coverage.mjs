@@ -24,13 +24,39 @@ const readJson = (file) => JSON.parse(readFileSync(join(root, file), 'utf8'));
 const groupOf = (id) => id.replace(/-\d+$/, '');
 
 /**
+ * Reads the data, judges the run, writes the page where it has changed.
+ *
  * @param {readonly import('./read-test-report.mjs').TestOutcome[]} tests
- * @returns {{ ok: boolean, summary: string, missing: ReadonlyMap<string, readonly string[]> }} `missing`: the rows of the
- *   enforced issues, or of all due lists, that are neither covered nor explained, by group.
+ * @returns {{ ok: boolean, summary: string, missing: ReadonlyMap<string, readonly string[]> }}
  */
 export function writeSpecCoverage(tests) {
   const rows = readJson('docs/spec-rows.json');
-  const uncovered = readJson('docs/spec-uncovered.json');
+  const { errors, lines, missing, markdown } = judgeCoverage(
+    { rows, uncovered: readJson('docs/spec-uncovered.json'), dueLists: dueLists() },
+    tests,
+  );
+  const groups = [...missing].map(([group, ids]) => `${group} ${ids.length}`).join(', ');
+  const summary = [
+    ...lines.map((line) => `spec coverage: ${line}`),
+    ...(groups === '' ? [] : [`missing by group: ${groups}`]),
+    ...(writeIfChanged('docs/spec-coverage.md', markdown) ? ['docs/spec-coverage.md has changed: commit it'] : []),
+    ...errors.map((error) => `spec coverage FAILED: ${error}`),
+  ].join('\n');
+  return { ok: errors.length === 0, summary, missing };
+}
+
+/**
+ * @param {{
+ *   rows: readonly { id: string, level: string, role: string, revisions: string, phrase: string }[],
+ *   uncovered: { groups: Record<string, Reason>, rows: Record<string, Reason> },
+ *   dueLists: readonly { issue: number, groups: Record<string, readonly string[]>, enforced: boolean }[],
+ * }} data
+ * @typedef {{ reason: string, issue?: number, sentence?: string }} Reason
+ * @param {readonly Pick<import('./read-test-report.mjs').TestOutcome, 'title' | 'file' | 'outcome'>[]} tests
+ * @returns {{ errors: string[], lines: string[], missing: Map<string, string[]>, markdown: string }} `missing`: the rows of all
+ *   due lists that are neither covered nor explained, by group; an error only where the list is enforced.
+ */
+export function judgeCoverage({ rows, uncovered, dueLists: lists }, tests) {
   const byRow = testsByRow(tests);
   const known = new Set(rows.map((row) => row.id));
   const errors = [
@@ -47,8 +73,9 @@ export function writeSpecCoverage(tests) {
 
   const missing = new Map();
   const lines = [];
-  for (const due of dueLists()) {
+  for (const due of lists) {
     const ids = Object.values(due.groups).flat();
+    // A row that an issue owes cannot be put off.
     const explained = (id) => explain(id) !== undefined && explain(id).reason !== 'later';
     const unseen = ids.filter((id) => !passed.has(id) && explained(id));
     const open = ids.filter((id) => !passed.has(id) && !explained(id));
@@ -56,23 +83,14 @@ export function writeSpecCoverage(tests) {
     lines.push(
       `issue ${due.issue}: ${ids.length} rows due, ${covered} covered, ${unseen.length} cannot be observed or are not ours, ${open.length} missing${due.enforced ? '' : ' (not enforced yet)'}`,
     );
-    if (unseen.length > ids.length * maxUnseenShare)
-      errors.push(
-        `issue ${due.issue}: ${unseen.length} of ${ids.length} rows are not shown by a test; at most ${Math.floor(ids.length * maxUnseenShare)} may be`,
-      );
+    const mostUnseen = Math.floor(ids.length * maxUnseenShare);
+    if (unseen.length > mostUnseen) {
+      errors.push(`issue ${due.issue}: ${unseen.length} of ${ids.length} rows are not shown by a test; at most ${mostUnseen} may be`);
+    }
     if (due.enforced && open.length > 0) errors.push(`issue ${due.issue}: neither covered nor explained: ${open.join(' ')}`);
     for (const id of open) missing.set(groupOf(id), [...(missing.get(groupOf(id)) ?? []), id]);
   }
-
-  const changed = writeIfChanged('docs/spec-coverage.md', page(rows, passed, explain));
-  const groups = [...missing].map(([group, ids]) => `${group} ${ids.length}`).join(', ');
-  const summary = [
-    ...lines.map((line) => `spec coverage: ${line}`),
-    ...(groups === '' ? [] : [`missing by group: ${groups}`]),
-    ...(changed ? ['docs/spec-coverage.md has changed: commit it'] : []),
-    ...errors.map((error) => `spec coverage FAILED: ${error}`),
-  ].join('\n');
-  return { ok: errors.length === 0, summary, missing };
+  return { errors, lines, missing, markdown: page(rows, passed, explain) };
 }
 
 /** The ids that a title begins with: `[BASE-001][BASE-002] says ...`. */
