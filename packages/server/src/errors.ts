@@ -65,6 +65,12 @@ export class AskUnavailableError extends MortiseError {
   override readonly code: 'ERR_ASK_UNAVAILABLE' = 'ERR_ASK_UNAVAILABLE';
 }
 
+/** A client answered a question with something that the question does not allow. */
+export class InvalidAnswerError extends MortiseError {
+  override readonly name: string = 'InvalidAnswerError';
+  override readonly code: 'ERR_INVALID_ANSWER' = 'ERR_INVALID_ANSWER';
+}
+
 /** The server was closed: the reason of the signals of what was still running. */
 export class ServerClosedError extends MortiseError {
   override readonly name: string = 'ServerClosedError';
@@ -84,4 +90,5 @@ export type AnyServerError =
   | HandlerTimeoutError
   | ClientCapabilityError
   | AskUnavailableError
+  | InvalidAnswerError
   | ServerClosedError;

@@ -1,0 +1,68 @@
+/** A handler's run on a legacy connection: questions are requests to the client, sent while the call waits. */
+
+import type { JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
+import { findRequest } from '@mortise/protocol';
+import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
+import type { Session } from '../era/session.ts';
+import { AskUnavailableError } from '../errors.ts';
+import { isKnownRequest } from '../known-methods.ts';
+import type { RequestCall } from '../request-call.ts';
+import { requireClientCapability } from './required-capabilities.ts';
+import { Steps } from './steps.ts';
+
+/** Makes the run of a legacy call. */
+export function createSessionRun(call: RequestCall): HandlerRun {
+  return new SessionRun(call);
+}
+
+class SessionRun implements HandlerRun {
+  readonly #call: RequestCall;
+  #steps: Steps | undefined;
+
+  constructor(call: RequestCall) {
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  async ask(ask: Ask): Promise<JsonObject> {
+    const call = this.#call;
+    const { core, revision } = call;
+    const session = this.#findSession(ask);
+    requireClientCapability(ask, revision, call.client.capabilities);
+    const toWire = revision.toWire.params.get(ask.method);
+    const params = toWire && ask.params ? toWire(ask.params) : ask.params;
+    core.deadlines.pause(call);
+    try {
+      const result = await session.link.request(ask.method, params, {
+        call: call.host,
+        signal: ask.signal,
+        timeoutMs: ask.timeoutMs ?? core.options.askTimeoutMs ?? 600_000,
+      });
+      return revision.fromWire.results.get(ask.method)?.(result) ?? result;
+    } finally {
+      core.deadlines.resume(call, call.isEnded);
+    }
+  }
+
+  once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T> {
+    return (this.#steps ??= new Steps()).once(key, fn);
+  }
+
+  report(notification: JsonRpcNotification): Promise<void> {
+    return this.#call.report(notification);
+  }
+
+  #findSession({ method }: Ask): Session {
+    const { session, revision } = this.#call;
+    const exists = findRequest(revision, method, 'server') !== undefined || !isKnownRequest(method);
+    if (!exists) throw new AskUnavailableError(`"${method}" does not exist in ${revision.version}, which this client speaks: do without it`);
+    if (!session?.link.canRequest) {
+      throw new AskUnavailableError(`"${method}" cannot reach this client: sessions are off for this host, switch them on to ask`);
+    }
+    if (!session.isReady) throw new AskUnavailableError(`"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
+    return session;
+  }
+}
