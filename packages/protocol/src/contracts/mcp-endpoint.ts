@@ -42,6 +42,8 @@ export interface ExchangeCall {
 export interface SessionLink {
   readonly principal: Principal;
   readonly auth?: AuthInfo | undefined;
+  /** What the host knows the session by, where that has been told to the client. Shown to handlers as `ctx.sessionId`. */
+  readonly sessionId?: string | undefined;
   /** Whether the client can be sent requests at all: false where the program turned sessions' streams off. */
   readonly canRequest: boolean;
   /** Sends a message that belongs to no call. Rejects where no stream can carry it. */
