@@ -1,0 +1,3 @@
+/** `@mortise/transport-http/client`: the client's side. */
+
+export {};

@@ -1,0 +1,26 @@
+/** `@mortise/transport-http/express`: an MCP endpoint in an Express application. Needs nothing of Express but its `all`. */
+
+import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { mountPaths } from './mounts/mount-paths.ts';
+import { createHttpHandler, type HttpHandler } from './server/handler.ts';
+import type { NodeRequest, NodeResponse } from './server/node-types.ts';
+import type { HttpHandlerOptions } from './server/options.ts';
+
+/** What is asked of an Express application or router. */
+export interface ExpressLike {
+  all(path: string, handler: (request: NodeRequest, response: NodeResponse) => unknown): unknown;
+}
+
+/**
+ * Mounts an endpoint on an Express application (4 or 5). A body that `express.json()` has parsed is taken as it is, and so is what a
+ * middleware left in `request.auth`.
+ *
+ * @param options.path @default '/mcp'
+ * @returns The handler, to be closed with the application.
+ */
+export function mountOnExpress(app: ExpressLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
+  const settings = { path: '/mcp', ...options };
+  const handler = createHttpHandler(endpoint, settings);
+  for (const path of mountPaths(settings)) app.all(path, (request, response) => handler.node(request, response));
+  return handler;
+}

@@ -1,0 +1,50 @@
+/** `@mortise/transport-http/fastify`: an MCP endpoint in a Fastify application, as a plugin. Needs no Fastify code of its own. */
+
+import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { mountPaths } from './mounts/mount-paths.ts';
+import { createHttpHandler, type HttpHandler } from './server/handler.ts';
+import type { NodeRequest, NodeResponse } from './server/node-types.ts';
+import type { HttpHandlerOptions } from './server/options.ts';
+
+/** What is asked of a Fastify request. */
+export interface FastifyRequestLike {
+  readonly raw: NodeRequest;
+}
+
+/** What is asked of a Fastify reply. */
+export interface FastifyReplyLike {
+  readonly raw: NodeResponse;
+  hijack(): unknown;
+}
+
+/** What is asked of a Fastify instance inside a plugin. */
+export interface FastifyLike {
+  all(path: string, handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => unknown): unknown;
+  removeAllContentTypeParsers(): unknown;
+  addContentTypeParser(type: string, parser: (request: unknown, payload: unknown, done: (error: null) => void) => void): unknown;
+  addHook(name: 'onClose', hook: () => Promise<void>): unknown;
+}
+
+/**
+ * Makes a Fastify plugin: `app.register(fastifyMcp(server))`. It reads bodies itself, within its own bounds, and closes with the
+ * application.
+ *
+ * @param options.path @default '/mcp'
+ */
+export function fastifyMcp(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): (app: FastifyLike) => Promise<void> {
+  return (app) => {
+    const settings = { path: '/mcp', ...options };
+    const handler: HttpHandler = createHttpHandler(endpoint, settings);
+    // Only in this plugin's scope: the body stays unread for the handler.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    for (const path of mountPaths(settings)) {
+      app.all(path, (request, reply) => {
+        reply.hijack();
+        void handler.node(request.raw, reply.raw);
+      });
+    }
+    app.addHook('onClose', () => handler.close());
+    return Promise.resolve();
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * The names of MCP's HTTP headers, and the encoding of values that a header cannot carry as they are. Used by both sides.
+ *
+ * @see 2026-07-28 basic/transports/streamable-http#value-encoding; RFC 9110 section 5.5
+ */
+
+/** The revision that a request is written in. */
+export const PROTOCOL_VERSION_HEADER = 'mcp-protocol-version';
+/** The session of the legacy era. */
+export const SESSION_ID_HEADER = 'mcp-session-id';
+/** The method in the body. Modern era. */
+export const METHOD_HEADER = 'mcp-method';
+/** The tool, prompt or resource that the body names. Modern era. */
+export const NAME_HEADER = 'mcp-name';
+/** Begins the header of an argument that a tool's schema marks with `x-mcp-header`. Modern era. */
+export const PARAM_HEADER_PREFIX = 'mcp-param-';
+/** The last event that a client saw on a stream that it resumes. Legacy era. */
+export const LAST_EVENT_ID_HEADER = 'last-event-id';
+
+const SENTINEL_START = '=?base64?';
+const SENTINEL_END = '?=';
+
+/** Visible ASCII, space and tab. */
+const HEADER_TEXT = /^[\t\x20-\x7e]*$/;
+/** RFC 9110 `token`. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** Standard base64 with its padding. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** A decimal number, as far as an integer parameter may be written so. */
+const DECIMAL = /^[+-]?\d{1,32}(?:\.\d{1,32})?$/;
+
+/** Tells whether a text can be the name of a header, or the value of `x-mcp-header`. */
+export function isHeaderToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** Tells whether a text has only characters that a header value may have. */
+export function isHeaderText(text: string): boolean {
+  return HEADER_TEXT.test(text);
+}
+
+/**
+ * Writes any text as the value of `Mcp-Name` or `Mcp-Param-*`: as it is where a header can carry it, else as base64 of its UTF-8
+ * between the markers `=?base64?` and `?=`.
+ */
+export function encodeHeaderValue(text: string): string {
+  return isPlain(text) ? text : SENTINEL_START + toBase64(text) + SENTINEL_END;
+}
+
+/**
+ * Reads a value of `Mcp-Name` or `Mcp-Param-*`.
+ *
+ * @returns undefined where the value has characters that no header may have, or base64 that is not written in the one right way.
+ */
+export function decodeHeaderValue(value: string): string | undefined {
+  if (!HEADER_TEXT.test(value)) return undefined;
+  if (!isSentinel(value)) return value;
+  return fromBase64(value.slice(SENTINEL_START.length, -SENTINEL_END.length));
+}
+
+/**
+ * Writes an argument as a header value before encoding.
+ *
+ * @returns undefined for what has no header: `null`, nothing, and what is not a string, boolean or safe integer.
+ */
+export function toParamText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return value ? 'true' : 'false';
+  return Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+/** Tells whether a decoded header says the same as an argument. Numbers are compared as numbers: `42.0` is 42. */
+export function isSameParam(text: string, value: unknown): boolean {
+  if (typeof value === 'number') return DECIMAL.test(text) && Number(text) === value;
+  return text === toParamText(value);
+}
+
+/** Reads the value at a path of property names; undefined where there is none. Only own members count. */
+export function readPath(value: unknown, path: readonly string[]): unknown {
+  let at = value;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || Array.isArray(at) || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Readonly<Record<string, unknown>>)[key];
+  }
+  return at;
+}
+
+/** A text that would read as the sentinel must itself be encoded, and so must edges that a parser of headers would trim. */
+function isPlain(text: string): boolean {
+  if (!HEADER_TEXT.test(text) || isSentinel(text)) return false;
+  return text === '' || !(isBlank(text.charCodeAt(0)) || isBlank(text.charCodeAt(text.length - 1)));
+}
+
+function isBlank(char: number): boolean {
+  return char === 0x20 || char === 0x09;
+}
+
+function isSentinel(value: string): boolean {
+  return value.length >= SENTINEL_START.length + SENTINEL_END.length && value.startsWith(SENTINEL_START) && value.endsWith(SENTINEL_END);
+}
+
+function toBase64(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+function fromBase64(encoded: string): string | undefined {
+  if (!BASE64.test(encoded)) return undefined;
+  const binary = atob(encoded);
+  // Bits after the last whole byte must be zero, so that one text has one spelling.
+  if (btoa(binary) !== encoded) return undefined;
+  const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

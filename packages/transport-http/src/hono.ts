@@ -1,0 +1,43 @@
+/** `@mortise/transport-http/hono`: an MCP endpoint in a Hono application, on any platform that Hono runs on. */
+
+import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { mountPaths } from './mounts/mount-paths.ts';
+import { createHttpHandler, type HttpHandler } from './server/handler.ts';
+import { isLoopbackAddress } from './server/loopback.ts';
+import type { NodeRequest } from './server/node-types.ts';
+import type { HttpHandlerOptions } from './server/options.ts';
+import type { FetchInfo } from './server/web-face.ts';
+
+/** What is asked of a Hono context. */
+export interface HonoContextLike {
+  readonly req: { readonly raw: Request };
+  /** `@hono/node-server` puts Node's own request here. */
+  readonly env?: unknown;
+}
+
+/** What is asked of a Hono application. */
+export interface HonoLike {
+  all(path: string, handler: (context: HonoContextLike) => Promise<Response>): unknown;
+}
+
+/**
+ * Mounts an endpoint on a Hono application. Where the platform does not tell which socket a request came in on, only loopback names and
+ * `allowedHosts` are served.
+ *
+ * @param options.path @default '/mcp'
+ * @returns The handler, to be closed with the application.
+ */
+export function mountOnHono(app: HonoLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
+  const settings = { path: '/mcp', ...options };
+  const handler = createHttpHandler(endpoint, settings);
+  for (const path of mountPaths(settings)) app.all(path, (context) => handler.fetch(context.req.raw, toInfo(context.env)));
+  return handler;
+}
+
+function toInfo(env: unknown): FetchInfo {
+  const incoming = typeof env === 'object' && env !== null ? (env as { readonly incoming?: Partial<NodeRequest> }).incoming : undefined;
+  const socket = incoming?.socket;
+  if (socket === undefined) return {};
+  const { localAddress, remoteAddress } = socket;
+  return { remoteAddress, isLoopback: localAddress === undefined ? undefined : isLoopbackAddress(localAddress) };
+}

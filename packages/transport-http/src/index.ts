@@ -1,0 +1,19 @@
+/** `@mortise/transport-http`: what both sides share. Servers are at `/server` and `/node`, the client at `/client`. */
+
+// What programs use.
+export { HttpOptionError, NoStreamError } from './errors.ts';
+
+// What implementers of gateways, proxies and other transports use.
+export {
+  decodeHeaderValue,
+  encodeHeaderValue,
+  isHeaderToken,
+  LAST_EVENT_ID_HEADER,
+  METHOD_HEADER,
+  NAME_HEADER,
+  PARAM_HEADER_PREFIX,
+  PROTOCOL_VERSION_HEADER,
+  SESSION_ID_HEADER,
+} from './headers.ts';
+export { decodeEvents, type DecodeOptions, SseDecoder, type SseEvent } from './sse/decode-events.ts';
+export { encodeEvent, encodeMessageEvent, encodePrimingEvent, SSE_KEEP_ALIVE, type SseEventFields } from './sse/encode-event.ts';

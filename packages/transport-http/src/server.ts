@@ -1,0 +1,6 @@
+/** `@mortise/transport-http/server`: an MCP server over HTTP, on any platform. What listens on a port by itself is at `/node`. */
+
+export { type CloseOptions, createHttpHandler, type HttpHandler, type HttpHandlerCounts, type NodeInfo } from './server/handler.ts';
+export type { HttpHandlerOptions, LimitSubject, SseEndpointOptions } from './server/options.ts';
+export type { FetchInfo } from './server/web-face.ts';
+export type { NodeRequest, NodeResponse, NodeSocket } from './server/node-types.ts';

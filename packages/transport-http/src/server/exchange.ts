@@ -1,0 +1,150 @@
+/**
+ * One HTTP request from its first check to its answer. Both faces call it, and nothing else decides anything about the protocol's HTTP.
+ *
+ * The order of the checks: guard, path, method, rate, token, media types, body, JSON, era; then, for a modern request, its headers
+ * against its body. A token is looked at before the body, so that nobody unknown makes the server read megabytes.
+ */
+
+import { classifyMessage, isMortiseError, type JsonRpcMessage, type JsonValue, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core';
+import { findRevision } from '@mortise/protocol';
+import type { AuthInfo } from '@mortise/protocol/contracts';
+import { PROTOCOL_VERSION_HEADER } from '../headers.ts';
+import { verifyToken } from './bearer.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
+import { serveDelete, serveGet } from './get-stream.ts';
+import { Caller, toRequestUrl } from './hosted-call.ts';
+import type { HttpHost } from './http-host.ts';
+import type { HttpRequest, HttpSink } from './http-request.ts';
+import { isNestedDeeper } from './is-nested-deeper.ts';
+import { type PostExchange, serveLegacyBatch, serveLegacyMessage } from './legacy-post.ts';
+import { isJsonContentType, readAccepts } from './media-types.ts';
+import { serveModern } from './modern-post.ts';
+import { pickEra } from './pick-era.ts';
+import { busyRefusal, HttpRefusal, toRefusal } from './refusal.ts';
+import { Reply } from './reply.ts';
+import { serveSseMessage, serveSseStream } from './sse-endpoints.ts';
+import { isMetadataPath, metadataUrlOf } from './well-known.ts';
+
+/** What a request is for, by its path. */
+type Door = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
+
+const METHODS: Readonly<Record<Door, readonly string[]>> = {
+  mcp: ['POST', 'GET', 'DELETE'],
+  'sse-stream': ['GET'],
+  'sse-message': ['POST'],
+  metadata: ['GET'],
+};
+
+/** Serves one request. Never rejects: whatever fails is answered. */
+export async function serveExchange(host: HttpHost, request: HttpRequest, sink: HttpSink): Promise<void> {
+  const reply = new Reply(sink, host.pulse);
+  try {
+    const { origin } = host.guard.check(request);
+    reply.addHeaders(corsHeaders(host.guard, origin));
+    const door = findDoor(host, request.target);
+    if (door === undefined) throw new HttpRefusal(404, 'There is nothing at this path');
+    if (request.method === 'OPTIONS') return reply.empty(204, preflightHeaders(request));
+    checkMethod(host, request, door);
+    host.checkOpen();
+    if (door === 'metadata') return reply.json(200, JSON.stringify(host.settings.resourceMetadata));
+    await serveDoor(host, { request, reply, door });
+  } catch (error) {
+    refuse(host, { request, reply }, error);
+  }
+}
+
+interface Visit {
+  readonly request: HttpRequest;
+  readonly reply: Reply;
+  readonly door: Door;
+}
+
+async function serveDoor(host: HttpHost, { request, reply, door }: Visit): Promise<void> {
+  const auth = host.settings.tokenVerifier === undefined ? request.auth : await authorize(host, request, reply);
+  const caller = new Caller(request, auth, host.settings);
+  if (host.settings.rateLimit !== undefined) await checkRate(host, caller);
+  if (door === 'sse-stream') return serveSseStream(host, caller, reply, host.settings.ssePaths?.messagePath ?? '');
+  if (door === 'sse-message') return serveSseMessage(host, caller, reply);
+  if (request.method === 'GET') return serveGet(host, caller, reply);
+  if (request.method === 'DELETE') return serveDelete(host, caller, reply);
+  return servePost(host, caller, reply);
+}
+
+async function servePost(host: HttpHost, caller: Caller, reply: Reply): Promise<void> {
+  const { request } = caller;
+  if (!isJsonContentType(request.header('content-type'))) throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
+  const encoding = request.header('content-encoding');
+  if (encoding !== undefined && encoding !== 'identity') throw new HttpRefusal(415, 'The body must not be compressed: send it as it is');
+  const accepts = readAccepts(request.header('accept'));
+  if (!accepts.json && !accepts.sse) throw new HttpRefusal(406, 'Answers are "application/json" or "text/event-stream": accept both');
+  const value = await readValue(host, request);
+  if (reply.hasLeft) return;
+  const exchange: PostExchange = { host, caller, reply, mode: { ...accepts, jsonOnly: host.settings.jsonOnly } };
+  if (Array.isArray(value)) return serveArray(exchange, value);
+  if (classifyMessage(value) === 'invalid') throw toInvalidRefusal(value);
+  const message = value as unknown as JsonRpcMessage;
+  return pickEra(host, request, message) === 'modern' ? serveModern(exchange, message) : serveLegacyMessage(exchange, message);
+}
+
+function serveArray(exchange: PostExchange, values: readonly JsonValue[]): Promise<void> {
+  if (!exchange.host.settings.legacy) throw toInvalidRefusal(values);
+  return serveLegacyBatch(exchange, values);
+}
+
+async function readValue(host: HttpHost, request: HttpRequest): Promise<JsonValue> {
+  const { maxDepth } = host.settings;
+  if (request.parsedBody === undefined) return parseJson(await host.readBody(request), { maxDepth });
+  const value = request.parsedBody as JsonValue;
+  if (isNestedDeeper(value, maxDepth)) throw new HttpRefusal(400, `The JSON nests more than ${maxDepth} levels deep: send it flatter`, { rpcCode: PARSE_ERROR });
+  return value;
+}
+
+function findDoor({ settings }: HttpHost, target: string): Door | undefined {
+  const { path, ssePaths } = settings;
+  if (target === path) return 'mcp';
+  const query = target.indexOf('?');
+  const asked = query === -1 ? target : target.slice(0, query);
+  if (isMetadataPath(asked, settings)) return 'metadata';
+  if (asked === ssePaths?.path) return 'sse-stream';
+  if (asked === ssePaths?.messagePath) return 'sse-message';
+  return path === undefined || asked === path ? 'mcp' : undefined;
+}
+
+function checkMethod({ settings }: HttpHost, { method }: HttpRequest, door: Door): void {
+  const hasSessions = settings.legacy && settings.sessions;
+  const methods = door === 'mcp' && !hasSessions ? ['POST'] : METHODS[door];
+  if (methods.includes(method)) return;
+  throw new HttpRefusal(405, `The method is not served here: use ${methods.join(', ')}`, { headers: ['Allow', [...methods, 'OPTIONS'].join(', ')] });
+}
+
+async function authorize(host: HttpHost, request: HttpRequest, reply: Reply): Promise<AuthInfo | undefined> {
+  const { tokenVerifier, baseUrl } = host.settings;
+  if (tokenVerifier === undefined) return request.auth;
+  const controller = new AbortController();
+  reply.onLeave = () => controller.abort();
+  const url = toRequestUrl(request, baseUrl);
+  const auth = await verifyToken(request, { verifier: tokenVerifier, url, metadataUrl: metadataUrlOf(request, host.settings), signal: controller.signal });
+  reply.onLeave = undefined;
+  return auth;
+}
+
+async function checkRate({ settings }: HttpHost, caller: Caller): Promise<void> {
+  const retryAfterSeconds = await settings.rateLimit?.(caller.subject);
+  if (retryAfterSeconds !== undefined) throw busyRefusal('Too many requests: come back later', retryAfterSeconds, 429);
+}
+
+function refuse(host: HttpHost, { request, reply }: Pick<Visit, 'request' | 'reply'>, error: unknown): void {
+  const refusal = isMortiseError(error) && error.code === 'ERR_PARSE' ? new HttpRefusal(400, error.message, { rpcCode: PARSE_ERROR }) : toRefusal(error);
+  if (refusal.status === 500) host.settings.logger.log('error', 'A request failed', { error: String(error) });
+  reply.refuse(refusal, wantsNullId(request));
+}
+
+/** Older revisions have no error without an id; where none could be read it is `null` there. */
+function wantsNullId(request: HttpRequest): boolean {
+  return findRevision(request.header(PROTOCOL_VERSION_HEADER))?.rules.errorIdOptional === false;
+}
+
+function toInvalidRefusal(value: unknown): HttpRefusal {
+  const { message, rpcCode, id } = toInvalidRequestError(value);
+  return new HttpRefusal(400, message, { rpcCode, id });
+}

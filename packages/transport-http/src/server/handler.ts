@@ -1,0 +1,112 @@
+/** `createHttpHandler`: one endpoint behind both faces. */
+
+import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
+import { serveExchange } from './exchange.ts';
+import { HttpHost } from './http-host.ts';
+import { NodeFaceRequest, NodeFaceSink } from './node-face.ts';
+import type { NodeRequest, NodeResponse } from './node-types.ts';
+import type { HttpHandlerOptions } from './options.ts';
+import { type FetchInfo, WebFaceRequest, WebFaceSink } from './web-face.ts';
+
+/** How `HttpHandler.close` ends. */
+export interface CloseOptions {
+  /** How long calls in flight may go on, in milliseconds. @default 5_000 */
+  readonly drainMs?: number;
+}
+
+/** What only the framework around a Node request knows. */
+export interface NodeInfo {
+  /** What it has verified about the caller. @default `request.auth` */
+  readonly auth?: AuthInfo | undefined;
+  /** The body, where it has parsed it already. @default `request.body` */
+  readonly parsedBody?: unknown;
+}
+
+/** What is going on in a handler. */
+export interface HttpHandlerCounts {
+  readonly sessions: number;
+  readonly streams: number;
+  readonly calls: number;
+}
+
+/** One MCP endpoint over HTTP. Its functions may be taken off it and passed on. */
+export interface HttpHandler extends AsyncDisposable {
+  /** Answers a web request. Never rejects. */
+  readonly fetch: (request: Request, info?: FetchInfo) => Promise<Response>;
+  /** Answers a request of `node:http`: a listener for `createServer`, a handler for Express. Never rejects. */
+  readonly node: (request: NodeRequest, response: NodeResponse, info?: unknown) => Promise<void>;
+  /** How much is open, for tests and metrics. */
+  readonly counts: HttpHandlerCounts;
+  /** Takes no new request, ends listens with their result, lets calls finish, aborts what is left. Safe to call twice. */
+  close(options?: CloseOptions): Promise<void>;
+}
+
+const DEFAULT_DRAIN_MS = 5_000;
+
+/**
+ * Serves an endpoint, such as an `McpServer`, over HTTP: every revision at once, on the web platform and on `node:http`.
+ *
+ * It listens nowhere: give `node` to `createServer`, `fetch` to Bun, Deno or Workers, or use `serveHttp`.
+ *
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option that cannot hold.
+ * @see 2026-07-28 basic/transports/streamable-http
+ */
+export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
+  return toHandler(new HttpHost(endpoint, options));
+}
+
+/** Puts both faces before a host. */
+export function toHandler(host: HttpHost): HttpHandler {
+  const close = ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => host.close(drainMs);
+  return {
+    node: (request, response, info) => serveNode(host, { request, response }, isNodeInfo(info) ? info : {}),
+    fetch: (request, info = {}) => serveFetch(host, request, info),
+    get counts() {
+      return { sessions: host.sessions.size, streams: host.pulse.size, calls: host.callCount };
+    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+/** One request of `node:http` and the way to answer it. */
+export interface NodePair {
+  readonly request: NodeRequest;
+  readonly response: NodeResponse;
+}
+
+/** Serves one request of `node:http`. */
+export function serveNode(host: HttpHost, { request, response }: NodePair, info: NodeInfo): Promise<void> {
+  const face = new NodeFaceRequest(request, info.auth ?? toAuthInfo(request.auth), info.parsedBody ?? request.body);
+  return serveExchange(host, face, new NodeFaceSink(request, response));
+}
+
+async function serveFetch(host: HttpHost, request: Request, info: FetchInfo): Promise<Response> {
+  const sink = new WebFaceSink(request.signal);
+  void serveExchange(host, new WebFaceRequest(request, info), sink).then(() => sink.settle());
+  return sink.response;
+}
+
+/** Express passes `next` as the third argument. */
+function isNodeInfo(info: unknown): info is NodeInfo {
+  return typeof info === 'object' && info !== null;
+}
+
+/**
+ * What a middleware left in `request.auth`: an `AuthInfo`, or the shape that MCP's TypeScript users know (`clientId`, `scopes`,
+ * `expiresAt` in seconds).
+ */
+function toAuthInfo(auth: unknown): AuthInfo | undefined {
+  if (typeof auth !== 'object' || auth === null) return undefined;
+  const { principal, clientId, scopes, expiresAt, token, extra } = auth as Readonly<Record<string, unknown>>;
+  if (typeof principal === 'string') return auth as AuthInfo;
+  if (typeof clientId !== 'string') return undefined;
+  return {
+    principal: `client ${clientId}`,
+    clientId,
+    scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [],
+    ...(typeof expiresAt === 'number' ? { expiresAtMs: expiresAt * 1000 } : {}),
+    ...(typeof token === 'string' ? { token } : {}),
+    ...(typeof extra === 'object' && extra !== null ? { claims: extra as Readonly<Record<string, unknown>> } : {}),
+  };
+}

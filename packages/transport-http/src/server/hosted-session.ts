@@ -1,0 +1,110 @@
+/** A legacy session as its host keeps it: one small record beside what the endpoint keeps, and the streams towards its client. */
+
+import { type JsonRpcNotification, type JsonRpcRequest, resolvedPromise } from '@mortise/jsonrpc-core';
+import type { Revision } from '@mortise/protocol';
+import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import { NoStreamError } from '../errors.ts';
+import type { Caller } from './hosted-call.ts';
+import { SessionStream, type StreamLog } from './session-stream.ts';
+
+export class HostedSession implements SessionLink {
+  readonly id: string;
+  readonly limitKey: string;
+  readonly principal: Principal;
+  readonly auth: AuthInfo | undefined;
+  readonly canRequest: boolean = true;
+  readonly log: StreamLog | undefined;
+  /** What `initialize` agreed on; undefined until then. */
+  revision: Revision | undefined;
+  /** Requests of the client that are being served. */
+  inFlight = 0;
+  usedAtMs = 0;
+  /** When its expiry was last written to the store, on the store's clock. */
+  touchedAtMs = 0;
+  /** The version that the store last took from here. */
+  storedVersion = 0;
+  /** The state is not in the store yet. */
+  isDirty = false;
+  isClosed = false;
+  #legacy: LegacySession;
+  #endpoint: McpEndpoint;
+  /** Streams of POSTs that may be resumed, by id; made when there is one. */
+  #posts: Map<string, SessionStream> | undefined;
+  /** Streams that GETs opened, the newest last. */
+  #gets: SessionStream[] | undefined;
+
+  constructor(id: string, caller: Caller, endpoint: McpEndpoint, options: { readonly log: StreamLog | undefined; readonly saved?: SessionState }) {
+    this.id = id;
+    this.limitKey = caller.limitKey;
+    this.principal = caller.principal;
+    this.auth = caller.auth;
+    this.log = options.log;
+    this.#endpoint = endpoint;
+    this.#legacy = endpoint.openSession(this, options.saved);
+  }
+
+  /** Shown to handlers, so that what they keep by session can be found again. */
+  get sessionId(): string {
+    return this.id;
+  }
+
+  get legacy(): LegacySession {
+    return this.#legacy;
+  }
+
+  /** Whether a client holds a stream open. */
+  get isConnected(): boolean {
+    return this.#gets?.some((stream) => stream.isConnected) === true;
+  }
+
+  onStateChange(): void {
+    this.isDirty = true;
+  }
+
+  /** Begins again from a state that another machine saved. */
+  reopen(saved: SessionState): void {
+    this.#legacy = this.#endpoint.openSession(this, saved);
+    this.isDirty = false;
+  }
+
+  /** Sends what belongs to no request, on exactly one stream: the newest that is open, or that the client can come back to. */
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    const stream = this.#gets?.findLast((candidate) => candidate.isConnected) ?? this.#gets?.findLast((candidate) => candidate.isReachable);
+    if (stream !== undefined) return stream.send(message);
+    return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: it has no GET stream open`));
+  }
+
+  addPost(stream: SessionStream): void {
+    this.#posts ??= new Map();
+    this.#posts.set(stream.id, stream);
+  }
+
+  deletePost(stream: SessionStream): void {
+    this.#posts?.delete(stream.id);
+  }
+
+  addGet(stream: SessionStream): void {
+    // Of the streams that nobody reads, only the newest can still be meant by a client that comes back for unasked messages.
+    this.#gets = (this.#gets ?? []).filter((other) => other.isConnected && other !== stream);
+    this.#gets.push(stream);
+  }
+
+  /** A GET stream's connection has ended. */
+  dropGet(stream: SessionStream): void {
+    if (this.log === undefined) this.#gets = this.#gets?.filter((other) => other !== stream);
+  }
+
+  findStream(streamId: string): SessionStream | undefined {
+    return this.#posts?.get(streamId) ?? this.#gets?.find((stream) => stream.id === streamId);
+  }
+
+  /** Ends everything. Safe to call twice. */
+  async close(): Promise<void> {
+    if (this.isClosed) return resolvedPromise;
+    this.isClosed = true;
+    await this.#legacy.close();
+    for (const stream of [...(this.#gets ?? []), ...(this.#posts?.values() ?? [])]) void stream.finish();
+    this.#gets = undefined;
+    this.#posts = undefined;
+  }
+}

@@ -1,0 +1,118 @@
+/** What all requests to one endpoint share: settings, the guard, sessions, open streams and calls, and the way to end them all. */
+
+import { ConnectionClosedError } from '@mortise/jsonrpc-core';
+import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { NEWEST_LEGACY } from '@mortise/protocol';
+import { BodySweep } from './body-watch.ts';
+import { Guard } from './guard.ts';
+import type { HostedCall } from './hosted-call.ts';
+import type { HttpRequest } from './http-request.ts';
+import { KeyedLimit } from './limits.ts';
+import { ModernCall } from './modern-call.ts';
+import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
+import { busyRefusal } from './refusal.ts';
+import { SessionTable } from './session-table.ts';
+import type { SseChannel } from './sse-endpoints.ts';
+import { StreamPulse } from './sse-stream.ts';
+import { createStatelessOpener, type StatelessOpener } from './stateless-sessions.ts';
+
+const RETRY_AFTER_SECONDS = 5;
+
+export class HttpHost {
+  readonly endpoint: McpEndpoint;
+  readonly settings: Settings;
+  readonly guard: Guard;
+  readonly sessions: SessionTable;
+  readonly pulse: StreamPulse;
+  readonly bodies: BodySweep;
+  readonly openStateless: StatelessOpener;
+  /** The channels of HTTP+SSE, by the id in their address. */
+  readonly channels: Map<string, SseChannel> = new Map();
+  readonly #streams: KeyedLimit;
+  readonly #calls: Set<HostedCall> = new Set();
+  #isClosing = false;
+  #onIdle: (() => void) | undefined;
+
+  /** @param openStateless How a legacy request without a session is served. @default from the state that a handshake leaves */
+  constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, openStateless: StatelessOpener = createStatelessOpener(endpoint)) {
+    this.endpoint = endpoint;
+    this.settings = toSettings(options);
+    this.guard = new Guard(options, NEWEST_LEGACY.http.badOriginStatus);
+    this.sessions = new SessionTable(endpoint, this.settings);
+    this.pulse = new StreamPulse(this.settings);
+    this.bodies = new BodySweep(this.settings.clock);
+    this.#streams = new KeyedLimit(this.settings.maxStreams, this.settings.maxStreamsPerKey);
+    this.openStateless = openStateless;
+  }
+
+  /** @throws {HttpRefusal} 503 once closing has begun. */
+  checkOpen(): void {
+    if (this.#isClosing) throw busyRefusal('The server is closing: come back later', RETRY_AFTER_SECONDS);
+  }
+
+  /** Counts a call in; `end` must follow. */
+  begin<C extends HostedCall>(call: C): C {
+    this.#calls.add(call);
+    return call;
+  }
+
+  end(call: HostedCall): void {
+    this.#calls.delete(call);
+    if (this.#calls.size === 0) this.#onIdle?.();
+  }
+
+  /** Reads a body within the bounds. @throws {HttpRefusal} 413, 408 or 400. */
+  readBody(request: HttpRequest): Promise<string> {
+    const { maxBodyBytes, bodyTimeoutMs } = this.settings;
+    return request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, watch: this.bodies });
+  }
+
+  /** How many calls are being served. */
+  get callCount(): number {
+    return this.#calls.size;
+  }
+
+  /**
+   * Counts in a stream that stays open.
+   *
+   * @returns The function that counts it out, to be called once.
+   * @throws {HttpRefusal} 503 past the bound.
+   */
+  holdStream(key: string): () => void {
+    if (!this.#streams.acquire(key)) throw busyRefusal('Too many open streams: close one, or come back later', RETRY_AFTER_SECONDS);
+    return () => this.#streams.release(key);
+  }
+
+  /**
+   * Takes no new request, ends listens with their result, lets calls finish until the deadline, then aborts them and ends all sessions.
+   * Safe to call twice.
+   */
+  async close(drainMs: number): Promise<void> {
+    this.#isClosing = true;
+    for (const call of this.#calls) {
+      if (call instanceof ModernCall) call.endListen();
+    }
+    await this.#drain(drainMs);
+    const reason = new ConnectionClosedError('The server has closed');
+    for (const call of this.#calls) {
+      if (call instanceof ModernCall) call.cut(reason);
+      else call.abort(reason);
+    }
+    await Promise.all(Array.from(this.channels.values(), (channel) => channel.close()));
+    await this.sessions.close();
+    this.pulse.close();
+    this.bodies.close();
+  }
+
+  #drain(drainMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#calls.size === 0 || drainMs <= 0) return resolve();
+      const timer = this.settings.clock.schedule(resolve, drainMs, { keepAlive: true });
+      this.#onIdle = () => {
+        timer.cancel();
+        this.#onIdle = undefined;
+        resolve();
+      };
+    });
+  }
+}

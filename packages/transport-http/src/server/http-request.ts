@@ -1,0 +1,81 @@
+/** What both faces, `node:http` and `fetch`, make of a request and of the way to answer it. Everything behind them knows only this. */
+
+import type { AuthInfo } from '@mortise/protocol/contracts';
+
+/** A request before its body was read. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly scheme: 'http' | 'https';
+  /** The host and port that the request names, in its target or its `Host`; undefined where it names none or two. */
+  readonly authority: string | undefined;
+  readonly remoteAddress: string | undefined;
+  /** Whether it came in on a loopback socket; undefined where the platform does not tell. */
+  readonly isLoopback: boolean | undefined;
+  /** What a framework in front has verified about the caller. */
+  readonly auth: AuthInfo | undefined;
+  /** The body, where a framework in front has parsed it already. */
+  readonly parsedBody: unknown;
+  /** The value of a header by its lower-case name; several lines joined by a comma. */
+  header(name: string): string | undefined;
+  /** Names a header that may come once and came more often; undefined where all is well. */
+  findDuplicateHeader(): string | undefined;
+  /**
+   * Reads the body as text.
+   *
+   * @throws {HttpRefusal} 413 past `maxBytes`, 408 past `timeoutMs`, 400 where it is not UTF-8 or ended early.
+   */
+  readBody(limits: BodyLimits): Promise<string>;
+}
+
+/** How a body is read. */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly watch: BodyWatch;
+}
+
+/** Ends the reading of bodies that take too long, with one timer for all of them. */
+export interface BodyWatch {
+  add(reading: WatchedBody): void;
+  delete(reading: WatchedBody): void;
+}
+
+/** A body that is being read. */
+export interface WatchedBody {
+  readonly startedAtMs: number;
+  readonly timeoutMs: number;
+  onTimeout(): void;
+}
+
+/** Names and values in turns, so that no object is built for a handful of headers. */
+export type HeaderList = readonly string[];
+
+/** The way to answer one request. Exactly one of `respond` and `stream` is used, once. */
+export interface HttpSink {
+  /** The whole answer at once. Does nothing when the client has left. */
+  respond(status: number, headers: HeaderList, body?: string): void;
+  /** Begins an answer whose length is not known. */
+  stream(status: number, headers: HeaderList): ByteSink;
+  /** The client closed the connection, or gave the answer up, before the answer was complete. */
+  onLeave: (() => void) | undefined;
+  readonly hasLeft: boolean;
+}
+
+/** A body that is written piece by piece. */
+export interface ByteSink {
+  write(text: string): void;
+  /** What was written and has not been taken by the layer below, in bytes. */
+  readonly queuedBytes: number;
+  /** Told when `queuedBytes` has fallen. */
+  onDrain: (() => void) | undefined;
+  end(): void;
+  /** Breaks the connection without an end, so that the client sees a loss. */
+  destroy(): void;
+}
+
+/** Methods that never change anything and have no body. */
+export function hasBody(method: string): boolean {
+  return method === 'POST' || method === 'PUT' || method === 'PATCH';
+}

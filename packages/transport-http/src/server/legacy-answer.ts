@@ -1,0 +1,131 @@
+/**
+ * The answer to one legacy POST: a JSON body, or a stream as soon as something precedes the answer or the client must be able to
+ * resume. A batch has one answer with several responses.
+ *
+ * @see 2025-11-25 basic/transports#sending-messages-to-the-server
+ */
+
+import { type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, resolvedPromise } from '@mortise/jsonrpc-core';
+import type { Revision } from '@mortise/protocol';
+import { NoStreamError } from '../errors.ts';
+import { type Caller, HostedCall } from './hosted-call.ts';
+import type { HostedSession } from './hosted-session.ts';
+import type { AnswerMode } from './modern-call.ts';
+import type { Reply } from './reply.ts';
+import { createStreamId, SessionStream } from './session-stream.ts';
+import { toJsonText } from './to-json-text.ts';
+
+/** What shapes an answer. */
+export interface LegacyAnswerOptions {
+  readonly reply: Reply;
+  readonly mode: AnswerMode;
+  readonly revision: Revision;
+  /** Absent where the program turned sessions off. */
+  readonly session: HostedSession | undefined;
+  /** Whether the stream may be resumed: the answer to `initialize` cannot, since its session is not yet known to the client. */
+  readonly isResumable: boolean;
+  /** How many requests are to be answered. */
+  readonly expected: number;
+  readonly isBatch: boolean;
+  readonly retryMs: number;
+}
+
+export class LegacyAnswer {
+  readonly #options: LegacyAnswerOptions;
+  readonly #responses: JsonRpcResponse[] = [];
+  #open: number;
+  #stream: SessionStream | undefined;
+
+  constructor(options: LegacyAnswerOptions) {
+    this.#options = options;
+    this.#open = options.expected;
+    // With a log, a client that is told an event id at once can come back for an answer that it missed.
+    if (this.canPause) this.#openStream();
+  }
+
+  /** Whether the stream may be closed before its answer and fetched later. */
+  get canPause(): boolean {
+    const { isResumable, mode, revision, session } = this.#options;
+    return isResumable && revision.http.polling && session?.log !== undefined && mode.sse && !mode.jsonOnly;
+  }
+
+  /** Sends what belongs to one of the requests. */
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    const { mode, session } = this.#options;
+    const canStream = mode.sse && !mode.jsonOnly;
+    const stream = canStream ? (this.#stream ?? this.#openStream()) : undefined;
+    if (stream !== undefined && (stream.isReachable || !('id' in message))) return stream.send(message);
+    // A question may take the client's GET stream where its own has none; what only informs is dropped.
+    if (!('id' in message)) return resolvedPromise;
+    if (session !== undefined && session.isConnected) return session.send(message);
+    const reason = canStream ? 'the client closed the stream of its request' : 'answers are JSON alone, and the client has no GET stream open';
+    return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: ${reason}`));
+  }
+
+  /** Ends the connection early; the client comes back for the rest. */
+  pause(retryMs: number): void {
+    this.#stream?.pause(retryMs);
+  }
+
+  /** One request is done. @param response undefined where the request is not to be answered: the client cancelled it. */
+  settle(response: JsonRpcResponse | undefined): void {
+    if (response !== undefined) {
+      if (this.#stream === undefined) this.#responses.push(response);
+      else void this.#stream.send(response).catch(() => this.#stream?.send(toInternalError(response)));
+    }
+    if (--this.#open === 0) this.#finish();
+  }
+
+  #finish(): void {
+    const { mode, reply, session } = this.#options;
+    if (this.#stream === undefined && !mode.json && this.#responses.length > 0) this.#openStream();
+    const stream = this.#stream;
+    if (stream !== undefined) {
+      void stream.finish().then(() => session?.deletePost(stream));
+      return;
+    }
+    const [only] = this.#responses;
+    if (only === undefined) reply.empty(202);
+    else if (this.#options.isBatch) reply.json(200, `[${this.#responses.map(toJsonText).join(',')}]`);
+    else reply.json(this.#statusOf(only), toJsonText(only));
+  }
+
+  #statusOf(response: JsonRpcResponse): number {
+    return 'error' in response ? (this.#options.revision.http.statusByCode.get(response.error.code) ?? 200) : 200;
+  }
+
+  #openStream(): SessionStream {
+    const { isResumable, reply, revision, session, retryMs } = this.#options;
+    const log = isResumable && revision.http.resumable ? session?.log : undefined;
+    const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
+    this.#stream = stream;
+    if (log !== undefined) session?.addPost(stream);
+    stream.connect(reply.openStream('wait'), this.canPause ? retryMs : undefined);
+    for (const response of this.#responses.splice(0)) void stream.send(response).catch(() => stream.send(toInternalError(response)));
+    return stream;
+  }
+}
+
+function toInternalError(response: JsonRpcResponse): JsonRpcResponse {
+  return JSON.parse(toJsonText(response)) as JsonRpcResponse;
+}
+
+/** A legacy request as its endpoint sees it. A client that leaves has not cancelled. */
+export class LegacyCall extends HostedCall {
+  readonly #answer: LegacyAnswer;
+  readonly #retryMs: number;
+
+  constructor(caller: Caller, answer: LegacyAnswer, retryMs: number) {
+    super(caller);
+    this.#answer = answer;
+    this.#retryMs = retryMs;
+  }
+
+  get closeStream(): ((retryMs?: number) => void) | undefined {
+    return this.#answer.canPause ? (retryMs = this.#retryMs) => this.#answer.pause(retryMs) : undefined;
+  }
+
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    return this.#answer.send(message);
+  }
+}

@@ -1,0 +1,202 @@
+/** A POST of the legacy era: `initialize`, a message of a session, a batch, or a request without any session. */
+
+import {
+  classifyMessage,
+  INVALID_REQUEST,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type JsonValue,
+  toInvalidRequestError,
+} from '@mortise/jsonrpc-core';
+import { ASSUMED_WITHOUT_HEADER, findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
+import type { LegacySession } from '@mortise/protocol/contracts';
+import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../headers.ts';
+import type { Caller, HostedCall } from './hosted-call.ts';
+import type { HostedSession } from './hosted-session.ts';
+import type { HttpHost } from './http-host.ts';
+import type { HttpRequest } from './http-request.ts';
+import { LegacyAnswer, LegacyCall } from './legacy-answer.ts';
+import type { AnswerMode } from './modern-call.ts';
+import { HttpRefusal } from './refusal.ts';
+import type { Reply } from './reply.ts';
+import { NoLink, QuietCall } from './stateless-sessions.ts';
+
+/** A POST whose body has been read. */
+export interface PostExchange {
+  readonly host: HttpHost;
+  readonly caller: Caller;
+  readonly reply: Reply;
+  readonly mode: AnswerMode;
+}
+
+/** How the messages of one POST reach whoever serves them. */
+interface Route {
+  readonly revision: Revision;
+  readonly session: HostedSession | undefined;
+  receive(message: JsonRpcMessage, call: HostedCall): Promise<JsonRpcResponse | undefined>;
+  /** Every message of the POST is done. */
+  finish(): void;
+}
+
+/** Serves one message. @param message Known to be a message. */
+export async function serveLegacyMessage(exchange: PostExchange, message: JsonRpcMessage): Promise<void> {
+  const { request } = exchange.caller;
+  const named = readVersionHeader(request);
+  const isRequest = 'method' in message && 'id' in message;
+  if (isRequest && message.method === 'initialize') {
+    if (!exchange.host.settings.sessions) return serveSessionlessInitialize(exchange, message);
+    if (request.header(SESSION_ID_HEADER) === undefined) return serveInitialize(exchange, message);
+  }
+  const route = await findRoute(exchange, named);
+  if (!isRequest) return accept(exchange, route, [message]);
+  await answer(exchange, route, { requests: [message], ready: [], isBatch: false });
+}
+
+/** Serves a batch, where the agreed revision has batches. */
+export async function serveLegacyBatch(exchange: PostExchange, values: readonly JsonValue[]): Promise<void> {
+  const named = readVersionHeader(exchange.caller.request);
+  const route = await findRoute(exchange, named);
+  const agreed = route.session?.revision ?? route.revision;
+  if (!agreed.rules.batching) throw new HttpRefusal(400, 'A batch of messages is not accepted here: send one message at a time');
+  checkBatch(values, exchange.host.settings.maxBatch);
+  const requests: JsonRpcRequest[] = [];
+  const others: JsonRpcMessage[] = [];
+  const ready: JsonRpcResponse[] = [];
+  for (const value of values) {
+    const kind = classifyMessage(value);
+    if (kind === 'invalid') ready.push(toErrorResponse(value));
+    else if (kind === 'request') requests.push(value as unknown as JsonRpcRequest);
+    else others.push(value as unknown as JsonRpcMessage);
+  }
+  if (requests.length === 0 && ready.length === 0) return accept(exchange, route, others);
+  for (const message of others) void route.receive(message, new QuietCall(exchange.caller));
+  await answer(exchange, route, { requests, ready, isBatch: true });
+}
+
+/** @throws {HttpRefusal} 400 for a value that no legacy revision has. */
+export function readVersionHeader(request: HttpRequest): Revision | undefined {
+  const value = request.header(PROTOCOL_VERSION_HEADER);
+  if (value === undefined) return undefined;
+  const revision = findRevision(value);
+  if (revision?.era === 'legacy') return revision;
+  throw new HttpRefusal(400, 'The header "MCP-Protocol-Version" names no version that this session can speak: send the one that "initialize" agreed on');
+}
+
+/** @throws {HttpRefusal} 400 without a session's id, 404 for one that is not, or not this caller's. */
+export async function findSession(host: HttpHost, caller: Caller): Promise<HostedSession> {
+  const id = caller.request.header(SESSION_ID_HEADER);
+  if (id === undefined) throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave');
+  const session = await host.sessions.find(id, caller);
+  if (session === undefined) throw new HttpRefusal(404, 'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one');
+  return session;
+}
+
+async function serveInitialize(exchange: PostExchange, message: JsonRpcRequest): Promise<void> {
+  const { host, caller, reply } = exchange;
+  const session = host.sessions.create(caller);
+  let isAdmitted = false;
+  try {
+    // Nothing may precede this answer: the client learns of its session only from the headers that go with it.
+    const alone = { ...exchange, mode: { ...exchange.mode, jsonOnly: true } };
+    const legacyAnswer = createAnswer(alone, { revision: NEWEST_LEGACY, session, isResumable: false, expected: 1, isBatch: false });
+    const call = host.begin(new LegacyCall(caller, legacyAnswer, host.settings.retryMs));
+    try {
+      const response = await host.sessions.receive(session, message, call);
+      session.revision = agreedRevision(response);
+      if (session.revision !== undefined) {
+        await host.sessions.admit(session);
+        isAdmitted = true;
+        reply.addHeaders([SESSION_ID_HEADER, session.id]);
+      }
+      legacyAnswer.settle(response);
+    } finally {
+      host.end(call);
+    }
+  } finally {
+    if (!isAdmitted) await host.sessions.discard(session);
+  }
+}
+
+async function serveSessionlessInitialize(exchange: PostExchange, message: JsonRpcRequest): Promise<void> {
+  const session = exchange.host.endpoint.openSession(new NoLink(exchange.caller));
+  await answer(exchange, toStatelessRoute(NEWEST_LEGACY, session), { requests: [message], ready: [], isBatch: false });
+}
+
+/** The revision in a successful answer to `initialize`. */
+function agreedRevision(response: JsonRpcResponse | undefined): Revision | undefined {
+  return response !== undefined && 'result' in response ? findRevision(response.result['protocolVersion']) : undefined;
+}
+
+async function findRoute(exchange: PostExchange, named: Revision | undefined): Promise<Route> {
+  const { host, caller } = exchange;
+  if (host.settings.sessions) {
+    const session = await findSession(host, caller);
+    const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;
+    return { revision, session, receive: (message, call) => host.sessions.receive(session, message, call), finish: () => undefined };
+  }
+  const revision = named ?? ASSUMED_WITHOUT_HEADER;
+  return toStatelessRoute(revision, await host.openStateless(revision, caller));
+}
+
+function toStatelessRoute(revision: Revision, session: LegacySession): Route {
+  return { revision, session: undefined, receive: (message, call) => session.receive(message, call), finish: () => void session.close() };
+}
+
+/** Takes messages that are not answered. What they changed is stored before the client is told that they were accepted. */
+async function accept(exchange: PostExchange, route: Route, messages: readonly JsonRpcMessage[]): Promise<void> {
+  const received = Promise.all(messages.map((message) => route.receive(message, new QuietCall(exchange.caller)))).finally(() => route.finish());
+  if (exchange.host.settings.sessionStore !== undefined) await received;
+  exchange.reply.empty(202);
+  await received;
+}
+
+interface Work {
+  readonly requests: readonly JsonRpcRequest[];
+  /** Answers that need nobody: to members of a batch that are no messages. */
+  readonly ready: readonly JsonRpcResponse[];
+  readonly isBatch: boolean;
+}
+
+async function answer(exchange: PostExchange, route: Route, { requests, ready, isBatch }: Work): Promise<void> {
+  const { host, caller } = exchange;
+  const expected = requests.length + ready.length;
+  const legacyAnswer = createAnswer(exchange, { ...route, isResumable: true, expected, isBatch });
+  for (const response of ready) legacyAnswer.settle(response);
+  const all = Promise.all(
+    requests.map(async (request) => {
+      const call = host.begin(new LegacyCall(caller, legacyAnswer, host.settings.retryMs));
+      let response: JsonRpcResponse | undefined;
+      try {
+        response = await route.receive(request, call);
+      } finally {
+        host.end(call);
+        legacyAnswer.settle(response);
+      }
+    }),
+  );
+  await all.finally(() => route.finish());
+}
+
+type AnswerShape = Omit<ConstructorParameters<typeof LegacyAnswer>[0], 'reply' | 'mode' | 'retryMs'>;
+
+function createAnswer({ reply, mode, host }: PostExchange, { revision, session, isResumable, expected, isBatch }: AnswerShape): LegacyAnswer {
+  return new LegacyAnswer({ reply, mode, retryMs: host.settings.retryMs, revision, session, isResumable, expected, isBatch });
+}
+
+function checkBatch(values: readonly JsonValue[], maxBatch: number): void {
+  if (values.length === 0) throw new HttpRefusal(400, 'A batch must hold at least one message');
+  if (values.length > maxBatch) throw new HttpRefusal(400, `A batch may hold at most ${maxBatch} messages: send several`);
+  const kinds = new Set(values.map((value) => classifyMessage(value)));
+  if (kinds.has('response') && kinds.has('request')) throw new HttpRefusal(400, 'A batch may not hold both requests and responses');
+  if (values.some((value) => isInitialize(value))) throw new HttpRefusal(400, '"initialize" may not be part of a batch: send it alone');
+}
+
+function isInitialize(value: JsonValue): boolean {
+  return typeof value === 'object' && value !== null && (value as { readonly method?: unknown }).method === 'initialize';
+}
+
+function toErrorResponse(value: JsonValue): JsonRpcResponse {
+  const { id = null, rpcCode = INVALID_REQUEST, message } = toInvalidRequestError(value);
+  return { jsonrpc: '2.0', id, error: { code: rpcCode, message } };
+}

@@ -1,0 +1,92 @@
+/**
+ * One exchange of the modern era: a POST and its answer, which is one JSON body unless something precedes it.
+ *
+ * @see 2026-07-28 basic/transports/streamable-http
+ */
+
+import {
+  CancelledError,
+  INTERNAL_ERROR,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  ProtocolError,
+  resolvedPromise,
+  serializeMessage,
+} from '@mortise/jsonrpc-core';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol';
+import { encodeMessageEvent } from '../sse/encode-event.ts';
+import { type Caller, HostedCall } from './hosted-call.ts';
+import type { Accepts } from './media-types.ts';
+import type { Reply } from './reply.ts';
+import type { SseStream } from './sse-stream.ts';
+import { toJsonText } from './to-json-text.ts';
+
+/** The request that stays open and delivers what changes. */
+export const LISTEN_METHOD = 'subscriptions/listen';
+
+/** How an exchange may be answered. */
+export interface AnswerMode extends Accepts {
+  /** The program wants JSON alone: what would precede the answer is dropped. */
+  readonly jsonOnly: boolean;
+}
+
+export class ModernCall extends HostedCall {
+  readonly #request: JsonRpcRequest;
+  readonly #reply: Reply;
+  readonly #mode: AnswerMode;
+  #stream: SseStream | undefined;
+
+  constructor(caller: Caller, request: JsonRpcRequest, reply: Reply, mode: AnswerMode) {
+    super(caller);
+    this.#request = request;
+    this.#reply = reply;
+    this.#mode = mode;
+    // In this era leaving is cancelling.
+    reply.onLeave = () => this.abort(new CancelledError('the client closed the connection'));
+  }
+
+  get isListen(): boolean {
+    return this.#request.method === LISTEN_METHOD;
+  }
+
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    if ('id' in message) {
+      return Promise.reject(new ProtocolError(INTERNAL_ERROR, `"${message.method}" cannot be sent: in this revision a server asks through its result`));
+    }
+    if (this.isCancelled || !this.#mode.sse || (this.#mode.jsonOnly && !this.isListen)) return resolvedPromise;
+    try {
+      return this.#openStream().write(encodeMessageEvent(serializeMessage(message)));
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  /** Sends the answer. @param status For an answer that nothing preceded. */
+  finish(response: JsonRpcResponse, status: number): void {
+    if (this.isCancelled) return;
+    const json = toJsonText(response);
+    if (this.#stream === undefined && this.#mode.json) this.#reply.json(status, json);
+    else this.#openStream().end(encodeMessageEvent(json));
+  }
+
+  /** Ends a listen from the server's side, with its result. Any other call is left alone. */
+  endListen(): void {
+    if (!this.isListen || this.isCancelled) return;
+    const { id } = this.#request;
+    this.finish({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }, 200);
+    this.abort(new CancelledError('the server closes'));
+  }
+
+  /** Breaks off: nothing more is sent. */
+  cut(reason: Error): void {
+    this.abort(reason);
+    this.#stream?.cut();
+  }
+
+  #openStream(): SseStream {
+    // Nobody but the reader's own slowness makes a call wait; a listen has no sender that could.
+    this.#stream ??= this.#reply.openStream(this.isListen ? 'cut' : 'wait');
+    return this.#stream;
+  }
+}

@@ -1,0 +1,259 @@
+/** The `node:http` face: gives the exchange what it asks for straight from Node's objects, without a `Request` or `Response`. */
+
+import type { AuthInfo } from '@mortise/protocol/contracts';
+import { joinChunks } from './join-chunks.ts';
+import { isLoopbackAddress } from './loopback.ts';
+import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, WatchedBody } from './http-request.ts';
+import type { NodeRequest, NodeResponse } from './node-types.ts';
+import { HttpRefusal } from './refusal.ts';
+
+/** Headers that mean one thing: a second line could make two readers disagree. */
+const SINGLE_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'origin',
+  'authorization',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'last-event-id',
+]);
+const MAX_HEADERS = 200;
+/** How long a refused body is read on and thrown away, so that the client sees the refusal and not a broken connection. */
+const LINGER_MS = 1000;
+
+export class NodeFaceRequest implements HttpRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly auth: AuthInfo | undefined;
+  readonly parsedBody: unknown;
+  readonly #request: NodeRequest;
+  readonly #targetAuthority: string | undefined;
+
+  constructor(request: NodeRequest, auth: AuthInfo | undefined, parsedBody: unknown) {
+    this.#request = request;
+    this.method = request.method ?? 'GET';
+    this.auth = auth;
+    this.parsedBody = parsedBody;
+    const url = request.originalUrl ?? request.url ?? '/';
+    if (url.startsWith('/')) {
+      this.target = url;
+    } else {
+      const absolute = URL.canParse(url) ? new URL(url) : undefined;
+      this.target = absolute === undefined ? url : absolute.pathname + absolute.search;
+      this.#targetAuthority = absolute?.host ?? '';
+    }
+  }
+
+  get scheme(): 'http' | 'https' {
+    return this.#request.socket.encrypted === true ? 'https' : 'http';
+  }
+
+  get authority(): string | undefined {
+    const host = this.header('host') ?? this.header(':authority');
+    const inTarget = this.#targetAuthority;
+    return inTarget === undefined || inTarget === host ? host : undefined;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
+  get isLoopback(): boolean | undefined {
+    const address = this.#request.socket.localAddress;
+    return address === undefined ? undefined : isLoopbackAddress(address);
+  }
+
+  header(name: string): string | undefined {
+    const raw = this.#request.rawHeaders;
+    let found: string | undefined;
+    for (let at = 0; at < raw.length; at += 2) {
+      const candidate = raw[at];
+      if (candidate === undefined || candidate.length !== name.length || candidate.toLowerCase() !== name) continue;
+      found = found === undefined ? raw[at + 1] : `${found}, ${raw[at + 1]}`;
+    }
+    return found;
+  }
+
+  findDuplicateHeader(): string | undefined {
+    const raw = this.#request.rawHeaders;
+    if (raw.length > 2 * MAX_HEADERS) throw new HttpRefusal(431, `A request may have at most ${MAX_HEADERS} headers`);
+    const seen: string[] = [];
+    for (let at = 0; at < raw.length; at += 2) {
+      const name = raw[at]?.toLowerCase() ?? '';
+      if (!SINGLE_HEADERS.has(name) && !name.startsWith('mcp-')) continue;
+      if (seen.includes(name)) return name;
+      seen.push(name);
+    }
+    return undefined;
+  }
+
+  readBody(limits: BodyLimits): Promise<string> {
+    const declared = Number(this.header('content-length') ?? 0);
+    if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
+    return new Promise((resolve, reject) => new BodyReader(this.#request, limits, { resolve, reject }));
+  }
+}
+
+interface Settle {
+  resolve(text: string): void;
+  reject(error: Error): void;
+}
+
+/** Reads one body. Once it has settled it goes on throwing away what comes, so that the connection is not stuck. */
+class BodyReader implements WatchedBody {
+  readonly startedAtMs: number = performance.now();
+  readonly timeoutMs: number;
+  readonly #limits: BodyLimits;
+  readonly #settle: Settle;
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+  #isDone = false;
+
+  constructor(request: NodeRequest, limits: BodyLimits, settle: Settle) {
+    this.timeoutMs = limits.timeoutMs;
+    this.#limits = limits;
+    this.#settle = settle;
+    limits.watch.add(this);
+    request.on('data', this.#onData);
+    request.on('end', this.#onEnd);
+    request.on('error', this.#onBreak);
+    request.on('close', this.#onBreak);
+  }
+
+  onTimeout(): void {
+    this.#fail(new HttpRefusal(408, 'The body took too long to arrive', { closes: true }));
+  }
+
+  readonly #onData = (chunk: Uint8Array): void => {
+    if (this.#isDone) return;
+    this.#length += chunk.length;
+    if (this.#length > this.#limits.maxBytes) this.#fail(tooLarge(this.#limits.maxBytes));
+    else this.#chunks.push(chunk);
+  };
+
+  readonly #onEnd = (): void => {
+    if (this.#isDone) return;
+    this.#finish();
+    try {
+      this.#settle.resolve(joinChunks(this.#chunks, this.#length));
+    } catch (error) {
+      this.#settle.reject(error as Error);
+    }
+  };
+
+  readonly #onBreak = (): void => {
+    if (!this.#isDone) this.#fail(new HttpRefusal(400, 'The body ended early', { closes: true }));
+  };
+
+  #fail(error: Error): void {
+    this.#finish();
+    this.#chunks.length = 0;
+    this.#settle.reject(error);
+  }
+
+  #finish(): void {
+    this.#isDone = true;
+    this.#limits.watch.delete(this);
+  }
+}
+
+function tooLarge(maxBytes: number): HttpRefusal {
+  return new HttpRefusal(413, `The body is longer than ${maxBytes} bytes`, { closes: true });
+}
+
+export class NodeFaceSink implements HttpSink {
+  onLeave: (() => void) | undefined;
+  readonly #request: NodeRequest;
+  readonly #response: NodeResponse;
+  #hasLeft = false;
+  #isComplete = false;
+
+  constructor(request: NodeRequest, response: NodeResponse) {
+    this.#request = request;
+    this.#response = response;
+    response.on('close', this.#onClose);
+    // A peer that vanishes while something is written makes Node report an error here, which means no more than 'close' does.
+    response.on('error', ignore);
+  }
+
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  respond(status: number, headers: HeaderList, body?: string): void {
+    if (this.#hasLeft) return;
+    this.#isComplete = true;
+    this.#writeHead(status, headers);
+    if (headers.includes('close')) this.#lingerOver(body ?? '');
+    else this.#response.end(body);
+  }
+
+  stream(status: number, headers: HeaderList): ByteSink {
+    if (!this.#hasLeft) {
+      this.#writeHead(status, headers);
+      this.#response.flushHeaders();
+    }
+    return new NodeByteSink(this.#response, () => (this.#isComplete = true));
+  }
+
+  #writeHead(status: number, headers: HeaderList): void {
+    const response = this.#response;
+    response.statusCode = status;
+    for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
+  }
+
+  /** The whole answer is out at once; its end, which closes the connection, waits until the client has sent on for a while. */
+  #lingerOver(body: string): void {
+    const response = this.#response;
+    response.setHeader('Content-Length', String(new TextEncoder().encode(body).length));
+    response.write(body);
+    this.#request.resume();
+    const timer = setTimeout(() => response.end(), LINGER_MS);
+    this.#request.on('end', () => {
+      clearTimeout(timer);
+      response.end();
+    });
+    response.on('close', () => clearTimeout(timer));
+  }
+
+  readonly #onClose = (): void => {
+    if (this.#hasLeft || (this.#isComplete && this.#response.writableFinished)) return;
+    this.#hasLeft = true;
+    this.onLeave?.();
+  };
+}
+
+class NodeByteSink implements ByteSink {
+  readonly #response: NodeResponse;
+  readonly #onEnd: () => void;
+
+  constructor(response: NodeResponse, onEnd: () => void) {
+    this.#response = response;
+    this.#onEnd = onEnd;
+  }
+
+  get queuedBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  set onDrain(fn: (() => void) | undefined) {
+    if (fn !== undefined) this.#response.on('drain', fn);
+  }
+
+  write(text: string): void {
+    this.#response.write(text);
+  }
+
+  end(): void {
+    this.#onEnd();
+    this.#response.end();
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}
+
+function ignore(): void {
+  // Nothing to do: see where it is used.
+}

@@ -1,0 +1,43 @@
+/**
+ * The parts of `node:http` that the Node face uses, by structure: `IncomingMessage` and `ServerResponse` have them, and so do the
+ * objects of Express, Fastify (`.raw`) and `node:http2`. Written out so that this entry needs no Node types.
+ */
+
+type Listener = (...args: never[]) => void;
+
+/** A request of `node:http`. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  /** Set by Express where a router is mounted: the path before mounting. */
+  readonly originalUrl?: string | undefined;
+  /** Names and values in turns, as they came. */
+  readonly rawHeaders: readonly string[];
+  readonly socket: NodeSocket;
+  /** What a body parser in front has made of the body. */
+  readonly body?: unknown;
+  /** What a framework in front has verified about the caller. */
+  readonly auth?: unknown;
+  on(event: string, listener: Listener): unknown;
+  resume(): unknown;
+}
+
+/** What is asked of a connection. */
+export interface NodeSocket {
+  readonly remoteAddress?: string | undefined;
+  readonly localAddress?: string | undefined;
+  readonly encrypted?: boolean | undefined;
+}
+
+/** A response of `node:http`. */
+export interface NodeResponse {
+  statusCode: number;
+  readonly writableLength: number;
+  readonly writableFinished: boolean;
+  setHeader(name: string, value: string): unknown;
+  flushHeaders(): void;
+  write(chunk: string): boolean;
+  end(chunk?: string): unknown;
+  destroy(): unknown;
+  on(event: string, listener: Listener): unknown;
+}

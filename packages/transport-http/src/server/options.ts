@@ -1,0 +1,206 @@
+/** What a program may decide about serving over HTTP, and what holds where it does not. */
+
+import { type Clock, type JsonObject, type Logger, silentLogger, systemClock } from '@mortise/jsonrpc-core';
+import type { EventStore, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
+import { HttpOptionError } from '../errors.ts';
+
+/** What limits are counted by, and what a rate limit may look at. */
+export interface LimitSubject {
+  readonly principal: Principal;
+  readonly remoteAddress: string | undefined;
+  readonly method: string;
+  /** The value of a request header, by case-insensitive name. */
+  header(name: string): string | undefined;
+}
+
+/** Where the two endpoints of HTTP+SSE are. */
+export interface SseEndpointOptions {
+  /** Where clients open the event stream. @default '/sse' */
+  readonly path?: string;
+  /** Where clients post, which the stream tells them. @default '/messages' */
+  readonly messagePath?: string;
+}
+
+/** The options of `createHttpHandler`. Every one may be left out. */
+export interface HttpHandlerOptions {
+  /** The endpoint's path. Left out, the handler answers at whatever path it is mounted on. */
+  readonly path?: string;
+
+  /**
+   * The hosts that a request may name, beside loopback ones on a loopback socket; without a port, any port. Needed behind a proxy and
+   * wherever the platform does not tell which socket a request came in on.
+   */
+  readonly allowedHosts?: readonly string[];
+  /** The origins of web pages that may call, as `https://app.example`; `*` for any. Pages on loopback may call a server on loopback. */
+  readonly allowedOrigins?: readonly string[];
+  /** Says whom a request speaks for; without it everyone is `anonymous`. */
+  readonly tokenVerifier?: TokenVerifier;
+  /** Protected resource metadata (RFC 9728), served at its well-known path and named in challenges. */
+  readonly resourceMetadata?: JsonObject;
+  /** What clients know this server as, where a proxy hides it: `https://mcp.example.com`. */
+  readonly baseUrl?: string;
+
+  /** Whether the revisions that open with `initialize` are served. @default true */
+  readonly legacy?: boolean;
+  /**
+   * Whether legacy clients get sessions. Without, each of their requests is served by itself, and the server cannot ask them anything.
+   *
+   * @default true
+   */
+  readonly sessions?: boolean;
+  /** Answers every request with one JSON body: progress and logs are dropped. Listen and GET streams stay streams. @default false */
+  readonly jsonOnly?: boolean;
+  /** The two endpoints of the oldest revision. @default false @deprecated since 2025-03-26: clients should use Streamable HTTP. */
+  readonly sse?: boolean | SseEndpointOptions;
+
+  /** Keeps sessions where other processes find them. @default this process's memory */
+  readonly sessionStore?: SessionStore;
+  /** Keeps what was sent, so that broken legacy streams can be resumed. Without it they cannot. */
+  readonly eventStore?: EventStore;
+  /** Makes the ids of sessions: visible ASCII that nobody can guess. @default 192 random bits */
+  readonly generateSessionId?: () => string;
+  readonly onSessionOpened?: (sessionId: string) => void;
+  readonly onSessionClosed?: (sessionId: string) => void;
+
+  /** What streams and sessions are counted by. @default the principal, or the remote address of anonymous callers */
+  readonly limitKey?: (subject: LimitSubject) => string;
+  /** Asked before each request. @returns nothing to let it pass, or in how many seconds to come back. */
+  readonly rateLimit?: (subject: LimitSubject) => number | undefined | Promise<number | undefined>;
+  /** @default 4 MiB */
+  readonly maxBodyBytes?: number;
+  /** How long a body may take to arrive, in milliseconds. @default 30_000 */
+  readonly bodyTimeoutMs?: number;
+  /** How deep JSON may nest. @default 128 */
+  readonly maxDepth?: number;
+  /** How many messages a batch may hold. @default 100 */
+  readonly maxBatch?: number;
+  /** @default 10_000 */
+  readonly maxSessions?: number;
+  /** @default 1_000 */
+  readonly maxSessionsPerKey?: number;
+  /** A session without requests and streams ends after this many milliseconds. @default 30 minutes */
+  readonly sessionIdleMs?: number;
+  /** Listen, GET and HTTP+SSE streams open at once. @default 10_000 */
+  readonly maxStreams?: number;
+  /** @default 1_000 */
+  readonly maxStreamsPerKey?: number;
+  /** What may wait for a slow reader on one stream before senders wait, or a stream of notifications is cut. @default 1 MiB */
+  readonly maxQueuedBytes?: number;
+  /** A stream whose reader takes nothing for this many milliseconds is cut. @default 30_000 */
+  readonly stallMs?: number;
+  /** How often a quiet stream gets a comment, in milliseconds. @default 15_000 */
+  readonly keepAliveMs?: number;
+  /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
+  readonly retryMs?: number;
+
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** The options with everything that has a default filled in. */
+export interface Settings extends HttpHandlerOptions {
+  readonly legacy: boolean;
+  readonly sessions: boolean;
+  readonly jsonOnly: boolean;
+  readonly ssePaths: Required<SseEndpointOptions> | undefined;
+  readonly generateSessionId: () => string;
+  readonly limitKey: (subject: LimitSubject) => string;
+  readonly maxBodyBytes: number;
+  readonly bodyTimeoutMs: number;
+  readonly maxDepth: number;
+  readonly maxBatch: number;
+  readonly maxSessions: number;
+  readonly maxSessionsPerKey: number;
+  readonly sessionIdleMs: number;
+  readonly maxStreams: number;
+  readonly maxStreamsPerKey: number;
+  readonly maxQueuedBytes: number;
+  readonly stallMs: number;
+  readonly keepAliveMs: number;
+  readonly retryMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const MIB = 1024 * 1024;
+
+const DEFAULTS = {
+  legacy: true,
+  sessions: true,
+  jsonOnly: false,
+  maxBodyBytes: 4 * MIB,
+  bodyTimeoutMs: 30_000,
+  maxDepth: 128,
+  maxBatch: 100,
+  maxSessions: 10_000,
+  maxSessionsPerKey: 1_000,
+  sessionIdleMs: 30 * 60_000,
+  maxStreams: 10_000,
+  maxStreamsPerKey: 1_000,
+  maxQueuedBytes: MIB,
+  stallMs: 30_000,
+  keepAliveMs: 15_000,
+  retryMs: 1_000,
+  clock: systemClock,
+  logger: silentLogger,
+};
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option that cannot hold.
+ */
+export function toSettings(options: HttpHandlerOptions): Settings {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as HttpHandlerOptions;
+  checkOptions(given);
+  return {
+    ...DEFAULTS,
+    generateSessionId,
+    limitKey: defaultLimitKey,
+    ...given,
+    ssePaths: toSsePaths(given.sse),
+  };
+}
+
+function toSsePaths(sse: HttpHandlerOptions['sse']): Required<SseEndpointOptions> | undefined {
+  if (sse === undefined || sse === false) return undefined;
+  return { path: '/sse', messagePath: '/messages', ...(sse === true ? {} : sse) };
+}
+
+function checkOptions(options: HttpHandlerOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (typeof value === 'number' && !(value > 0)) throw new HttpOptionError(`The option "${name}" must be a number above 0, got ${value}`);
+  }
+  const { path, baseUrl, allowedOrigins = [] } = options;
+  if (path !== undefined && !path.startsWith('/')) throw new HttpOptionError(`The option "path" must begin with "/", got "${path}"`);
+  if (baseUrl !== undefined && !URL.canParse(baseUrl)) throw new HttpOptionError(`The option "baseUrl" must be an absolute URL, got "${baseUrl}"`);
+  for (const origin of allowedOrigins) {
+    if (origin !== '*' && !URL.canParse(origin)) throw new HttpOptionError(`The option "allowedOrigins" has "${origin}": write origins as "https://app.example"`);
+  }
+}
+
+const ID_BYTES = 24;
+
+function generateSessionId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_');
+}
+
+/** A verified caller counts as itself, an anonymous one as its address: of IPv6 the network, since one host has many addresses. */
+function defaultLimitKey({ principal, remoteAddress }: LimitSubject): string {
+  if (principal !== 'anonymous') return `principal ${principal}`;
+  if (remoteAddress === undefined || !remoteAddress.includes(':') || remoteAddress.includes('.')) return `address ${remoteAddress ?? 'unknown'}`;
+  return `network ${toNetwork(remoteAddress)}`;
+}
+
+function toNetwork(address: string): string {
+  const [head = '', tail] = address.split('::', 2);
+  const groups = head === '' ? [] : head.split(':');
+  if (tail !== undefined) {
+    const last = tail === '' ? [] : tail.split(':');
+    while (groups.length + last.length < 8) groups.push('0');
+  }
+  return groups.slice(0, 4).join(':');
+}

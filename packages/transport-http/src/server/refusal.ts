@@ -1,0 +1,45 @@
+/** A request that is turned away before any server sees it. */
+
+import { INTERNAL_ERROR, INVALID_REQUEST, type JsonRpcErrorObject, MortiseError, type RequestId } from '@mortise/jsonrpc-core';
+import type { HeaderList } from './http-request.ts';
+
+/** What a refusal says beside its status. */
+export interface RefusalDetail {
+  /** @default -32600 */
+  readonly rpcCode?: number;
+  readonly data?: JsonRpcErrorObject['data'];
+  /** The id to answer to, where it could be read. */
+  readonly id?: RequestId | undefined;
+  readonly headers?: HeaderList;
+  /** The connection is of no further use: its body was not read to the end. */
+  readonly closes?: boolean;
+}
+
+/** Thrown inside a face or an exchange; becomes an HTTP error status with a JSON-RPC error as its body. */
+export class HttpRefusal extends MortiseError {
+  override readonly name: string = 'HttpRefusal';
+  override readonly code: 'ERR_HTTP_REFUSED' = 'ERR_HTTP_REFUSED';
+  readonly status: number;
+  readonly detail: RefusalDetail;
+
+  constructor(status: number, message: string, detail: RefusalDetail = {}) {
+    super(message);
+    this.status = status;
+    this.detail = detail;
+  }
+
+  get rpcError(): JsonRpcErrorObject {
+    const { rpcCode = INVALID_REQUEST, data } = this.detail;
+    return data === undefined ? { code: rpcCode, message: this.message } : { code: rpcCode, message: this.message, data };
+  }
+}
+
+/** What becomes of an error that nobody meant for the client. */
+export function toRefusal(error: unknown): HttpRefusal {
+  return error instanceof HttpRefusal ? error : new HttpRefusal(500, 'Internal error', { rpcCode: INTERNAL_ERROR });
+}
+
+/** The refusal of someone who may come back. */
+export function busyRefusal(message: string, retryAfterSeconds: number, status = 503): HttpRefusal {
+  return new HttpRefusal(status, message, { rpcCode: INTERNAL_ERROR, headers: ['Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds)))] });
+}

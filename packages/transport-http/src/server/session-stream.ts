@@ -1,0 +1,163 @@
+/**
+ * One logical stream of a legacy session. A connection carries it for a while; where an `EventStore` is, the stream outlives its
+ * connections and each is resumed from where the client's last one broke.
+ *
+ * @see 2025-11-25 basic/transports#resumability-and-redelivery
+ */
+
+import { type JsonRpcMessage, type Logger, resolvedPromise, serializeMessage } from '@mortise/jsonrpc-core';
+import type { EventStore } from '@mortise/protocol/contracts';
+import { encodeEvent, encodeMessageEvent, encodePrimingEvent } from '../sse/encode-event.ts';
+import { HttpRefusal } from './refusal.ts';
+import type { SseStream } from './sse-stream.ts';
+
+/** The log of one session's streams. */
+export interface StreamLog {
+  readonly store: EventStore;
+  readonly sessionId: string;
+  readonly logger: Logger;
+}
+
+/** Which of a session's streams: the answer to a POST, or one that a GET opened. The id tells, on every machine. */
+export type StreamKind = 'post' | 'get';
+
+const PREFIX: Readonly<Record<StreamKind, string>> = { post: 'p', get: 'g' };
+
+/** A stream id that no other stream of the session has, on any machine. */
+export function createStreamId(kind: StreamKind): string {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return PREFIX[kind] + high.toString(36) + low.toString(36);
+}
+
+/** Tells which kind of stream an id names. */
+export function streamKindOf(streamId: string): StreamKind {
+  return streamId.startsWith(PREFIX.get) ? 'get' : 'post';
+}
+
+export class SessionStream {
+  readonly id: string;
+  readonly #log: StreamLog | undefined;
+  #sse: SseStream | undefined;
+  #isFinished: boolean;
+  /** Appending takes time where the store is elsewhere; whatever touches the stream waits its turn, so that order holds. */
+  #turn: Promise<unknown> = resolvedPromise;
+
+  constructor(id: string, log: StreamLog | undefined, isFinished = false) {
+    this.id = id;
+    this.#log = log;
+    this.#isFinished = isFinished;
+  }
+
+  get isConnected(): boolean {
+    return this.#sse?.isOpen === true;
+  }
+
+  /** Whether what is sent now can reach the client, at once or when it resumes. */
+  get isReachable(): boolean {
+    return this.#log !== undefined || this.isConnected;
+  }
+
+  /** Lets a connection carry the stream from its beginning. @param primingRetryMs Sends an event to resume from first. */
+  connect(sse: SseStream, primingRetryMs?: number): void {
+    this.#attach(sse);
+    if (this.#log === undefined || primingRetryMs === undefined) return;
+    void this.#inTurn(async () => {
+      const id = await this.#append(undefined);
+      if (id !== undefined) void sse.write(encodePrimingEvent(id, primingRetryMs));
+    });
+  }
+
+  /**
+   * Sends a message. Resolves when it is logged and handed to the connection; where there is neither it is dropped.
+   *
+   * @throws {SerializeError} As a rejection: the message holds what JSON cannot carry.
+   */
+  async send(message: JsonRpcMessage): Promise<void> {
+    const json = serializeMessage(message);
+    if (this.#log === undefined) return this.#sse?.write(encodeMessageEvent(json));
+    let written: Promise<void> | undefined;
+    await this.#inTurn(async () => {
+      const id = await this.#append(message);
+      written = this.#sse?.write(encodeMessageEvent(json, id));
+    });
+    return written;
+  }
+
+  /**
+   * Lets a new connection take over after an event: what came after it is sent again, then the stream goes on.
+   *
+   * @param open Makes the connection, once it is known that there is something to resume.
+   * @throws {HttpRefusal} 400 for an event that is not in the log.
+   */
+  resume(lastEventId: string, open: () => SseStream, retryMs: number | undefined): Promise<void> {
+    return this.#inTurn(async () => {
+      const log = this.#log;
+      const replayed = log === undefined ? undefined : await log.store.replay(log.sessionId, lastEventId);
+      if (replayed === undefined) throw unknownEvent();
+      const sse = open();
+      this.#sse?.end();
+      this.#attach(sse);
+      if (retryMs !== undefined) void sse.write(encodeEvent({ retryMs }));
+      for (const event of replayed.events) {
+        if (event.message !== undefined) void sse.write(encodeMessageEvent(serializeMessage(event.message), event.id));
+      }
+      if (this.#isFinished) sse.end();
+    });
+  }
+
+  /** Ends the connection and not the stream, so that the client comes back for the rest. */
+  pause(retryMs: number): void {
+    void this.#inTurn(() => {
+      this.#sse?.end(encodeEvent({ retryMs }));
+      this.#sse = undefined;
+      return resolvedPromise;
+    });
+  }
+
+  /** Ends the stream. What was logged can still be fetched. */
+  finish(): Promise<void> {
+    if (this.#log === undefined) {
+      this.#end();
+      return resolvedPromise;
+    }
+    return this.#inTurn(() => {
+      this.#end();
+      return resolvedPromise;
+    });
+  }
+
+  #end(): void {
+    this.#isFinished = true;
+    this.#sse?.end();
+    this.#sse = undefined;
+  }
+
+  #attach(sse: SseStream): void {
+    this.#sse = sse;
+    sse.onClose(() => {
+      if (this.#sse === sse) this.#sse = undefined;
+    });
+  }
+
+  /** A store that fails costs the client the chance to resume, not the message. */
+  async #append(message: JsonRpcMessage | undefined): Promise<string | undefined> {
+    const log = this.#log;
+    if (log === undefined) return undefined;
+    try {
+      return await log.store.append(log.sessionId, this.id, message);
+    } catch (error) {
+      log.logger.log('error', 'The event store failed: a message is sent without an id to resume from', { error: String(error) });
+      return undefined;
+    }
+  }
+
+  #inTurn<T>(fn: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(fn);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+}
+
+export function unknownEvent(): HttpRefusal {
+  return new HttpRefusal(400, 'The event in "Last-Event-ID" is not known here any more: open a new stream, or repeat the request');
+}

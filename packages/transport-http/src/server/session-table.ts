@@ -1,0 +1,273 @@
+/**
+ * The legacy sessions that live in this process, the least recently used first: bounded in all and by key, ended when idle, and kept in
+ * a `SessionStore` where the program gives one, so that any machine can go on with them.
+ */
+
+import { type Clock, type ClockTimer, type JsonRpcMessage, type JsonRpcResponse, resolvedPromise } from '@mortise/jsonrpc-core';
+import { findRevision } from '@mortise/protocol';
+import type { ExchangeCall, McpEndpoint, SessionRecord, SessionState } from '@mortise/protocol/contracts';
+import type { Caller } from './hosted-call.ts';
+import { HostedSession } from './hosted-session.ts';
+import { KeyedLimit } from './limits.ts';
+import type { Settings } from './options.ts';
+import { busyRefusal } from './refusal.ts';
+import type { StreamLog } from './session-stream.ts';
+
+/** What is stored: the endpoint's state, and the one fact that the host itself needs. */
+interface StoredState extends SessionState {
+  readonly protocolVersion: string;
+  readonly session: SessionState;
+}
+
+const LAYOUT = 1;
+const MAX_SAVES = 4;
+const RETRY_AFTER_SECONDS = 5;
+const SWEEP_MS = 30_000;
+
+export class SessionTable {
+  readonly #endpoint: McpEndpoint;
+  readonly #settings: Settings;
+  readonly #clock: Clock;
+  readonly #limit: KeyedLimit;
+  readonly #sessions: Map<string, HostedSession> = new Map();
+  readonly #byKey: Map<string, Set<HostedSession>> = new Map();
+  readonly #opening: Map<string, Promise<HostedSession | undefined>> = new Map();
+  #timer: ClockTimer | undefined;
+
+  constructor(endpoint: McpEndpoint, settings: Settings) {
+    this.#endpoint = endpoint;
+    this.#settings = settings;
+    this.#clock = settings.clock;
+    this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /**
+   * Makes a session for `initialize` to decide on. It counts from now on, and is found once it is admitted.
+   *
+   * @throws {HttpRefusal} 503 where all sessions are busy.
+   */
+  create(caller: Caller): HostedSession {
+    this.#reserve(caller.limitKey);
+    try {
+      const id = this.#settings.generateSessionId();
+      return new HostedSession(id, caller, this.#endpoint, { log: this.#logOf(id) });
+    } catch (error) {
+      this.#limit.release(caller.limitKey);
+      throw error;
+    }
+  }
+
+  /** `initialize` failed: the session never was. */
+  async discard(session: HostedSession): Promise<void> {
+    this.#limit.release(session.limitKey);
+    await session.close();
+  }
+
+  /** `initialize` succeeded. */
+  async admit(session: HostedSession): Promise<void> {
+    this.#list(session);
+    session.isDirty = true;
+    await this.#save(session);
+    this.#settings.onSessionOpened?.(session.id);
+  }
+
+  /** Finds the session that a request names, if it is this caller's. */
+  async find(id: string, caller: Caller): Promise<HostedSession | undefined> {
+    const live = this.#sessions.get(id);
+    if (live !== undefined && live.principal !== caller.principal) return undefined;
+    if (this.#settings.sessionStore === undefined) {
+      if (live !== undefined) this.#use(live);
+      return live;
+    }
+    const session = await this.#refresh(id, live, caller);
+    if (session !== undefined) this.#use(session);
+    return session;
+  }
+
+  /** Hands a message to a session and keeps what it changed before the answer is told. */
+  async receive(session: HostedSession, message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> {
+    session.inFlight++;
+    try {
+      let response = await session.legacy.receive(message, call);
+      for (let tries = 1; session.isDirty && session.revision !== undefined && !(await this.#save(session)); tries++) {
+        if (tries === MAX_SAVES || !(await this.#adopt(session))) break;
+        // Another machine changed the session first: what this message changes goes on top of that.
+        response = await session.legacy.receive(message, call);
+      }
+      return response;
+    } finally {
+      session.inFlight--;
+      session.usedAtMs = this.#clock.monotonicMs();
+    }
+  }
+
+  /** Ends a session for good, here and in the stores. */
+  async end(session: HostedSession): Promise<void> {
+    this.#unlist(session);
+    await session.close();
+    await Promise.allSettled([this.#settings.sessionStore?.delete(session.id), this.#settings.eventStore?.delete(session.id)]);
+    this.#settings.onSessionClosed?.(session.id);
+  }
+
+  /** Ends what lives here. Stored sessions stay, for other machines and later processes. */
+  async close(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const keep = this.#settings.sessionStore !== undefined;
+    await Promise.all(Array.from(this.#sessions.values(), (session) => (keep ? this.#forget(session) : this.end(session))));
+  }
+
+  #reserve(key: string): void {
+    if (this.#limit.acquire(key)) return;
+    const victim = findIdle(this.#byKey.get(key) ?? []) ?? (this.#limit.total >= this.#settings.maxSessions ? findIdle(this.#sessions.values()) : undefined);
+    if (victim !== undefined) void this.#forget(victim);
+    if (!this.#limit.acquire(key)) throw busyRefusal('Too many sessions: end one, or come back later', RETRY_AFTER_SECONDS);
+  }
+
+  #list(session: HostedSession): void {
+    this.#sessions.set(session.id, session);
+    const ofKey = this.#byKey.get(session.limitKey) ?? new Set();
+    this.#byKey.set(session.limitKey, ofKey.add(session));
+    session.usedAtMs = this.#clock.monotonicMs();
+    this.#timer ??= this.#clock.schedule(this.#sweep, this.#sweepMs);
+  }
+
+  #unlist(session: HostedSession): boolean {
+    if (this.#sessions.get(session.id) !== session) return false;
+    this.#sessions.delete(session.id);
+    const ofKey = this.#byKey.get(session.limitKey);
+    ofKey?.delete(session);
+    if (ofKey?.size === 0) this.#byKey.delete(session.limitKey);
+    this.#limit.release(session.limitKey);
+    return true;
+  }
+
+  /** Moves a session to the end of the order in which they are evicted. */
+  #use(session: HostedSession): void {
+    session.usedAtMs = this.#clock.monotonicMs();
+    this.#sessions.delete(session.id);
+    this.#sessions.set(session.id, session);
+    const ofKey = this.#byKey.get(session.limitKey);
+    ofKey?.delete(session);
+    ofKey?.add(session);
+  }
+
+  /** Drops a session from memory. Without a store that is its end, and its log goes with it. */
+  async #forget(session: HostedSession): Promise<void> {
+    if (this.#settings.sessionStore === undefined) return this.end(session);
+    this.#unlist(session);
+    await session.close();
+  }
+
+  #logOf(sessionId: string): StreamLog | undefined {
+    const { eventStore, logger } = this.#settings;
+    return eventStore === undefined ? undefined : { store: eventStore, sessionId, logger };
+  }
+
+  /** Looks the session up in the store, which alone knows whether it still is and what others made of it. */
+  async #refresh(id: string, live: HostedSession | undefined, caller: Caller): Promise<HostedSession | undefined> {
+    const record = await this.#settings.sessionStore?.get(id);
+    if (record === undefined || record.principal !== caller.principal) {
+      if (live !== undefined && record === undefined) await this.#forget(live);
+      return undefined;
+    }
+    await this.#touch(record);
+    if (live !== undefined) {
+      if (record.version !== live.storedVersion && live.inFlight === 0) adoptRecord(live, record);
+      return live;
+    }
+    // Requests that arrive together must not open the session twice.
+    const opening = this.#opening.get(id) ?? this.#open(record, caller).finally(() => this.#opening.delete(id));
+    this.#opening.set(id, opening);
+    return opening;
+  }
+
+  async #open(record: SessionRecord, caller: Caller): Promise<HostedSession | undefined> {
+    await resolvedPromise;
+    const existing = this.#sessions.get(record.id);
+    if (existing !== undefined) return existing;
+    const stored = record.state as StoredState;
+    const revision = findRevision(stored.protocolVersion);
+    if (stored.layout !== LAYOUT || revision === undefined) return undefined;
+    this.#reserve(caller.limitKey);
+    try {
+      const session = new HostedSession(record.id, caller, this.#endpoint, { log: this.#logOf(record.id), saved: stored.session });
+      session.revision = revision;
+      session.storedVersion = record.version;
+      session.isDirty = false;
+      this.#list(session);
+      return session;
+    } catch (error) {
+      this.#limit.release(caller.limitKey);
+      this.#settings.logger.log('warning', 'A stored session could not be opened: its client has to begin anew', { error: String(error) });
+      return undefined;
+    }
+  }
+
+  async #touch(record: SessionRecord): Promise<void> {
+    const { sessionStore, sessionIdleMs } = this.#settings;
+    const now = this.#clock.now();
+    if (record.expiresAtMs - now < sessionIdleMs * 0.75) await sessionStore?.touch(record.id, now + sessionIdleMs);
+  }
+
+  /** @returns false where another machine wrote first. */
+  async #save(session: HostedSession): Promise<boolean> {
+    const store = this.#settings.sessionStore;
+    const { revision } = session;
+    if (store === undefined || revision === undefined) {
+      session.isDirty = false;
+      return true;
+    }
+    const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, session: session.legacy.state };
+    const expiresAtMs = this.#clock.now() + this.#settings.sessionIdleMs;
+    session.isDirty = false;
+    const saved = await store.put({ id: session.id, principal: session.principal, state, expiresAtMs }, session.storedVersion);
+    if (saved) session.storedVersion++;
+    else session.isDirty = true;
+    return saved;
+  }
+
+  async #adopt(session: HostedSession): Promise<boolean> {
+    const record = await this.#settings.sessionStore?.get(session.id);
+    if (record === undefined) return false;
+    adoptRecord(session, record);
+    return true;
+  }
+
+  get #sweepMs(): number {
+    return Math.min(SWEEP_MS, this.#settings.sessionIdleMs);
+  }
+
+  readonly #sweep = (): void => {
+    this.#timer = undefined;
+    const before = this.#clock.monotonicMs() - this.#settings.sessionIdleMs;
+    for (const session of this.#sessions.values()) {
+      // The order is by use, so behind the first that is young enough all are.
+      if (session.usedAtMs > before) break;
+      if (session.inFlight === 0 && !session.isConnected) void this.#forget(session);
+      else this.#use(session);
+    }
+    void this.#settings.sessionStore?.deleteExpired(this.#clock.now()).catch(() => undefined);
+    if (this.#sessions.size > 0) this.#timer = this.#clock.schedule(this.#sweep, this.#sweepMs);
+  };
+}
+
+function adoptRecord(session: HostedSession, record: SessionRecord): void {
+  session.reopen((record.state as StoredState).session);
+  session.storedVersion = record.version;
+}
+
+/** The least recently used session that nobody waits on; one whose client listens only where there is no other. */
+function findIdle(sessions: Iterable<HostedSession>): HostedSession | undefined {
+  let listening: HostedSession | undefined;
+  for (const session of sessions) {
+    if (session.inFlight > 0) continue;
+    if (!session.isConnected) return session;
+    listening ??= session;
+  }
+  return listening;
+}

@@ -1,0 +1,168 @@
+/**
+ * One open event stream: gathers what is sent in one turn of the event loop into one write, makes senders wait for a slow reader, and
+ * is cut when waiting does not help.
+ */
+
+import { type Clock, type ClockTimer, resolvedPromise } from '@mortise/jsonrpc-core';
+import { SSE_KEEP_ALIVE } from '../sse/encode-event.ts';
+import type { ByteSink } from './http-request.ts';
+import type { Settings } from './options.ts';
+
+/** How much more than the bound may lie in a stream whose senders wait, so that a burst from one turn is no reason to cut. */
+const BURST_FACTOR = 4;
+
+/** What a stream does when its reader is slower than its senders. */
+export type Overflow = 'wait' | 'cut';
+
+export class SseStream {
+  readonly #bytes: ByteSink;
+  readonly #pulse: StreamPulse;
+  readonly #overflow: Overflow;
+  #pending = '';
+  #isFlushScheduled = false;
+  #isOpen = true;
+  #hasWritten = true;
+  #idleLooks = 0;
+  #lastQueued = 0;
+  #closeListeners: (() => void)[] = [];
+  #drained: Promise<void> | undefined;
+  #resolveDrained: (() => void) | undefined;
+
+  constructor(bytes: ByteSink, pulse: StreamPulse, overflow: Overflow) {
+    this.#bytes = bytes;
+    this.#pulse = pulse;
+    this.#overflow = overflow;
+    bytes.onDrain = this.#release;
+    pulse.add(this);
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Calls `fn` once when the stream has ended or was cut; at once if it has. */
+  onClose(fn: () => void): void {
+    if (this.#isOpen) this.#closeListeners.push(fn);
+    else fn();
+  }
+
+  /**
+   * Sends a piece of the stream. Resolves once it is handed to the layer below, or the stream has closed; never rejects.
+   */
+  write(text: string): Promise<void> {
+    if (!this.#isOpen) return resolvedPromise;
+    const max = this.#pulse.maxQueuedBytes;
+    const queuedBefore = this.#bytes.queuedBytes + this.#pending.length;
+    if (queuedBefore > (this.#overflow === 'cut' ? max : max * BURST_FACTOR)) {
+      this.cut();
+      return resolvedPromise;
+    }
+    this.#pending += text;
+    this.#hasWritten = true;
+    if (!this.#isFlushScheduled) {
+      this.#isFlushScheduled = true;
+      queueMicrotask(this.#flush);
+    }
+    return queuedBefore + text.length <= max ? resolvedPromise : this.#waitForDrain();
+  }
+
+  /** Sends what is left and ends the stream. */
+  end(lastText = ''): void {
+    if (!this.#isOpen) return;
+    this.#pending += lastText;
+    this.#flush();
+    this.#bytes.end();
+    this.closed();
+  }
+
+  /** Breaks the connection: the reader is too slow, or the server closes for good. */
+  cut(): void {
+    if (!this.#isOpen) return;
+    this.#pending = '';
+    this.#bytes.destroy();
+    this.closed();
+  }
+
+  /** The connection is gone, whoever ended it. */
+  closed(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#pending = '';
+    this.#pulse.delete(this);
+    this.#release();
+    for (const listener of this.#closeListeners.splice(0)) listener();
+  }
+
+  /** Called in a steady rhythm: keeps a quiet connection alive and ends one whose reader takes nothing. */
+  look(maxIdleLooks: number): void {
+    const queued = this.#bytes.queuedBytes;
+    this.#idleLooks = queued > 0 && queued >= this.#lastQueued ? this.#idleLooks + 1 : 0;
+    this.#lastQueued = queued;
+    if (this.#idleLooks >= maxIdleLooks) this.cut();
+    else if (!this.#hasWritten && queued === 0) this.#bytes.write(SSE_KEEP_ALIVE);
+    this.#hasWritten = false;
+  }
+
+  readonly #flush = (): void => {
+    this.#isFlushScheduled = false;
+    if (!this.#isOpen || this.#pending === '') return;
+    const text = this.#pending;
+    this.#pending = '';
+    this.#bytes.write(text);
+  };
+
+  #waitForDrain(): Promise<void> {
+    this.#drained ??= new Promise<void>((resolve) => (this.#resolveDrained = resolve));
+    return this.#drained;
+  }
+
+  readonly #release = (): void => {
+    const resolve = this.#resolveDrained;
+    this.#drained = undefined;
+    this.#resolveDrained = undefined;
+    resolve?.();
+  };
+}
+
+/** One timer for all open streams. */
+export class StreamPulse {
+  readonly maxQueuedBytes: number;
+  readonly #clock: Clock;
+  readonly #everyMs: number;
+  readonly #maxIdleLooks: number;
+  readonly #streams: Set<SseStream> = new Set();
+  #timer: ClockTimer | undefined;
+
+  constructor(settings: Pick<Settings, 'clock' | 'keepAliveMs' | 'stallMs' | 'maxQueuedBytes'>) {
+    this.maxQueuedBytes = settings.maxQueuedBytes;
+    this.#clock = settings.clock;
+    this.#everyMs = Math.min(settings.keepAliveMs, settings.stallMs);
+    this.#maxIdleLooks = Math.max(1, Math.ceil(settings.stallMs / this.#everyMs));
+  }
+
+  /** How many streams are open. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  add(stream: SseStream): void {
+    this.#streams.add(stream);
+    this.#timer ??= this.#clock.schedule(this.#beat, this.#everyMs);
+  }
+
+  delete(stream: SseStream): void {
+    this.#streams.delete(stream);
+  }
+
+  close(): void {
+    for (const stream of this.#streams) stream.cut();
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  readonly #beat = (): void => {
+    this.#timer = undefined;
+    for (const stream of this.#streams) stream.look(this.#maxIdleLooks);
+    if (this.#streams.size > 0) this.#timer = this.#clock.schedule(this.#beat, this.#everyMs);
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Serves legacy requests where the program turned sessions off: each request gets a session of its own, which begins as if `initialize`
+ * had been done, and is gone with the answer. So requests of many clients cannot meet, whatever their ids.
+ */
+
+import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import type { Revision } from '@mortise/protocol';
+import type { LegacySession, McpEndpoint, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import { NoStreamError } from '../errors.ts';
+import { type Caller, HostedCall } from './hosted-call.ts';
+import { HttpRefusal } from './refusal.ts';
+
+/** Opens a session for one request of a client that never opened one. */
+export type StatelessOpener = (revision: Revision, caller: Caller) => Promise<LegacySession>;
+
+/** A way to the client that leads nowhere: only the answer to the request at hand reaches it. */
+export class NoLink implements SessionLink {
+  readonly canRequest: boolean = false;
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  get principal(): Caller['principal'] {
+    return this.#caller.principal;
+  }
+
+  get auth(): Caller['auth'] {
+    return this.#caller.auth;
+  }
+
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: this server runs with the option "sessions: false"`));
+  }
+}
+
+/** Opens sessions from the state that a handshake in their revision leaves, which is made once for each. */
+export function createStatelessOpener(endpoint: McpEndpoint): StatelessOpener {
+  const states = new Map<string, Promise<SessionState>>();
+  return async (revision, caller) => {
+    const state = states.get(revision.version) ?? makeState(endpoint, revision, caller);
+    states.set(revision.version, state);
+    try {
+      return endpoint.openSession(new NoLink(caller), await state);
+    } catch (error) {
+      states.delete(revision.version);
+      throw error;
+    }
+  };
+}
+
+async function makeState(endpoint: McpEndpoint, revision: Revision, caller: Caller): Promise<SessionState> {
+  const session = endpoint.openSession(new NoLink(caller));
+  const call = new QuietCall(caller);
+  const params = { protocolVersion: revision.version, capabilities: {}, clientInfo: { name: 'unknown', version: '0' } };
+  const response = await session.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, call);
+  if (response === undefined || 'error' in response || response.result['protocolVersion'] !== revision.version) {
+    throw new HttpRefusal(400, `The protocol version ${revision.version} is not supported here`);
+  }
+  await session.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, call);
+  const { state } = session;
+  await session.close();
+  return state;
+}
+
+/** The call of a message that is not answered: nothing can be sent for it. */
+export class QuietCall extends HostedCall {
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    return Promise.reject(new NoStreamError(`"${message.method}" cannot be sent: the message at hand has no answer that could carry it`));
+  }
+}
