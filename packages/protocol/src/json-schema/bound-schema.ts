@@ -1,0 +1,177 @@
+/**
+ * Reads a JSON Schema before it is run: knows its dialect, sees that it is a schema, bounds its depth and size, and copies the
+ * keywords that mean something, so that what is run is no more than what was looked at.
+ */
+
+import { isJsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import { SchemaNotCheckableError } from '../errors.ts';
+import { checkKeyword, type Dialect, DIALECTS, type Keyword, keywordsOf, SAFE_FORMATS } from './keywords.ts';
+import { whyNotLinear } from './linear-pattern.ts';
+
+/** What a schema may be at most. */
+export interface SchemaLimits {
+  /** Subschemas within one another. @default 64 */
+  readonly maxDepth?: number;
+  /** Subschemas in all. @default 5000 */
+  readonly maxSubschemas?: number;
+  /** Subschemas that apply to one place of a value, references followed. @default 5000 */
+  readonly maxExpandedSubschemas?: number;
+  /** Values in `enum` and `const`, names in `required`. @default 20000 */
+  readonly maxValues?: number;
+}
+
+/** The copy of one schema object. */
+export interface SchemaCopy {
+  [keyword: string]: unknown;
+}
+
+/** A schema that has been looked at. */
+export interface BoundedSchema {
+  readonly root: SchemaCopy | boolean;
+  readonly dialect: Dialect;
+  /** Every schema object of the copy, with its place. */
+  readonly all: ReadonlyMap<SchemaCopy, string>;
+  readonly limits: Required<SchemaLimits>;
+  readonly hasUniqueItems: boolean;
+}
+
+const DEFAULTS: Required<SchemaLimits> = { maxDepth: 64, maxSubschemas: 5000, maxExpandedSubschemas: 5000, maxValues: 20_000 };
+
+/**
+ * Copies a schema within its bounds.
+ *
+ * @param prototype What the copies inherit from.
+ * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`
+ */
+export function boundSchema(schema: JsonValue, limits: SchemaLimits, prototype: object): BoundedSchema {
+  return new SchemaReader({ ...DEFAULTS, ...limits }, dialectOf(schema), prototype).read(schema);
+}
+
+function dialectOf(schema: JsonValue): Dialect {
+  const name = isJsonObject(schema) ? schema['$schema'] : undefined;
+  if (name === undefined) return '2020-12';
+  const dialect = DIALECTS.get(String(name).replace(/^http:/, 'https:').replace(/#$/, ''));
+  if (dialect === undefined) throw new SchemaNotCheckableError(`JSON Schema dialect ${JSON.stringify(name)} is not supported: use 2020-12 or draft-07`, '');
+  return dialect;
+}
+
+class SchemaReader {
+  readonly #limits: Required<SchemaLimits>;
+  readonly #dialect: Dialect;
+  readonly #prototype: object;
+  readonly #keywords: ReadonlyMap<string, Keyword>;
+  readonly #all = new Map<SchemaCopy, string>();
+  #values = 0;
+  #hasUniqueItems = false;
+
+  constructor(limits: Required<SchemaLimits>, dialect: Dialect, prototype: object) {
+    this.#limits = limits;
+    this.#dialect = dialect;
+    this.#prototype = prototype;
+    this.#keywords = keywordsOf(dialect);
+  }
+
+  read(schema: JsonValue): BoundedSchema {
+    const root = this.#copy(schema, '', 0);
+    return { root, dialect: this.#dialect, all: this.#all, limits: this.#limits, hasUniqueItems: this.#hasUniqueItems };
+  }
+
+  #copy(schema: JsonValue | undefined, pointer: string, depth: number): SchemaCopy | boolean {
+    if (typeof schema === 'boolean') return schema;
+    if (!isJsonObject(schema)) throw new SchemaNotCheckableError(`Schema at ${place(pointer)} must be an object or a boolean`, pointer);
+    if (depth > this.#limits.maxDepth) throw new SchemaNotCheckableError(`Schema is deeper than ${this.#limits.maxDepth}`, pointer);
+    const copy = Object.create(this.#prototype) as SchemaCopy;
+    this.#all.set(copy, pointer);
+    if (this.#all.size > this.#limits.maxSubschemas) throw new SchemaNotCheckableError(`Schema has more than ${this.#limits.maxSubschemas} subschemas`, pointer);
+    for (const [name, value] of Object.entries(schema)) {
+      const keyword = this.#keywords.get(name);
+      if (keyword === undefined || value === undefined) continue;
+      const at = `${pointer}/${escapePointer(name)}`;
+      const wrong = checkKeyword(keyword, value);
+      if (wrong !== undefined) throw new SchemaNotCheckableError(`"${name}" at ${place(pointer)} ${wrong}`, at);
+      this.#put(copy, name, keyword, value, at, depth + 1);
+    }
+    return copy;
+  }
+
+  #put(copy: SchemaCopy, name: string, keyword: Keyword, value: JsonValue, at: string, depth: number): void {
+    switch (keyword) {
+      case 'unsupported':
+        throw new SchemaNotCheckableError(`"${name}" is not supported`, at);
+      case 'schema':
+        copy[name] = this.#copy(value, at, depth);
+        return;
+      case 'schemas':
+        copy[name] = (value as readonly JsonValue[]).map((item, index) => this.#copy(item, `${at}/${index}`, depth));
+        return;
+      case 'schema-or-schemas':
+        this.#put(copy, name, Array.isArray(value) ? 'schemas' : 'schema', value, at, depth);
+        return;
+      case 'schema-map':
+        copy[name] = this.#map(value, at, (member, place_) => this.#copy(member, place_, depth));
+        return;
+      case 'pattern-map':
+        for (const pattern of Object.keys(value as object)) this.#checkPattern(pattern, at);
+        copy[name] = this.#map(value, at, (member, place_) => this.#copy(member, place_, depth));
+        return;
+      case 'dependencies':
+        copy[name] = this.#map(value, at, (member, place_) => (Array.isArray(member) ? member : this.#copy(member, place_, depth)));
+        return;
+      default:
+        this.#putValue(copy, name, keyword, value, at);
+    }
+  }
+
+  #putValue(copy: SchemaCopy, name: string, keyword: Keyword, value: JsonValue, at: string): void {
+    if (keyword === 'pattern') this.#checkPattern(value as string, at);
+    if (keyword === 'dialect' && dialectOf({ $schema: value }) !== this.#dialect) {
+      throw new SchemaNotCheckableError('A subschema has another dialect than the schema', at);
+    }
+    if (keyword === 'dialect' || (keyword === 'format' && !SAFE_FORMATS.has(value as string))) return;
+    if (name === 'uniqueItems') this.#hasUniqueItems ||= value === true;
+    this.#values += countValues(value, this.#limits.maxValues - this.#values);
+    if (this.#values > this.#limits.maxValues) throw new SchemaNotCheckableError(`Schema has more than ${this.#limits.maxValues} values`, at);
+    copy[name === '$dynamicAnchor' ? '$anchor' : name] = value;
+  }
+
+  #map(value: JsonValue, at: string, copyMember: (member: JsonValue, at: string) => unknown): object {
+    const map = Object.create(null) as Record<string, unknown>;
+    for (const [name, member] of Object.entries(value as Readonly<Record<string, JsonValue>>)) {
+      map[name] = copyMember(member, `${at}/${escapePointer(name)}`);
+    }
+    return map;
+  }
+
+  #checkPattern(pattern: string, at: string): void {
+    try {
+      new RegExp(pattern, 'u');
+    } catch {
+      throw new SchemaNotCheckableError(`Pattern ${quote(pattern)} is not a regular expression`, at);
+    }
+    const reason = whyNotLinear(pattern);
+    if (reason !== undefined) throw new SchemaNotCheckableError(`Pattern ${quote(pattern)} is not proven to be fast: ${reason}`, at);
+  }
+}
+
+/** Counts the values of a keyword, and stops a little above `enough`. */
+function countValues(value: JsonValue, enough: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const member of Object.values(value)) {
+    if (count > enough) break;
+    if (member !== undefined) count += countValues(member, enough - count);
+  }
+  return count;
+}
+
+function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function place(pointer: string): string {
+  return pointer === '' ? 'the root' : `"${pointer}"`;
+}
+
+function quote(pattern: string): string {
+  return JSON.stringify(pattern.length > 60 ? `${pattern.slice(0, 60)}...` : pattern);
+}

@@ -1,0 +1,65 @@
+/** Follows the references of a schema and bounds how many subschemas meet in one place of a value. */
+
+import { dereference } from '@cfworker/json-schema';
+import { SchemaNotCheckableError } from '../errors.ts';
+import type { BoundedSchema, SchemaCopy } from './bound-schema.ts';
+
+/** Every schema by its absolute address. */
+export type SchemaLookup = ReturnType<typeof dereference>;
+
+/**
+ * Resolves all references within the schema. Nothing is fetched.
+ *
+ * @throws {SchemaNotCheckableError} For a reference out of the schema, one that leads back to itself without going deeper into the
+ * value, and more subschemas in one place than the limit.
+ */
+export function expandSchema(schema: BoundedSchema): SchemaLookup {
+  const lookup = resolve(schema);
+  for (const [copy, pointer] of schema.all) {
+    if (copy['$ref'] !== undefined && targetOf(copy, lookup) === undefined) {
+      throw new SchemaNotCheckableError(`Reference "${String(copy['$ref'])}" leads out of the schema, and nothing is fetched: put its target under $defs`, `${pointer}/$ref`);
+    }
+  }
+  const sizes = new Map<SchemaCopy, number>();
+  for (const [copy, pointer] of schema.all) {
+    if (expandedSize(copy, schema, lookup, sizes) > schema.limits.maxExpandedSubschemas) {
+      throw new SchemaNotCheckableError(`Schema has more than ${schema.limits.maxExpandedSubschemas} subschemas for one place of a value`, pointer);
+    }
+  }
+  return lookup;
+}
+
+function resolve({ root }: BoundedSchema): SchemaLookup {
+  try {
+    return dereference(root as Parameters<typeof dereference>[0]);
+  } catch (error) {
+    throw new SchemaNotCheckableError(`Schema has an "$id", "$anchor" or "$ref" that cannot be read: ${(error as Error).message}`, '', { cause: error });
+  }
+}
+
+function targetOf(copy: SchemaCopy, lookup: SchemaLookup): SchemaCopy | boolean | undefined {
+  return lookup[copy['__absolute_ref__'] as string] as SchemaCopy | boolean | undefined;
+}
+
+/** Counts a schema with all that applies to the same place of a value; 0 marks one that is being counted. */
+function expandedSize(copy: SchemaCopy, schema: BoundedSchema, lookup: SchemaLookup, sizes: Map<SchemaCopy, number>): number {
+  const known = sizes.get(copy);
+  if (known === 0) throw new SchemaNotCheckableError('Schema refers to itself without going deeper into the value', schema.all.get(copy) ?? '');
+  if (known !== undefined) return known;
+  sizes.set(copy, 0);
+  let size = 1;
+  for (const part of inPlace(copy, schema, lookup)) {
+    if (typeof part === 'object') size += expandedSize(part, schema, lookup, sizes);
+  }
+  sizes.set(copy, size);
+  return size;
+}
+
+function inPlace(copy: SchemaCopy, { dialect }: BoundedSchema, lookup: SchemaLookup): readonly (SchemaCopy | boolean)[] {
+  const target = copy['$ref'] === undefined ? [] : [targetOf(copy, lookup) ?? true];
+  if (dialect === '7' && target.length > 0) return target;
+  const named = (...names: readonly string[]): readonly unknown[] => names.map((name) => copy[name] ?? []);
+  const lists = named('allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else').flat();
+  const maps = named('dependentSchemas', 'dependencies').flatMap((map) => Object.values(map as object));
+  return [...target, ...(lists as readonly SchemaCopy[]), ...maps.filter((part) => !Array.isArray(part))];
+}

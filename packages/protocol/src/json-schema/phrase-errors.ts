@@ -1,0 +1,79 @@
+/** Puts what the validator found into short sentences with the place in the value. */
+
+import type { OutputUnit } from '@cfworker/json-schema';
+import type { SchemaIssue } from '../contracts/schema-adapter.ts';
+
+/** The most issues that are told. */
+const MAX_ISSUES = 20;
+
+/** Keywords whose error only says that another one follows. */
+const WRAPPERS: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'items', 'prefixItems', 'additionalItems', 'allOf', '$ref', 'if', 'dependentSchemas', 'dependencies']);
+/** Keywords whose own error says more than those of all their branches. */
+const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'not', 'contains', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties', 'additionalProperties']);
+
+const NOUNS: Readonly<Record<string, string>> = { array: 'an array', integer: 'an integer', object: 'an object', null: 'null' };
+
+/** The issues, in order, without those that only lead to others. */
+export function phraseErrors(errors: readonly OutputUnit[], value: unknown): readonly SchemaIssue[] {
+  const told: SchemaIssue[] = [];
+  let summary: string | undefined;
+  for (const error of errors) {
+    const isBelow = summary !== undefined && (error.keyword === 'false' || error.keywordLocation.startsWith(summary));
+    if (isBelow || told.length >= MAX_ISSUES) continue;
+    summary = SUMMARIES.has(error.keyword) ? error.keywordLocation : undefined;
+    if (!WRAPPERS.has(error.keyword) || isMissingDependency(error)) told.push(toIssue(error, value));
+  }
+  return told.length > 0 ? told : [{ message: 'does not fit its schema', path: [] }];
+}
+
+function toIssue(error: OutputUnit, value: unknown): SchemaIssue {
+  const path = toPath(error.instanceLocation, value);
+  const [, name] = /(?:property|Property|Property name) "([\s\S]*?)"(?:\.$| does not match| name)/.exec(error.error) ?? [];
+  if (error.keyword === 'required') return { message: 'is required', path: [...path, name ?? ''] };
+  if (/^(?:additional|unevaluated)Properties$/.test(error.keyword) && name !== undefined) return { message: 'is not an allowed property', path: [...path, name] };
+  return { message: phrase(error), path };
+}
+
+function phrase({ keyword, error }: OutputUnit): string {
+  switch (keyword) {
+    case 'type': {
+      const names = /Expected "([\s\S]*)"\.$/.exec(error)?.[1]?.split('", "') ?? [];
+      return `must be ${names.map((name) => NOUNS[name] ?? `a ${name}`).join(' or ')}`;
+    }
+    case 'false':
+      return 'is not allowed';
+    case 'anyOf':
+      return 'must be one of the allowed forms';
+    case 'oneOf':
+      return 'must be exactly one of the allowed forms';
+    case 'not':
+      return 'is of a form that is not allowed';
+    case 'enum':
+    case 'const':
+      return `must be ${shorten(error.replace(/^Instance does not match any of /, 'one of ').replace(/^Instance does not match /, '').replace(/\.$/, ''))}`;
+    default:
+      return shorten(error.replace(/^(?:Instance|String|Array) /, '').replace(/^[-\d.e+]+ is/, 'is').replace(/\.$/, ''));
+  }
+}
+
+function isMissingDependency({ keyword, error }: OutputUnit): boolean {
+  return keyword === 'dependencies' && error.includes(' but does not have ');
+}
+
+function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}...` : text;
+}
+
+/** `#/items/0/price` as keys, with numbers where the value has an array. */
+function toPath(location: string, value: unknown): readonly (string | number)[] {
+  let at = value;
+  return location
+    .split('/')
+    .slice(1)
+    .map((segment) => {
+      const key = decodeURIComponent(segment.replaceAll('%23', '#')).replaceAll('~1', '/').replaceAll('~0', '~');
+      const step = Array.isArray(at) ? Number(key) : key;
+      at = (at as Readonly<Record<string, unknown>> | undefined)?.[key];
+      return step;
+    });
+}
