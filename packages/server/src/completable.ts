@@ -40,7 +40,9 @@ export function completable<S extends TypedSchema>(schema: S, complete: Complete
  */
 function copySchema<S extends TypedSchema>(schema: S): S {
   const { clone } = schema as { readonly clone?: unknown };
-  return '_zod' in schema && typeof clone === 'function' ? (clone.call(schema) as S) : (Object.create(schema) as S);
+  if ('_zod' in schema && typeof clone === 'function') return clone.call(schema) as S;
+  // The heir of a schema that is a function is none, and its getters may need one: what is read of it is taken over.
+  return Object.create(schema, { '~standard': { value: schema['~standard'], enumerable: true } }) as S;
 }
 
 /** How many wrappers (`optional`, `default`, `nullable`) are looked into for the schema inside. */

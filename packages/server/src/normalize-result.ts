@@ -57,6 +57,7 @@ function acceptOutput(outcome: SchemaOutcome<unknown>, result: JsonObject, owner
   const told = describeIssues(outcome.issues, {
     owner: `tool "${owner.name}"`,
     part: 'structuredContent field',
+    whole: 'structuredContent',
     value: result['structuredContent'],
     showValues: false,
   });

@@ -42,9 +42,17 @@ export type FromZodV3<S> = S extends ZodV3Schema<infer Output, infer Input>
 export function fromZodV3(convert: ZodV3Converter): <S extends ZodV3Schema | Readonly<Record<string, ZodV3Schema>>>(schema: S) => FromZodV3<S> & ObjectSchema {
   const tell = (schema: object, direction: 'input' | 'output'): object => {
     refuseUntellable(schema, direction, new Set());
-    return convert(schema as never, direction);
+    return convertField(schema, (each) => convert(each as never, direction));
   };
   return (schema) => withConverter(schema, tell, toProps);
+}
+
+/** That a field may be left out is told by its object; standing alone, converters tell it as an alternative to nothing. */
+function convertField(schema: object, convert: (schema: object) => object): object {
+  const { _def: definition } = schema as { readonly _def: { readonly typeName?: unknown; readonly innerType?: object; readonly description?: string } };
+  if (definition.typeName !== 'ZodOptional' || definition.innerType === undefined) return convert(schema);
+  const told = convertField(definition.innerType, convert);
+  return definition.description === undefined ? told : { ...told, description: definition.description };
 }
 
 /** What zod 3 gives of a check. */

@@ -15,6 +15,8 @@ export interface IssueSubject {
   readonly owner: string;
   /** What the value's fields are called: `argument`, `structuredContent field`. */
   readonly part: string;
+  /** What the value itself is called. @default the plural of `part` */
+  readonly whole?: string;
   /** The value that was checked. */
   readonly value: unknown;
   /**
@@ -37,10 +39,11 @@ export function describeIssues(issues: readonly SchemaIssue[], subject: IssueSub
 }
 
 function describeIssue(issue: SchemaIssue, subject: IssueSubject): string {
-  const place = issue.path.length === 0 ? `${subject.part}s` : `${subject.part} "${renderPath(issue.path)}"`;
+  const isWhole = issue.path.length === 0;
+  const place = isWhole ? (subject.whole ?? `${subject.part}s`) : `${subject.part} "${renderPath(issue.path)}"`;
   const received = valueAt(subject.value, issue.path);
   const message = clip(issue.message, MAX_MESSAGE_CHARACTERS);
-  if (received === undefined && /^(must|is required)\b/.test(message)) return `${place} is required`;
+  if (received === undefined && /^(must|is required)\b/.test(message)) return `${place} ${isWhole && subject.whole === undefined ? 'are' : 'is'} required`;
   const glue = /^(must|is|has|may|cannot)\b/.test(message) ? ' ' : ': ';
   return `${place}${glue}${message}, got ${subject.showValues === false ? typeNoun(received) : renderValue(received)}`;
 }

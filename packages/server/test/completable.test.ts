@@ -1,0 +1,99 @@
+import { type } from 'arktype';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { z as z3 } from 'zod-3-25/v3';
+import { completable, getCompleter, getFieldCompleter, toCompletion } from '../src/completable.ts';
+import { rank } from '../src/rank.ts';
+
+describe('completable', () => {
+  const complete = (): string[] => ['a'];
+  const other = (): string[] => ['b'];
+
+  it('marks a copy, so that one schema may stand in two places with different suggestions', () => {
+    const schema = z.string();
+    const first = completable(schema, complete);
+    const second = completable(schema, other);
+    expect(getCompleter(schema)).toBeUndefined();
+    expect(getCompleter(first)).toBe(complete);
+    expect(getCompleter(second)).toBe(other);
+  });
+
+  it('leaves the schema as good as it was', () => {
+    const field = completable(z.string().min(2).describe('A word'), complete);
+    expect(field['~standard'].validate('x')).toHaveProperty('issues');
+    expect(field['~standard'].validate('xx')).toEqual({ value: 'xx' });
+    expect(z.toJSONSchema(z.object({ field }))).toMatchObject({ properties: { field: { type: 'string', minLength: 2, description: 'A word' } } });
+  });
+
+  it('is found behind what is put around it afterwards', () => {
+    expect(getCompleter(completable(z.string(), complete).optional())).toBe(complete);
+    expect(getCompleter(completable(z.string(), complete).default('x').describe('D'))).toBe(complete);
+  });
+
+  it('works with zod 3, put around the rest', () => {
+    const field = completable(z3.string().optional(), complete);
+    expect(getCompleter(field)).toBe(complete);
+    expect(field['~standard'].validate(undefined)).toEqual({ value: undefined });
+  });
+
+  it('works with a library whose schemas are functions', () => {
+    const field = completable(type('string'), complete);
+    expect(getCompleter(field)).toBe(complete);
+    expect(field['~standard'].validate('x')).toEqual({ value: 'x' });
+  });
+
+  it('is found by field in a shape and in a whole object', () => {
+    const shape = { language: completable(z.string(), complete), plain: z.string() };
+    for (const schema of [shape, z.object(shape)]) {
+      expect(getFieldCompleter(schema, 'language')).toBe(complete);
+      expect(getFieldCompleter(schema, 'plain')).toBeUndefined();
+      expect(getFieldCompleter(schema, 'toString')).toBeUndefined();
+    }
+    expect(getFieldCompleter(undefined, 'language')).toBeUndefined();
+  });
+});
+
+describe('toCompletion', () => {
+  const many = Array.from({ length: 250 }, (_, i) => `v${i}`);
+
+  it('[COMP-005] cuts at 100 values and says how many there are', () => {
+    expect(toCompletion(many)).toEqual({ values: many.slice(0, 100), total: 250, hasMore: true });
+    expect(toCompletion(many.slice(0, 100))).toEqual({ values: many.slice(0, 100), total: 100, hasMore: false });
+    expect(toCompletion([])).toEqual({ values: [], total: 0, hasMore: false });
+  });
+
+  it('keeps what a completer knows of values that it did not give', () => {
+    expect(toCompletion({ values: ['a'], total: 900 })).toEqual({ values: ['a'], total: 900, hasMore: true });
+    expect(toCompletion({ values: ['a'], hasMore: true })).toEqual({ values: ['a'], hasMore: true });
+    expect(toCompletion({ values: many, total: 900 })).toMatchObject({ total: 900, hasMore: true });
+  });
+});
+
+describe('rank', () => {
+  it('[COMP-006] puts the whole word first, then beginnings, word starts, parts, and characters in order', () => {
+    const candidates = ['subpython', 'pxyxtxhxoxn', 'ipython', 'my python', 'Python 3', 'java', 'python'];
+    expect(rank('python', candidates)).toEqual(['python', 'Python 3', 'my python', 'subpython', 'ipython', 'pxyxtxhxoxn']);
+  });
+
+  it('[COMP-006] matches fuzzily, tighter matches first', () => {
+    expect(rank('rds', ['readings', 'reads', 'words', 'none'])).toEqual(['words', 'reads', 'readings']);
+    expect(rank('abc', ['a1b1c', 'a11b11c'])).toEqual(['a1b1c', 'a11b11c']);
+  });
+
+  it('keeps the order of equals, and everything where nothing was typed', () => {
+    expect(rank('', ['b', 'a'])).toEqual(['b', 'a']);
+    expect(rank('x', ['xb', 'xa'])).toEqual(['xb', 'xa']);
+  });
+
+  it('makes no difference of case and accents, and knows words within names', () => {
+    expect(rank('MUN', ['München', 'Bremen'])).toEqual(['München']);
+    expect(rank('list', ['stylist', 'toolsList', 'tools_list'])).toEqual(['toolsList', 'tools_list', 'stylist']);
+  });
+
+  it('takes time linear in what it is given', () => {
+    const hostile = Array.from({ length: 200 }, () => 'a'.repeat(100_000));
+    const start = performance.now();
+    expect(rank(`${'a'.repeat(300)}b`, hostile)).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});
