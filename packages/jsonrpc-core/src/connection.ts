@@ -2,6 +2,7 @@
 
 import { BatchAnswer } from './batch-answer.ts';
 import type { ConnectionOptions, RequestOptions } from './connection-options.ts';
+import { copyObject } from './copy-object.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from './error-codes.ts';
 import {
   AlreadyStartedError,
@@ -464,8 +465,13 @@ function toNotification(method: string, params: JsonObject | undefined): JsonRpc
 
 /** The id is also the token: it is unique among the sender's requests, and no table of tokens is needed. */
 function withProgressToken(params: JsonObject | undefined, token: number): JsonObject {
-  const meta = params?.['_meta'];
-  return { ...params, _meta: isJsonObject(meta) ? { ...meta, progressToken: token } : { progressToken: token } };
+  if (params === undefined) return { _meta: { progressToken: token } };
+  const meta = params['_meta'];
+  const sentMeta = isJsonObject(meta) ? copyObject(meta) : {};
+  sentMeta['progressToken'] = token;
+  const sent = copyObject(params);
+  sent['_meta'] = sentMeta;
+  return sent;
 }
 
 function toSendOptions(options: RequestOptions | undefined): SendOptions | undefined {

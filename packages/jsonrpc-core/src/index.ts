@@ -66,6 +66,7 @@ export {
 export { parseJson, parseMessage, type ParseOptions, toInvalidRequestError } from './parse-message.ts';
 export { serializeMessage, withSerialized } from './serialize-message.ts';
 export { toWireError } from './to-wire-error.ts';
+export { copyObject, type MutableJsonObject } from './copy-object.ts';
 export { resolvedPromise } from './resolved-promise.ts';
 export { AsyncQueue, type AsyncQueueOptions } from './async-queue.ts';
 export { abortable, type LinkedSignal, linkSignals, withTimeout } from './signals.ts';

@@ -168,7 +168,8 @@ describe('the callbacks that a program had set on the transport', () => {
 describe('draining', () => {
   it('lets what is in flight finish in both directions, refuses what is new, then closes', async () => {
     const gate = defer<JsonRpcResponse>();
-    const { connection, peer } = await connectToRawPeer({ onRequest: () => gate.promise });
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock, onRequest: () => gate.promise });
     const answer = connection.request('a');
     await peer.send(request('old'));
     peer.take();
@@ -182,6 +183,7 @@ describe('draining', () => {
     await peer.send(result(1, { done: true }));
     await drained;
     expect(await answer).toEqual({ done: true });
+    expect(clock.timerCount).toBe(0);
     await turn();
     expect(peer.closes).toBe(1);
   });

@@ -11,7 +11,7 @@ import {
   RemoteError,
   type Transport,
 } from '../../src/index.ts';
-import { connectPair, connectToRawPeer, defer, errorOf, notification, request, result, turn } from '../support/raw-peer.ts';
+import { connectPair, connectToRawPeer, defer, errorOf, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 
 const cycle: Record<string, unknown> = {};
 cycle['self'] = cycle;
@@ -249,11 +249,11 @@ describe('what a handler sends', () => {
     expect(await client.request('tools/call')).toEqual({ asked: 'sampling/createMessage' });
   });
 
-  it('is cancelled with its call', async () => {
+  it.each([{}, { signal: new AbortController().signal }])('is cancelled with its call, whether it has a signal of its own or not (%j)', async (options) => {
     let reason: unknown;
     const { peer } = await connectToRawPeer({
       onRequest: async ({ id }, call) => {
-        reason = await call.request('elicitation/create', {}, { signal: new AbortController().signal }).catch((error: unknown) => error);
+        reason = await call.request('elicitation/create', {}, options).catch((error: unknown) => error);
         return result(id);
       },
     });
@@ -262,6 +262,24 @@ describe('what a handler sends', () => {
     await peer.send(notification('notifications/cancelled', { requestId: 'c', reason: 'enough' }));
     expect(peer.take()).toEqual([notification('notifications/cancelled', { requestId: id, reason: expect.stringContaining('enough') as string })]);
     expect(reason).toMatchObject({ code: 'ERR_CANCELLED', reason: 'enough' });
+  });
+
+  it('is cancelled by a signal of its own, while the call goes on', async () => {
+    const own = new AbortController();
+    const { peer } = await connectToRawPeer({
+      onRequest: async ({ id }, call) => {
+        const { error } = await outcomeOf(call.request('elicitation/create', {}, { signal: own.signal }));
+        return result(id, { error: error as string, isCancelled: call.isCancelled });
+      },
+    });
+    await peer.send(request('c'));
+    peer.take();
+    own.abort('changed my mind');
+    await turn();
+    expect(peer.take()).toEqual([
+      notification('notifications/cancelled', { requestId: 1, reason: 'changed my mind' }),
+      result('c', { error: 'changed my mind', isCancelled: false }),
+    ]);
   });
 });
 

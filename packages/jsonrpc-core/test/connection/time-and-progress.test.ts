@@ -175,6 +175,14 @@ describe('progress', () => {
     await Promise.allSettled(all);
   });
 
+  it('is asked for beside members with any name', async () => {
+    const { connection, peer } = await connectToRawPeer();
+    const params = JSON.parse('{"__proto__":{"a":1},"_meta":{"__proto__":{"b":2}}}') as JsonObject;
+    void connection.request('a', params).catch(() => undefined);
+    await turn();
+    expect(JSON.stringify(peer.takeRequest().params)).toBe('{"__proto__":{"a":1},"_meta":{"__proto__":{"b":2},"progressToken":1}}');
+  });
+
   it('[PROG-003][PROG-005] reaches the request with that very token, fractions and all', async () => {
     const seen: JsonObject[][] = [[], []];
     const { connection, peer } = await connectToRawPeer();
