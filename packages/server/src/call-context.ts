@@ -1,0 +1,188 @@
+/** `ctx`: what a handler is given. One object a run, with its members on a prototype. */
+
+import { type JsonObject, type JsonRpcNotification, type JsonValue, type LogLevel, type RequestId, resolvedPromise } from '@mortise/jsonrpc-core';
+import {
+  type CreateMessageRequestParams,
+  type CreateMessageResult,
+  type ElicitRequestParams,
+  type ElicitResult,
+  type Era,
+  isLoggingLevel,
+  LOGGING_LEVELS,
+  type ListRootsResult,
+  META_PROGRESS_TOKEN,
+  type Revision,
+} from '@mortise/protocol';
+import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
+import { elicit } from './asks/elicit.ts';
+import type { CallFacts } from './call-facts.ts';
+import type { AskOptions, ElicitFormRequest, ElicitFormResult, HandlerContext, HandlerLog, ProgressUpdate } from './context.ts';
+import { listTopic, LIST_KINDS } from './list-changed.ts';
+import type { ClientFacts } from './middleware.ts';
+import type { InferOutput, ObjectSchema } from './schema/infer.ts';
+
+export class CallContext implements HandlerContext {
+  readonly #facts: CallFacts;
+  #log: HandlerLog | undefined;
+
+  constructor(facts: CallFacts) {
+    this.#facts = facts;
+    for (const extension of facts.core.contextExtensions) Object.assign(this, extension.context?.(facts.run));
+  }
+
+  get signal(): AbortSignal {
+    return this.#facts.signal;
+  }
+  get principal(): Principal {
+    return this.#facts.principal;
+  }
+  get auth(): AuthInfo | undefined {
+    return this.#facts.auth;
+  }
+  get authInfo(): AuthInfo | undefined {
+    return this.#facts.auth;
+  }
+  get requestId(): RequestId | undefined {
+    return this.#facts.requestId;
+  }
+  get sessionId(): string | undefined {
+    return this.#facts.sessionId;
+  }
+  get revision(): Revision {
+    return this.#facts.revision;
+  }
+  get era(): Era {
+    return this.#facts.revision.era;
+  }
+  get client(): ClientFacts {
+    return this.#facts.client;
+  }
+  get meta(): JsonObject {
+    return this.#facts.meta;
+  }
+  get origin(): CallOrigin | undefined {
+    return this.#facts.origin;
+  }
+  get app(): unknown {
+    return this.#facts.app;
+  }
+  get state(): Map<unknown, unknown> {
+    return this.#facts.state;
+  }
+  get run(): HandlerRun {
+    return this.#facts.run;
+  }
+  get log(): HandlerLog {
+    return (this.#log ??= createLog((level, data, logger) => this.#writeLog(level, data, logger)));
+  }
+
+  progress(update: ProgressUpdate | number, total?: number, message?: string): Promise<void> {
+    if (!this.#facts.isOver) this.#facts.progress?.report(typeof update === 'number' ? { progress: update, total, message } : update);
+    return resolvedPromise;
+  }
+
+  notify(method: string, params?: JsonObject): Promise<void> {
+    switch (method) {
+      case 'notifications/progress':
+        return this.#notifyProgress(params);
+      case 'notifications/message':
+        return this.#notifyMessage(params);
+      case 'notifications/cancelled':
+        // Only the server itself may send one, for what it began itself.
+        return resolvedPromise;
+      default:
+        return this.#notifyOther(method, params);
+    }
+  }
+
+  closeStream(retryMs?: number): void {
+    this.#facts.closeStream(retryMs);
+  }
+
+  elicit<S extends ObjectSchema>(params: ElicitFormRequest<S>, options?: AskOptions): Promise<ElicitFormResult<InferOutput<S>>>;
+  elicit(params: ElicitRequestParams, options?: AskOptions): Promise<ElicitResult>;
+  elicit(params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams, options?: AskOptions): Promise<unknown> {
+    return elicit(this.#facts, params, options);
+  }
+
+  sample(params: CreateMessageRequestParams, options?: AskOptions): Promise<CreateMessageResult> {
+    return this.#facts.run.ask({ method: 'sampling/createMessage', params, ...toAskOptions(options) }) as Promise<CreateMessageResult>;
+  }
+
+  listRoots(options?: AskOptions): Promise<ListRootsResult> {
+    return this.#facts.run.ask({ method: 'roots/list', ...toAskOptions(options) }) as Promise<JsonObject> as Promise<ListRootsResult>;
+  }
+
+  once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T> {
+    return this.#facts.run.once(key, fn);
+  }
+
+  sendNotification(notification: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcNotification): Promise<void> {
+    return this.notify(notification.method, notification.params);
+  }
+
+  sendRequest(request: { readonly method: string; readonly params?: JsonObject | undefined }, _schema?: unknown, options?: AskOptions): Promise<JsonObject> {
+    const { method, params } = request;
+    return this.#facts.run.ask({ method, ...(params ? { params } : {}), ...toAskOptions(options) });
+  }
+
+  #writeLog(level: LogLevel, data: JsonValue, logger: string | undefined): Promise<void> {
+    if (!isLoggingLevel(level)) return Promise.reject(new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`));
+    if (this.#facts.isOver) return resolvedPromise;
+    const params = this.#facts.logGate?.admit(level, data ?? null, logger);
+    return params ? this.#facts.run.report({ jsonrpc: '2.0', method: 'notifications/message', params }) : resolvedPromise;
+  }
+
+  #notifyProgress(params: JsonObject = {}): Promise<void> {
+    const { progress, total, message } = params;
+    // A token of another call may no longer be active, so only the call's own is used.
+    if (params['progressToken'] !== this.#facts.meta[META_PROGRESS_TOKEN] || typeof progress !== 'number') return resolvedPromise;
+    return this.progress({
+      progress,
+      total: typeof total === 'number' ? total : undefined,
+      message: typeof message === 'string' ? message : undefined,
+    });
+  }
+
+  #notifyMessage(params: JsonObject = {}): Promise<void> {
+    const { level, data, logger } = params;
+    return this.#writeLog(level as LogLevel, data ?? null, typeof logger === 'string' ? logger : undefined);
+  }
+
+  #notifyOther(method: string, params: JsonObject | undefined): Promise<void> {
+    const { core, revision } = this.#facts;
+    if (revision.rules.changeNotifications === 'listen') {
+      const kind = LIST_KINDS.find((each) => method === `notifications/${listTopic(each)}`);
+      if (kind) core.listChanges.mark(kind);
+      if (kind) return resolvedPromise;
+      if (method === 'notifications/resources/updated') return core.publishResourceUpdated(String(params?.['uri']));
+    }
+    return this.#facts.run.report({ jsonrpc: '2.0', method, ...(params ? { params } : {}) });
+  }
+}
+
+/** What of the options an `Ask` carries. */
+export function toAskOptions(options: AskOptions = {}): { key?: string; signal?: AbortSignal; timeoutMs?: number } {
+  const { key, signal, timeoutMs } = options;
+  return { ...(key === undefined ? {} : { key }), ...(signal ? { signal } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+}
+
+type WriteLog = (level: LogLevel, data: JsonValue, logger?: string) => Promise<void>;
+
+/** `log.info(...)` and its like call the log itself. */
+const LOG_METHODS: object = Object.setPrototypeOf(
+  Object.fromEntries(
+    LOGGING_LEVELS.map((level) => [
+      level,
+      function (this: WriteLog, data: JsonValue, logger?: string): Promise<void> {
+        return this(level, data, logger);
+      },
+    ]),
+  ),
+  Function.prototype,
+);
+
+function createLog(write: WriteLog): HandlerLog {
+  const log: WriteLog = (level, data, logger) => write(level, data, logger);
+  return Object.setPrototypeOf(log, LOG_METHODS);
+}

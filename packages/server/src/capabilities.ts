@@ -1,0 +1,75 @@
+/** What the server says that it can do: what was declared, what is registered, what extensions have. */
+
+import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import { type Revision, type ServerCapabilities, serverCapabilitiesFor } from '@mortise/protocol';
+import type { ServerExtension } from '@mortise/protocol/contracts';
+
+/** To whom capabilities are told. */
+export interface CapabilityAudience {
+  readonly via: 'channel' | 'exchange';
+  readonly isAuthenticated: boolean;
+  /** Whether notifications and requests can reach the client outside its own requests. */
+  readonly hasWayBack: boolean;
+}
+
+export class CapabilityBook {
+  readonly #extensions: readonly ServerExtension[];
+  #declared: ServerCapabilities;
+  #registered: ServerCapabilities = {};
+
+  constructor(declared: ServerCapabilities = {}, extensions: readonly ServerExtension[] = []) {
+    this.#declared = declared;
+    this.#extensions = extensions;
+  }
+
+  /** Adds to what the program declared. */
+  declare(capabilities: ServerCapabilities): void {
+    this.#declared = merge(this.#declared, capabilities);
+  }
+
+  /** Says what registering something shows. What the program declared wins. @returns Whether that is new. */
+  register(name: string, capability: JsonObject): boolean {
+    if (Object.hasOwn(this.#registered, name)) return false;
+    this.#registered = { ...this.#registered, [name]: capability };
+    return true;
+  }
+
+  /** Whether a capability, dotted for a nested one, is advertised in a revision, extensions' own ones apart. */
+  has(revision: Revision, dotted: string): boolean {
+    let value: JsonValue | undefined = serverCapabilitiesFor(revision, merge(this.#registered, this.#declared));
+    for (const key of dotted.split('.')) value = isJsonObject(value) ? value[key] : undefined;
+    return value !== undefined && value !== null && value !== false;
+  }
+
+  /** What is told to a client. */
+  tellTo(revision: Revision, audience: CapabilityAudience): ServerCapabilities {
+    let capabilities = merge(this.#registered, this.#declared);
+    for (const extension of this.#extensions) {
+      const own = extension.capabilities?.(revision, audience.via, audience.isAuthenticated);
+      if (own) capabilities = merge(capabilities, own as ServerCapabilities);
+      if (extension.settings) capabilities = merge(capabilities, { extensions: { [extension.id]: extension.settings } });
+    }
+    const told = serverCapabilitiesFor(revision, capabilities);
+    return audience.hasWayBack ? told : withoutWayBack(told);
+  }
+}
+
+function merge(under: JsonObject, over: JsonObject): JsonObject {
+  const merged: Record<string, JsonValue | undefined> = { ...under };
+  for (const [key, value] of Object.entries(over)) {
+    if (value === undefined) continue;
+    const below = merged[key];
+    merged[key] = isJsonObject(below) && isJsonObject(value) ? merge(below, value) : value;
+  }
+  return merged;
+}
+
+/** Nothing can be told to such a client that it did not ask for at that moment. */
+function withoutWayBack(capabilities: ServerCapabilities): ServerCapabilities {
+  const kept: Record<string, JsonValue | undefined> = { ...capabilities };
+  for (const name of ['tools', 'resources', 'prompts']) {
+    const { listChanged: _listChanged, subscribe: _subscribe, ...rest } = (kept[name] ?? {}) as JsonObject;
+    if (kept[name] !== undefined) kept[name] = rest;
+  }
+  return kept;
+}

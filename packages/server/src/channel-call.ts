@@ -1,0 +1,52 @@
+/** One request on a connection, in the form in which every host hands over its calls. */
+
+import type { InboundCall, JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import type { AuthInfo, ExchangeCall, Principal } from '@mortise/protocol/contracts';
+
+/** The principal of a connection whose transport verified nobody: the user of the machine. */
+export const LOCAL: Principal = 'local';
+
+/** The connection that a call arrived on. */
+export interface CallOwner {
+  send(notification: JsonRpcNotification): Promise<void>;
+}
+
+/** How many microtasks an answer takes at most from the handler to the transport; far more than it ever does. */
+const MAX_TURNS = 100;
+
+export class ChannelCall implements ExchangeCall {
+  readonly inbound: InboundCall;
+  readonly owner: CallOwner;
+
+  constructor(inbound: InboundCall, owner: CallOwner) {
+    this.inbound = inbound;
+    this.owner = owner;
+  }
+
+  get principal(): Principal {
+    return this.inbound.info?.principal ?? LOCAL;
+  }
+
+  get auth(): AuthInfo | undefined {
+    return this.inbound.info?.auth as AuthInfo | undefined;
+  }
+
+  get signal(): AbortSignal {
+    return this.inbound.signal;
+  }
+
+  get isCancelled(): boolean {
+    return this.inbound.isCancelled;
+  }
+
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    return this.inbound.notify(message.method, message.params);
+  }
+
+  /** Sends a notification right after the call's answer, which must be on its way already. Not if the call was cancelled. */
+  sendAfterAnswer(notification: JsonRpcNotification, turns = 0): void {
+    if (this.inbound.isCancelled || turns > MAX_TURNS) return;
+    if (this.inbound.isSettled) void this.owner.send(notification);
+    else queueMicrotask(() => this.sendAfterAnswer(notification, turns + 1));
+  }
+}

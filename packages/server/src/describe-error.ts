@@ -1,0 +1,43 @@
+/** What a model is told of an error that a tool threw. Nothing of stacks, paths and secrets, see docs/decisions/tool-errors.md. */
+
+import { isMortiseError } from '@mortise/jsonrpc-core';
+import { redactor } from './redactor.ts';
+
+const MAX_CHARACTERS = 300;
+
+/** Beside what `redact()` finds. Linear: no repetition nests or overlaps. */
+const UNSAFE: readonly (readonly [RegExp, string])[] = [
+  [/file:\/\/\S+/gi, '[path]'],
+  [/(^|[\s"'`(=[,])\/[^\s"'`()/]+\/[^\s"'`()]*/g, '$1[path]'],
+  [/\b[A-Za-z]:\\[^\s"'`]+/g, '[path]'],
+  [/\b([\w-]*(?:password|secret|token|key))(["']?\s?[:=]\s?["']?)[^\s"',;]+/gi, '$1$2[redacted]'],
+  [/\b[\w+/-]{40,}={0,2}/g, '[redacted]'],
+];
+
+let hideSecrets: ((text: string) => string) | undefined;
+
+/**
+ * The default of `ServerOptions.describeError`: the first line of what a `ToolError`, another error of Mortise or a plain `Error`
+ * says, without what looks like a path or a secret. Subclasses and errors with a `code`, as the platform and libraries throw them,
+ * speak of the inside of the server: of those, undefined.
+ */
+export function describeError(error: unknown): string | undefined {
+  try {
+    if (isMortiseError(error)) return error.code === 'ERR_TOOL' ? error.message : toSafeLine(error.message);
+    return isPlainError(error) ? toSafeLine(error.message) : undefined;
+  } catch {
+    // Whatever was thrown may have getters that throw.
+    return undefined;
+  }
+}
+
+function isPlainError(error: unknown): error is Error {
+  return error instanceof Error && Object.getPrototypeOf(error) === Error.prototype && !('code' in error) && typeof error.message === 'string';
+}
+
+function toSafeLine(message: string): string | undefined {
+  const [line = ''] = message.slice(0, 4 * MAX_CHARACTERS).split('\n');
+  hideSecrets ??= redactor();
+  const safe = UNSAFE.reduce((text, [pattern, mark]) => text.replace(pattern, mark), hideSecrets(line)).trim();
+  return safe === '' ? undefined : safe.slice(0, MAX_CHARACTERS);
+}

@@ -1,0 +1,301 @@
+/** A legacy session: what `initialize` agreed with one client, and how its messages become the server's ordinary dispatch. */
+
+import {
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type LogLevel,
+  ProtocolError,
+} from '@mortise/jsonrpc-core';
+import {
+  checkClientNotification,
+  checkClientParams,
+  type Implementation,
+  invalidParamsError,
+  META_PROTOCOL_VERSION,
+  negotiateLegacy,
+  type Revision,
+  type ServerCapabilities,
+} from '@mortise/protocol';
+import type { AuthInfo, BusMessage, ExchangeCall, ExtensionCall, Principal } from '@mortise/protocol/contracts';
+import { type Answer, answer, toErrorAnswer } from '../answer.ts';
+import type { ClientLink } from '../client-link.ts';
+import { LIST_KINDS, listTopic } from '../list-changed.ts';
+import { LogGate } from '../logging.ts';
+import type { ClientFacts } from '../middleware.ts';
+import { Outbox } from '../outbox.ts';
+import { metaOf, paramsOf, RequestCall } from '../request-call.ts';
+import type { ServerCore } from '../server-core.ts';
+import type { TopicListener } from '../topics.ts';
+import { methodNotFoundError } from '../wire-error.ts';
+import { NotificationCall } from './notification-call.ts';
+
+const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
+
+/** What a session keeps, in the form that it is opened from again. */
+export interface SessionFacts {
+  readonly revision: Revision;
+  readonly client: ClientFacts;
+  readonly isReady: boolean;
+  readonly logLevel: LogLevel | undefined;
+  readonly uris: readonly string[];
+  /** What the client was told. */
+  readonly advertised: ServerCapabilities;
+}
+
+export class Session implements TopicListener {
+  readonly core: ServerCore;
+  readonly link: ClientLink;
+  readonly principal: Principal;
+  readonly auth: AuthInfo | undefined;
+  #revision: Revision | undefined;
+  #client: ClientFacts = NOBODY;
+  #advertised: ServerCapabilities | undefined;
+  #isReady = false;
+  #isClosed = false;
+  #logLevel: LogLevel | undefined;
+  #logGate: LogGate | undefined;
+  #uris: Set<string> | undefined;
+  #outbox: Outbox | undefined;
+
+  constructor(core: ServerCore, link: ClientLink, caller: { readonly principal: Principal; readonly auth?: AuthInfo | undefined }) {
+    this.core = core;
+    this.link = link;
+    this.principal = caller.principal;
+    this.auth = caller.auth;
+  }
+
+  get id(): string | undefined {
+    return this.link.sessionId;
+  }
+
+  /** What was agreed on; undefined before `initialize`. */
+  get revision(): Revision | undefined {
+    return this.#revision;
+  }
+
+  get client(): ClientFacts {
+    return this.#client;
+  }
+
+  /** Whether the client said that it is ready: only then may the server write to it unasked. */
+  get isReady(): boolean {
+    return this.#isReady && !this.#isClosed;
+  }
+
+  get logLevel(): LogLevel | undefined {
+    return this.#logLevel;
+  }
+
+  get logGate(): LogGate {
+    const { logging = {} } = this.core.options;
+    return (this.#logGate ??= new LogGate(this.#logLevel ?? logging.defaultLevel ?? 'debug', this.core.clock, logging));
+  }
+
+  /** What the session remembers; undefined before `initialize`. */
+  get facts(): SessionFacts | undefined {
+    if (!this.#revision) return undefined;
+    return {
+      revision: this.#revision,
+      client: this.#client,
+      isReady: this.#isReady,
+      logLevel: this.#logLevel,
+      uris: [...(this.#uris ?? [])],
+      advertised: this.#advertised ?? {},
+    };
+  }
+
+  // ---- messages
+
+  /** Answers a request. Neither throws nor rejects. */
+  serve(request: JsonRpcRequest, host: ExchangeCall): Answer {
+    try {
+      return answer(this.#toCall(request, host));
+    } catch (error) {
+      return toErrorAnswer(request.id, error);
+    }
+  }
+
+  /** Takes a notification. Never throws; a malformed or unknown one is dropped. */
+  notice(notification: JsonRpcNotification, host: { readonly principal: Principal; readonly auth?: AuthInfo | undefined }): void {
+    const revision = this.#revision;
+    if (!revision || this.#isClosed) return;
+    const params = paramsOf(notification.params);
+    if (checkClientNotification(notification.method, notification.params) !== undefined) return;
+    if (notification.method === 'notifications/initialized') this.#becomeReady();
+    const entries = this.core.notifications.find(notification.method, revision.era);
+    if (entries.length === 0) return;
+    const canonical = revision.fromWire.notifications.get(notification.method)?.(params) ?? params;
+    const call: ExtensionCall = new NotificationCall(this, revision, host);
+    for (const entry of entries) void this.#run(notification.method, () => entry.run(canonical, call));
+  }
+
+  // ---- what session methods change
+
+  /** Opens the session. @returns What the client is told. */
+  open(revision: Revision, client: ClientFacts): ServerCapabilities {
+    this.#revision = revision;
+    this.#client = client;
+    this.#advertised = this.core.capabilities.tellTo(revision, {
+      via: 'channel',
+      isAuthenticated: this.auth !== undefined,
+      hasWayBack: this.link.canRequest,
+    });
+    this.core.sessions.add(this);
+    this.link.onOpened?.(revision.version);
+    this.link.onChanged?.();
+    return this.#advertised;
+  }
+
+  /** Goes on where another session stopped. */
+  restore(facts: SessionFacts): void {
+    this.#revision = facts.revision;
+    this.#client = facts.client;
+    this.#advertised = facts.advertised;
+    this.#logLevel = facts.logLevel;
+    this.core.sessions.add(this);
+    for (const uri of facts.uris) this.#listenTo(uri);
+    if (facts.isReady) this.#becomeReady();
+  }
+
+  setLogLevel(level: LogLevel): void {
+    this.#logLevel = level;
+    if (this.#logGate) this.#logGate.threshold = level;
+    this.link.onChanged?.();
+  }
+
+  /** @throws {ProtocolError} -32602: the session has as many subscriptions as it may have. */
+  subscribe(uri: string): void {
+    const max = this.core.options.maxSubscriptions ?? 1000;
+    if (!this.#uris?.has(uri) && (this.#uris?.size ?? 0) >= max) {
+      throw new ProtocolError(INVALID_PARAMS, `This session has ${max} subscriptions, which is the most: unsubscribe from some first`);
+    }
+    this.#listenTo(uri);
+    this.link.onChanged?.();
+  }
+
+  unsubscribe(uri: string): void {
+    if (!this.#uris?.delete(uri)) return;
+    this.core.topics.delete(`resource:${uri}`, this);
+    this.link.onChanged?.();
+  }
+
+  close(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.#isClosed = true;
+    this.core.sessions.delete(this);
+    for (const kind of LIST_KINDS) this.core.topics.delete(listTopic(kind), this);
+    for (const uri of this.#uris ?? []) this.core.topics.delete(`resource:${uri}`, this);
+    this.#uris = undefined;
+    this.#outbox?.clear();
+    return Promise.resolve();
+  }
+
+  // ---- what the session tells unasked
+
+  onEvent(event: BusMessage): void {
+    const isUpdate = event.topic.startsWith('resource:');
+    const method = isUpdate ? 'notifications/resources/updated' : `notifications/${event.topic}`;
+    const payload = event.payload as JsonObject | undefined;
+    const uri = payload?.['uri'];
+    const params: JsonObject | undefined = isUpdate ? { uri: typeof uri === 'string' ? uri : event.topic.slice('resource:'.length) } : undefined;
+    this.tell({ jsonrpc: '2.0', method, ...(params ? { params } : {}) }, isUpdate ? `${method} ${String(params?.['uri'])}` : method);
+  }
+
+  /** Sends a notification that belongs to no call, once the client is ready for such. @param key See `Outbox.push`. */
+  tell(notification: JsonRpcNotification, key: string | undefined): void {
+    const revision = this.#revision;
+    if (!revision || !this.isReady) return;
+    const { params } = notification;
+    const convert = params && revision.toWire.notifications.get(notification.method);
+    this.#outbox ??= new Outbox(
+      {
+        send: (message) => this.link.send(message),
+        onOverflow: () => this.core.logger.log('warning', 'A client is too slow: its notifications were dropped', { sessionId: this.id }),
+      },
+      this.core.options.maxQueuedNotifications ?? 1024,
+    );
+    this.#outbox.push(convert ? { ...notification, params: convert(params) } : notification, key);
+  }
+
+  #becomeReady(): void {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    for (const kind of LIST_KINDS) {
+      if (this.#advertised?.[kind]?.listChanged === true) this.core.topics.add(listTopic(kind), this);
+    }
+    this.link.onChanged?.();
+  }
+
+  #listenTo(uri: string): void {
+    (this.#uris ??= new Set()).add(uri);
+    this.core.topics.add(`resource:${uri}`, this);
+  }
+
+  async #run(method: string, fn: () => void | Promise<void>): Promise<void> {
+    try {
+      await fn();
+    } catch (error) {
+      this.core.logger.log('error', 'A notification handler failed', { method, error });
+    }
+  }
+
+  // ---- from a request to a call
+
+  #toCall(request: JsonRpcRequest, host: ExchangeCall): RequestCall {
+    const { method } = request;
+    const isOpening = method === 'initialize';
+    const revision = isOpening ? this.#negotiate(request) : (this.#revision ?? this.#beforeOpening(method));
+    const resolved = this.core.resolve(revision, method);
+    if (!resolved) throw methodNotFoundError(method);
+    const problem = checkClientParams(method, request.params);
+    if (problem !== undefined) throw invalidParamsError(problem);
+    const wire = paramsOf(request.params);
+    const params = resolved.readParams?.(wire) ?? wire;
+    return new RequestCall({
+      core: this.core,
+      resolved,
+      requestId: request.id,
+      params,
+      meta: metaOf(wire),
+      client: isOpening ? toClientFacts(params) : this.#client,
+      host,
+      via: 'channel',
+      session: this,
+    });
+  }
+
+  /** What may be said before `initialize`: a ping, and nothing else. */
+  #beforeOpening(method: string): Revision {
+    const revision = negotiateLegacy(undefined, this.core.revisions);
+    if (method === 'ping' && revision) return revision;
+    const modern = this.core.versions.filter((version) => !negotiatesLegacy(version, this.core.revisions));
+    const ways = [
+      ...(revision ? ['send "initialize" first'] : []),
+      ...(modern.length > 0 ? [`name the protocol version (${modern.join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`] : []),
+    ];
+    throw new ProtocolError(INVALID_PARAMS, `"${method.slice(0, 100)}" came before a protocol version was agreed on: ${ways.join(', or ')}`, {
+      supported: this.core.versions,
+    });
+  }
+
+  #negotiate(request: JsonRpcRequest): Revision {
+    if (this.#revision) throw new ProtocolError(INVALID_REQUEST, 'This session is already initialized: open another connection for another session');
+    const revision = negotiateLegacy(request.params?.['protocolVersion'], this.core.revisions);
+    if (revision) return revision;
+    const { versions } = this.core;
+    throw new ProtocolError(methodNotFoundError('initialize').rpcCode, `"initialize" is not spoken here: the supported protocol versions are ${versions.join(', ')}`, {
+      supported: versions,
+    });
+  }
+}
+
+function negotiatesLegacy(version: string, revisions: readonly Revision[]): boolean {
+  return negotiateLegacy(version, revisions)?.version === version;
+}
+
+function toClientFacts(params: JsonObject): ClientFacts {
+  return { info: params['clientInfo'] as Implementation, capabilities: params['capabilities'] as ClientFacts['capabilities'] };
+}

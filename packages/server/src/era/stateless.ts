@@ -1,0 +1,66 @@
+/** The modern era: each request says all there is to know about it, and nothing is remembered from one to the next. */
+
+import type { JsonObject, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import { checkClientParams, findRevision, invalidParamsError, readRequestMeta, type Revision, revisionsOf, unsupportedVersionError } from '@mortise/protocol';
+import type { ExchangeCall } from '@mortise/protocol/contracts';
+import { type Answer, answer, toErrorAnswer } from '../answer.ts';
+import { metaOf, paramsOf, RequestCall } from '../request-call.ts';
+import type { ServerCore } from '../server-core.ts';
+import { methodNotFoundError } from '../wire-error.ts';
+
+/** Answers a modern request. Neither throws nor rejects. */
+export function serveModern(core: ServerCore, request: JsonRpcRequest, host: ExchangeCall, via: 'channel' | 'exchange'): Answer {
+  try {
+    return answer(toCall(core, request, host, via));
+  } catch (error) {
+    return toErrorAnswer(request.id, error);
+  }
+}
+
+function toCall(core: ServerCore, request: JsonRpcRequest, host: ExchangeCall, via: 'channel' | 'exchange'): RequestCall {
+  const { method } = request;
+  const meta = readRequestMeta(request.params);
+  if (typeof meta === 'string') throw invalidParamsError(meta);
+  const revision = findSpoken(core, meta.protocolVersion);
+  const resolved = core.resolve(revision, method);
+  if (!resolved) throw methodNotFoundError(method);
+  const problem = checkClientParams(method, request.params);
+  if (problem !== undefined) throw invalidParamsError(problem);
+  const wire = paramsOf(request.params);
+  return new RequestCall({
+    core,
+    resolved,
+    requestId: request.id,
+    params: resolved.readParams?.(wire) ?? wire,
+    meta: metaOf(wire),
+    client: { info: meta.clientInfo, capabilities: meta.clientCapabilities },
+    host,
+    via,
+    session: undefined,
+  });
+}
+
+/** A legacy version may be named among the supported ones, but only `initialize` opens it. */
+function findSpoken(core: ServerCore, version: string): Revision {
+  const revision = findRevision(version);
+  if (revision && revisionsOf('modern', core.revisions).includes(revision)) return revision;
+  throw unsupportedVersionError(version.slice(0, 100), core.versions);
+}
+
+/** Gives a server `server/discover`. */
+export function addDiscovery(core: ServerCore): void {
+  core.setMethod('server/discover', {
+    isBounded: true,
+    run(_params, call): JsonObject {
+      const { instructions } = core.options;
+      const capabilities = core.capabilities.tellTo(call.revision, { via: call.via, isAuthenticated: call.auth !== undefined, hasWayBack: true });
+      return {
+        supportedVersions: core.versions,
+        capabilities,
+        ...(instructions === undefined ? {} : { instructions }),
+        // What extensions show may depend on who asks.
+        ...(core.options.extensions?.some((extension) => extension.capabilities) ? { cacheScope: 'private' } : {}),
+      };
+    },
+  });
+}

@@ -1,0 +1,44 @@
+/** From a canonical result to the one that is sent: the revision's shape, and what it wants on every result. */
+
+import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import { META_SERVER_INFO } from '@mortise/protocol';
+import type { RequestCall } from './request-call.ts';
+
+/** Marks results that are finished already, as kept pages of lists are. */
+const FINISHED: unique symbol = Symbol('finished');
+
+/** Marks a result as finished. @returns The same object. */
+export function markFinished<R extends JsonObject>(result: R): R {
+  return Object.defineProperty(result, FINISHED, { value: true });
+}
+
+/** Finishes a result for its call. */
+export function finishResult(result: JsonObject, call: RequestCall): JsonObject {
+  if ((result as { readonly [FINISHED]?: true })[FINISHED]) return result;
+  const { writeResult, revision } = call.resolved;
+  const shaped = writeResult && result !== call.ownResult ? writeResult(result) : result;
+  return revision.rules.resultType ? addResultMembers(shaped, call) : shaped;
+}
+
+function addResultMembers(result: JsonObject, call: RequestCall): JsonObject {
+  const resultType = result['resultType'] ?? 'complete';
+  const finished: Record<string, JsonValue | undefined> = { resultType, ...result };
+  finished['resultType'] = resultType;
+  const { serverInfo } = call.core;
+  if (serverInfo) {
+    const meta = result['_meta'];
+    finished['_meta'] = isJsonObject(meta) ? { [META_SERVER_INFO]: serverInfo, ...meta } : call.core.resultMeta;
+  }
+  if (call.resolved.facts?.cacheable && resultType === 'complete') addCacheHints(finished, call);
+  return finished;
+}
+
+function addCacheHints(finished: Record<string, JsonValue | undefined>, call: RequestCall): void {
+  const { cache = {} } = call.core.options;
+  const isRead = call.method === 'resources/read';
+  const ttlMs = finished['ttlMs'];
+  const isGoodTtl = typeof ttlMs === 'number' && Number.isInteger(ttlMs) && ttlMs >= 0;
+  if (!isGoodTtl) finished['ttlMs'] = (isRead ? cache.readTtlMs : cache.listTtlMs) ?? 0;
+  const scope = finished['cacheScope'];
+  if (scope !== 'public' && scope !== 'private') finished['cacheScope'] = isRead ? 'private' : (cache.listScope ?? 'public');
+}

@@ -1,0 +1,165 @@
+/** A legacy session that somebody else carries: HTTP hosts hand its messages over one by one and keep its state. */
+
+import { CancelledError, INVALID_REQUEST, isJsonRpcRequest, isJsonRpcResponse, isRequestId, type JsonObject, type JsonRpcMessage, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, ProtocolError, type RequestId, INVALID_PARAMS } from '@mortise/jsonrpc-core';
+import { findRevision, isLoggingLevel, negotiateLegacy, type ServerCapabilities } from '@mortise/protocol';
+import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import { toErrorAnswer } from './answer.ts';
+import type { ClientLink, LinkRequestOptions } from './client-link.ts';
+import { Session, type SessionFacts } from './era/session.ts';
+import { ServerClosedError } from './errors.ts';
+import { HostedCall } from './hosted-call.ts';
+import type { ClientFacts } from './middleware.ts';
+import { PendingAsks } from './pending-asks.ts';
+import { serveRaw } from './raw-call.ts';
+import type { ServerCore } from './server-core.ts';
+
+/** The layout of `state`. Counted up whenever what is inside changes its meaning. */
+const LAYOUT = 1;
+
+/** @throws {ProtocolError} -32602: `saved` has a layout or revision that this server does not know. */
+export function openHostedSession(core: ServerCore, link: SessionLink, saved?: SessionState): LegacySession {
+  const session = new HostedSession(core, link);
+  if (saved) session.restore(saved);
+  return session;
+}
+
+class HostedSession implements LegacySession, ClientLink {
+  readonly #core: ServerCore;
+  readonly #link: SessionLink;
+  readonly #session: Session;
+  readonly #running = new Map<RequestId, HostedCall>();
+  #asks: PendingAsks | undefined;
+  #isClosed = false;
+
+  constructor(core: ServerCore, link: SessionLink) {
+    this.#core = core;
+    this.#link = link;
+    this.#session = new Session(core, this, link);
+  }
+
+  get state(): SessionState {
+    const facts = this.#session.facts;
+    return facts ? toState(facts) : { layout: LAYOUT };
+  }
+
+  get canRequest(): boolean {
+    return this.#link.canRequest;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#link.sessionId;
+  }
+
+  restore(saved: SessionState): void {
+    const facts = fromState(saved, this.#core);
+    if (facts) this.#session.restore(facts);
+  }
+
+  async receive(message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> {
+    const isRequest = isJsonRpcRequest(message);
+    // One session never tells another principal that it exists.
+    if (call.principal !== this.#link.principal || this.#isClosed) return isRequest ? toErrorAnswer(message.id, unknownSession()) : undefined;
+    if (isRequest) return this.#serve(message, call);
+    if (isJsonRpcResponse(message)) this.#asks?.settle(message);
+    else this.#notice(message, call);
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const reason = new ServerClosedError('The session was closed');
+    for (const call of this.#running.values()) call.cancel(reason);
+    this.#running.clear();
+    this.#asks?.failAll(reason);
+    await this.#session.close();
+  }
+
+  // ---- the session's way to its client
+
+  send(notification: JsonRpcNotification): Promise<void> {
+    return this.#link.send(notification);
+  }
+
+  request(method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> {
+    const { call } = options;
+    const carrier = call ? (message: JsonRpcNotification | JsonRpcRequest) => call.send(message) : (message: JsonRpcNotification | JsonRpcRequest) => this.#link.send(message);
+    return (this.#asks ??= new PendingAsks(this.#core.clock)).ask(method, params, options, carrier);
+  }
+
+  onChanged(): void {
+    this.#link.onStateChange?.(this.state);
+  }
+
+  // ---- messages
+
+  /** A cancelled request has no answer, so its promise settles at once with none. */
+  async #serve(request: JsonRpcRequest, exchange: ExchangeCall): Promise<JsonRpcResponse | undefined> {
+    if (this.#running.has(request.id)) {
+      return toErrorAnswer(request.id, new ProtocolError(INVALID_REQUEST, 'A request with this id is still being served: use a new id'));
+    }
+    const call = new HostedCall(exchange);
+    this.#running.set(request.id, call);
+    try {
+      const answered = this.#core.rawHandler
+        ? serveRaw(request, this.#toRawCarrier(call), () => this.#session.serve(request, call))
+        : this.#session.serve(request, call);
+      if (!(answered instanceof Promise)) return answered;
+      return await Promise.race([answered, call.cancelled]);
+    } finally {
+      this.#running.delete(request.id);
+      call.release();
+    }
+  }
+
+  #toRawCarrier(host: HostedCall): Parameters<typeof serveRaw>[1] {
+    const request = (method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> => this.request(method, params, { ...options, call: host });
+    return { core: this.#core, host, via: 'channel', sessionId: this.sessionId, request: this.canRequest ? request : undefined };
+  }
+
+  #notice(notification: JsonRpcNotification, call: ExchangeCall): void {
+    const { method, params } = notification;
+    if (method === 'notifications/cancelled') {
+      const id = params?.['requestId'];
+      const reason = params?.['reason'];
+      if (isRequestId(id)) this.#running.get(id)?.cancel(new CancelledError(typeof reason === 'string' ? reason : undefined));
+      return;
+    }
+    this.#session.notice(notification, call);
+  }
+}
+
+function unknownSession(): ProtocolError {
+  return new ProtocolError(INVALID_REQUEST, 'There is no such session: send "initialize" to open one');
+}
+
+function toState(facts: SessionFacts): SessionState {
+  return {
+    layout: LAYOUT,
+    revision: facts.revision.version,
+    client: { capabilities: facts.client.capabilities, ...(facts.client.info ? { info: facts.client.info } : {}) },
+    advertised: facts.advertised,
+    isReady: facts.isReady,
+    ...(facts.logLevel ? { logLevel: facts.logLevel } : {}),
+    ...(facts.uris.length > 0 ? { subscriptions: facts.uris } : {}),
+  };
+}
+
+/** Gives undefined for a session that had not been opened yet. */
+function fromState(state: SessionState, core: ServerCore): SessionFacts | undefined {
+  if (state.layout !== LAYOUT) throw new ProtocolError(INVALID_PARAMS, `The saved session has layout ${String(state.layout)}, this server knows ${LAYOUT}: open a new session`);
+  const { revision: version, client, advertised, isReady, logLevel, subscriptions } = state;
+  if (version === undefined) return undefined;
+  const revision = findRevision(version);
+  if (!revision || negotiateLegacy(version, core.revisions) !== revision) {
+    throw new ProtocolError(INVALID_PARAMS, `The saved session speaks ${String(version)}, this server does not: open a new session`);
+  }
+  return {
+    revision,
+    client: client as unknown as ClientFacts,
+    isReady: isReady === true,
+    logLevel: isLoggingLevel(logLevel) ? logLevel : undefined,
+    uris: Array.isArray(subscriptions) ? subscriptions.filter((uri) => typeof uri === 'string') : [],
+    advertised: (advertised ?? {}) as ServerCapabilities,
+  };
+}

@@ -1,0 +1,72 @@
+/** `@mortise/server`: write an MCP server once, serve it in every revision of the protocol. */
+
+// What programs use.
+export { McpServer, type McpServerOptions, type ToolDefinitions } from './mcp-server.ts';
+export { ResourceTemplate, type ListResources, type ResourceTemplateCallbacks } from './resource-template.ts';
+export { completable, type CompleteContext, type Completer, type CompleteReturn } from './completable.ts';
+export { rank } from './rank.ts';
+export { definePrompt, defineResource, defineTool } from './define-tool.ts';
+export { auditLog } from './middleware/audit-log.ts';
+export { rateLimit } from './middleware/rate-limit.ts';
+export { redact } from './middleware/redact.ts';
+export { sanitizeOutput } from './middleware/sanitize-output.ts';
+export type {
+  AskOptions,
+  ElicitFormRequest,
+  ElicitFormResult,
+  HandlerContext,
+  HandlerLog,
+  ProgressUpdate,
+  VisibilityContext,
+} from './context.ts';
+export type {
+  ListedConfig,
+  PromptChanges,
+  PromptConfig,
+  PromptHandler,
+  PromptReturn,
+  ReadContent,
+  ReadReturn,
+  RegisteredItem,
+  RegisteredPrompt,
+  RegisteredResource,
+  RegisteredResourceTemplate,
+  RegisteredTool,
+  ResourceChanges,
+  ResourceConfig,
+  ResourceReader,
+  ResourceTemplateChanges,
+  TemplateReader,
+  TemplateVariables,
+  ToolChanges,
+  ToolConfig,
+  ToolOptions,
+} from './config.ts';
+export type { ToolHandler, ToolInputSchema, ToolOutputSchema, ToolResultLike, ToolReturn } from './tool-handler.ts';
+export type { AnySchema, InferInput, InferOutput, ObjectSchema, RawShape } from './schema/infer.ts';
+export type {
+  AnyPromptDefinition,
+  AnyToolDefinition,
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+  ToolDefinition,
+} from './define-tool.ts';
+export type { ClientFacts, Middleware, MiddlewareCall, NextMiddleware } from './middleware.ts';
+export type { CacheOptions, ContextCall, KeepAliveOptions, LoggingOptions, ProgressOptions, ServerOptions } from './options.ts';
+export type { CloseOptions } from './server.ts';
+export {
+  type AnyServerError,
+  AskUnavailableError,
+  ClientCapabilityError,
+  HandlerTimeoutError,
+  InvalidAnswerError,
+  InvalidHandlerResultError,
+  RegistrationError,
+  SchemaUnsupportedError,
+  ServerClosedError,
+  ToolError,
+} from './errors.ts';
+
+// What implementers of schemas and extensions use.
+export { describeError } from './describe-error.ts';

@@ -1,0 +1,45 @@
+/** Which log messages reach a client: by the level that it set, and no more than it can stand. */
+
+import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
+import { isLevelEnabled } from '@mortise/protocol';
+import type { LoggingOptions } from './options.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+const DEFAULT_BURST = 100;
+const DEFAULT_PER_SECOND = 50;
+
+/** Lets messages through by level and rate. One a legacy session, one a modern request. */
+export class LogGate {
+  /** The least severe level that passes; undefined for silence. */
+  threshold: LogLevel | undefined;
+  readonly #clock: Clock;
+  readonly #options: LoggingOptions;
+  #bucket: TokenBucket | undefined;
+  #dropped = 0;
+
+  constructor(threshold: LogLevel | undefined, clock: Clock, options: LoggingOptions = {}) {
+    this.threshold = threshold;
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** The params of the notification for a message that passes; undefined for one that does not. */
+  admit(level: LogLevel, data: JsonValue, logger: string | undefined): JsonObject | undefined {
+    if (this.threshold === undefined || !isLevelEnabled(level, this.threshold)) return undefined;
+    this.#bucket ??= new TokenBucket(this.#options.burst ?? DEFAULT_BURST, this.#options.perSecond ?? DEFAULT_PER_SECOND, this.#clock);
+    if (!this.#bucket.take()) {
+      this.#dropped++;
+      return undefined;
+    }
+    const meta = this.#takeDropped();
+    return { level, ...(logger === undefined ? {} : { logger }), data, ...(meta ? { _meta: meta } : {}) };
+  }
+
+  /** Says on the next message how many did not pass since the last. */
+  #takeDropped(): JsonObject | undefined {
+    if (this.#dropped === 0) return undefined;
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    return { 'dev.mortise/droppedMessages': dropped };
+  }
+}

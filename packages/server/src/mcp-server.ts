@@ -1,0 +1,237 @@
+/** `McpServer`: tools, resources and prompts by name. Written once, served in every revision, to any number of clients at once. */
+
+import type { JsonRpcRequest, JsonRpcResponse, ServerConnection, Transport } from '@mortise/jsonrpc-core';
+import type { Implementation, LoggingMessageNotificationParams } from '@mortise/protocol';
+import type {
+  EndpointTransport,
+  ExchangeCall,
+  LegacySession,
+  McpEndpoint,
+  ParamHeaders,
+  Principal,
+  SessionLink,
+  SessionState,
+} from '@mortise/protocol/contracts';
+import type {
+  PromptConfig,
+  PromptHandler,
+  RegisteredPrompt,
+  RegisteredResource,
+  RegisteredResourceTemplate,
+  RegisteredTool,
+  ResourceConfig,
+  ResourceReader,
+  TemplateReader,
+  ToolConfig,
+} from './config.ts';
+import type { HandlerContext } from './context.ts';
+import type { AnyPromptDefinition, AnyToolDefinition, ResourceDefinition, ResourceTemplateDefinition } from './define-tool.ts';
+import type { Middleware } from './middleware.ts';
+import type { ServerOptions } from './options.ts';
+import { addCompletions } from './registry/completions.ts';
+import { type PromptFn, Prompts } from './registry/prompts.ts';
+import type { ReadFn } from './registry/resource-items.ts';
+import { Resources } from './registry/resources.ts';
+import { type ToolFn, Tools } from './registry/tools.ts';
+import type { ResourceTemplate } from './resource-template.ts';
+import type { ObjectSchema } from './schema/infer.ts';
+import { type CloseOptions, connectTo, Server } from './server.ts';
+import type { ServerCore } from './server-core.ts';
+import type { ToolHandler, ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
+
+/** Tools as values, by name. */
+export type ToolDefinitions = Readonly<Record<string, AnyToolDefinition>>;
+
+/** The options of `McpServer`. */
+export interface McpServerOptions<App = unknown, ToolValues extends ToolDefinitions = ToolDefinitions> extends ServerOptions<App> {
+  /** Tools made by `defineTool`, under their names. `createClient<typeof server>` knows their types. */
+  readonly tools?: ToolValues;
+  /** Prompts made by `definePrompt`, under their names. */
+  readonly prompts?: Readonly<Record<string, AnyPromptDefinition>>;
+  /** Resources and templates made by `defineResource`, under their names. */
+  readonly resources?: Readonly<Record<string, ResourceDefinition<App> | ResourceTemplateDefinition<App>>>;
+}
+
+/**
+ * A server of tools, resources and prompts.
+ *
+ * ```ts
+ * const server = new McpServer({ name: 'calculator', version: '1.0.0' });
+ * server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => String(a + b));
+ * await serveStdio(server);
+ * ```
+ *
+ * @see 2026-07-28 server/index
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no tools as values
+export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> implements McpEndpoint {
+  /** Never there at run time: the tools given as values, for `createClient<typeof server>`. */
+  declare readonly '~tools'?: ToolValues;
+  /** The low-level object: methods by name, `onAnyRequest`. */
+  readonly server: Server<App>;
+  readonly #core: ServerCore;
+  readonly #tools: Tools;
+  readonly #resources: Resources;
+  readonly #prompts: Prompts;
+
+  constructor(info: Implementation, options: McpServerOptions<App, ToolValues> = {}) {
+    this.server = new Server<App>(info, options);
+    this.#core = Server.coreOf(this.server as Server<never>);
+    this.#tools = new Tools(this.#core);
+    this.#resources = new Resources(this.#core, () => this.#serveCompletions());
+    this.#prompts = new Prompts(this.#core, () => this.#serveCompletions());
+    Server.setTools(this.server as Server<never>, this.#tools);
+    this.#registerValues(options);
+  }
+
+  // ---- what it offers
+
+  /**
+   * Registers a tool. Clients that are connected are told that the list changed.
+   *
+   * @param handler Given the checked arguments and the context, or the context alone where there is no `inputSchema`.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or an option belongs to no installed extension.
+   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema cannot be told as JSON Schema.
+   * @see 2026-07-28 server/tools
+   */
+  registerTool<In extends ToolInputSchema = undefined, Out extends ToolOutputSchema = undefined>(
+    name: string,
+    config: ToolConfig<In, Out, App>,
+    handler: ToolHandler<In, Out, HandlerContext<App>>,
+  ): RegisteredTool {
+    return this.#tools.register(name, config as ToolConfig, handler as ToolFn);
+  }
+
+  /**
+   * Registers a resource at one address, or a template's whole family.
+   *
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the address or the template's name is taken, or the address is none.
+   * @see 2026-07-28 server/resources
+   */
+  registerResource(name: string, uri: string, config: ResourceConfig<App>, read: ResourceReader<HandlerContext<App>>): RegisteredResource;
+  registerResource(
+    name: string,
+    template: ResourceTemplate,
+    config: ResourceConfig<App>,
+    read: TemplateReader<HandlerContext<App>>,
+  ): RegisteredResourceTemplate;
+  registerResource(
+    name: string,
+    at: string | ResourceTemplate,
+    config: ResourceConfig<App>,
+    read: ResourceReader<HandlerContext<App>> | TemplateReader<HandlerContext<App>>,
+  ): RegisteredResource | RegisteredResourceTemplate {
+    if (typeof at === 'string') return this.#resources.register(name, at, config as ResourceConfig, read as ReadFn);
+    return this.#resources.registerTemplate(name, at, config as ResourceConfig, read as ReadFn);
+  }
+
+  /**
+   * Registers a prompt.
+   *
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken.
+   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: `argsSchema` cannot be told as JSON Schema.
+   * @see 2026-07-28 server/prompts
+   */
+  registerPrompt<Args extends ObjectSchema | undefined = undefined>(
+    name: string,
+    config: PromptConfig<Args, App>,
+    handler: PromptHandler<Args, HandlerContext<App>>,
+  ): RegisteredPrompt {
+    return this.#prompts.register(name, config as PromptConfig, handler as PromptFn);
+  }
+
+  /** Wraps every request, or those of one method. The first one added is the outermost. */
+  use(middleware: Middleware<App>): this;
+  use(method: string, middleware: Middleware<App>): this;
+  use(first: string | Middleware<App>, second?: Middleware<App>): this {
+    if (typeof first === 'string') this.server.use(first, second as Middleware<App>);
+    else this.server.use(first);
+    return this;
+  }
+
+  // ---- how it is reached
+
+  /**
+   * Serves a connection. May be called any number of times, each with a transport of its own; no client learns of another.
+   *
+   * @throws Whatever the transport's `start` rejects with.
+   */
+  connect(transport: Transport | EndpointTransport): Promise<ServerConnection> {
+    return connectTo(this, this.#core, transport);
+  }
+
+  /** Whether a connection is open. */
+  isConnected(): boolean {
+    return this.server.isConnected();
+  }
+
+  /** Ends subscriptions with their result, lets calls finish, aborts what is left, closes every connection and session. */
+  close(options?: CloseOptions): Promise<void> {
+    return this.server.close(options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  handle(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse> {
+    return this.server.handle(request, call);
+  }
+
+  openSession(link: SessionLink, saved?: SessionState): LegacySession {
+    return this.server.openSession(link, saved);
+  }
+
+  paramHeaders(toolName: string, principal: Principal): ParamHeaders | undefined {
+    return this.server.paramHeaders(toolName, principal);
+  }
+
+  nameParam(method: string): string | undefined {
+    return this.server.nameParam(method);
+  }
+
+  // ---- what it tells unasked
+
+  /** Tells clients that the list of tools changed; registering and handles do so by themselves. */
+  sendToolListChanged(): Promise<void> {
+    return this.server.sendToolListChanged();
+  }
+
+  /** Tells clients that the list of resources or templates changed; registering and handles do so by themselves. */
+  sendResourceListChanged(): Promise<void> {
+    return this.server.sendResourceListChanged();
+  }
+
+  /** Tells clients that the list of prompts changed; registering and handles do so by themselves. */
+  sendPromptListChanged(): Promise<void> {
+    return this.server.sendPromptListChanged();
+  }
+
+  /** Tells those who subscribed to a resource that it changed. */
+  sendResourceUpdated(params: { readonly uri: string }): Promise<void> {
+    return this.server.sendResourceUpdated(params);
+  }
+
+  /**
+   * Sends a log message to legacy clients. See `Server.sendLoggingMessage`.
+   *
+   * @deprecated since 2026-07-28: write to stderr, or use OpenTelemetry. Works in every legacy revision.
+   */
+  sendLoggingMessage(params: LoggingMessageNotificationParams, sessionId?: string): Promise<void> {
+    return this.server.sendLoggingMessage(params, sessionId);
+  }
+
+  #serveCompletions(): void {
+    addCompletions(this.#core, this.#prompts, this.#resources);
+  }
+
+  #registerValues({ tools = {} as ToolValues, prompts = {}, resources = {} }: McpServerOptions<App, ToolValues>): void {
+    for (const [name, tool] of Object.entries(tools)) this.#tools.register(name, tool.config, tool.handler as ToolFn);
+    for (const [name, prompt] of Object.entries(prompts)) this.#prompts.register(name, prompt.config, prompt.handler as PromptFn);
+    for (const [name, resource] of Object.entries(resources)) {
+      const config = resource.config as ResourceConfig;
+      if (resource.kind === 'resource') this.#resources.register(name, resource.uri, config, resource.read as ReadFn);
+      else this.#resources.registerTemplate(name, resource.template, config, resource.read as ReadFn);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/** How a server behaves. Every option has a default that is right for most. */
+
+import type { Clock, Logger, LogLevel } from '@mortise/jsonrpc-core';
+import type { CacheScope, ServerCapabilities } from '@mortise/protocol';
+import type { JsonSchemaValidator, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
+import type { MiddlewareCall } from './middleware.ts';
+
+/** What `options.context` may look at: the request before its app context exists. */
+export type ContextCall = Omit<MiddlewareCall<undefined>, 'app'>;
+
+/** How progress is thinned out. */
+export interface ProgressOptions {
+  /** The time between two notifications of one call once `burst` is used up, in milliseconds. 0 merges only while the transport is full. @default 50 */
+  readonly minIntervalMs?: number;
+  /** How many may go out before the interval holds; they come back at its rate. @default 20 */
+  readonly burst?: number;
+}
+
+/** How log messages to clients are limited. */
+export interface LoggingOptions {
+  /** What a legacy session gets before it sets a level. @default 'debug', which is everything */
+  readonly defaultLevel?: LogLevel;
+  /** How many messages one session, or one modern request, may get at once; further ones are dropped and counted. @default 100 */
+  readonly burst?: number;
+  /** How many messages come back to `burst` in a second. @default 50 */
+  readonly perSecond?: number;
+}
+
+/** What modern results say about caching. */
+export interface CacheOptions {
+  /** How long a list or discovery stays good, in milliseconds. @default 0: ask again, or listen for changes */
+  readonly listTtlMs?: number;
+  /** How long what was read stays good where the resource does not say, in milliseconds. @default 0 */
+  readonly readTtlMs?: number;
+  /** Whose lists are, as long as no rule hides something from some callers; then it is always `private`. @default 'public' */
+  readonly listScope?: CacheScope;
+}
+
+/** When a silent legacy client is asked whether it is still there. The modern era has no ping. */
+export interface KeepAliveOptions {
+  /** How long nothing must have come before a ping is sent, in milliseconds. @default 30_000 */
+  readonly everyMs?: number;
+  /** How long a ping waits for its answer, in milliseconds. @default 10_000 */
+  readonly timeoutMs?: number;
+  /** How many pings in a row must fail before the connection is closed. @default 3 */
+  readonly failures?: number;
+}
+
+/** The options of `Server` and `McpServer`. */
+export interface ServerOptions<App = unknown> {
+  /** What the server can do beside what registering shows: `logging`, `experimental`, or `tools` before the first tool exists. */
+  readonly capabilities?: ServerCapabilities;
+  /** How to use the server, for the model. */
+  readonly instructions?: string;
+  /** The protocol versions to speak. @default all five; leave the legacy ones out for a server without sessions */
+  readonly supportedVersions?: readonly string[];
+  /** Makes the app context of a request: a tenant, a database handle. Once a request, before any middleware; may wait. */
+  readonly context?: (call: ContextCall) => App | Promise<App>;
+  readonly extensions?: readonly ServerExtension[];
+  /** Carries change events between the machines of one server. @default one within this process */
+  readonly messageBus?: MessageBus;
+  /** Checks plain JSON Schemas. @default the eval-free validator of `@mortise/protocol/json-schema`, loaded when first needed */
+  readonly validator?: JsonSchemaValidator;
+  /** How long a handler may run, in milliseconds; questions to the client do not count. `Infinity` for no bound. @default 600_000 */
+  readonly handlerTimeoutMs?: number;
+  /** How long a question to the client waits for its answer, in milliseconds. @default 600_000 */
+  readonly askTimeoutMs?: number;
+  /** How many items a page of a list holds. @default 1_000 */
+  readonly pageSize?: number;
+  /** 16 bytes that machines share so that each can read the cursors of the others. @default random, per server */
+  readonly cursorKey?: Uint8Array;
+  /** How long changes of a list are gathered before clients are told, in milliseconds. @default 0: one macrotask */
+  readonly debounceMs?: number;
+  /** Whether modern results name the server in their `_meta`. @default true */
+  readonly tellsServerInfo?: boolean;
+  readonly cache?: CacheOptions;
+  readonly progress?: ProgressOptions;
+  readonly logging?: LoggingOptions;
+  /** @default no pings */
+  readonly keepAlive?: KeepAliveOptions | boolean;
+  /**
+   * What the model is told of an error that a tool threw; undefined for a neutral sentence. The default shows the messages of
+   * `ToolError` and of plain `Error`, with paths and what looks like a secret taken out, and nothing of any other error.
+   */
+  readonly describeError?: (error: unknown) => string | undefined;
+  /** How many resources one legacy session may subscribe to, and one `subscriptions/listen` may name. @default 1_000 */
+  readonly maxSubscriptions?: number;
+  /** How many notifications may wait for a slow listener before its subscription ends. @default 1_024 */
+  readonly maxQueuedNotifications?: number;
+  /** @default a logger that drops every line */
+  readonly logger?: Logger;
+  /** @default the platform's clock */
+  readonly clock?: Clock;
+}

@@ -1,0 +1,214 @@
+/** What a server offers of one kind: an ordered set of items with handles, visibility rules, and pages that are computed once. */
+
+import { INVALID_PARAMS, type JsonObject, ProtocolError, withSerialized } from '@mortise/jsonrpc-core';
+import type { Revision } from '@mortise/protocol';
+import type { Principal, AuthInfo, CallOrigin } from '@mortise/protocol/contracts';
+import type { VisibilityContext } from '../context.ts';
+import { RegistrationError } from '../errors.ts';
+import { finishResult, markFinished } from '../finish-result.ts';
+import type { ListKind } from '../list-changed.ts';
+import type { RequestCall } from '../request-call.ts';
+import type { ServerCore } from '../server-core.ts';
+
+/** One item of a catalog. */
+export interface CatalogItem {
+  /** What it is found by: a name or a URI. */
+  key: string;
+  isEnabled: boolean;
+  readonly visible: ((ctx: VisibilityContext) => boolean) | undefined;
+  /** How a list shows it, canonical. */
+  define(revision: Revision): JsonObject;
+}
+
+/** Who asks, as far as visibility may depend on it. A call is one. */
+export interface Asker {
+  readonly principal: Principal;
+  readonly auth: AuthInfo | undefined;
+  readonly app: unknown;
+  readonly origin: CallOrigin | undefined;
+}
+
+export interface CatalogInit {
+  readonly core: ServerCore;
+  readonly kind: ListKind;
+  /** What one item is called in messages: `tool`. */
+  readonly noun: string;
+  /** The list's method, and the member of its result that holds the items. */
+  readonly method: string;
+  readonly member: string;
+}
+
+interface Slot<Item> {
+  readonly item: Item;
+  /** Where it stands: counted up, never used again, so that a cursor outlives changes. */
+  readonly order: number;
+}
+
+/** One page under way. */
+interface Page {
+  readonly items: JsonObject[];
+  nextCursor: string | undefined;
+}
+
+export class Catalog<Item extends CatalogItem> {
+  readonly #init: CatalogInit;
+  readonly #slots = new Map<string, Slot<Item>>();
+  #lastOrder = 0;
+  #hasRules = false;
+  /** Finished pages by revision and cursor; only where nobody sees less than another. */
+  #pages = new Map<Revision, Map<string | undefined, JsonObject>>();
+  /** How a revision's list shows each item; undefined for one that it cannot show. */
+  #shown = new Map<Revision, Map<Item, JsonObject | undefined>>();
+
+  constructor(init: CatalogInit) {
+    this.#init = init;
+  }
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  get items(): Iterable<Item> {
+    return [...this.#slots.values()].map(({ item }) => item);
+  }
+
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: the key is taken. */
+  add(item: Item): void {
+    this.#requireFree(item.key);
+    this.#slots.set(item.key, { item, order: ++this.#lastOrder });
+    this.changed();
+  }
+
+  /** Gives an item another key; it stays where it stands. */
+  rename(item: Item, key: string): void {
+    if (key === item.key) return;
+    this.#requireFree(key);
+    const slots = [...this.#slots];
+    this.#slots.clear();
+    for (const [known, slot] of slots) this.#slots.set(slot.item === item ? key : known, slot);
+    item.key = key;
+    this.changed();
+  }
+
+  delete(item: Item): void {
+    if (this.#slots.get(item.key)?.item !== item) return;
+    this.#slots.delete(item.key);
+    this.changed();
+  }
+
+  /** An item changed: what was computed is forgotten, and clients are told. */
+  changed(): void {
+    this.#hasRules = [...this.#slots.values()].some(({ item }) => item.visible !== undefined);
+    this.#pages = new Map();
+    this.#shown = new Map();
+    this.#init.core.listChanges.mark(this.#init.kind);
+  }
+
+  /** The item of a key, if this caller may see it. */
+  find(key: string, asker: Asker): Item | undefined {
+    const item = this.#slots.get(key)?.item;
+    return item && this.isVisible(item, asker) ? item : undefined;
+  }
+
+  /** The first item that a caller may see and a test accepts. */
+  findBy(asker: Asker, test: (item: Item) => boolean): Item | undefined {
+    for (const { item } of this.#slots.values()) if (test(item) && this.isVisible(item, asker)) return item;
+    return undefined;
+  }
+
+  isVisible(item: Item, asker: Asker): boolean {
+    if (!item.isEnabled) return false;
+    if (!item.visible) return true;
+    try {
+      return item.visible({ principal: asker.principal, auth: asker.auth, app: asker.app, origin: asker.origin });
+    } catch (error) {
+      this.#init.core.logger.log('error', `The visibility rule of ${this.#init.noun} "${item.key}" failed: it is hidden`, { error });
+      return false;
+    }
+  }
+
+  /** A page of the list, finished for the call. */
+  list(call: RequestCall): JsonObject {
+    if (this.#hasRules) return this.toResult(this.page(call, this.startOf(call)), call, true);
+    const cursor = call.params['cursor'] as string | undefined;
+    let pages = this.#pages.get(call.revision);
+    if (!pages) this.#pages.set(call.revision, (pages = new Map()));
+    const known = pages.get(cursor);
+    if (known) return known;
+    const result = finishResult(this.toResult(this.page(call, this.startOf(call)), call, false), call);
+    const kept = withSerialized(markFinished(result), JSON.stringify(result));
+    pages.set(cursor, kept);
+    return kept;
+  }
+
+  /** Whether some callers may see less than others. */
+  get hasRules(): boolean {
+    return this.#hasRules;
+  }
+
+  /** Where the cursor of a call says to go on. @throws {ProtocolError} -32602 for a cursor that this list did not give. */
+  startOf(call: RequestCall): string {
+    const cursor = call.params['cursor'];
+    if (cursor === undefined) return '0';
+    const position = this.#init.core.cursors.decode(this.#init.method, String(cursor));
+    if (position === undefined) throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
+    return position;
+  }
+
+  cursorFor(position: string): string {
+    return this.#init.core.cursors.encode(this.#init.method, position);
+  }
+
+  /** The items after a position. @param start An item's order. */
+  page(call: RequestCall, start: string): Page {
+    const after = Number(start);
+    const { pageSize = 1000 } = this.#init.core.options;
+    const page: Page = { items: [], nextCursor: undefined };
+    let last = after;
+    for (const { item, order } of this.#slots.values()) {
+      if (order <= after || !this.isVisible(item, call)) continue;
+      const shown = this.#show(item, call);
+      if (!shown) continue;
+      if (page.items.length >= pageSize) {
+        page.nextCursor = this.cursorFor(String(last));
+        return page;
+      }
+      page.items.push(shown);
+      last = order;
+    }
+    return page;
+  }
+
+  /** @param isPrivate Whether the list depends on who asks. */
+  toResult({ items, nextCursor }: Page, call: RequestCall, isPrivate: boolean): JsonObject {
+    const result: JsonObject = {
+      [this.#init.member]: items,
+      ...(nextCursor === undefined ? {} : { nextCursor }),
+      ...(isPrivate && call.resolved.facts?.cacheable ? { cacheScope: 'private' } : {}),
+    };
+    // Each item has its revision's shape already.
+    call.ownResult = result;
+    return result;
+  }
+
+  #show(item: Item, call: RequestCall): JsonObject | undefined {
+    const { revision } = call;
+    let shown = this.#shown.get(revision);
+    if (!shown) this.#shown.set(revision, (shown = new Map()));
+    if (!shown.has(item)) shown.set(item, this.shape(item.define(revision), call));
+    return shown.get(item);
+  }
+
+  /** One item's definition in a revision's shape; undefined for one that it cannot show. */
+  shape(definition: JsonObject, call: RequestCall): JsonObject | undefined {
+    const { method, member } = this.#init;
+    const convert = call.revision.toWire.results.get(method);
+    if (!convert) return definition;
+    const items = convert({ [member]: [definition] })[member];
+    return Array.isArray(items) ? (items[0] as JsonObject | undefined) : undefined;
+  }
+
+  #requireFree(key: string): void {
+    if (this.#slots.has(key)) throw new RegistrationError(`${this.#init.noun} "${key}" is registered already: choose another name, or update or remove the first`);
+  }
+}

@@ -1,0 +1,51 @@
+/** `completion/complete`: suggestions for arguments of prompts and variables of templates. */
+
+import { INVALID_PARAMS, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import type { CompleteRequestParams } from '@mortise/protocol';
+import { CallContext } from '../call-context.ts';
+import { type Completer, toCompletion } from '../completable.ts';
+import type { RequestCall } from '../request-call.ts';
+import type { ServerCore } from '../server-core.ts';
+import type { Prompts } from './prompts.ts';
+import type { Resources } from './resources.ts';
+
+const NOTHING: JsonObject = { completion: { values: [], total: 0, hasMore: false } };
+
+/** Serves completions, and says so. May be called again. */
+export function addCompletions(core: ServerCore, prompts: Prompts, resources: Resources): void {
+  if (core.hasMethod('completion/complete')) return;
+  core.setMethod('completion/complete', {
+    isBounded: true,
+    run: async (params, call) => {
+      const { ref, argument, context } = params as unknown as CompleteRequestParams;
+      const completer = ref.type === 'ref/prompt' ? findOfPrompt(prompts, ref.name, argument.name, call) : findOfTemplate(resources, ref.uri, argument.name, call);
+      if (!completer) return NOTHING;
+      const answer = await completer(argument.value, { arguments: context?.arguments }, new CallContext(call));
+      return { completion: toCompletion(answer) };
+    },
+  });
+  core.registerCapability('completions', {});
+}
+
+function findOfPrompt(prompts: Prompts, name: string, argument: string, call: RequestCall): Completer | undefined {
+  const prompt = prompts.find(name, call);
+  if (!prompt) throw new ProtocolError(INVALID_PARAMS, `Unknown prompt: "${name.slice(0, 128)}"`);
+  if (!prompt.argumentNames.includes(argument)) throw unknownArgument(`prompt "${prompt.key}"`, argument, prompt.argumentNames);
+  return prompt.completer(argument);
+}
+
+function findOfTemplate(resources: Resources, uri: string, variable: string, call: RequestCall): Completer | undefined {
+  const item = resources.findTemplate(uri, call);
+  if (!item) {
+    if (resources.hasResource(uri, call)) return undefined;
+    throw new ProtocolError(INVALID_PARAMS, `Unknown resource template: "${uri.slice(0, 200)}"`, { uri });
+  }
+  const { variableNames } = item.template.uriTemplate;
+  if (!variableNames.includes(variable)) throw unknownArgument(`resource template "${item.key}"`, variable, variableNames);
+  return item.template.completeCallback(variable);
+}
+
+function unknownArgument(owner: string, name: string, known: readonly string[]): ProtocolError {
+  const list = known.length === 0 ? 'it has none' : `it has ${known.map((each) => `"${each}"`).join(', ')}`;
+  return new ProtocolError(INVALID_PARAMS, `${owner} has no argument "${name.slice(0, 100)}": ${list}`);
+}

@@ -1,0 +1,162 @@
+/** The prompts of a server: how they are listed, found and filled in. */
+
+import { INVALID_PARAMS, isJsonObject, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import type { PromptArgument } from '@mortise/protocol';
+import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
+import { CallContext } from '../call-context.ts';
+import type { PromptChanges, PromptConfig, RegisteredPrompt } from '../config.ts';
+import type { VisibilityContext } from '../context.ts';
+import { type Completer, getFieldCompleter } from '../completable.ts';
+import { RegistrationError } from '../errors.ts';
+import type { RequestCall } from '../request-call.ts';
+import { describeIssues } from '../schema/describe-issues.ts';
+import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
+import type { ServerCore } from '../server-core.ts';
+import { type Asker, Catalog, type CatalogItem } from './catalog.ts';
+import { CatalogHandle } from './catalog-handle.ts';
+import { normalizePromptResult } from './normalize-prompt.ts';
+
+/** A handler once its types no longer matter. */
+export type PromptFn = (...args: readonly unknown[]) => unknown;
+
+export class Prompts {
+  readonly #core: ServerCore;
+  readonly #catalog: Catalog<PromptItem>;
+  /** Told when a prompt that completes something is registered. */
+  readonly #onCompleter: () => void;
+
+  constructor(core: ServerCore, onCompleter: () => void) {
+    this.#core = core;
+    this.#onCompleter = onCompleter;
+    this.#catalog = new Catalog({ core, kind: 'prompts', noun: 'prompt', method: 'prompts/list', member: 'prompts' });
+    core.setMethod('prompts/list', { isBounded: true, run: (_params, call) => this.#catalog.list(call) });
+    core.setMethod('prompts/get', { isBounded: true, run: (params, call) => this.#get(params, call) });
+  }
+
+  register(name: string, config: PromptConfig, handler: PromptFn): RegisteredPrompt {
+    if (name === '') throw new RegistrationError('A prompt needs a name');
+    const item = new PromptItem(name, config, handler, this.#core);
+    this.#catalog.add(item);
+    this.#core.registerCapability('prompts', { listChanged: true });
+    if (item.hasCompleter) this.#onCompleter();
+    return new PromptHandle(item, this.#catalog, this.#onCompleter);
+  }
+
+  find(name: string, asker: Asker): PromptItem | undefined {
+    return this.#catalog.find(name, asker);
+  }
+
+  async #get(params: JsonObject, call: RequestCall): Promise<JsonObject> {
+    const name = params['name'] as string;
+    const item = this.find(name, call);
+    if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown prompt: "${name.slice(0, 128)}"`);
+    const args = (params['arguments'] ?? {}) as JsonObject;
+    const outcome = await item.checkArguments(args);
+    if ('issues' in outcome) throw new ProtocolError(INVALID_PARAMS, describeIssues(outcome.issues, { owner: `prompt "${item.key}"`, part: 'argument', value: args }));
+    const ctx = new CallContext(call);
+    const value = await (item.args ? item.handler(outcome.value, ctx) : item.handler(ctx));
+    return normalizePromptResult(value, item.key, item.description);
+  }
+}
+
+export class PromptItem implements CatalogItem {
+  key: string;
+  isEnabled = true;
+  #config: PromptConfig = {};
+  #handler: PromptFn;
+  #args: SchemaAdapter | undefined;
+  readonly #core: ServerCore;
+
+  constructor(name: string, config: PromptConfig, handler: PromptFn, core: ServerCore) {
+    this.key = name;
+    this.#handler = handler;
+    this.#core = core;
+    this.prepare(config, handler)();
+  }
+
+  get visible(): ((ctx: VisibilityContext) => boolean) | undefined {
+    return this.#config.visible;
+  }
+  get description(): string | undefined {
+    return this.#config.description;
+  }
+  get args(): SchemaAdapter | undefined {
+    return this.#args;
+  }
+  get handler(): PromptFn {
+    return this.#handler;
+  }
+  get hasCompleter(): boolean {
+    return this.argumentNames.some((name) => this.completer(name) !== undefined);
+  }
+  get argumentNames(): readonly string[] {
+    return Object.keys(propertiesOf(this.#args));
+  }
+
+  completer(argument: string): Completer | undefined {
+    return getFieldCompleter(this.#config.argsSchema, argument);
+  }
+
+  /** @returns What makes the changes; nothing has changed before it is called. */
+  prepare(changes: PromptConfig, handler: PromptFn | undefined): () => void {
+    const config = { ...this.#config, ...changes };
+    const { validator } = this.#core.options;
+    const args = config.argsSchema === undefined ? undefined : toSchemaAdapter(config.argsSchema, 'prompt arguments', this.key, { validator });
+    return () => {
+      this.#config = config;
+      this.#args = args;
+      if (handler) this.#handler = handler;
+    };
+  }
+
+  checkArguments(args: JsonObject): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
+    return this.#args ? this.#args.validate(args) : { value: undefined };
+  }
+
+  define(): JsonObject {
+    const { title, description, icons, _meta } = this.#config;
+    const definition: Record<string, JsonValue | undefined> = { name: this.key };
+    if (title !== undefined) definition['title'] = title;
+    if (description !== undefined) definition['description'] = description;
+    if (this.#args) definition['arguments'] = toArguments(this.#args);
+    if (icons !== undefined) definition['icons'] = icons;
+    if (_meta !== undefined) definition['_meta'] = _meta;
+    return definition;
+  }
+}
+
+function propertiesOf(adapter: SchemaAdapter | undefined): JsonObject {
+  const properties = adapter?.jsonSchema['properties'];
+  return isJsonObject(properties) ? properties : {};
+}
+
+/** A prompt's arguments are told by name, not as a schema. */
+function toArguments(adapter: SchemaAdapter): readonly PromptArgument[] {
+  const { required } = adapter.jsonSchema;
+  return Object.entries(propertiesOf(adapter)).map(([name, property]) => {
+    const { title, description } = isJsonObject(property) ? property : {};
+    return {
+      name,
+      ...(typeof title === 'string' ? { title } : {}),
+      ...(typeof description === 'string' ? { description } : {}),
+      required: Array.isArray(required) && required.includes(name),
+    };
+  });
+}
+
+class PromptHandle extends CatalogHandle<PromptItem> implements RegisteredPrompt {
+  readonly #onCompleter: () => void;
+
+  constructor(item: PromptItem, catalog: Catalog<PromptItem>, onCompleter: () => void) {
+    super(item, catalog);
+    this.#onCompleter = onCompleter;
+  }
+
+  update(changes: PromptChanges): void {
+    const { name, enabled, handler, callback, ...config } = changes;
+    if (name === null) return this.remove();
+    const change = this.item.prepare(config, (handler ?? callback) as PromptFn | undefined);
+    this.apply(change, name, enabled);
+    if (this.item.hasCompleter) this.#onCompleter();
+  }
+}

@@ -1,0 +1,129 @@
+/** The resources and templates of a server: how they are listed, found and read. */
+
+import { INVALID_PARAMS, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { resourceNotFoundError } from '@mortise/protocol';
+import { CallContext } from '../call-context.ts';
+import type {
+  RegisteredResource,
+  RegisteredResourceTemplate,
+  ResourceChanges,
+  ResourceConfig,
+  ResourceTemplateChanges,
+} from '../config.ts';
+import { RegistrationError } from '../errors.ts';
+import type { RequestCall } from '../request-call.ts';
+import type { ResourceTemplate } from '../resource-template.ts';
+import type { ServerCore } from '../server-core.ts';
+import { type Asker, Catalog } from './catalog.ts';
+import { CatalogHandle } from './catalog-handle.ts';
+import { normalizeReadResult } from './normalize-read.ts';
+import { type ReadFn, ResourceItem, TemplateItem } from './resource-items.ts';
+import { listResources } from './list-resources.ts';
+
+/** A resource that was found, and how it is read. */
+interface Found {
+  readonly item: ResourceItem | TemplateItem;
+  readonly args: readonly unknown[];
+}
+
+export class Resources {
+  readonly #core: ServerCore;
+  readonly #resources: Catalog<ResourceItem>;
+  readonly #templates: Catalog<TemplateItem>;
+  /** Told when a template that completes something is registered. */
+  readonly #onCompleter: () => void;
+
+  constructor(core: ServerCore, onCompleter: () => void) {
+    this.#core = core;
+    this.#onCompleter = onCompleter;
+    this.#resources = new Catalog({ core, kind: 'resources', noun: 'resource', method: 'resources/list', member: 'resources' });
+    this.#templates = new Catalog({ core, kind: 'resources', noun: 'resource template', method: 'resources/templates/list', member: 'resourceTemplates' });
+    core.setMethod('resources/list', { isBounded: true, run: (_params, call) => listResources(this.#resources, this.#templates, call) });
+    core.setMethod('resources/templates/list', { isBounded: true, run: (_params, call) => this.#templates.list(call) });
+    core.setMethod('resources/read', { isBounded: true, run: (params, call) => this.#read(params['uri'] as string, call) });
+  }
+
+  register(name: string, uri: string, config: ResourceConfig, read: ReadFn): RegisteredResource {
+    if (!URL.canParse(uri)) throw new RegistrationError(`resource "${name}": "${uri}" is not an absolute URI of RFC 3986`);
+    const item = new ResourceItem(uri, name, config, read);
+    this.#resources.add(item);
+    this.#declare();
+    return new ResourceHandle(item, this.#resources);
+  }
+
+  registerTemplate(name: string, template: ResourceTemplate, config: ResourceConfig, read: ReadFn): RegisteredResourceTemplate {
+    const item = new TemplateItem(name, template, config, read);
+    this.#templates.add(item);
+    this.#declare();
+    if (template.uriTemplate.variableNames.some((variable) => template.completeCallback(variable))) this.#onCompleter();
+    return new TemplateHandle(item, this.#templates);
+  }
+
+  /** The template that a reference names: by itself, or by an address of its family. */
+  findTemplate(uri: string, asker: Asker): TemplateItem | undefined {
+    const named = this.#templates.findBy(asker, ({ template }) => template.uriTemplate.toString() === uri);
+    return named ?? this.#templates.findBy(asker, ({ template }) => template.uriTemplate.match(uri) !== undefined);
+  }
+
+  /** Whether there is a resource at an address itself. */
+  hasResource(uri: string, asker: Asker): boolean {
+    return this.#resources.find(uri, asker) !== undefined;
+  }
+
+  async #read(uri: string, call: RequestCall): Promise<JsonObject> {
+    if (!URL.canParse(uri)) throw new ProtocolError(INVALID_PARAMS, 'The resource\'s "uri" is not an absolute URI', { uri });
+    const notFound = resourceNotFoundError(uri, call.revision.rules.resourceNotFoundCode);
+    const found = this.#find(uri, call);
+    if (!found) throw notFound;
+    const { item, args } = found;
+    const value = await item.read(new URL(uri), ...args, new CallContext(call));
+    const result = normalizeReadResult(value, { uri, mimeType: item.config.mimeType });
+    if (!result) throw notFound;
+    const { ttlMs, cacheScope } = item.config;
+    if (ttlMs === undefined && cacheScope === undefined) return result;
+    return { ...(ttlMs === undefined ? {} : { ttlMs }), ...(cacheScope === undefined ? {} : { cacheScope }), ...result };
+  }
+
+  #find(uri: string, call: RequestCall): Found | undefined {
+    const item = this.#resources.find(uri, call) ?? this.#resources.find(new URL(uri).href, call);
+    if (item) return { item, args: [] };
+    const template = this.#templates.findBy(call, (candidate) => candidate.template.uriTemplate.match(uri) !== undefined);
+    return template && { item: template, args: [template.template.uriTemplate.match(uri)] };
+  }
+
+  #declare(): void {
+    this.#core.registerCapability('resources', { listChanged: true, subscribe: true });
+  }
+}
+
+class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredResource {
+  override get name(): string {
+    return this.item.name;
+  }
+  get uri(): string {
+    return this.item.key;
+  }
+
+  update(changes: ResourceChanges): void {
+    const { name, uri, enabled, read, callback, ...config } = changes;
+    if (uri === null) return this.remove();
+    if (uri !== undefined && !URL.canParse(uri)) throw new RegistrationError(`resource "${this.name}": "${uri}" is not an absolute URI of RFC 3986`);
+    const change = (): void => {
+      this.item.change(config, (read ?? callback) as ReadFn | undefined);
+      if (name !== undefined) this.item.name = name;
+    };
+    this.apply(change, uri, enabled);
+  }
+}
+
+class TemplateHandle extends CatalogHandle<TemplateItem> implements RegisteredResourceTemplate {
+  get uriTemplate(): string {
+    return this.item.template.uriTemplate.toString();
+  }
+
+  update(changes: ResourceTemplateChanges): void {
+    const { name, enabled, read, callback, ...config } = changes;
+    if (name === null) return this.remove();
+    this.apply(() => this.item.change(config, (read ?? callback) as ReadFn | undefined), name, enabled);
+  }
+}

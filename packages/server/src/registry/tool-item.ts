@@ -1,0 +1,127 @@
+/** One registered tool: what lists show of it, what checks its arguments, what runs it. */
+
+import { type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { Revision } from '@mortise/protocol';
+import type { ParamHeaders, SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
+import type { ToolConfig } from '../config.ts';
+import type { VisibilityContext } from '../context.ts';
+import { RegistrationError } from '../errors.ts';
+import type { ResultOwner } from '../normalize-result.ts';
+import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
+import type { ServerCore } from '../server-core.ts';
+import type { CatalogItem } from './catalog.ts';
+import { collectParamHeaders } from './param-headers.ts';
+import type { ToolFn } from './tools.ts';
+
+const OWN_OPTIONS: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'inputSchema',
+  'outputSchema',
+  'annotations',
+  'icons',
+  '_meta',
+  'visible',
+  'scopes',
+]);
+
+/** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
+const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
+
+export class ToolItem implements CatalogItem {
+  key: string;
+  isEnabled = true;
+  #config: ToolConfig;
+  #handler: ToolFn;
+  #input: SchemaAdapter | undefined;
+  #output: SchemaAdapter | undefined;
+  #paramHeaders: ParamHeaders | undefined;
+  #owner: ResultOwner | undefined;
+  readonly #core: ServerCore;
+
+  constructor(name: string, config: ToolConfig, handler: ToolFn, core: ServerCore) {
+    this.key = name;
+    this.#core = core;
+    this.#config = {};
+    this.#handler = handler;
+    this.prepare(config, handler)();
+  }
+
+  get visible(): ((ctx: VisibilityContext) => boolean) | undefined {
+    return this.#config.visible;
+  }
+  get scopes(): readonly string[] | undefined {
+    return this.#config.scopes;
+  }
+  get input(): SchemaAdapter | undefined {
+    return this.#input;
+  }
+  get handler(): ToolFn {
+    return this.#handler;
+  }
+  get paramHeaders(): ParamHeaders | undefined {
+    return this.#paramHeaders;
+  }
+  /** The options that extensions own, with all others. */
+  get options(): Readonly<Record<string, unknown>> {
+    return this.#config as Readonly<Record<string, unknown>>;
+  }
+  get owner(): ResultOwner {
+    if (this.#owner?.name !== this.key) this.#owner = { name: this.key, output: this.#output };
+    return this.#owner;
+  }
+
+  /**
+   * Checks changes to the registration.
+   *
+   * @returns What makes them; nothing has changed before it is called.
+   * @throws {RegistrationError} {SchemaUnsupportedError}
+   */
+  prepare(changes: ToolConfig, handler: ToolFn | undefined): () => void {
+    const core = this.#core;
+    const config = { ...this.#config, ...changes };
+    refuseUnknownOptions(this.key, config, core);
+    const options = { validator: core.options.validator };
+    const input = config.inputSchema === undefined ? undefined : toSchemaAdapter(config.inputSchema, 'tool input', this.key, options);
+    const output = config.outputSchema === undefined ? undefined : toSchemaAdapter(config.outputSchema, 'tool output', this.key, options);
+    const paramHeaders = input && collectParamHeaders(input.jsonSchema, this.key);
+    return () => {
+      this.#config = config;
+      this.#input = input;
+      this.#output = output;
+      this.#paramHeaders = paramHeaders;
+      this.#owner = undefined;
+      if (handler) this.#handler = handler;
+    };
+  }
+
+  checkArguments(args: JsonObject): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
+    if (this.#input) return this.#input.validate(args);
+    const [extra] = Object.keys(args);
+    return extra === undefined ? { value: undefined } : { issues: [{ message: 'is not known: this tool takes no arguments', path: [extra] }] };
+  }
+
+  define(revision: Revision): JsonObject {
+    const { title, description, annotations, icons, _meta } = this.#config;
+    const definition: Record<string, JsonValue | undefined> = { name: this.key };
+    if (title !== undefined) definition['title'] = title;
+    if (description !== undefined) definition['description'] = description;
+    definition['inputSchema'] = this.#input?.jsonSchema ?? NO_PARAMETERS;
+    if (this.#output) definition['outputSchema'] = this.#output.jsonSchema;
+    if (annotations !== undefined) definition['annotations'] = annotations;
+    if (icons !== undefined) definition['icons'] = icons;
+    if (_meta !== undefined) definition['_meta'] = _meta;
+    for (const extension of this.#core.options.extensions ?? []) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
+    return definition;
+  }
+}
+
+function refuseUnknownOptions(name: string, config: object, core: ServerCore): void {
+  const extensions = core.options.extensions ?? [];
+  for (const option of Object.keys(config)) {
+    if (OWN_OPTIONS.has(option) || extensions.some((extension) => extension.toolOptions?.includes(option))) continue;
+    throw new RegistrationError(
+      `tool "${name}": the option "${option}" belongs to no installed extension: add the extension that owns it to the server's "extensions", or remove the option`,
+    );
+  }
+}

@@ -1,0 +1,149 @@
+/** The tools of a server: how they are listed, found and run. */
+
+import { INVALID_PARAMS, isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { type CallToolResult, checkToolName, MISSING_CLIENT_CAPABILITY } from '@mortise/protocol';
+import type { ParamHeaders, Principal, SchemaOutcome } from '@mortise/protocol/contracts';
+import { CallContext } from '../call-context.ts';
+import type { CallFacts } from '../call-facts.ts';
+import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
+import type { HandlerContext } from '../context.ts';
+import { describeError } from '../describe-error.ts';
+import { RegistrationError } from '../errors.ts';
+import { normalizeToolResult } from '../normalize-result.ts';
+import type { RequestCall } from '../request-call.ts';
+import { describeIssues } from '../schema/describe-issues.ts';
+import type { ServerCore } from '../server-core.ts';
+import { isThenable } from '../thenable.ts';
+import { Catalog } from './catalog.ts';
+import { CatalogHandle } from './catalog-handle.ts';
+import { requireScopes } from './require-scopes.ts';
+import { ToolItem } from './tool-item.ts';
+
+/** A tool's handler once its types no longer matter. */
+export type ToolFn = (...args: readonly unknown[]) => unknown;
+
+export class Tools {
+  readonly #core: ServerCore;
+  readonly #catalog: Catalog<ToolItem>;
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+    this.#catalog = new Catalog({ core, kind: 'tools', noun: 'tool', method: 'tools/list', member: 'tools' });
+    core.setMethod('tools/list', { isBounded: true, run: (_params, call) => this.#catalog.list(call) });
+    core.setMethod('tools/call', {
+      isBounded: true,
+      run: (params, call) => this.#call(params, call),
+      toExpiredResult: (error) => toErrorResult(error.message),
+    });
+  }
+
+  register(name: string, config: ToolConfig, handler: ToolFn): RegisteredTool {
+    this.#checkName(name);
+    const item = new ToolItem(name, config, handler, this.#core);
+    this.#catalog.add(item);
+    this.#core.registerCapability('tools', { listChanged: true });
+    return new ToolHandle(item, this.#catalog, (changed) => this.#checkName(changed));
+  }
+
+  find(name: string, principal: Principal): ToolItem | undefined {
+    return this.#catalog.find(name, { principal, auth: undefined, app: undefined, origin: undefined });
+  }
+
+  paramHeaders(name: string, principal: Principal): ParamHeaders | undefined {
+    return this.find(name, principal)?.paramHeaders;
+  }
+
+  /** Runs a tool. Gives a promise only where the tool or a schema does. Throws and rejects for faults of the protocol alone. */
+  run(item: ToolItem, args: JsonObject, facts: CallFacts): CallToolResult | Promise<CallToolResult> {
+    try {
+      const checked = item.checkArguments(args);
+      if (!isThenable(checked)) {
+        const result = this.#runChecked(item, args, checked, facts);
+        return isThenable(result) ? this.#settle(item, result, facts) : result;
+      }
+      return this.#settle(
+        item,
+        checked.then((outcome) => this.#runChecked(item, args, outcome, facts)),
+        facts,
+      );
+    } catch (error) {
+      return this.#toFailure(item, error, facts);
+    }
+  }
+
+  #call(params: JsonObject, call: RequestCall): JsonObject | Promise<JsonObject> {
+    const name = params['name'] as string;
+    const item = this.#catalog.find(name, call);
+    if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${name.slice(0, 128)}"`);
+    if (item.scopes) requireScopes(`tool "${item.key}"`, item.scopes, call);
+    return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, call);
+  }
+
+  #runChecked(item: ToolItem, args: JsonObject, outcome: SchemaOutcome<unknown>, facts: CallFacts): CallToolResult | Promise<CallToolResult> {
+    if ('issues' in outcome) return refuseArguments(item, args, outcome, facts);
+    const ctx: HandlerContext = new CallContext(facts);
+    const value = item.input ? item.handler(outcome.value, ctx) : item.handler(ctx);
+    if (!isThenable(value)) return normalizeToolResult(value, item.owner);
+    return Promise.resolve(value).then((settled) => normalizeToolResult(settled, item.owner));
+  }
+
+  async #settle(item: ToolItem, result: PromiseLike<CallToolResult>, facts: CallFacts): Promise<CallToolResult> {
+    try {
+      return await result;
+    } catch (error) {
+      return this.#toFailure(item, error, facts);
+    }
+  }
+
+  /** @throws What is to be answered by a JSON-RPC error. */
+  #toFailure(item: ToolItem, error: unknown, facts: CallFacts): CallToolResult {
+    if (isForProtocol(error, facts)) throw error;
+    this.#core.logger.log('error', 'A tool failed', { tool: item.key, error });
+    const described = (this.#core.options.describeError ?? describeError)(error);
+    return toErrorResult(described ?? `tool "${item.key}" failed: internal error`);
+  }
+
+  #checkName(name: string): void {
+    if (name === '') throw new RegistrationError('A tool needs a name');
+    const problem = checkToolName(name);
+    if (problem !== undefined) this.#core.logger.log('warning', `${problem}; some clients will not take it`);
+  }
+}
+
+const NO_ARGUMENTS: JsonObject = Object.freeze({});
+
+function toErrorResult(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+function refuseArguments(item: ToolItem, value: JsonObject, { issues }: SchemaOutcome<unknown> & { readonly issues: unknown }, facts: CallFacts): CallToolResult {
+  const message = describeIssues(issues as Parameters<typeof describeIssues>[0], { owner: `tool "${item.key}"`, part: 'argument', value });
+  if (facts.revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
+  throw new ProtocolError(INVALID_PARAMS, message);
+}
+
+/** What is no failure of the tool: errors with a code of their own, what extensions and hosts wait for, what nobody waits for. */
+function isForProtocol(error: unknown, facts: CallFacts): boolean {
+  if (facts.isOver) return true;
+  if (!isMortiseError(error)) return false;
+  if (error.code === 'ERR_CLIENT_CAPABILITY') return [...facts.revision.errorCodes.values()].includes(MISSING_CLIENT_CAPABILITY);
+  return error.code === 'ERR_PROTOCOL' || error.code === 'ERR_AUTH_CHALLENGE' || error.code === 'ERR_SUSPENDED';
+}
+
+class ToolHandle extends CatalogHandle<ToolItem> implements RegisteredTool {
+  readonly #checkName: (name: string) => void;
+
+  constructor(item: ToolItem, catalog: Catalog<ToolItem>, checkName: (name: string) => void) {
+    super(item, catalog);
+    this.#checkName = checkName;
+  }
+
+  update(changes: ToolChanges): void {
+    const { name, enabled, handler, callback, paramsSchema, ...config } = changes;
+    if (name === null) return this.remove();
+    if (name !== undefined) this.#checkName(name);
+    const inputSchema = paramsSchema ?? config.inputSchema;
+    const change = this.item.prepare({ ...config, ...(inputSchema === undefined ? {} : { inputSchema }) }, (handler ?? callback) as ToolFn | undefined);
+    this.apply(change, name, enabled);
+  }
+}

@@ -1,0 +1,217 @@
+/** One request on its way through the server. Built for each, so everything that is not always needed is lazy. */
+
+import { type JsonObject, type JsonRpcNotification, type RequestId, resolvedPromise } from '@mortise/jsonrpc-core';
+import { type Era, isLoggingLevel, isProgressToken, META_LOG_LEVEL, META_PROGRESS_TOKEN, type Revision } from '@mortise/protocol';
+import type { Ask, AuthInfo, CallOrigin, ExchangeCall, ExtensionCall, HandlerRun, Principal } from '@mortise/protocol/contracts';
+import type { CallFacts } from './call-facts.ts';
+import type { BoundedRun } from './deadlines.ts';
+import type { Session } from './era/session.ts';
+import { eraOf } from './era/index.ts';
+import { LogGate } from './logging.ts';
+import type { ClientFacts, MiddlewareCall } from './middleware.ts';
+import { ProgressReporter } from './progress.ts';
+import type { ResolvedMethod } from './resolved-method.ts';
+import type { ServerCore } from './server-core.ts';
+
+/** What a request is, once its era and revision are known. */
+export interface RequestCallInit {
+  readonly core: ServerCore;
+  readonly resolved: ResolvedMethod;
+  readonly requestId: RequestId;
+  /** Canonical. */
+  readonly params: JsonObject;
+  readonly meta: JsonObject;
+  readonly client: ClientFacts;
+  readonly host: ExchangeCall;
+  readonly via: 'channel' | 'exchange';
+  /** Of the legacy era. */
+  readonly session: Session | undefined;
+}
+
+const NO_PARAMS: JsonObject = Object.freeze({});
+
+export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, BoundedRun {
+  readonly core: ServerCore;
+  readonly resolved: ResolvedMethod;
+  readonly requestId: RequestId;
+  readonly meta: JsonObject;
+  readonly client: ClientFacts;
+  readonly host: ExchangeCall;
+  readonly via: 'channel' | 'exchange';
+  readonly session: Session | undefined;
+  params: JsonObject;
+  app: unknown = undefined;
+  /** A result that an extension gave in place of the method's own: it is not converted. */
+  ownResult: JsonObject | undefined = undefined;
+  startedAtMs = 0;
+  usedMs = 0;
+  pauses = 0;
+  #isEnded = false;
+  #onExpired: ((timeoutMs: number) => void) | undefined;
+  #controller: AbortController | undefined;
+  #unlinkHost: (() => void) | undefined;
+  #abortReason: Error | undefined;
+  #state: Map<unknown, unknown> | undefined;
+  #run: HandlerRun | undefined;
+  #progress: ProgressReporter | undefined;
+  #logGate: LogGate | undefined;
+
+  constructor(init: RequestCallInit) {
+    this.core = init.core;
+    this.resolved = init.resolved;
+    this.requestId = init.requestId;
+    this.params = init.params;
+    this.meta = init.meta;
+    this.client = init.client;
+    this.host = init.host;
+    this.via = init.via;
+    this.session = init.session;
+  }
+
+  get method(): string {
+    return this.resolved.method;
+  }
+
+  get target(): string | undefined {
+    const { targetParam } = this.resolved;
+    const target = targetParam === undefined ? undefined : this.params[targetParam];
+    return typeof target === 'string' ? target : undefined;
+  }
+
+  get revision(): Revision {
+    return this.resolved.revision;
+  }
+
+  get era(): Era {
+    return this.resolved.revision.era;
+  }
+
+  get principal(): Principal {
+    return this.host.principal;
+  }
+
+  get auth(): AuthInfo | undefined {
+    return this.host.auth;
+  }
+
+  get origin(): CallOrigin | undefined {
+    return this.host.origin;
+  }
+
+  get sessionId(): string | undefined {
+    return this.session?.id;
+  }
+
+  get clientCapabilities(): ClientFacts['capabilities'] {
+    return this.client.capabilities;
+  }
+
+  get state(): Map<unknown, unknown> {
+    return (this.#state ??= new Map());
+  }
+
+  get run(): HandlerRun {
+    return (this.#run ??= eraOf(this.revision).createRun(this));
+  }
+
+  get isOver(): boolean {
+    return this.#isEnded || this.host.isCancelled;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      const controller = (this.#controller = new AbortController());
+      const host = this.host.signal;
+      if (this.#abortReason) controller.abort(this.#abortReason);
+      else if (host.aborted) controller.abort(host.reason);
+      else if (!this.#isEnded) {
+        const onAbort = (): void => controller.abort(host.reason);
+        host.addEventListener('abort', onAbort, { once: true });
+        // A host may give many calls one signal, so what listens to it must go when the call goes.
+        this.#unlinkHost = () => host.removeEventListener('abort', onAbort);
+      }
+    }
+    return this.#controller.signal;
+  }
+
+  get progress(): ProgressReporter | undefined {
+    if (this.#progress) return this.#progress;
+    const token = this.meta[META_PROGRESS_TOKEN];
+    if (!isProgressToken(token)) return undefined;
+    const send = (params: JsonObject): Promise<void> | undefined => {
+      const sent = this.report({ jsonrpc: '2.0', method: 'notifications/progress', params });
+      return sent === resolvedPromise ? undefined : sent;
+    };
+    return (this.#progress = new ProgressReporter(token, send, this.core.clock, this.core.options.progress));
+  }
+
+  get logGate(): LogGate | undefined {
+    if (!this.core.capabilities.has(this.revision, 'logging')) return undefined;
+    if (this.session && this.revision.rules.logLevel === 'session') return this.session.logGate;
+    if (this.#logGate) return this.#logGate;
+    const level = this.meta[META_LOG_LEVEL];
+    return isLoggingLevel(level) ? (this.#logGate = new LogGate(level, this.core.clock, this.core.options.logging)) : undefined;
+  }
+
+  report(notification: JsonRpcNotification): Promise<void> {
+    if (this.isOver) return resolvedPromise;
+    const convert = this.revision.toWire.notifications.get(notification.method);
+    const message = convert && notification.params ? { ...notification, params: convert(notification.params) } : notification;
+    const sent = this.host.send(message);
+    // A caller that has gone is no fault of the handler.
+    return sent === resolvedPromise ? sent : sent.catch(() => undefined);
+  }
+
+  notify(notification: JsonRpcNotification): Promise<void> {
+    return this.report(notification);
+  }
+
+  request(ask: Ask): Promise<JsonObject> {
+    return this.run.ask(ask);
+  }
+
+  closeStream(retryMs?: number): void {
+    if (!this.isOver) this.host.closeStream?.(retryMs);
+  }
+
+  /** Tells the handler to stop. */
+  abort(reason: Error): void {
+    this.#abortReason ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** @param onExpired Called when the call's time is over. */
+  bound(onExpired: (timeoutMs: number) => void): void {
+    this.#onExpired = onExpired;
+    this.core.deadlines.add(this);
+  }
+
+  onExpired(timeoutMs: number): void {
+    this.#onExpired?.(timeoutMs);
+  }
+
+  /** The answer is about to be given: the last progress goes out, and after that nothing. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.core.deadlines.delete(this);
+    if (this.host.isCancelled) this.#progress?.stop();
+    else this.#progress?.flush();
+    this.#isEnded = true;
+    this.#unlinkHost?.();
+  }
+}
+
+/** The params of a request without any. */
+export function paramsOf(params: JsonObject | undefined): JsonObject {
+  return params ?? NO_PARAMS;
+}
+
+/** The `_meta` of params. */
+export function metaOf(params: JsonObject): JsonObject {
+  const meta = params['_meta'];
+  return typeof meta === 'object' && meta !== null && !Array.isArray(meta) ? (meta as JsonObject) : NO_PARAMS;
+}

@@ -1,0 +1,82 @@
+/** A method of one revision with everything that serving it needs, looked up once and kept. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { Convert, Era, MethodFacts, Revision } from '@mortise/protocol';
+import type { HandlerTimeoutError } from './errors.ts';
+import type { Middleware } from './middleware.ts';
+import type { RequestCall } from './request-call.ts';
+
+/** Serves a method: takes canonical params, gives a canonical result. */
+export type MethodFn = (params: JsonObject, call: RequestCall) => JsonObject | Promise<JsonObject>;
+
+/** What serves a method. */
+export interface MethodEntry {
+  readonly run: MethodFn;
+  /** False where the method may take as long as it likes. */
+  readonly isBounded: boolean;
+  /** Where it exists; everywhere that the revision says, without. */
+  readonly eras?: readonly Era[] | undefined;
+  readonly nameParam?: string | undefined;
+  /** The result of a call that was stopped at its bound; an error without. */
+  readonly toExpiredResult?: (error: HandlerTimeoutError) => JsonObject;
+}
+
+/** Stands between the middleware and the method: what extensions put in front. */
+export type Interceptor = (call: RequestCall, next: () => Promise<JsonObject>) => Promise<JsonObject>;
+
+export interface ResolvedMethodInit {
+  readonly method: string;
+  readonly revision: Revision;
+  readonly facts: MethodFacts | undefined;
+  readonly entry: MethodEntry;
+  readonly middleware: readonly Middleware[];
+  readonly interceptors: readonly Interceptor[];
+  /** Makes the app context. */
+  readonly context: ((call: RequestCall) => unknown) | undefined;
+  readonly targetParam: string | undefined;
+}
+
+export class ResolvedMethod {
+  readonly method: string;
+  readonly revision: Revision;
+  readonly facts: MethodFacts | undefined;
+  readonly entry: MethodEntry;
+  readonly targetParam: string | undefined;
+  readonly readParams: Convert | undefined;
+  readonly writeResult: Convert | undefined;
+  readonly #context: ((call: RequestCall) => unknown) | undefined;
+  readonly #chain: readonly ((call: RequestCall, next: (params?: JsonObject) => Promise<JsonObject>) => Promise<JsonObject> | JsonObject)[];
+
+  constructor(init: ResolvedMethodInit) {
+    const { method, revision } = init;
+    this.method = method;
+    this.revision = revision;
+    this.facts = init.facts;
+    this.entry = init.entry;
+    this.targetParam = init.targetParam;
+    this.readParams = revision.fromWire.params.get(method);
+    this.writeResult = revision.toWire.results.get(method);
+    this.#context = init.context;
+    this.#chain = [...init.middleware, ...init.interceptors.map((intercept): Middleware => intercept as unknown as Middleware)];
+  }
+
+  /** Runs the middleware and the method. Throws or rejects with what they throw. */
+  invoke(call: RequestCall): JsonObject | Promise<JsonObject> {
+    if (this.#context === undefined && this.#chain.length === 0) return this.entry.run(call.params, call);
+    return this.#invokeChain(call);
+  }
+
+  async #invokeChain(call: RequestCall): Promise<JsonObject> {
+    if (this.#context) call.app = await this.#context(call);
+    return this.#step(call, 0);
+  }
+
+  async #step(call: RequestCall, index: number): Promise<JsonObject> {
+    const middleware = this.#chain[index];
+    if (!middleware) return this.entry.run(call.params, call);
+    return middleware(call, (params) => {
+      if (params) call.params = params;
+      return this.#step(call, index + 1);
+    });
+  }
+}

@@ -1,0 +1,216 @@
+/** What every part of a server shares: who serves which method, the options, the instruments. Holds nothing of any caller. */
+
+import { type Clock, type JsonObject, type Logger, resolvedPromise, silentLogger, systemClock } from '@mortise/jsonrpc-core';
+import {
+  createCursorCodec,
+  type CursorCodec,
+  findRequest,
+  findRevision,
+  type Implementation,
+  MemoryMessageBus,
+  META_SERVER_INFO,
+  NEWEST,
+  REVISIONS,
+  type Revision,
+  supportedVersions,
+} from '@mortise/protocol';
+import type { BusMessage, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
+import { CapabilityBook } from './capabilities.ts';
+import { Deadlines } from './deadlines.ts';
+import type { Session } from './era/session.ts';
+import { RegistrationError } from './errors.ts';
+import { isKnownRequest } from './known-methods.ts';
+import { ListChanges } from './list-changed.ts';
+import type { Listen } from './listen.ts';
+import type { Middleware } from './middleware.ts';
+import type { NotificationHandlers } from './notifications.ts';
+import { createNotificationHandlers } from './notifications.ts';
+import type { ServerOptions } from './options.ts';
+import type { RawHandler } from './raw-call.ts';
+import type { RequestCall } from './request-call.ts';
+import { type Interceptor, type MethodEntry, ResolvedMethod } from './resolved-method.ts';
+import { Topics } from './topics.ts';
+
+/** A connection that the server must end when it closes. */
+export interface OpenConnection {
+  drain(deadlineMs: number): Promise<void>;
+}
+
+interface AddedMiddleware {
+  readonly method: string | undefined;
+  readonly middleware: Middleware;
+}
+
+export class ServerCore {
+  readonly info: Implementation;
+  readonly options: ServerOptions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly bus: MessageBus;
+  readonly topics: Topics;
+  readonly capabilities: CapabilityBook;
+  readonly deadlines: Deadlines;
+  readonly listChanges: ListChanges;
+  /** What is spoken here, newest first. */
+  readonly revisions: readonly Revision[];
+  readonly versions: readonly string[];
+  /** The extensions that add to `ctx`. */
+  readonly contextExtensions: readonly ServerExtension[];
+  readonly notifications: NotificationHandlers = createNotificationHandlers();
+  /** What must be told to end when the server closes. No request looks at these. */
+  readonly connections = new Set<OpenConnection>();
+  readonly sessions = new Set<Session>();
+  readonly listens = new Set<Listen>();
+  readonly onClose: (() => Promise<void>)[] = [];
+  /** Sees every request first, as it came. */
+  rawHandler: RawHandler | undefined;
+  readonly #methods = new Map<string, MethodEntry>();
+  readonly #extensionMethods = new Map<string, MethodEntry[]>();
+  readonly #interceptors = new Map<string, Interceptor[]>();
+  readonly #middleware: AddedMiddleware[] = [];
+  #resolved = new Map<Revision, Map<string, ResolvedMethod>>();
+  #cursors: CursorCodec | undefined;
+
+  constructor(info: Implementation, options: ServerOptions) {
+    this.info = info;
+    this.options = options;
+    this.clock = options.clock ?? systemClock;
+    this.logger = options.logger ?? silentLogger;
+    this.bus = options.messageBus ?? new MemoryMessageBus({ onError: (error) => this.logger.log('error', 'A listener failed', { error }) });
+    this.topics = new Topics(this.bus);
+    this.capabilities = new CapabilityBook(options.capabilities, options.extensions);
+    this.deadlines = new Deadlines(options.handlerTimeoutMs ?? 600_000, this.clock);
+    this.listChanges = new ListChanges((event) => void this.publish(event), this.clock, options.debounceMs ?? 0);
+    this.revisions = chooseRevisions(options.supportedVersions);
+    this.versions = supportedVersions(this.revisions);
+    this.contextExtensions = (options.extensions ?? []).filter((extension) => extension.context);
+  }
+
+  /** The server's identity for modern results; undefined where it is not told. */
+  get serverInfo(): Implementation | undefined {
+    return this.options.tellsServerInfo === false ? undefined : this.info;
+  }
+
+  /** The `_meta` of a modern result that has no other. One for all: nobody may change it. */
+  get resultMeta(): JsonObject {
+    return (this.#resultMeta ??= Object.freeze({ [META_SERVER_INFO]: this.info }));
+  }
+  #resultMeta: JsonObject | undefined;
+
+  get cursors(): CursorCodec {
+    return (this.#cursors ??= createCursorCodec(this.options.cursorKey ? { key: this.options.cursorKey } : {}));
+  }
+
+  // ---- methods
+
+  setMethod(method: string, entry: MethodEntry): void {
+    this.#methods.set(method, entry);
+    this.forgetResolved();
+  }
+
+  /** Adds a method that exists only if nothing else serves it: `has` tells. */
+  hasMethod(method: string): boolean {
+    return this.#methods.has(method);
+  }
+
+  deleteMethod(method: string): void {
+    this.#methods.delete(method);
+    this.forgetResolved();
+  }
+
+  addExtensionMethod(method: string, entry: MethodEntry): void {
+    const entries = this.#extensionMethods.get(method) ?? [];
+    this.#extensionMethods.set(method, [...entries, entry]);
+    this.forgetResolved();
+  }
+
+  addInterceptor(method: string, interceptor: Interceptor): void {
+    this.#interceptors.set(method, [...(this.#interceptors.get(method) ?? []), interceptor]);
+    this.forgetResolved();
+  }
+
+  /** @param method Undefined for all. */
+  addMiddleware(middleware: Middleware, method: string | undefined): void {
+    this.#middleware.push({ method, middleware });
+    this.forgetResolved();
+  }
+
+  /** Says what registering something shows, and lets what depends on it be looked up anew. */
+  registerCapability(name: string, capability: JsonObject): void {
+    if (this.capabilities.register(name, capability)) this.forgetResolved();
+  }
+
+  forgetResolved(): void {
+    this.#resolved = new Map();
+  }
+
+  /** What serves a method in a revision; undefined where the answer is -32601. */
+  resolve(revision: Revision, method: string): ResolvedMethod | undefined {
+    let methods = this.#resolved.get(revision);
+    if (!methods) this.#resolved.set(revision, (methods = new Map()));
+    const known = methods.get(method);
+    if (known) return known;
+    const resolved = this.#lookUp(revision, method);
+    // What does not exist is not kept: a caller could fill the memory with names.
+    if (resolved) methods.set(method, resolved);
+    return resolved;
+  }
+
+  /** The parameter of a method that names its target. */
+  nameParam(method: string): string | undefined {
+    const own = this.#extensionMethods.get(method)?.find((entry) => entry.nameParam !== undefined);
+    return own?.nameParam ?? NEWEST.requests.get(method)?.nameParam;
+  }
+
+  // ---- events
+
+  publish(event: BusMessage): Promise<void> {
+    return this.bus.publish(event).catch((error: unknown) => this.logger.log('error', 'An event could not be published', { topic: event.topic, error }));
+  }
+
+  publishResourceUpdated(uri: string): Promise<void> {
+    return this.publish({ topic: `resource:${uri}`, payload: { uri } });
+  }
+
+  // ---- end
+
+  async close(drainMs: number): Promise<void> {
+    for (const listen of this.listens) listen.end();
+    await Promise.all([...this.connections].map((connection) => connection.drain(drainMs)));
+    await Promise.all([...this.sessions].map((session) => session.close()));
+    this.listChanges.stop();
+    this.deadlines.stop();
+    await Promise.all(this.onClose.map((fn) => fn()));
+    await resolvedPromise;
+  }
+
+  #lookUp(revision: Revision, method: string): ResolvedMethod | undefined {
+    const facts = findRequest(revision, method, 'client');
+    const entry = this.#findExtensionMethod(revision, method) ?? (facts || !isKnownRequest(method) ? this.#methods.get(method) : undefined);
+    if (!entry) return undefined;
+    const gate = entry.eras ? undefined : facts?.serverCapability;
+    if (gate !== undefined && !this.capabilities.has(revision, gate)) return undefined;
+    const { context } = this.options;
+    return new ResolvedMethod({
+      method,
+      revision,
+      facts,
+      entry,
+      middleware: this.#middleware.filter((added) => added.method === undefined || added.method === method).map((added) => added.middleware),
+      interceptors: this.#interceptors.get(method) ?? [],
+      context: context && ((call: RequestCall) => context(call)),
+      targetParam: this.nameParam(method),
+    });
+  }
+
+  #findExtensionMethod(revision: Revision, method: string): MethodEntry | undefined {
+    return this.#extensionMethods.get(method)?.find((entry) => entry.eras?.includes(revision.era));
+  }
+}
+
+function chooseRevisions(versions: readonly string[] | undefined): readonly Revision[] {
+  if (versions === undefined) return REVISIONS;
+  const unknown = versions.find((version) => !findRevision(version));
+  if (unknown !== undefined) throw new RegistrationError(`supportedVersions: "${unknown}" is not a version of MCP: use some of ${supportedVersions().join(', ')}`);
+  return REVISIONS.filter((revision) => versions.includes(revision.version));
+}

@@ -1,0 +1,255 @@
+/** The low-level server: methods and notifications by name, requests as they come. `McpServer` is built on it. */
+
+import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, type ServerConnection, type Transport } from '@mortise/jsonrpc-core';
+import {
+  type Implementation,
+  isLoggingLevel,
+  type LoggingMessageNotificationParams,
+  type ParamsOf,
+  type RequestMethod,
+  REVISIONS,
+  type ServerCapabilities,
+} from '@mortise/protocol';
+import type {
+  EndpointTransport,
+  ExchangeCall,
+  ExtensionCall,
+  LegacySession,
+  ListenFilter,
+  McpEndpoint,
+  ParamHeaders,
+  Principal,
+  SessionLink,
+  SessionState,
+} from '@mortise/protocol/contracts';
+import { CallContext } from './call-context.ts';
+import { openChannel } from './channel.ts';
+import type { HandlerContext } from './context.ts';
+import { addSessionMethods } from './era/handshake.ts';
+import { addDiscovery, serveModern } from './era/stateless.ts';
+import { RegistrationError } from './errors.ts';
+import { installExtensions } from './extension-host.ts';
+import { openHostedSession } from './hosted-session.ts';
+import { addListen } from './listen.ts';
+import type { Middleware } from './middleware.ts';
+import type { ServerOptions } from './options.ts';
+import { type RawHandler, serveRaw } from './raw-call.ts';
+import type { Tools } from './registry/tools.ts';
+import { ServerCore } from './server-core.ts';
+
+/** A request as a low-level handler sees it: canonical, checked. */
+export interface HandlerRequest<Params = JsonObject> {
+  readonly method: string;
+  readonly params: Params;
+}
+
+/** Serves one method. What it gives is the canonical result; a `ProtocolError` that it throws is the answer. */
+export type RequestHandler<Params = JsonObject, App = unknown> = (
+  request: HandlerRequest<Params>,
+  ctx: HandlerContext<App>,
+) => JsonObject | Promise<JsonObject>;
+
+/** Is told one notification of clients. */
+export type NotificationHandler = (notification: { readonly method: string; readonly params: JsonObject }, call: ExtensionCall) => void | Promise<void>;
+
+/** How a server ends. */
+export interface CloseOptions {
+  /** How long what is in flight may still take, in milliseconds. @default 0 */
+  readonly drainMs?: number;
+}
+
+type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;
+
+/**
+ * A server by methods. It serves any number of connections, sessions and exchanges at once, in every revision, and keeps nothing
+ * of one caller for another.
+ *
+ * `initialize`, `ping`, `server/discover`, `subscriptions/listen`, and a session's methods are there already; a handler that is
+ * set for one of them replaces it.
+ */
+export class Server<App = unknown> implements McpEndpoint {
+  /** For `McpServer` and nobody else. */
+  static coreOf: (server: Server<never>) => ServerCore;
+  static setTools: (server: Server<never>, tools: Tools) => void;
+  readonly #core: ServerCore;
+  #tools: Tools | undefined;
+
+  static {
+    Server.coreOf = (server) => server.#core;
+    Server.setTools = (server, tools) => {
+      server.#tools = tools;
+    };
+  }
+
+  constructor(info: Implementation, options: ServerOptions<App> = {}) {
+    this.#core = new ServerCore(info, options as ServerOptions);
+    const filters: ListenFilter[] = [];
+    addSessionMethods(this.#core);
+    addDiscovery(this.#core);
+    addListen(this.#core, filters);
+    installExtensions(this.#core, filters, () => this.#tools);
+  }
+
+  // ---- what it serves
+
+  /** Declares capabilities beside those of `options.capabilities`. Clients that are connected already do not learn of it. */
+  registerCapabilities(capabilities: ServerCapabilities): void {
+    this.#core.capabilities.declare(capabilities);
+    this.#core.forgetResolved();
+  }
+
+  /**
+   * Serves a method, of the protocol or of your own. The capability that a method of the protocol needs is advertised with it.
+   *
+   * @param method One of the protocol's is served only in the revisions that have it.
+   */
+  setRequestHandler<M extends string>(method: M, handler: RequestHandler<KnownParams<M>, App>): this {
+    const run = handler as RequestHandler<JsonObject, unknown>;
+    this.#core.setMethod(method, { isBounded: true, run: (params, call) => run({ method, params }, new CallContext(call)) });
+    const [capability] = capabilityPath(method);
+    if (capability !== undefined) this.#core.registerCapability(capability, {});
+    return this;
+  }
+
+  removeRequestHandler(method: string): this {
+    this.#core.deleteMethod(method);
+    return this;
+  }
+
+  /** Is told a notification of legacy clients, such as `notifications/initialized` or `notifications/roots/list_changed`. */
+  setNotificationHandler(method: string, handler: NotificationHandler): this {
+    this.#core.notifications.set(method, { eras: undefined, run: (params, call) => handler({ method, params }, call) });
+    return this;
+  }
+
+  removeNotificationHandler(method: string): this {
+    this.#core.notifications.delete(method);
+    return this;
+  }
+
+  /**
+   * Sees every request first, as it came and whatever its method or revision, and may answer it as it likes. For gateways: nothing
+   * is checked or converted; unknown methods, members and error data pass byte for byte as far as JSON keeps them.
+   */
+  onAnyRequest(handler: RawHandler): this {
+    if (this.#core.rawHandler) throw new RegistrationError('onAnyRequest is set already: one handler sees every request');
+    this.#core.rawHandler = handler;
+    return this;
+  }
+
+  /** Wraps every request, or those of one method. The first one added is the outermost. */
+  use(middleware: Middleware<App>): this;
+  use(method: string, middleware: Middleware<App>): this;
+  use(first: string | Middleware<App>, second?: Middleware<App>): this {
+    const [method, middleware] = typeof first === 'string' ? [first, second] : [undefined, first];
+    if (!middleware) throw new RegistrationError(`use("${String(method)}") needs a middleware`);
+    this.#core.addMiddleware(middleware as Middleware, method);
+    return this;
+  }
+
+  // ---- how it is reached
+
+  /**
+   * Serves a connection. May be called any number of times, each with a transport of its own.
+   *
+   * @throws Whatever the transport's `start` rejects with.
+   */
+  connect(transport: Transport | EndpointTransport): Promise<ServerConnection> {
+    return connectTo(this, this.#core, transport);
+  }
+
+  /** Whether a connection is open. */
+  isConnected(): boolean {
+    return this.#core.connections.size > 0;
+  }
+
+  /** Ends subscriptions with their result, lets calls finish, aborts what is left, closes every connection and session. */
+  close(options: CloseOptions = {}): Promise<void> {
+    return this.#core.close(options.drainMs ?? 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async handle(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse> {
+    const core = this.#core;
+    if (!core.rawHandler) return serveModern(core, request, call, 'exchange');
+    const carrier = { core, host: call, via: 'exchange' as const, sessionId: undefined };
+    return serveRaw(request, carrier, () => serveModern(core, request, call, 'exchange'));
+  }
+
+  openSession(link: SessionLink, saved?: SessionState): LegacySession {
+    return openHostedSession(this.#core, link, saved);
+  }
+
+  paramHeaders(toolName: string, principal: Principal): ParamHeaders | undefined {
+    return this.#tools?.paramHeaders(toolName, principal);
+  }
+
+  nameParam(method: string): string | undefined {
+    return this.#core.nameParam(method);
+  }
+
+  // ---- what it tells unasked
+
+  /** Tells clients that the list of tools changed; registering and handles do so by themselves. */
+  async sendToolListChanged(): Promise<void> {
+    this.#core.listChanges.mark('tools');
+  }
+
+  /** Tells clients that the list of resources or templates changed; registering and handles do so by themselves. */
+  async sendResourceListChanged(): Promise<void> {
+    this.#core.listChanges.mark('resources');
+  }
+
+  /** Tells clients that the list of prompts changed; registering and handles do so by themselves. */
+  async sendPromptListChanged(): Promise<void> {
+    this.#core.listChanges.mark('prompts');
+  }
+
+  /** Tells those who subscribed to a resource that it changed. */
+  sendResourceUpdated(params: { readonly uri: string }): Promise<void> {
+    return this.#core.publishResourceUpdated(params.uri);
+  }
+
+  /**
+   * Sends a log message to legacy clients, as far as their levels let it pass. Modern clients have log messages within their own
+   * requests only: use `ctx.log`.
+   *
+   * @param sessionId The one session to send it to. @default all of this process
+   * @deprecated since 2026-07-28: write to stderr, or use OpenTelemetry. Works in every legacy revision.
+   */
+  async sendLoggingMessage(params: LoggingMessageNotificationParams, sessionId?: string): Promise<void> {
+    const { level, data, logger } = params;
+    if (!isLoggingLevel(level)) throw new TypeError(`log level ${JSON.stringify(level)} does not exist`);
+    for (const session of this.#core.sessions) {
+      if (sessionId !== undefined && session.id !== sessionId) continue;
+      if (!session.revision || !this.#core.capabilities.has(session.revision, 'logging')) continue;
+      const admitted = session.logGate.admit(level, data, logger);
+      if (admitted) session.tell({ jsonrpc: '2.0', method: 'notifications/message', params: admitted }, undefined);
+    }
+  }
+
+  /** Sends a notification to every legacy client that is ready; one of the protocol's only where the revision has it. */
+  async notification(notification: { readonly method: string; readonly params?: JsonObject | undefined }): Promise<void> {
+    const { method, params } = notification;
+    const message: JsonRpcNotification = { jsonrpc: '2.0', method, ...(params ? { params } : {}) };
+    for (const session of this.#core.sessions) session.tell(message, undefined);
+  }
+}
+
+/** The capability that a method of the protocol needs, in the newest revision that has it. */
+function capabilityPath(method: string): readonly string[] {
+  const facts = REVISIONS.map((revision) => revision.requests.get(method)).find((each) => each !== undefined);
+  return facts?.serverCapability?.split('.') ?? [];
+}
+
+/** Serves a transport: one that hosts exchanges takes the endpoint itself. */
+export function connectTo(
+  endpoint: McpEndpoint & { connect(transport: Transport): Promise<ServerConnection> },
+  core: ServerCore,
+  transport: Transport | EndpointTransport,
+): Promise<ServerConnection> {
+  return 'attach' in transport ? transport.attach(endpoint) : openChannel(core, transport);
+}

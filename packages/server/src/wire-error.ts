@@ -1,0 +1,34 @@
+/** Which JSON-RPC error a failed request is answered with, in the revision that it was made in. */
+
+import { INTERNAL_ERROR, type JsonRpcErrorObject, METHOD_NOT_FOUND, ProtocolError, toWireError } from '@mortise/jsonrpc-core';
+import { missingCapabilityError, RESOURCE_NOT_FOUND_LEGACY, type Revision } from '@mortise/protocol';
+import { eraOf } from './era/index.ts';
+import { ClientCapabilityError, HandlerTimeoutError } from './errors.ts';
+
+/** The error for a method that does not exist here. */
+export function methodNotFoundError(method: string): ProtocolError {
+  return new ProtocolError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`);
+}
+
+/** The error for a thrown value, safe to send and with a code that the revision allows. */
+export function toCallError(thrown: unknown, revision: Revision): JsonRpcErrorObject {
+  const error = toWireError(toProtocolError(thrown, revision));
+  return isSendable(error.code, revision) ? error : { ...error, code: substituteFor(error.code, revision) };
+}
+
+function toProtocolError(thrown: unknown, revision: Revision): unknown {
+  if (thrown instanceof HandlerTimeoutError) return new ProtocolError(INTERNAL_ERROR, thrown.message);
+  if (!(thrown instanceof ClientCapabilityError)) return thrown;
+  const error = missingCapabilityError(thrown.requiredCapabilities);
+  return isSendable(error.rpcCode, revision) ? error : new ProtocolError(INTERNAL_ERROR, thrown.message);
+}
+
+/** The specification keeps a range of codes to itself; in it only those of the revision may be sent. */
+function isSendable(code: number, revision: Revision): boolean {
+  if (code > eraOf(revision).reservedCodesFrom || code < -32099) return true;
+  return [...revision.errorCodes.values()].includes(code);
+}
+
+function substituteFor(code: number, revision: Revision): number {
+  return code === RESOURCE_NOT_FOUND_LEGACY ? revision.rules.resourceNotFoundCode : INTERNAL_ERROR;
+}
