@@ -100,6 +100,7 @@ export class Answers {
     const { form, url } = typeof given === 'function' ? { form: given, url: undefined } : given;
     this.#declare('elicitation', { ...(form && { form: {} }), ...(url && { url: {} }) });
     this.set('elicitation/create', async (params, context) => {
+      if (typeof params['message'] !== 'string') throw refuse('Invalid params: message must be a string');
       if (params['mode'] !== 'url') {
         if (!form) throw refuse('Form elicitation is not supported');
         return withoutStrayContent(await form(params as ElicitRequestFormParams, context));
@@ -114,6 +115,7 @@ export class Answers {
     const { handler, tools, context: hasContext } = typeof given === 'function' ? { handler: given, tools: false, context: false } : given;
     this.#declare('sampling', { ...(tools && { tools: {} }), ...(hasContext && { context: {} }) });
     this.set('sampling/createMessage', async (params, context) => {
+      if (!Array.isArray(params['messages'])) throw refuse('Invalid params: messages must be an array');
       if (!tools && (params['tools'] !== undefined || params['toolChoice'] !== undefined)) throw refuse('Sampling with tools is not supported');
       return handler(params as CreateMessageRequestParams, context);
     });
