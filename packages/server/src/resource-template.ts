@@ -1,12 +1,23 @@
 /** A family of resources behind one URI template: how its members are listed and how its variables are completed. */
 
-import type { Resource } from '@mortise/protocol';
+import type { Annotations, Icon, MetaObject } from '@mortise/protocol';
 import { UriTemplate } from '@mortise/protocol';
 import type { Completer } from './completable.ts';
 import { RegistrationError } from './errors.ts';
 
-/** A member of a family as a list shows it. */
-export type ListedResource = Omit<Resource, 'name'> & { readonly name?: string | undefined };
+/** A member of a family as a list shows it. What it leaves out is taken from the template's registration. */
+export interface ListedResource {
+  readonly uri: string;
+  readonly name?: string | undefined;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly mimeType?: string | undefined;
+  readonly annotations?: Annotations | undefined;
+  /** Bytes, before any encoding. */
+  readonly size?: number | undefined;
+  readonly icons?: readonly Icon[] | undefined;
+  readonly _meta?: MetaObject | undefined;
+}
 
 /** Names the members of a family that exist now. `list(ctx)` is asked for every `resources/list`. */
 export type ListResources<Context = unknown> = (ctx: Context) => { readonly resources: readonly ListedResource[] } | Promise<{ readonly resources: readonly ListedResource[] }>;

@@ -76,24 +76,24 @@ describe('what is no result', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;
   const cases: readonly (readonly [string, unknown, string])[] = [
-    ['undefined', undefined, 'the handler gave undefined: return text'],
-    ['null', null, 'the handler gave null'],
-    ['a number', 42, 'the handler gave number'],
-    ['a function', () => 1, 'the handler gave function'],
-    ['a bare object', { sum: 3 }, 'put its fields into { structuredContent: ... }, got sum'],
-    ['an empty object', {}, 'got no fields'],
-    ['a list of texts', ['a'], 'content[0] is not a block'],
-    ['content that is no list', { content: 'x' }, 'content must be an array'],
-    ['a block of no known type', { content: [{ type: 'video', data: '' }] }, 'content[0] is not a block'],
-    ['text without text', { content: [{ type: 'text' }] }, 'content[0] of type "text" must have "text" as a string'],
-    ['an image without a type', { content: [{ type: 'image', data: 'AA==' }] }, 'must have "mimeType" as a string'],
-    ['a link without a name', { content: [{ type: 'resource_link', uri: 'a:b' }] }, 'must have "name" as a string'],
-    ['a resource with both texts', { content: [{ type: 'resource', resource: { uri: 'a:b', text: '', blob: '' } }] }, 'either "text" or "blob"'],
-    ['a cycle', { structuredContent: cyclic }, 'cannot be written as JSON'],
-    ['a BigInt', { structuredContent: { n: 1n } }, 'cannot be written as JSON'],
+    ['refuses undefined', undefined, 'the handler gave undefined: return text'],
+    ['refuses null', null, 'the handler gave null'],
+    ['refuses a number', 42, 'the handler gave number'],
+    ['refuses a function', () => 1, 'the handler gave function'],
+    ['refuses a bare object', { sum: 3 }, 'put its fields into { structuredContent: ... }, got sum'],
+    ['refuses an empty object', {}, 'got no fields'],
+    ['refuses a list of texts', ['a'], 'content[0] is not a block'],
+    ['refuses content that is no list', { content: 'x' }, 'content must be an array'],
+    ['refuses a block of no known type', { content: [{ type: 'video', data: '' }] }, 'content[0] is not a block'],
+    ['refuses text without text', { content: [{ type: 'text' }] }, 'content[0] of type "text" must have "text" as a string'],
+    ['[TOOL-029] refuses an image without a type', { content: [{ type: 'image', data: 'AA==' }] }, 'must have "mimeType" as a string'],
+    ['[TOOL-030] refuses a link without a name', { content: [{ type: 'resource_link', uri: 'a:b' }] }, 'must have "name" as a string'],
+    ['refuses a resource with both texts', { content: [{ type: 'resource', resource: { uri: 'a:b', text: '', blob: '' } }] }, 'either "text" or "blob"'],
+    ['refuses a cycle', { structuredContent: cyclic }, 'cannot be written as JSON'],
+    ['refuses a BigInt', { structuredContent: { n: 1n } }, 'cannot be written as JSON'],
   ];
 
-  it.each(cases)('[TOOL-029][TOOL-030] refuses %s', (_title, value, reason) => {
+  it.each(cases)('%s', (_title, value, reason) => {
     expect(() => normalizeToolResult(value, owner)).toThrow(InvalidHandlerResultError);
     expect(() => normalizeToolResult(value, owner)).toThrow(reason);
   });

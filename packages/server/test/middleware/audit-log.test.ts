@@ -1,0 +1,78 @@
+import { ProtocolError } from '@mortise/jsonrpc-core';
+import { describe, expect, it } from 'vitest';
+import { auditLog, type AuditRecord } from '../../src/middleware/audit-log.ts';
+import { redactor } from '../../src/redactor.ts';
+import { createCall } from './call.ts';
+
+describe('auditLog', () => {
+  it('writes who did what, how it ended and how long it took, without arguments', async () => {
+    const records: AuditRecord[] = [];
+    let nowMs = 1_000;
+    const clock = { now: () => nowMs, monotonicMs: () => nowMs, schedule: () => ({ cancel: () => undefined }) };
+    const audit = auditLog((record) => void records.push(record), { clock });
+    await audit(createCall({ requestId: 7, sessionId: 's1', auth: { principal: 'alice', clientId: 'app', scopes: [] } }), async () => {
+      nowMs += 40;
+      return { content: [] };
+    });
+    expect(records).toEqual([
+      {
+        atMs: 1_000,
+        durationMs: 40,
+        method: 'tools/call',
+        target: 'add',
+        principal: 'alice',
+        clientId: 'app',
+        requestId: 7,
+        sessionId: 's1',
+        revision: createCall().revision.version,
+        outcome: 'ok',
+        errorCode: undefined,
+      },
+    ]);
+  });
+
+  it('tells a failed tool, a refused request and a cancelled one apart, and passes each on', async () => {
+    const records: AuditRecord[] = [];
+    const audit = auditLog((record) => void records.push(record));
+    const failed = { content: [], isError: true };
+    expect(await audit(createCall(), async () => failed)).toBe(failed);
+    const refusal = new ProtocolError(-32602, 'no');
+    await expect(audit(createCall(), async () => Promise.reject(refusal))).rejects.toBe(refusal);
+    await expect(audit(createCall({ signal: AbortSignal.abort() }), async () => Promise.reject(new Error('stop')))).rejects.toThrow('stop');
+    expect(records.map(({ outcome, errorCode }) => [outcome, errorCode])).toEqual([
+      ['failed', undefined],
+      ['refused', -32602],
+      ['cancelled', undefined],
+    ]);
+  });
+
+  it('[LOG-013] adds arguments only where they are asked for, and as they are asked for', async () => {
+    const records: AuditRecord[] = [];
+    const call = createCall({ params: { name: 'login', arguments: { user: 'ann', password: 'hunter2' } } });
+    await auditLog((record) => void records.push(record), { arguments: true })(call, async () => ({}));
+    await auditLog((record) => void records.push(record), { arguments: redactor() })(call, async () => ({}));
+    expect(records.map((record) => record.arguments)).toEqual([
+      { user: 'ann', password: 'hunter2' },
+      { user: 'ann', password: '[redacted]' },
+    ]);
+  });
+
+  it('writes only the methods that it is told to', async () => {
+    const records: AuditRecord[] = [];
+    const audit = auditLog((record) => void records.push(record), { methods: ['tools/call'] });
+    await audit(createCall({ method: 'tools/list' }), async () => ({}));
+    expect(records).toEqual([]);
+  });
+
+  it('lets a request be answered though writing fails, and reports the failure', async () => {
+    const errors: unknown[] = [];
+    const onError = (error: unknown): void => void errors.push(error);
+    const fail = (): never => {
+      throw new Error('disk full');
+    };
+    expect(await auditLog(fail, { onError })(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
+    expect(await auditLog(async () => fail(), { onError })(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
+    await Promise.resolve();
+    expect(errors).toHaveLength(2);
+  });
+});

@@ -1,0 +1,27 @@
+/** Requests as middleware sees them, for tests. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { NEWEST } from '@mortise/protocol';
+import type { MiddlewareCall } from '../../src/middleware.ts';
+
+export function createCall(changes: Partial<MiddlewareCall> = {}): MiddlewareCall {
+  const params: JsonObject = { name: 'add', arguments: { a: 1 } };
+  return {
+    method: 'tools/call',
+    params,
+    target: 'add',
+    requestId: 1,
+    principal: 'alice',
+    auth: undefined,
+    revision: NEWEST,
+    era: NEWEST.era,
+    client: { info: undefined, capabilities: {} },
+    meta: {},
+    signal: new AbortController().signal,
+    app: undefined,
+    origin: undefined,
+    sessionId: undefined,
+    state: new Map(),
+    ...changes,
+  };
+}

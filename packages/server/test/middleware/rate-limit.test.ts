@@ -1,0 +1,73 @@
+import { type Clock, isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { describe, expect, it } from 'vitest';
+import type { Middleware, MiddlewareCall } from '../../src/middleware.ts';
+import { rateLimit } from '../../src/middleware/rate-limit.ts';
+import { createCall } from './call.ts';
+
+/** A clock that stands until it is moved. */
+function standingClock(): Clock & { nowMs: number } {
+  return { nowMs: 0, now() { return this.nowMs; }, monotonicMs() { return this.nowMs; }, schedule: () => ({ cancel: () => undefined }) };
+}
+
+const OK: JsonObject = { content: [] };
+
+/** `ok`, or the error that the request is answered with. */
+async function ask(limit: Middleware, changes: Partial<MiddlewareCall> = {}): Promise<'ok' | ProtocolError> {
+  try {
+    expect(await limit(createCall(changes), async () => OK)).toBe(OK);
+    return 'ok';
+  } catch (error) {
+    if (isMortiseError(error) && error instanceof ProtocolError) return error;
+    throw error;
+  }
+}
+
+describe('rateLimit', () => {
+  it('[TOOL-046] refuses tool calls beyond the burst, and says when to come back', async () => {
+    const clock = standingClock();
+    const limit = rateLimit({ burst: 2, perSecond: 4, clock });
+    expect([await ask(limit), await ask(limit)]).toEqual(['ok', 'ok']);
+    const refused = await ask(limit);
+    expect(refused).toMatchObject({ rpcCode: 429, message: 'Too many tools/call requests: try again in 0.3 s', data: { retryAfterMs: 250 } });
+    clock.nowMs += 250;
+    expect(await ask(limit)).toBe('ok');
+    expect(await ask(limit)).toBeInstanceOf(ProtocolError);
+  });
+
+  it('[COMP-009] limits completion by itself', async () => {
+    const limit = rateLimit({ burst: 1, clock: standingClock() });
+    expect(await ask(limit, { method: 'completion/complete' })).toBe('ok');
+    expect(await ask(limit, { method: 'completion/complete' })).toBeInstanceOf(ProtocolError);
+    expect(await ask(limit, { method: 'tools/call' })).toBe('ok');
+  });
+
+  it('lets one caller not be refused for what another does', async () => {
+    const limit = rateLimit({ burst: 1, clock: standingClock() });
+    expect(await ask(limit, { principal: 'alice' })).toBe('ok');
+    expect(await ask(limit, { principal: 'alice' })).toBeInstanceOf(ProtocolError);
+    expect(await ask(limit, { principal: 'bob' })).toBe('ok');
+  });
+
+  it('tells callers whom nobody verified apart by their address', async () => {
+    const limit = rateLimit({ burst: 1, clock: standingClock() });
+    const from = (remoteAddress: string): Partial<MiddlewareCall> => ({ principal: 'anonymous', origin: { method: 'POST', url: 'http://localhost/mcp', header: () => undefined, remoteAddress } });
+    expect(await ask(limit, from('10.0.0.1'))).toBe('ok');
+    expect(await ask(limit, from('10.0.0.1'))).toBeInstanceOf(ProtocolError);
+    expect(await ask(limit, from('10.0.0.2'))).toBe('ok');
+  });
+
+  it('leaves other methods alone', async () => {
+    const limit = rateLimit({ burst: 1, clock: standingClock() });
+    for (let i = 0; i < 5; i += 1) expect(await ask(limit, { method: 'tools/list' })).toBe('ok');
+  });
+
+  it('remembers a bounded number of callers, and forgets the one who was away longest', async () => {
+    const limit = rateLimit({ burst: 1, maxCallers: 2, clock: standingClock() });
+    await ask(limit, { principal: 'alice' });
+    await ask(limit, { principal: 'bob' });
+    expect(await ask(limit, { principal: 'alice' })).toBeInstanceOf(ProtocolError);
+    await ask(limit, { principal: 'carol' });
+    expect(await ask(limit, { principal: 'alice' })).toBeInstanceOf(ProtocolError);
+    expect(await ask(limit, { principal: 'bob' })).toBe('ok');
+  });
+});
