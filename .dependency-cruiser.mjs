@@ -40,10 +40,16 @@ const layers = [
     to: { path: anyPackageOutside('protocol', 'jsonrpc-core') },
   },
   {
-    name: 'protocol-needs-only-zod',
-    comment: 'protocol has one optional peer, zod, and nothing else from npm.',
+    name: 'protocol-needs-two-packages',
+    comment: 'From npm protocol takes zod, an optional peer, and the eval-free validator of JSON Schema, and nothing else.',
     from: { path: src('protocol') },
-    to: { ...fromNpm, pathNot: '^packages/|(?:^|/)node_modules/zod/' },
+    to: { ...fromNpm, pathNot: '^packages/|(?:^|/)node_modules/(?:zod|@cfworker/json-schema)/' },
+  },
+  {
+    name: 'validator-only-at-json-schema',
+    comment: 'The validator of JSON Schema hangs from @mortise/protocol/json-schema, which is loaded when a schema needs it.',
+    from: { path: '^packages/[^/]+/src/', pathNot: '^packages/protocol/src/json-schema(?:\\.ts$|/)' },
+    to: { path: ['(?:^|/)node_modules/@cfworker/json-schema/', '^@cfworker/json-schema(?:/|$)'] },
   },
   {
     name: 'zod-only-at-schemas',

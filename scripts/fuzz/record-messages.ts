@@ -24,9 +24,9 @@ export async function recordMessages(): Promise<readonly Recording[]> {
     const [ours, theirs] = createInMemoryPair({ passBy: 'json' });
     const sent: Message[] = [];
     const send = ours.send.bind(ours);
-    ours.send = (message, options) => {
+    ours.send = (message) => {
       sent.push(structuredClone(message) as unknown as Message);
-      return send(message, options);
+      return send(message);
     };
     await server.connect(theirs);
     const client = new McpClient({ name: 'recorder', version: '1.0.0' }, { protocolVersion: revision.version });
