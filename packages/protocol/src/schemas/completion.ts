@@ -1,0 +1,21 @@
+/** Completion. */
+
+import { z } from 'zod';
+import { type CompleteRequestParams, type CompleteResult, MAX_COMPLETION_VALUES } from '../model/completion.ts';
+import { loose, optionalBoolean, optionalInt, optionalString } from './base.ts';
+import { requestShape, resultShape } from './meta.ts';
+
+export const CompleteRequestParamsSchema: z.ZodType<CompleteRequestParams> = loose({
+  ...requestShape,
+  ref: z.union([
+    loose({ type: z.literal('ref/prompt'), name: z.string(), title: optionalString }),
+    loose({ type: z.literal('ref/resource'), uri: z.string() }),
+  ]),
+  argument: loose({ name: z.string(), value: z.string() }),
+  context: loose({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
+});
+
+export const CompleteResultSchema: z.ZodType<CompleteResult> = loose({
+  ...resultShape,
+  completion: loose({ values: z.array(z.string()).max(MAX_COMPLETION_VALUES), total: optionalInt, hasMore: optionalBoolean }),
+});

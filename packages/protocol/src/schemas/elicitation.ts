@@ -1,0 +1,69 @@
+/** Elicitation. */
+
+import { z } from 'zod';
+import type {
+  ElicitationCompleteNotificationParams,
+  ElicitRequestFormParams,
+  ElicitRequestParams,
+  ElicitRequestURLParams,
+  ElicitResult,
+  PrimitiveSchemaDefinition,
+} from '../model/elicitation.ts';
+import { loose, optionalBoolean, optionalInt, optionalNumber, optionalObject, optionalString, optionalStrings } from './base.ts';
+import { notificationShape, requestShape } from './meta.ts';
+import { TaskMetadataSchema } from './tasks.ts';
+
+const field = { title: optionalString, description: optionalString };
+const text = { ...field, type: z.literal('string'), default: optionalString };
+const several = { ...field, type: z.literal('array'), minItems: optionalInt, maxItems: optionalInt, default: optionalStrings };
+const options = z.array(loose({ const: z.string(), title: z.string() }));
+const names = z.array(z.string());
+
+export const PrimitiveSchemaDefinitionSchema: z.ZodType<PrimitiveSchemaDefinition> = z.union([
+  loose<PrimitiveSchemaDefinition>({ ...text, minLength: optionalInt, maxLength: optionalInt, format: z.enum(['email', 'uri', 'date', 'date-time']).optional() }),
+  loose<PrimitiveSchemaDefinition>({ ...text, enum: names }),
+  loose<PrimitiveSchemaDefinition>({ ...text, oneOf: options }),
+  loose<PrimitiveSchemaDefinition>({
+    ...field,
+    type: z.enum(['number', 'integer']),
+    minimum: optionalNumber,
+    maximum: optionalNumber,
+    default: optionalNumber,
+  }),
+  loose<PrimitiveSchemaDefinition>({ ...field, type: z.literal('boolean'), default: optionalBoolean }),
+  loose<PrimitiveSchemaDefinition>({ ...several, items: loose({ type: z.literal('string'), enum: names }) }),
+  loose<PrimitiveSchemaDefinition>({ ...several, items: loose({ anyOf: options }) }),
+]);
+
+const asked = { ...requestShape, message: z.string(), task: TaskMetadataSchema.optional() };
+
+export const ElicitRequestFormParamsSchema: z.ZodType<ElicitRequestFormParams> = loose({
+  ...asked,
+  mode: z.literal('form').optional(),
+  requestedSchema: loose({
+    $schema: optionalString,
+    type: z.literal('object'),
+    properties: z.record(z.string(), PrimitiveSchemaDefinitionSchema),
+    required: optionalStrings,
+  }),
+});
+
+export const ElicitRequestURLParamsSchema: z.ZodType<ElicitRequestURLParams> = loose({
+  ...asked,
+  mode: z.literal('url'),
+  url: z.string(),
+  elicitationId: optionalString,
+});
+
+export const ElicitRequestParamsSchema: z.ZodType<ElicitRequestParams> = z.union([ElicitRequestFormParamsSchema, ElicitRequestURLParamsSchema]);
+
+export const ElicitResultSchema: z.ZodType<ElicitResult> = loose({
+  action: z.enum(['accept', 'decline', 'cancel']),
+  content: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
+  _meta: optionalObject,
+});
+
+export const ElicitationCompleteNotificationParamsSchema: z.ZodType<ElicitationCompleteNotificationParams> = loose({
+  ...notificationShape,
+  elicitationId: z.string(),
+});

@@ -1,0 +1,92 @@
+/** Opening, discovery, levels, cancellation, progress, subscriptions, rounds. */
+
+import { z } from 'zod';
+import type { CancelledNotificationParams } from '../model/cancellation.ts';
+import type { DiscoverResult } from '../model/discover.ts';
+import type { InputRequest, InputRequiredResult } from '../model/input-required.ts';
+import type { InitializeRequestParams, InitializeResult } from '../model/lifecycle.ts';
+import type { LoggingMessageNotificationParams, SetLevelRequestParams } from '../model/logging.ts';
+import type { PaginatedRequestParams } from '../model/pagination.ts';
+import type { ProgressNotificationParams } from '../model/progress.ts';
+import type { SubscriptionFilter, SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams } from '../model/subscriptions.ts';
+import { JsonValueSchema, loose, optionalBoolean, optionalNumber, optionalString, optionalStrings, RequestIdSchema } from './base.ts';
+import { ClientCapabilitiesSchema, ServerCapabilitiesSchema } from './capabilities.ts';
+import { ElicitRequestParamsSchema } from './elicitation.ts';
+import { ImplementationSchema } from './icons.ts';
+import { cacheableShape, LoggingLevelSchema, notificationShape, pagedRequestShape, RequestParamsSchema, requestShape, resultShape } from './meta.ts';
+import { CreateMessageRequestParamsSchema } from './sampling.ts';
+
+export const InitializeRequestParamsSchema: z.ZodType<InitializeRequestParams> = loose({
+  ...requestShape,
+  protocolVersion: z.string(),
+  capabilities: ClientCapabilitiesSchema,
+  clientInfo: ImplementationSchema,
+});
+
+export const InitializeResultSchema: z.ZodType<InitializeResult> = loose({
+  ...resultShape,
+  protocolVersion: z.string(),
+  capabilities: ServerCapabilitiesSchema,
+  serverInfo: ImplementationSchema,
+  instructions: optionalString,
+});
+
+export const DiscoverResultSchema: z.ZodType<DiscoverResult> = loose({
+  ...resultShape,
+  ...cacheableShape,
+  supportedVersions: z.array(z.string()),
+  capabilities: ServerCapabilitiesSchema,
+  instructions: optionalString,
+});
+
+export const PaginatedRequestParamsSchema: z.ZodType<PaginatedRequestParams> = loose(pagedRequestShape);
+export const SetLevelRequestParamsSchema: z.ZodType<SetLevelRequestParams> = loose({ ...requestShape, level: LoggingLevelSchema });
+
+export const SubscriptionFilterSchema: z.ZodType<SubscriptionFilter> = loose({
+  toolsListChanged: optionalBoolean,
+  promptsListChanged: optionalBoolean,
+  resourcesListChanged: optionalBoolean,
+  resourceSubscriptions: optionalStrings,
+});
+export const SubscriptionsListenRequestParamsSchema: z.ZodType<SubscriptionsListenRequestParams> = loose({
+  ...requestShape,
+  notifications: SubscriptionFilterSchema,
+});
+export const SubscriptionsAcknowledgedNotificationParamsSchema: z.ZodType<SubscriptionsAcknowledgedNotificationParams> = loose({
+  ...notificationShape,
+  notifications: SubscriptionFilterSchema,
+});
+
+export const CancelledNotificationParamsSchema: z.ZodType<CancelledNotificationParams> = loose({
+  ...notificationShape,
+  requestId: RequestIdSchema.optional(),
+  reason: optionalString,
+});
+export const ProgressNotificationParamsSchema: z.ZodType<ProgressNotificationParams> = loose({
+  ...notificationShape,
+  progressToken: RequestIdSchema,
+  progress: z.number(),
+  total: optionalNumber,
+  message: optionalString,
+});
+export const LoggingMessageNotificationParamsSchema: z.ZodType<LoggingMessageNotificationParams> = loose({
+  ...notificationShape,
+  level: LoggingLevelSchema,
+  logger: optionalString,
+  data: JsonValueSchema,
+});
+
+export const InputRequestSchema: z.ZodType<InputRequest> = z.union([
+  loose<InputRequest>({ method: z.literal('elicitation/create'), params: ElicitRequestParamsSchema }),
+  loose<InputRequest>({ method: z.literal('sampling/createMessage'), params: CreateMessageRequestParamsSchema }),
+  loose<InputRequest>({ method: z.literal('roots/list'), params: RequestParamsSchema.optional() }),
+]);
+
+export const InputRequiredResultSchema: z.ZodType<InputRequiredResult> = (
+  loose({
+    ...resultShape,
+    resultType: z.literal('input_required'),
+    inputRequests: z.record(z.string(), InputRequestSchema).optional(),
+    requestState: optionalString,
+  }) as z.ZodType<InputRequiredResult>
+).refine((result) => result.inputRequests !== undefined || result.requestState !== undefined, 'inputRequests or requestState is required');

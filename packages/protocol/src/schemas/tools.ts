@@ -1,0 +1,46 @@
+/** Tools. */
+
+import { z } from 'zod';
+import type { CallToolRequestParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution } from '../model/tools.ts';
+import { loose, optionalBoolean, optionalObject, optionalString, optionalStrings } from './base.ts';
+import { ContentBlockSchema } from './content.ts';
+import { named } from './icons.ts';
+import { cacheableShape, pagedResultShape, requestShape, resultShape, roundShape } from './meta.ts';
+import { TaskMetadataSchema } from './tasks.ts';
+
+export const ToolAnnotationsSchema: z.ZodType<ToolAnnotations> = loose({
+  title: optionalString,
+  readOnlyHint: optionalBoolean,
+  destructiveHint: optionalBoolean,
+  idempotentHint: optionalBoolean,
+  openWorldHint: optionalBoolean,
+});
+
+export const ToolExecutionSchema: z.ZodType<ToolExecution> = loose({ taskSupport: z.enum(['forbidden', 'optional', 'required']).optional() });
+
+export const ToolSchema: z.ZodType<Tool> = loose({
+  ...named,
+  description: optionalString,
+  inputSchema: loose({ $schema: optionalString, type: z.literal('object'), properties: optionalObject, required: optionalStrings }),
+  outputSchema: loose({ $schema: optionalString }).optional(),
+  annotations: ToolAnnotationsSchema.optional(),
+  execution: ToolExecutionSchema.optional(),
+  _meta: optionalObject,
+});
+
+export const ListToolsResultSchema: z.ZodType<ListToolsResult> = loose({ ...pagedResultShape, ...cacheableShape, tools: z.array(ToolSchema) });
+
+export const CallToolRequestParamsSchema: z.ZodType<CallToolRequestParams> = loose({
+  ...requestShape,
+  ...roundShape,
+  name: z.string(),
+  arguments: optionalObject,
+  task: TaskMetadataSchema.optional(),
+});
+
+export const CallToolResultSchema: z.ZodType<CallToolResult> = loose({
+  ...resultShape,
+  content: z.array(ContentBlockSchema),
+  structuredContent: z.any().optional(),
+  isError: optionalBoolean,
+});
