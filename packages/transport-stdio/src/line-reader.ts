@@ -3,7 +3,7 @@
  * that a long line costs its length and not its square; lines that are whole within a chunk are decoded together.
  */
 
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
 
 /** The longest line that is read unless another bound is given: 16 MiB. */
@@ -131,8 +131,8 @@ export class LineReader {
 
   /** Reads lines that are whole, the last one without its end. All at once where they are good, which is almost always. */
   #readLines(lines: Buffer): void {
-    if (lines.length > this.#maxBytes || !isUtf8(lines)) return this.#readLineByLine(lines);
-    const text = lines.toString('utf8');
+    const text = lines.length > this.#maxBytes ? undefined : decode(lines);
+    if (text === undefined) return this.#readLineByLine(lines);
     let from = 0;
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
       this.#tell(text.slice(from, end));
@@ -155,8 +155,8 @@ export class LineReader {
   #readLine(length: number, join: () => Buffer): void {
     if (this.#isStopped) return;
     if (length > this.#maxBytes) return this.#options.onError(new MessageTooLargeError(this.#maxBytes));
-    const line = join();
-    if (isUtf8(line)) this.#tell(line.toString('utf8'));
+    const text = decode(join());
+    if (text !== undefined) this.#tell(text);
     else this.#options.onError(new ParseError('A line is not valid UTF-8: encode messages as UTF-8'));
   }
 
@@ -171,6 +171,12 @@ const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BLOCK_BYTES = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
+
+/** Decodes UTF-8, and nothing that is not. ASCII, which most JSON is, takes the shorter way. */
+function decode(bytes: Buffer): string | undefined {
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}
 
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,0 +1,153 @@
+/** `@mortise/transport-testkit/event-store`: the promises V1 to V3 of `EventStore`. */
+
+import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { EventStore } from '@mortise/protocol/contracts';
+import { check, checkEqual } from './check.ts';
+import type { KitCase, KitSubject } from './kit-case.ts';
+
+/** An empty store. */
+export interface EventStoreSubject extends KitSubject {
+  readonly store: EventStore;
+  /** With the trait `maxEvents`: how many events of a stream (or of a session, or in all) are kept. */
+  readonly maxEvents?: number;
+  /** With the trait `maxAge`: lets time pass by the store's clock until every event is too old. */
+  age?(): void | Promise<void>;
+}
+
+/** One promise of `EventStore` put to the test. */
+export type EventStoreCase = KitCase<EventStoreSubject>;
+
+function message(n: number): JsonRpcMessage {
+  return { jsonrpc: '2.0', method: 'kit/event', params: { n } };
+}
+
+async function append(store: EventStore, sessionId: string, streamId: string, from: number, count: number): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let n = from; n < from + count; n++) ids.push(await store.append(sessionId, streamId, message(n)));
+  return ids;
+}
+
+async function replayNumbers(
+  store: EventStore,
+  sessionId: string,
+  lastEventId: string | undefined,
+): Promise<readonly unknown[] | undefined> {
+  check(lastEventId !== undefined, 'append should give an id');
+  const replayed = await store.replay(sessionId, lastEventId);
+  return replayed?.events.map((event) => (event.message && 'params' in event.message ? event.message.params?.['n'] : undefined));
+}
+
+export const eventStoreCases: readonly EventStoreCase[] = [
+  {
+    id: 'V1.1',
+    title: 'gives every event of a session an id of its own, which names its stream',
+    async run({ store }) {
+      const ids = [...(await append(store, 's', 'a', 0, 20)), ...(await append(store, 's', 'b', 0, 20))];
+      checkEqual(new Set(ids).size, 40, 'The number of different ids');
+      checkEqual((await store.replay('s', ids[3] ?? ''))?.streamId, 'a', 'The stream of an event of stream a');
+      checkEqual((await store.replay('s', ids[23] ?? ''))?.streamId, 'b', 'The stream of an event of stream b');
+    },
+  },
+  {
+    id: 'V1.2',
+    title: 'takes streams and sessions of any name',
+    async run({ store }) {
+      for (const name of ['__proto__', 'a:b', 'a_1', 'ä b/c?d', '-1']) {
+        const [first] = await append(store, name, name, 0, 3);
+        const replayed = await store.replay(name, first ?? '');
+        checkEqual([replayed?.streamId, replayed?.events.length], [name, 2], `What is replayed of stream ${name}`);
+      }
+    },
+  },
+  {
+    id: 'V2.1',
+    title: 'replays what came after an event, of its stream alone, in the order of append',
+    async run({ store }) {
+      const ids: string[] = [];
+      for (let n = 0; n < 50; n++) {
+        ids.push(...(await append(store, 's', 'a', n, 1)));
+        await append(store, 's', 'b', 1000 + n, 1);
+        await append(store, 'other', 'a', 2000 + n, 1);
+      }
+      checkEqual(
+        await replayNumbers(store, 's', ids[9]),
+        Array.from({ length: 40 }, (_, n) => n + 10),
+        'What is replayed after event 9',
+      );
+      checkEqual(await replayNumbers(store, 's', ids[49]), [], 'What is replayed after the last event');
+    },
+  },
+  {
+    id: 'V2.2',
+    title: 'keeps the order of appends that do not wait for one another',
+    async run({ store }) {
+      const first = await store.append('s', 'a', message(-1));
+      await Promise.all(Array.from({ length: 100 }, (_, n) => store.append('s', 'a', message(n))));
+      checkEqual(
+        await replayNumbers(store, 's', first),
+        Array.from({ length: 100 }, (_, n) => n),
+        'The order of replay',
+      );
+    },
+  },
+  {
+    id: 'V2.3',
+    title: 'replays each event under the id that append gave, and a priming event without a message',
+    async run({ store }) {
+      const priming = await store.append('s', 'a', undefined);
+      const second = await store.append('s', 'a', message(1));
+      const third = await store.append('s', 'a', undefined);
+      const replayed = await store.replay('s', priming);
+      checkEqual(replayed?.events, [{ id: second, message: message(1) }, { id: third }], 'What is replayed after a priming event');
+    },
+  },
+  {
+    id: 'V3.1',
+    title: 'does not replay after an id that it does not know, or that belongs to another session',
+    async run({ store }) {
+      const [first] = await append(store, 's', 'a', 0, 3);
+      for (const id of ['', 'unknown', '__proto__', `${first}x`])
+        checkEqual(await store.replay('s', id), undefined, `What is replayed after "${id}"`);
+      checkEqual(await store.replay('other', first ?? ''), undefined, 'What is replayed to another session');
+    },
+  },
+  {
+    id: 'V3.2',
+    title: 'drops old events by count, and does not replay after a dropped one',
+    needs: ['maxEvents'],
+    async run({ store, maxEvents }) {
+      check(maxEvents !== undefined, 'A subject with the trait "maxEvents" should say how many');
+      const ids = await append(store, 's', 'a', 0, maxEvents + 10);
+      checkEqual(await replayNumbers(store, 's', ids[0]), undefined, 'What is replayed after the first event');
+      checkEqual(await replayNumbers(store, 's', ids.at(-2)), [maxEvents + 9], 'What is replayed after the last but one');
+    },
+  },
+  {
+    id: 'V3.3',
+    title: 'drops old events by age, and does not replay after a dropped one',
+    needs: ['maxAge'],
+    async run({ store, age }) {
+      check(age !== undefined, 'A subject with the trait "maxAge" should let time pass');
+      const [first] = await append(store, 's', 'a', 0, 3);
+      await age();
+      await append(store, 's', 'a', 3, 1);
+      checkEqual(await replayNumbers(store, 's', first), undefined, 'What is replayed after an event that is too old');
+    },
+  },
+  {
+    id: 'V3.4',
+    title: 'forgets a stream that is deleted and no other, and with a session all of its streams',
+    async run({ store }) {
+      const [a] = await append(store, 's', 'a', 0, 2);
+      const [b] = await append(store, 's', 'b', 0, 2);
+      const [c] = await append(store, 'other', 'a', 0, 2);
+      await store.delete('s', 'a');
+      checkEqual(await replayNumbers(store, 's', a), undefined, 'What is replayed of a deleted stream');
+      checkEqual(await replayNumbers(store, 's', b), [1], 'What is replayed of another stream');
+      await store.delete('s');
+      await store.delete('s');
+      checkEqual(await replayNumbers(store, 's', b), undefined, 'What is replayed of a deleted session');
+      checkEqual(await replayNumbers(store, 'other', c), [1], 'What is replayed of another session');
+    },
+  },
+];

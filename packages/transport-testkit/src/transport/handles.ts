@@ -1,0 +1,65 @@
+/** T14: nothing is left that would keep a process alive. */
+
+import { check, turns } from '../check.ts';
+import { Listener, note, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';
+
+/** What keeps this process alive, by kind, where the platform can tell. */
+function listHandles(): readonly string[] {
+  const { process } = globalThis as { process?: { getActiveResourcesInfo?: () => string[] } };
+  check(typeof process?.getActiveResourcesInfo === 'function', 'The trait "handles" needs process.getActiveResourcesInfo');
+  return process.getActiveResourcesInfo();
+}
+
+function countByKind(handles: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of handles) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+function findNew(before: ReadonlyMap<string, number>): readonly string[] {
+  return [...countByKind(listHandles())]
+    .filter(([kind, count]) => count > (before.get(kind) ?? 0))
+    .map(([kind, count]) => `${count - (before.get(kind) ?? 0)} ${kind}`);
+}
+
+/** Closing a handle takes some turns; one that is really left stays longer than any number of them. */
+const PATIENT_TURNS = 300;
+
+async function leavesNothing(use: (pair: TransportPair) => Promise<void>, create: () => Promise<TransportPair>): Promise<void> {
+  await turns(5);
+  const before = countByKind(listHandles());
+  const pair = await create();
+  await use(pair);
+  await pair.close();
+  for (let turn = 0; turn < PATIENT_TURNS && findNew(before).length > 0; turn++) await turns(1);
+  const left = findNew(before);
+  check(left.length === 0, `Nothing should be left after close, but there is: ${left.join(', ')}`);
+}
+
+export const handlesCases: readonly TransportCase[] = [
+  {
+    id: 'T14.1',
+    title: 'leaves no timer and no handle after it was used and closed',
+    needs: ['handles'],
+    run: (_, setup) =>
+      leavesNothing(
+        async (pair) => {
+          const listener = new Listener(pair.server);
+          await startBoth(pair);
+          await pair.client.send(note(0));
+          await listener.hasMessages(1);
+        },
+        () => setup.create(),
+      ),
+  },
+  {
+    id: 'T14.2',
+    title: 'leaves no timer and no handle after it was closed unused',
+    needs: ['handles'],
+    run: (_, setup) =>
+      leavesNothing(
+        async () => undefined,
+        () => setup.create(),
+      ),
+  },
+];
