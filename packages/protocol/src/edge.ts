@@ -1,0 +1,10 @@
+/**
+ * `@mortise/protocol/edge`: what every transport, the client and auth share at the edge of the network: the check of Host and
+ * Origin, the policy for URLs that peers give, and stores in memory.
+ */
+
+export { createHostGuard, type GuardedRequest, type GuardOptions, type HostGuard } from './edge/host-guard.ts';
+export { checkUrl, type UrlPolicy } from './edge/url-policy.ts';
+export { classifyHost, type HostKind, isLoopbackHost } from './edge/address.ts';
+export { MemorySessionStore, type MemorySessionStoreOptions } from './edge/memory-session-store.ts';
+export { MemoryEventStore, type MemoryEventStoreOptions } from './edge/memory-event-store.ts';

@@ -1,0 +1,85 @@
+/** Which hosts are this machine, a private network, or the public internet, by spelling alone. */
+
+/** Where a host is. `private` covers link-local, metadata, shared, reserved and documentation addresses too. */
+export type HostKind = 'loopback' | 'private' | 'public';
+
+/** First and last address of each IPv4 range that is not public. @see IANA IPv4 Special-Purpose Address Registry */
+const SPECIAL_IPV4: readonly (readonly [string, number, HostKind])[] = [
+  ['127.0.0.0', 8, 'loopback'],
+  ['0.0.0.0', 8, 'private'],
+  ['10.0.0.0', 8, 'private'],
+  ['100.64.0.0', 10, 'private'],
+  ['169.254.0.0', 16, 'private'],
+  ['172.16.0.0', 12, 'private'],
+  ['192.0.0.0', 24, 'private'],
+  ['192.0.2.0', 24, 'private'],
+  ['192.88.99.0', 24, 'private'],
+  ['192.168.0.0', 16, 'private'],
+  ['198.18.0.0', 15, 'private'],
+  ['198.51.100.0', 24, 'private'],
+  ['203.0.113.0', 24, 'private'],
+  ['224.0.0.0', 3, 'private'],
+];
+
+/** Endings of names that never mean a public host. */
+const PRIVATE_SUFFIXES: readonly string[] = ['.local', '.internal', '.home.arpa', '.lan', '.intranet', '.corp', '.home'];
+
+/**
+ * Says where a host is.
+ *
+ * @param hostname As `URL.hostname` gives it, which has already made every spelling of an IPv4 address (decimal, octal, hex, short)
+ * into the dotted one; or an address as a resolver gives it. Brackets and a closing dot are allowed.
+ */
+export function classifyHost(hostname: string): HostKind {
+  const host = hostname.toLowerCase().replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (host.includes(':')) return classifyIpv6(host);
+  if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return classifyIpv4(toNumber(host));
+  if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback';
+  const isBareName = !host.includes('.');
+  return isBareName || PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix)) ? 'private' : 'public';
+}
+
+/** Tells whether a host is this machine by its spelling. */
+export function isLoopbackHost(hostname: string): boolean {
+  return classifyHost(hostname) === 'loopback';
+}
+
+function classifyIpv4(address: number): HostKind {
+  const range = SPECIAL_IPV4.find(([first, bits]) => address >>> (32 - bits) === toNumber(first) >>> (32 - bits));
+  return range?.[2] ?? 'public';
+}
+
+function toNumber(dotted: string): number {
+  return dotted.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+}
+
+/** What is not global unicast is private; what carries an IPv4 address is where that is. */
+function classifyIpv6(host: string): HostKind {
+  const groups = toGroups(host.replace(/%.*$/, ''));
+  if (groups === undefined) return 'private';
+  const [first = 0, second = 0] = groups;
+  const tail = (groups[6] ?? 0) * 65_536 + (groups[7] ?? 0);
+  const isZero = (count: number): boolean => groups.slice(0, count).every((group) => group === 0);
+  if (isZero(7) && groups[7] === 1) return 'loopback';
+  const isMapped = isZero(5) && groups[5] === 0xffff;
+  const isTranslated = isZero(4) && groups[4] === 0xffff && groups[5] === 0;
+  const isNat64 = first === 0x64 && second === 0xff9b;
+  if (isMapped || isTranslated || isNat64) return classifyIpv4(tail);
+  if (first === 0x2002) return classifyIpv4(second * 65_536 + (groups[2] ?? 0));
+  const isGlobal = first >= 0x2000 && first <= 0x3fff;
+  const isReserved = (first === 0x2001 && (second < 0x200 || second === 0xdb8)) || (first === 0x3fff && second < 0x1000);
+  return isGlobal && !isReserved ? 'public' : 'private';
+}
+
+/** The eight groups; undefined where it is no IPv6 address. */
+function toGroups(host: string): readonly number[] | undefined {
+  const [, head, dotted] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(host) ?? [];
+  const v4 = dotted === undefined ? undefined : toNumber(dotted);
+  const text = v4 === undefined ? host : `${head}${(v4 >>> 16).toString(16)}:${(v4 & 0xffff).toString(16)}`;
+  const halves = text.split('::').map((half) => (half === '' ? [] : half.split(':')));
+  const [left = [], right = []] = halves;
+  const missing = halves.length === 2 ? 8 - left.length - right.length : 0;
+  const parts = [...left, ...Array.from({ length: Math.max(0, missing) }, () => '0'), ...right];
+  const isAddress = halves.length <= 2 && parts.length === 8 && parts.every((part) => /^[\da-f]{1,4}$/.test(part));
+  return isAddress ? parts.map((part) => Number.parseInt(part, 16)) : undefined;
+}

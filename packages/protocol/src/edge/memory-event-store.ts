@@ -1,0 +1,83 @@
+/** An `EventStore` in this process's memory. */
+
+import { type Clock, type JsonRpcMessage, systemClock } from '@mortise/jsonrpc-core';
+import type { EventStore, StoredEvent } from '../contracts/event-store.ts';
+
+/** How a memory event store behaves. */
+export interface MemoryEventStoreOptions {
+  /** Of one stream; the oldest go first. @default 1000 */
+  readonly maxEventsPerStream?: number;
+  /** Of one session; its stream that was used longest ago goes first. @default 64 */
+  readonly maxStreamsPerSession?: number;
+  /** Of all; the session that was used longest ago goes first. @default 10000 */
+  readonly maxSessions?: number;
+  /** Events that are older are dropped when their session is next used, in milliseconds. @default 300000 */
+  readonly maxAgeMs?: number;
+  /** @default the system's */
+  readonly clock?: Clock;
+}
+
+interface Stream {
+  /** The number of the next event. */
+  next: number;
+  /** With numbers `next - events.length` to `next - 1`. */
+  events: { readonly event: StoredEvent; readonly atMs: number }[];
+}
+
+/** Keeps what was sent on streams for a while. Promises V1 to V3 of `EventStore`. Order is by count, not by time. */
+export class MemoryEventStore implements EventStore {
+  readonly #sessions = new Map<string, Map<string, Stream>>();
+  readonly #options: Required<MemoryEventStoreOptions>;
+
+  constructor(options: MemoryEventStoreOptions = {}) {
+    const defaults = { maxEventsPerStream: 1000, maxStreamsPerSession: 64, maxSessions: 10_000, maxAgeMs: 300_000, clock: systemClock };
+    this.#options = { ...defaults, ...options };
+  }
+
+  append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string> {
+    const streams = useLast(this.#sessions, sessionId, () => new Map<string, Stream>(), this.#options.maxSessions);
+    const stream = useLast(streams, streamId, (): Stream => ({ next: 1, events: [] }), this.#options.maxStreamsPerSession);
+    const id = `${streamId}~${stream.next}`;
+    stream.next += 1;
+    stream.events.push({ event: message === undefined ? { id } : { id, message }, atMs: this.#options.clock.now() });
+    this.#dropOld(stream);
+    return Promise.resolve(id);
+  }
+
+  replay(sessionId: string, lastEventId: string): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
+    const [, streamId = '', number = ''] = /^([^]*)~([1-9]\d{0,14})$/.exec(lastEventId) ?? [];
+    const stream = this.#sessions.get(sessionId)?.get(streamId);
+    if (stream === undefined) return Promise.resolve(undefined);
+    this.#dropOld(stream);
+    const index = stream.events.length - (stream.next - Number(number));
+    if (index < 0 || index >= stream.events.length) return Promise.resolve(undefined);
+    return Promise.resolve({ streamId, events: stream.events.slice(index + 1).map(({ event }) => event) });
+  }
+
+  delete(sessionId: string, streamId?: string): Promise<void> {
+    if (streamId === undefined) this.#sessions.delete(sessionId);
+    else this.#sessions.get(sessionId)?.delete(streamId);
+    return Promise.resolve();
+  }
+
+  #dropOld(stream: Stream): void {
+    const oldest = this.#options.clock.now() - this.#options.maxAgeMs;
+    const firstKept = stream.events.findIndex(({ atMs }) => atMs >= oldest);
+    const tooOld = firstKept === -1 ? stream.events.length : firstKept;
+    const tooMany = stream.events.length - this.#options.maxEventsPerStream;
+    const dropped = Math.max(tooOld, tooMany);
+    if (dropped > 0) stream.events.splice(0, dropped);
+  }
+}
+
+/** Gives an entry, made where it is missing, and moves it to the end; the first ones go when there are too many. */
+function useLast<T>(map: Map<string, T>, key: string, make: () => T, max: number): T {
+  const value = map.get(key) ?? make();
+  map.delete(key);
+  for (const first of map.keys()) {
+    if (map.size < max) break;
+    map.delete(first);
+  }
+  map.set(key, value);
+  return value;
+}

@@ -1,0 +1,77 @@
+/** A `SessionStore` in this process's memory. */
+
+import { type Clock, systemClock } from '@mortise/jsonrpc-core';
+import type { SessionRecord, SessionStore } from '../contracts/session-store.ts';
+
+/** How a memory session store behaves. */
+export interface MemorySessionStoreOptions {
+  /** Past it, the session that has been idle longest is forgotten for a new one. @default 100000 */
+  readonly maxSessions?: number;
+  /** @default the system's */
+  readonly clock?: Clock;
+}
+
+/** Keeps sessions until they expire. Promises S1 to S4 of `SessionStore`. Sessions end with the process. */
+export class MemorySessionStore implements SessionStore {
+  readonly #records = new Map<string, SessionRecord>();
+  readonly #maxSessions: number;
+  readonly #clock: Clock;
+
+  constructor(options: MemorySessionStoreOptions = {}) {
+    this.#maxSessions = options.maxSessions ?? 100_000;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** How many sessions are held, expired ones that were not cleared yet included. */
+  get size(): number {
+    return this.#records.size;
+  }
+
+  get(id: string): Promise<SessionRecord | undefined> {
+    const record = this.#find(id);
+    return Promise.resolve(record === undefined ? undefined : structuredClone(record));
+  }
+
+  put(record: Omit<SessionRecord, 'version'>, expectedVersion: number): Promise<boolean> {
+    const version = this.#find(record.id)?.version ?? 0;
+    if (version !== expectedVersion) return Promise.resolve(false);
+    if (version === 0 && this.#records.size >= this.#maxSessions) this.#makeRoom();
+    this.#keep({ ...structuredClone(record), version: version + 1 });
+    return Promise.resolve(true);
+  }
+
+  touch(id: string, expiresAtMs: number): Promise<boolean> {
+    const record = this.#find(id);
+    if (record !== undefined) this.#keep({ ...record, expiresAtMs });
+    return Promise.resolve(record !== undefined);
+  }
+
+  delete(id: string): Promise<void> {
+    this.#records.delete(id);
+    return Promise.resolve();
+  }
+
+  deleteExpired(nowMs: number): Promise<number> {
+    const before = this.#records.size;
+    for (const [id, { expiresAtMs }] of this.#records) if (expiresAtMs <= nowMs) this.#records.delete(id);
+    return Promise.resolve(before - this.#records.size);
+  }
+
+  #find(id: string): SessionRecord | undefined {
+    const record = this.#records.get(id);
+    return record !== undefined && record.expiresAtMs > this.#clock.now() ? record : undefined;
+  }
+
+  /** A map keeps the order of insertion: what was used last stands last. */
+  #keep(record: SessionRecord): void {
+    this.#records.delete(record.id);
+    this.#records.set(record.id, record);
+  }
+
+  #makeRoom(): void {
+    for (const id of this.#records.keys()) {
+      if (this.#records.size < this.#maxSessions) return;
+      this.#records.delete(id);
+    }
+  }
+}
