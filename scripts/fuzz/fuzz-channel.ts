@@ -26,8 +26,9 @@ const exitTimeoutMs = 5_000;
 export function createInMemoryOpener(): OpenChannel {
   const server = createFuzzServer();
   return async (onMessage) => {
-    const [ours, theirs] = createInMemoryPair({ passBy: 'json' });
-    ours.onmessage = (message) => onMessage(message as unknown as Json);
+    // By reference, since what is sent here need not be a message that can be written. What comes must be.
+    const [ours, theirs] = createInMemoryPair();
+    ours.onmessage = (message) => onMessage(JSON.parse(JSON.stringify(message)) as Json);
     const connection = await server.connect(theirs);
     await ours.start();
     return {

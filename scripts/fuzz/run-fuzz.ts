@@ -17,6 +17,8 @@ export interface FuzzOptions {
   readonly messagesPerConnection?: number;
   readonly recordings: readonly Recording[];
   readonly open: OpenChannel;
+  /** How long nothing may arrive before what is still owed counts as unanswered. @default 10_000 */
+  readonly quietTimeoutMs?: number;
   /** Told after each connection. */
   readonly onProgress?: (sent: number) => void;
 }
@@ -37,7 +39,7 @@ export interface FuzzFigures {
   readonly problems: string[];
 }
 
-const quietTimeoutMs = 10_000;
+const defaultQuietTimeoutMs = 10_000;
 const framesAtOnce = 200;
 const maxProblems = 20;
 
@@ -65,7 +67,8 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
   return figures;
 }
 
-async function fuzzOneConnection({ open, recordings }: FuzzOptions, seed: number, count: number, figures: FuzzFigures): Promise<void> {
+async function fuzzOneConnection(options: FuzzOptions, seed: number, count: number, figures: FuzzFigures): Promise<void> {
+  const { open, recordings, quietTimeoutMs = defaultQuietTimeoutMs } = options;
   const random = createRandom(seed);
   const answers = new AnswerCount();
   const note = (problem: string): void => {
@@ -76,7 +79,7 @@ async function fuzzOneConnection({ open, recordings }: FuzzOptions, seed: number
     arrived += 1;
     answers.noteArrival(message);
   });
-  const isBatchRead = await openSession(channel, answers, recordings, random);
+  const isBatchRead = await openSession(channel, answers, recordings, random, quietTimeoutMs);
   const source = new MessageSource(
     recordings.flatMap((recording) => recording.messages),
     random,
@@ -95,11 +98,13 @@ async function fuzzOneConnection({ open, recordings }: FuzzOptions, seed: number
     figures[frame.kind === 'not JSON' ? 'notJson' : frame.kind] += 1;
     if (sent % framesAtOnce === 0)
       await untilQuiet(
+        quietTimeoutMs,
         () => answers.unanswered.length < framesAtOnce,
         () => arrived,
       );
   }
   await untilQuiet(
+    quietTimeoutMs,
     () => answers.unanswered.length === 0,
     () => arrived,
   );
@@ -120,7 +125,13 @@ async function fuzzOneConnection({ open, recordings }: FuzzOptions, seed: number
 }
 
 /** A third of the connections are fuzzed before any `initialize`; the others open as a client of some revision does. */
-async function openSession(channel: FuzzChannel, answers: AnswerCount, recordings: readonly Recording[], random: Random): Promise<boolean> {
+async function openSession(
+  channel: FuzzChannel,
+  answers: AnswerCount,
+  recordings: readonly Recording[],
+  random: Random,
+  quietTimeoutMs: number,
+): Promise<boolean> {
   if (random.chance(0.33)) return false;
   const { opening, readsBatches } = random.pick(recordings);
   for (const message of opening) {
@@ -130,6 +141,7 @@ async function openSession(channel: FuzzChannel, answers: AnswerCount, recording
     await channel.send({ bytes: new TextEncoder().encode(JSON.stringify(value)), value, kind: 'valid' });
   }
   await untilQuiet(
+    quietTimeoutMs,
     () => answers.unanswered.length === 0,
     () => answers.came,
   );
@@ -137,7 +149,7 @@ async function openSession(channel: FuzzChannel, answers: AnswerCount, recording
 }
 
 /** Waits until `isDone`, or until nothing has arrived for a while. */
-async function untilQuiet(isDone: () => boolean, arrived: () => number): Promise<void> {
+async function untilQuiet(quietTimeoutMs: number, isDone: () => boolean, arrived: () => number): Promise<void> {
   let last = arrived();
   let quietSince = performance.now();
   while (!isDone() && performance.now() - quietSince < quietTimeoutMs) {

@@ -2,6 +2,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createInMemoryOpener, type OpenChannel, openStdio } from '../fuzz/fuzz-channel.ts';
+import type { Json } from '../fuzz/mutate.ts';
 import { recordMessages, type Recording } from '../fuzz/record-messages.ts';
 import { runFuzz } from '../fuzz/run-fuzz.ts';
 
@@ -18,11 +19,11 @@ beforeAll(async () => {
   recordings = await recordMessages();
 });
 
-describe('rules 4 and 5', () => {
+describe('ROBUSTNESS rules 4 and 5', () => {
   it.each(transports)(
     `every request with a readable id gets exactly one answer $name, and nothing crashes, over ${messages} fuzzed messages`,
     async ({ open }) => {
-      const figures = await runFuzz({ seed, messages, messagesPerConnection: 5_000, recordings, open });
+      const figures = await runFuzz({ seed, messages, messagesPerConnection: 10_000, recordings, open });
       const { unanswered, strays, ignored, crashes, problems } = figures;
       expect({ seed, unanswered, strays, ignored, crashes, problems }).toEqual({
         seed,
@@ -37,4 +38,51 @@ describe('rules 4 and 5', () => {
     },
     300_000,
   );
+});
+
+describe('the fuzzer notices', () => {
+  const isAnswer = (message: Json): boolean => message !== null && typeof message === 'object' && 'id' in message && !('method' in message);
+  const answersNothing = (message: Json): boolean =>
+    message !== null && typeof message === 'object' && 'error' in message && !('id' in message && message.id !== null);
+
+  const faults: readonly {
+    fault: string;
+    figure: 'unanswered' | 'strays' | 'ignored';
+    pass: (message: Json, count: number) => readonly Json[];
+  }[] = [
+    {
+      fault: 'an answer that is lost',
+      figure: 'unanswered',
+      pass: (message, count) => (isAnswer(message) && count === 30 ? [] : [message]),
+    },
+    {
+      fault: 'an answer that comes twice',
+      figure: 'strays',
+      pass: (message, count) => (isAnswer(message) && count === 30 ? [message, message] : [message]),
+    },
+    {
+      fault: 'an id whose type has changed',
+      figure: 'unanswered',
+      pass: (message, count) => [count === 30 ? withOtherId(message) : message],
+    },
+    { fault: 'errors that are not sent', figure: 'ignored', pass: (message) => (answersNothing(message) ? [] : [message]) },
+  ];
+
+  const withOtherId = (message: Json): Json =>
+    message !== null && typeof message === 'object' && 'id' in message
+      ? { ...message, id: typeof message.id === 'string' ? 0 : String(message.id) }
+      : message;
+
+  it.each(faults)('$fault', async ({ figure, pass }) => {
+    const open: OpenChannel = (onMessage) => {
+      let count = 0;
+      return createInMemoryOpener()((message) => {
+        count += 1;
+        for (const each of pass(message, count)) onMessage(each);
+      });
+    };
+    const figures = await runFuzz({ seed: 3, messages: 500, messagesPerConnection: 500, recordings, open, quietTimeoutMs: 100 });
+    expect(figures[figure]).toBeGreaterThan(0);
+    expect(figures.problems[0]).toMatch(/seed 3/);
+  });
 });
