@@ -2,14 +2,15 @@
 
 // What programs use.
 export { McpServer, type McpServerOptions, type ToolDefinitions } from './mcp-server.ts';
-export { ResourceTemplate, type ListResources, type ResourceTemplateCallbacks } from './resource-template.ts';
+export { ResourceTemplate, type ListedResource, type ListResources, type ResourceTemplateCallbacks } from './resource-template.ts';
 export { completable, type CompleteContext, type Completer, type CompleteReturn } from './completable.ts';
 export { rank } from './rank.ts';
 export { definePrompt, defineResource, defineTool } from './define-tool.ts';
-export { auditLog } from './middleware/audit-log.ts';
-export { rateLimit } from './middleware/rate-limit.ts';
-export { redact } from './middleware/redact.ts';
-export { sanitizeOutput } from './middleware/sanitize-output.ts';
+export { auditLog, type AuditLogOptions, type AuditOutcome, type AuditRecord } from './middleware/audit-log.ts';
+export { RATE_LIMITED, rateLimit, type RateLimitOptions } from './middleware/rate-limit.ts';
+export { redact, type RedactMiddlewareOptions } from './middleware/redact.ts';
+export { sanitizeOutput, type SanitizeOutputOptions } from './middleware/sanitize-output.ts';
+export { redactor, type RedactOptions, type Redactor } from './redactor.ts';
 export type {
   AskOptions,
   ElicitFormRequest,
@@ -43,7 +44,8 @@ export type {
   ToolOptions,
 } from './config.ts';
 export type { ToolHandler, ToolInputSchema, ToolOutputSchema, ToolResultLike, ToolReturn } from './tool-handler.ts';
-export type { AnySchema, InferInput, InferOutput, ObjectSchema, RawShape } from './schema/infer.ts';
+export type { AnySchema, InferInput, InferOutput, ObjectSchema, PlainJsonSchema, RawShape, TypedSchema } from './schema/infer.ts';
+export type { StandardSchema } from './schema/standard-schema.ts';
 export type {
   AnyPromptDefinition,
   AnyToolDefinition,

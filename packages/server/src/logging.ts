@@ -3,10 +3,14 @@
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { isLevelEnabled } from '@mortise/protocol';
 import type { LoggingOptions } from './options.ts';
+import { type Redactor, redactor } from './redactor.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 const DEFAULT_BURST = 100;
 const DEFAULT_PER_SECOND = 50;
+
+/** One for all, made when the first message passes. */
+let defaultRedactor: Redactor | undefined;
 
 /** Lets messages through by level and rate. One a legacy session, one a modern request. */
 export class LogGate {
@@ -32,7 +36,13 @@ export class LogGate {
       return undefined;
     }
     const meta = this.#takeDropped();
-    return { level, ...(logger === undefined ? {} : { logger }), data, ...(meta ? { _meta: meta } : {}) };
+    return { level, ...(logger === undefined ? {} : { logger }), data: this.#redact(data), ...(meta ? { _meta: meta } : {}) };
+  }
+
+  #redact(data: JsonValue): JsonValue {
+    const { redact } = this.#options;
+    if (redact === false) return data;
+    return redact ? redact(data) : (defaultRedactor ??= redactor())(data);
   }
 
   /** Says on the next message how many did not pass since the last. */

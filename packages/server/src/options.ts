@@ -4,6 +4,7 @@ import type { Clock, Logger, LogLevel } from '@mortise/jsonrpc-core';
 import type { CacheScope, ServerCapabilities } from '@mortise/protocol';
 import type { JsonSchemaValidator, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
 import type { MiddlewareCall } from './middleware.ts';
+import type { Redactor } from './redactor.ts';
 
 /** What `options.context` may look at: the request before its app context exists. */
 export type ContextCall = Omit<MiddlewareCall<undefined>, 'app'>;
@@ -24,6 +25,8 @@ export interface LoggingOptions {
   readonly burst?: number;
   /** How many messages come back to `burst` in a second. @default 50 */
   readonly perSecond?: number;
+  /** What takes secrets out of `data`; `redactor({ ... })` makes one that knows more, `false` sends `data` as it is. @default `redactor()` */
+  readonly redact?: Redactor | false;
 }
 
 /** What modern results say about caching. */

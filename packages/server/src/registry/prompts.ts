@@ -1,7 +1,6 @@
 /** The prompts of a server: how they are listed, found and filled in. */
 
 import { INVALID_PARAMS, isJsonObject, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
-import type { PromptArgument } from '@mortise/protocol';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import { CallContext } from '../call-context.ts';
 import type { PromptChanges, PromptConfig, RegisteredPrompt } from '../config.ts';
@@ -10,6 +9,7 @@ import { type Completer, getFieldCompleter } from '../completable.ts';
 import { RegistrationError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
+import { toPromptArguments } from '../schema/prompt-arguments.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog, type CatalogItem } from './catalog.ts';
@@ -118,7 +118,7 @@ export class PromptItem implements CatalogItem {
     const definition: Record<string, JsonValue | undefined> = { name: this.key };
     if (title !== undefined) definition['title'] = title;
     if (description !== undefined) definition['description'] = description;
-    if (this.#args) definition['arguments'] = toArguments(this.#args);
+    if (this.#args) definition['arguments'] = toPromptArguments(this.#args.jsonSchema);
     if (icons !== undefined) definition['icons'] = icons;
     if (_meta !== undefined) definition['_meta'] = _meta;
     return definition;
@@ -128,20 +128,6 @@ export class PromptItem implements CatalogItem {
 function propertiesOf(adapter: SchemaAdapter | undefined): JsonObject {
   const properties = adapter?.jsonSchema['properties'];
   return isJsonObject(properties) ? properties : {};
-}
-
-/** A prompt's arguments are told by name, not as a schema. */
-function toArguments(adapter: SchemaAdapter): readonly PromptArgument[] {
-  const { required } = adapter.jsonSchema;
-  return Object.entries(propertiesOf(adapter)).map(([name, property]) => {
-    const { title, description } = isJsonObject(property) ? property : {};
-    return {
-      name,
-      ...(typeof title === 'string' ? { title } : {}),
-      ...(typeof description === 'string' ? { description } : {}),
-      required: Array.isArray(required) && required.includes(name),
-    };
-  });
 }
 
 class PromptHandle extends CatalogHandle<PromptItem> implements RegisteredPrompt {

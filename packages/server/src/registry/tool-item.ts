@@ -7,10 +7,10 @@ import type { ToolConfig } from '../config.ts';
 import type { VisibilityContext } from '../context.ts';
 import { RegistrationError } from '../errors.ts';
 import type { ResultOwner } from '../normalize-result.ts';
+import { readParamHeaders } from '../schema/param-headers.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
 import type { CatalogItem } from './catalog.ts';
-import { collectParamHeaders } from './param-headers.ts';
 import type { ToolFn } from './tools.ts';
 
 const OWN_OPTIONS: ReadonlySet<string> = new Set([
@@ -84,7 +84,7 @@ export class ToolItem implements CatalogItem {
     const options = { validator: core.options.validator };
     const input = config.inputSchema === undefined ? undefined : toSchemaAdapter(config.inputSchema, 'tool input', this.key, options);
     const output = config.outputSchema === undefined ? undefined : toSchemaAdapter(config.outputSchema, 'tool output', this.key, options);
-    const paramHeaders = input && collectParamHeaders(input.jsonSchema, this.key);
+    const paramHeaders = input && readParamHeaders(input.jsonSchema, this.key);
     return () => {
       this.#config = config;
       this.#input = input;

@@ -37,8 +37,18 @@ export function adaptRawShape(shape: Readonly<Record<string, unknown>>, place: S
   if (dialects.size > 1) throw unsupported(place, `mixes the dialects ${[...dialects].join(', ')}: one schema has one dialect`);
   const dialect = [...dialects].find((each) => typeof each === 'string');
   const closed = direction === 'output' || fields.length === 0;
-  return { jsonSchema: combineFields(told, { dialect, closed }), validate: (value) => validateFields(fields, value) };
+  const check = fields.length === 0 && direction === 'input' ? refuseFields : (value: unknown) => validateFields(fields, value);
+  return { jsonSchema: combineFields(told, { dialect, closed }), validate: check };
 }
+
+/** A shape without fields is told as an object that has none, and is. */
+function refuseFields(value: unknown): SchemaOutcome<unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;
+  const [field] = Object.keys(value);
+  return field === undefined ? { value: {} } : { issues: [{ message: 'is not known: there are no fields', path: [field] }] };
+}
+
+const NOT_AN_OBJECT: SchemaOutcome<never> = { issues: [{ message: 'must be an object', path: [] }] };
 
 function toField(name: string, schema: unknown, direction: SchemaDirection, place: SchemaPlace): Field {
   if (name === '__proto__') throw unsupported(place, 'has a field named "__proto__", which JavaScript objects treat as no field: choose another name');
@@ -77,7 +87,7 @@ function mayMiss(schema: StandardSchema, direction: SchemaDirection): boolean {
 
 /** Gives a promise only where a field's check gives one. */
 function validateFields(fields: readonly Field[], value: unknown): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { issues: [{ message: 'must be an object', path: [] }] };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;
   const given = value as Readonly<Record<string, unknown>>;
   const collector = new FieldCollector();
   let waiting: Promise<void>[] | undefined;
