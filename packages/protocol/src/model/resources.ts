@@ -44,11 +44,13 @@ export interface ResourceContents extends JsonObject {
 
 export interface TextResourceContents extends ResourceContents {
   readonly text: string;
+  readonly blob?: undefined;
 }
 
 export interface BlobResourceContents extends ResourceContents {
   /** Base64. */
   readonly blob: string;
+  readonly text?: undefined;
 }
 
 export interface ListResourcesResult extends PaginatedResult, CacheableResult {
