@@ -125,7 +125,9 @@ export class Connection {
    * @throws {TimeoutError} {ConnectionClosedError} As `request` does; never a `RemoteError`.
    */
   requestRaw(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonRpcResponse> {
-    return new Promise<Outcome>((resolve, reject) => this.#call(method, params, options, resolve, reject, true)) as Promise<JsonRpcResponse>;
+    return new Promise<Outcome>((resolve, reject) =>
+      this.#call(method, params, options, resolve, reject, true),
+    ) as Promise<JsonRpcResponse>;
   }
 
   /**
@@ -286,7 +288,9 @@ export class Connection {
       if ('error' in response) this.#report(new RemoteError(response.error));
       return;
     }
-    this.#report(new InvalidResponseError(`An answer came for id ${JSON.stringify(response.id)}, which no request waits for: it was ignored`));
+    this.#report(
+      new InvalidResponseError(`An answer came for id ${JSON.stringify(response.id)}, which no request waits for: it was ignored`),
+    );
   }
 
   #onNotification(notification: JsonRpcNotification, info: MessageInfo | undefined): void {

@@ -182,7 +182,6 @@ export class InMemoryTransport implements Transport {
 
   #onPeerGone(): void {
     this.#isPeerGone = true;
-    this.#rejectWaiting();
     this.#schedule();
   }
 

@@ -109,7 +109,8 @@ export class InboundCalls {
 
   #end(call: ServedCall, response: JsonRpcResponse | undefined): void {
     if (call.isCancelled || isAnswerTo(response, call.message.id)) this.#finish(call, response);
-    else this.#endFailed(call, new SerializeError(`The handler of "${call.message.method}" gave back what is not an answer to its request`));
+    else
+      this.#endFailed(call, new SerializeError(`The handler of "${call.message.method}" gave back what is not an answer to its request`));
   }
 
   #endFailed(call: ServedCall, error: unknown): void {
@@ -144,7 +145,10 @@ export class InboundCalls {
 }
 
 function isThenable(outcome: unknown): outcome is PromiseLike<JsonRpcResponse | undefined> {
-  return outcome instanceof Promise || (typeof outcome === 'object' && outcome !== null && 'then' in outcome && typeof outcome.then === 'function');
+  return (
+    outcome instanceof Promise ||
+    (typeof outcome === 'object' && outcome !== null && 'then' in outcome && typeof outcome.then === 'function')
+  );
 }
 
 function isAnswerTo(response: unknown, id: RequestId): response is JsonRpcResponse {

@@ -54,7 +54,8 @@ export function withReconnect(factory: TransportFactory, options: ReconnectOptio
   const transport = new ReconnectingTransport(factory, options);
   const first = transport.current;
   if (isExchangeTransport(first)) {
-    const exchange: ExchangeTransport['exchange'] = (request, how) => (transport.current as Transport & ExchangeTransport).exchange(request, how);
+    const exchange: ExchangeTransport['exchange'] = (request, how) =>
+      (transport.current as Transport & ExchangeTransport).exchange(request, how);
     Object.assign(transport, { exchange });
   }
   if (isLegacyOpener(first)) Object.assign(transport, { openLegacy: () => first.openLegacy() });

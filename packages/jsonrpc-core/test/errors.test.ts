@@ -50,7 +50,8 @@ describe('errors', () => {
   it('[ERR-015] makes no local error look like one of the peer', () => {
     const remote = cases.filter(([, error]) => error instanceof RemoteError);
     expect(remote).toHaveLength(1);
-    for (const [code, error] of cases) expect('rpcCode' in error).toBe(['ERR_REMOTE', 'ERR_PROTOCOL', 'ERR_INVALID_REQUEST'].includes(code));
+    for (const [code, error] of cases)
+      expect('rpcCode' in error).toBe(['ERR_REMOTE', 'ERR_PROTOCOL', 'ERR_INVALID_REQUEST'].includes(code));
   });
 
   it('keeps what the peer said', () => {
@@ -63,12 +64,24 @@ describe('errors', () => {
     expect(isMortiseError(foreign)).toBe(true);
   });
 
-  it.each([undefined, null, 1, 'a', {}, new Error('a'), new Proxy({}, { get: () => { throw new Error('b'); } })])(
-    'takes nothing else for one of its own',
-    (value) => {
-      expect(isMortiseError(value)).toBe(false);
-    },
-  );
+  it.each([
+    undefined,
+    null,
+    1,
+    'a',
+    {},
+    new Error('a'),
+    new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error('b');
+        },
+      },
+    ),
+  ])('takes nothing else for one of its own', (value) => {
+    expect(isMortiseError(value)).toBe(false);
+  });
 
   it('[ERR-001] names the five codes of JSON-RPC', () => {
     expect(Object.values(ErrorCode)).toEqual([-32700, -32600, -32601, -32602, -32603]);
@@ -76,8 +89,12 @@ describe('errors', () => {
 });
 
 const throwing = new Proxy(new Error('secret'), {
-  get: () => { throw new Error('secret'); },
-  getPrototypeOf: () => { throw new Error('secret'); },
+  get: () => {
+    throw new Error('secret');
+  },
+  getPrototypeOf: () => {
+    throw new Error('secret');
+  },
 });
 
 describe('toWireError', () => {
@@ -99,13 +116,24 @@ describe('toWireError', () => {
     ['an object with a code', { code: -32602, message: 'secret' }],
     ['a proxy whose traps throw', throwing],
     ['a ProtocolError with a code that is no integer', new ProtocolError(Number.NaN, 'secret')],
-    ['a ProtocolError whose getter throws', Object.defineProperty(new ProtocolError(1, 'secret'), 'rpcCode', { get: () => { throw new Error('x'); } })],
+    [
+      'a ProtocolError whose getter throws',
+      Object.defineProperty(new ProtocolError(1, 'secret'), 'rpcCode', {
+        get: () => {
+          throw new Error('x');
+        },
+      }),
+    ],
   ])('[ROBUSTNESS-14] says nothing about %s but -32603', (_what, thrown) => {
     expect(toWireError(thrown)).toEqual({ code: -32603, message: 'Internal error' });
   });
 
   it('passes a remote error on where the handler says so', () => {
     const remote = new RemoteError({ code: 7, message: 'upstream', data: [1] });
-    expect(toWireError(new ProtocolError(remote.rpcCode, remote.message, remote.data))).toEqual({ code: 7, message: 'upstream', data: [1] });
+    expect(toWireError(new ProtocolError(remote.rpcCode, remote.message, remote.data))).toEqual({
+      code: 7,
+      message: 'upstream',
+      data: [1],
+    });
   });
 });

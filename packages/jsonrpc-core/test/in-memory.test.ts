@@ -116,6 +116,19 @@ describe('an in-memory pair', () => {
     expect(order).toEqual(['message', 'close']);
   });
 
+  it('says once that it has ended when both ends close at once (T4)', async () => {
+    const [one, other] = createInMemoryPair();
+    const ends: string[] = [];
+    one.onclose = () => ends.push('one');
+    other.onclose = () => ends.push('other');
+    other.onmessage = () => void other.close();
+    await Promise.all([one.start(), other.start()]);
+    void one.send(note(1));
+    void one.close();
+    await turn();
+    expect(ends.sort()).toEqual(['one', 'other']);
+  });
+
   it('may be closed before start, and tells a peer that starts later (T7)', async () => {
     const [one, other] = createInMemoryPair();
     const order: string[] = [];

@@ -120,7 +120,22 @@ describe('parseMessage', () => {
   });
 
   it('[ROBUSTNESS-5] throws only its own two errors, whatever the text', () => {
-    const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', '"jsonrpc":"2.0"', '"id":1', '"method":"a"', '1e999', '\u2028', '\ud800');
+    const pieces = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      '\\',
+      ':',
+      ',',
+      '"jsonrpc":"2.0"',
+      '"id":1',
+      '"method":"a"',
+      '1e999',
+      '\u2028',
+      '\ud800',
+    );
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
         const error = catchError(() => parseMessage(parts.join('')));

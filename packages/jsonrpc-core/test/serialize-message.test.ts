@@ -29,8 +29,23 @@ describe('serializeMessage', () => {
   it.each([
     ['a cycle', cycle],
     ['a BigInt', { n: 1n }],
-    ['a getter that throws', Object.defineProperty({}, 'a', { enumerable: true, get: () => { throw new Error('secret'); } })],
-    ['a toJSON that throws', { toJSON: () => { throw new Error('secret'); } }],
+    [
+      'a getter that throws',
+      Object.defineProperty({}, 'a', {
+        enumerable: true,
+        get: () => {
+          throw new Error('secret');
+        },
+      }),
+    ],
+    [
+      'a toJSON that throws',
+      {
+        toJSON: () => {
+          throw new Error('secret');
+        },
+      },
+    ],
     ['a toJSON that gives a text', new Date(0)],
     ['a toJSON that gives nothing', { toJSON: () => undefined }],
     ['a nesting that no stack holds', { deep }],

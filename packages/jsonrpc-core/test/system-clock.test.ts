@@ -32,7 +32,10 @@ describe('systemClock', () => {
     const script = `import { systemClock } from ${JSON.stringify(clock)};
       systemClock.schedule(() => console.log('never'), 60_000);
       systemClock.schedule(() => console.log('kept'), 20, { keepAlive: true });`;
-    const output = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { encoding: 'utf8', timeout: 15_000 });
+    const output = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      timeout: 15_000,
+    });
     expect(output.trim()).toBe('kept');
   });
 });

@@ -77,6 +77,8 @@ new InMemoryTransport({});
 
 // Wrappers keep the type of what they wrap.
 expectTypeOf(wrapTransport(both, {})).toEqualTypeOf<Transport & TransportFactory>();
-expectTypeOf(withLogging(transport as Transport & ExchangeTransport, { logger: { log: () => {} } })).toEqualTypeOf<Transport & ExchangeTransport>();
+expectTypeOf(withLogging(transport as Transport & ExchangeTransport, { logger: { log: () => {} } })).toEqualTypeOf<
+  Transport & ExchangeTransport
+>();
 expectTypeOf(withSerialized({ tools: [] as string[] }, '')).toEqualTypeOf<{ tools: string[] }>();
 expectTypeOf<Connectable['connect']>().parameter(0).toEqualTypeOf<Transport>();

@@ -105,21 +105,24 @@ describe('an array that arrives', () => {
     expect(peer.take()).toEqual([[errorOf(1, -32600), result(1)]]);
   });
 
-  it.each([[[request(1)]], [[notification('a')]], [[]]])('[BATCH-010] is one invalid request where batches do not exist: %j', async (array) => {
-    let served = 0;
-    const { peer } = await connectToRawPeer({
-      onRequest: ({ id }) => {
-        served++;
-        return result(id);
-      },
-      onNotification: () => {
-        served++;
-      },
-    });
-    await peer.send(array);
-    expect(peer.take()).toEqual([errorOf(null, -32600)]);
-    expect(served).toBe(0);
-  });
+  it.each([[[request(1)]], [[notification('a')]], [[]]])(
+    '[BATCH-010] is one invalid request where batches do not exist: %j',
+    async (array) => {
+      let served = 0;
+      const { peer } = await connectToRawPeer({
+        onRequest: ({ id }) => {
+          served++;
+          return result(id);
+        },
+        onNotification: () => {
+          served++;
+        },
+      });
+      await peer.send(array);
+      expect(peer.take()).toEqual([errorOf(null, -32600)]);
+      expect(served).toBe(0);
+    },
+  );
 
   it('[BATCH-010] is judged by the revision that holds when it arrives', async () => {
     let isOn = true;

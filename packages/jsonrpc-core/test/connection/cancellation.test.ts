@@ -1,6 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { type CancelledError, ConnectionClosedError, type InboundCall, type JsonRpcNotification, type JsonRpcResponse } from '../../src/index.ts';
+import {
+  type CancelledError,
+  ConnectionClosedError,
+  type InboundCall,
+  type JsonRpcNotification,
+  type JsonRpcResponse,
+} from '../../src/index.ts';
 import { connectPair, connectToRawPeer, defer, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 
 function cancelled(requestId: unknown, reason?: string): object {
@@ -8,7 +14,7 @@ function cancelled(requestId: unknown, reason?: string): object {
 }
 
 describe('giving up a request', () => {
-  it('[CANCEL-001][CANCEL-003] tells the peer its id and the reason, and rejects with the signal\'s reason', async () => {
+  it("[CANCEL-001][CANCEL-003] tells the peer its id and the reason, and rejects with the signal's reason", async () => {
     const { connection, peer } = await connectToRawPeer();
     const controller = new AbortController();
     const answer = connection.request('work', {}, { signal: controller.signal });

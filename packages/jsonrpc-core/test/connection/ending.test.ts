@@ -25,7 +25,11 @@ describe('the end of a connection', () => {
       },
       onClose: () => order.push('closed'),
     });
-    const answers: Promise<unknown>[] = [connection.request('a'), connection.requestRaw('b'), connection.request('c', {}, { timeoutMs: Infinity })];
+    const answers: Promise<unknown>[] = [
+      connection.request('a'),
+      connection.requestRaw('b'),
+      connection.request('c', {}, { timeoutMs: Infinity }),
+    ];
     const outcomes = Promise.all(answers.map(outcomeOf));
     await peer.send(request(1));
     if (where === 'here') await connection.close();
@@ -136,7 +140,9 @@ describe('the callbacks that a program had set on the transport', () => {
 
   it('hold nothing up when they throw', async () => {
     const [near, far] = createInMemoryPair();
-    const fail = (): never => { throw new Error('own'); };
+    const fail = (): never => {
+      throw new Error('own');
+    };
     Object.assign(near, { onmessage: fail, onerror: fail, onclose: fail });
     const errors: string[] = [];
     const connection = new Connection(near, {

@@ -27,7 +27,9 @@ describe('garbage that arrives', () => {
     const { connection, peer } = await connectToRawPeer();
     reportError(connection.transport, new MessageTooLargeError(1024));
     await turn();
-    expect(peer.take()).toEqual([{ jsonrpc: '2.0', id: null, error: { code: -32600, message: expect.stringContaining('1024') as string } }]);
+    expect(peer.take()).toEqual([
+      { jsonrpc: '2.0', id: null, error: { code: -32600, message: expect.stringContaining('1024') as string } },
+    ]);
   });
 
   it('is only reported when it is another failure of the transport', async () => {
@@ -100,7 +102,9 @@ describe('garbage that arrives', () => {
 
   it('[ROBUSTNESS-5] does no harm when it throws on being read', async () => {
     const { peer, errors } = await connectToRawPeer({ onRequest: ({ id }) => result(id) });
-    const trap = (): never => { throw new Error('trap'); };
+    const trap = (): never => {
+      throw new Error('trap');
+    };
     await peer.send(new Proxy({}, { get: trap, getOwnPropertyDescriptor: trap, has: trap }), request(1));
     expect(peer.take()).toEqual([result(1)]);
     expect(errors).toHaveLength(1);

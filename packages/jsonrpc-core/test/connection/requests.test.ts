@@ -140,12 +140,15 @@ describe('requests that are sent', () => {
   });
 
   it('[ROBUSTNESS-3] get their own answers, 10,000 with 500 in flight', async () => {
-    const [one] = await connectPair({}, {
-      onRequest: async ({ id, params }) => {
-        for (let hops = Number(params?.['n']) % 5; hops > 0; hops--) await undefined;
-        return result(id, { n: params?.['n'] });
+    const [one] = await connectPair(
+      {},
+      {
+        onRequest: async ({ id, params }) => {
+          for (let hops = Number(params?.['n']) % 5; hops > 0; hops--) await undefined;
+          return result(id, { n: params?.['n'] });
+        },
       },
-    });
+    );
     let next = 0;
     let wrong = 0;
     await Promise.all(
@@ -237,7 +240,11 @@ describe('notifications that are sent', () => {
     await connection.notify('a', {}, { relatedRequestId: 7 });
     void connection.request('b', {}, { relatedRequestId: 'x' }).catch(() => undefined);
     void connection.request('c').catch(() => undefined);
-    expect(sent).toEqual([['a', { relatedRequestId: 7 }], ['b', { relatedRequestId: 'x' }], ['c', undefined]]);
+    expect(sent).toEqual([
+      ['a', { relatedRequestId: 7 }],
+      ['b', { relatedRequestId: 'x' }],
+      ['c', undefined],
+    ]);
     await connection.close();
   });
 });

@@ -62,10 +62,37 @@ describe('requests that arrive', () => {
   });
 
   const failures: readonly (readonly [string, () => unknown])[] = [
-    ['throws an error', () => { throw new Error('secret'); }],
-    ['throws undefined', () => { throw undefined; }],
-    ['throws an object whose getters throw', () => { throw new Proxy({}, { get: () => { throw new Error('secret'); } }); }],
-    ['throws a RemoteError', () => { throw new RemoteError({ code: 1, message: 'secret' }); }],
+    [
+      'throws an error',
+      () => {
+        throw new Error('secret');
+      },
+    ],
+    [
+      'throws undefined',
+      () => {
+        throw undefined;
+      },
+    ],
+    [
+      'throws an object whose getters throw',
+      () => {
+        throw new Proxy(
+          {},
+          {
+            get: () => {
+              throw new Error('secret');
+            },
+          },
+        );
+      },
+    ],
+    [
+      'throws a RemoteError',
+      () => {
+        throw new RemoteError({ code: 1, message: 'secret' });
+      },
+    ],
     ['rejects', () => Promise.reject(new Error('secret'))],
     ['rejects with nothing', () => Promise.reject(undefined)],
     ['gives undefined', () => undefined],
@@ -78,11 +105,27 @@ describe('requests that arrive', () => {
     ['gives an error without a message', () => ({ jsonrpc: '2.0', id: 1, error: { code: 1 } })],
     ['answers another id', () => result(2)],
     ['answers the id as text', () => result('1')],
-    ['gives an object that throws when read', () => new Proxy({}, { getOwnPropertyDescriptor: () => { throw new Error('secret'); } })],
+    [
+      'gives an object that throws when read',
+      () =>
+        new Proxy(
+          {},
+          {
+            getOwnPropertyDescriptor: () => {
+              throw new Error('secret');
+            },
+          },
+        ),
+    ],
     ['gives a cycle', () => result(1, cycle as JsonObject)],
     ['gives a BigInt', () => result(1, { n: 1n as unknown as number })],
     ['gives a date', () => result(1, new Date(0) as unknown as JsonObject)],
-    ['throws a ProtocolError with data that JSON cannot carry', () => { throw new ProtocolError(1, 'a', cycle as JsonObject); }],
+    [
+      'throws a ProtocolError with data that JSON cannot carry',
+      () => {
+        throw new ProtocolError(1, 'a', cycle as JsonObject);
+      },
+    ],
   ];
 
   it.each(failures.flatMap(([what, fail]) => [[what, fail, 'at once'] as const, [what, fail, 'later'] as const]))(
@@ -249,20 +292,25 @@ describe('what a handler sends', () => {
     expect(await client.request('tools/call')).toEqual({ asked: 'sampling/createMessage' });
   });
 
-  it.each([{}, { signal: new AbortController().signal }])('is cancelled with its call, whether it has a signal of its own or not (%j)', async (options) => {
-    let reason: unknown;
-    const { peer } = await connectToRawPeer({
-      onRequest: async ({ id }, call) => {
-        reason = await call.request('elicitation/create', {}, options).catch((error: unknown) => error);
-        return result(id);
-      },
-    });
-    await peer.send(request('c'));
-    const { id } = peer.takeRequest();
-    await peer.send(notification('notifications/cancelled', { requestId: 'c', reason: 'enough' }));
-    expect(peer.take()).toEqual([notification('notifications/cancelled', { requestId: id, reason: expect.stringContaining('enough') as string })]);
-    expect(reason).toMatchObject({ code: 'ERR_CANCELLED', reason: 'enough' });
-  });
+  it.each([{}, { signal: new AbortController().signal }])(
+    'is cancelled with its call, whether it has a signal of its own or not (%j)',
+    async (options) => {
+      let reason: unknown;
+      const { peer } = await connectToRawPeer({
+        onRequest: async ({ id }, call) => {
+          reason = await call.request('elicitation/create', {}, options).catch((error: unknown) => error);
+          return result(id);
+        },
+      });
+      await peer.send(request('c'));
+      const { id } = peer.takeRequest();
+      await peer.send(notification('notifications/cancelled', { requestId: 'c', reason: 'enough' }));
+      expect(peer.take()).toEqual([
+        notification('notifications/cancelled', { requestId: id, reason: expect.stringContaining('enough') as string }),
+      ]);
+      expect(reason).toMatchObject({ code: 'ERR_CANCELLED', reason: 'enough' });
+    },
+  );
 
   it('is cancelled by a signal of its own, while the call goes on', async () => {
     const own = new AbortController();
@@ -306,7 +354,11 @@ describe('notifications that arrive', () => {
   });
 
   it('[ROBUSTNESS-5] reject nowhere unheard when the callback is async', async () => {
-    const { peer, errors } = await connectToRawPeer({ onNotification: (async () => { throw new Error('late'); }) as () => void });
+    const { peer, errors } = await connectToRawPeer({
+      onNotification: (async () => {
+        throw new Error('late');
+      }) as () => void,
+    });
     await peer.send(notification('a'));
     expect(errors.map(String)).toEqual(['Error: late']);
   });
@@ -314,8 +366,12 @@ describe('notifications that arrive', () => {
   it('[ROBUSTNESS-5] do no harm when onError throws too', async () => {
     const { peer } = await connectToRawPeer({
       onRequest: ({ id }) => result(id),
-      onNotification: () => { throw new Error('one'); },
-      onError: () => { throw new Error('two'); },
+      onNotification: () => {
+        throw new Error('one');
+      },
+      onError: () => {
+        throw new Error('two');
+      },
     });
     await peer.send(notification('a'), 'garbage', request(1));
     expect(peer.take()).toContainEqual(result(1));

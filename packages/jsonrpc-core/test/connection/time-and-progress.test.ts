@@ -227,8 +227,24 @@ describe('progress', () => {
 
   it('[ROBUSTNESS-5] does no harm when its callback throws or rejects', async () => {
     const { connection, peer, errors } = await connectToRawPeer();
-    const answer = connection.request('a', {}, { onProgress: () => { throw new Error('one'); } });
-    const other = connection.request('b', {}, { onProgress: (async () => { throw new Error('two'); }) as () => void });
+    const answer = connection.request(
+      'a',
+      {},
+      {
+        onProgress: () => {
+          throw new Error('one');
+        },
+      },
+    );
+    const other = connection.request(
+      'b',
+      {},
+      {
+        onProgress: (async () => {
+          throw new Error('two');
+        }) as () => void,
+      },
+    );
     await turn();
     await peer.send(progress(1), progress(2), result(1), result(2));
     expect(await Promise.all([answer, other])).toEqual([{}, {}]);

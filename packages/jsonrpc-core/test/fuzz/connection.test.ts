@@ -26,7 +26,20 @@ const RUNS = 700;
 const MAX_STEPS = 60;
 
 const ids = fc.oneof(fc.constantFrom<unknown>(0, 1, 2, 3, '0', '1', 'a', '', -1, null, 1.5, true, undefined), fc.jsonValue());
-const methods = fc.constantFrom('sync', 'async', 'slow', 'throw', 'reject', 'protocol', 'bigint', 'nothing', 'number', 'wrong-id', 'notify', 'ask');
+const methods = fc.constantFrom(
+  'sync',
+  'async',
+  'slow',
+  'throw',
+  'reject',
+  'protocol',
+  'bigint',
+  'nothing',
+  'number',
+  'wrong-id',
+  'notify',
+  'ask',
+);
 const params = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom<unknown>(undefined, {}, { _meta: { progressToken: 1 } }) },
   { weight: 1, arbitrary: fc.jsonValue() },
@@ -34,12 +47,27 @@ const params = fc.oneof(
 const readableIds = fc.constantFrom<unknown>(0, 1, 2, 3, '0', '1', 'a', '', 99);
 
 const requests = fc.record({ jsonrpc: fc.constant('2.0'), id: readableIds, method: methods, params });
-const cancellations = readableIds.map((requestId) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason: 'r' } }));
-const progress = readableIds.map((progressToken) => ({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } }));
+const cancellations = readableIds.map((requestId) => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId, reason: 'r' },
+}));
+const progress = readableIds.map((progressToken) => ({
+  jsonrpc: '2.0',
+  method: 'notifications/progress',
+  params: { progressToken, progress: 1 },
+}));
 const notifications = fc.record({ jsonrpc: fc.constant('2.0'), method: fc.constantFrom('x', 'throw'), params });
 const results = readableIds.map((id) => ({ jsonrpc: '2.0', id, result: {} }));
-const errors = fc.record({ jsonrpc: fc.constant('2.0'), id: ids, error: fc.constantFrom<unknown>({ code: 1, message: 'm' }, { code: 'x' }, 1) });
-const oddRequests = fc.record({ jsonrpc: fc.constantFrom<unknown>('2.0', '1.0', 2), id: ids, method: fc.oneof(methods, fc.jsonValue()), params: fc.jsonValue() }, { requiredKeys: [] });
+const errors = fc.record({
+  jsonrpc: fc.constant('2.0'),
+  id: ids,
+  error: fc.constantFrom<unknown>({ code: 1, message: 'm' }, { code: 'x' }, 1),
+});
+const oddRequests = fc.record(
+  { jsonrpc: fc.constantFrom<unknown>('2.0', '1.0', 2), id: ids, method: fc.oneof(methods, fc.jsonValue()), params: fc.jsonValue() },
+  { requiredKeys: [] },
+);
 const single = fc.oneof(
   { weight: 6, arbitrary: requests },
   { weight: 2, arbitrary: cancellations },
@@ -145,7 +173,8 @@ function countDueOfOne(value: unknown, due: Ledger): void {
 /** A pair whose far end may send anything, while what the near end sends goes through JSON as on a wire. */
 function createPair(): readonly [Transport, Transport] {
   const [near, far] = createInMemoryPair();
-  const send: TransportHooks['send'] = async (message, options, next) => next(JSON.parse(serializeMessage(message)) as JsonRpcMessage, options);
+  const send: TransportHooks['send'] = async (message, options, next) =>
+    next(JSON.parse(serializeMessage(message)) as JsonRpcMessage, options);
   return [wrapTransport<Transport>(near, { send }), far];
 }
 

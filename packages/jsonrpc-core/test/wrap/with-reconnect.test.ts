@@ -44,6 +44,19 @@ class Server {
   }
 }
 
+/** A channel that ends while it starts, and whose start says nothing of it. */
+function failAtStart(): Transport {
+  const channel: Transport = {
+    start: () => {
+      channel.onclose?.();
+      return Promise.resolve();
+    },
+    send: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  return channel;
+}
+
 function open(server: Server, options: ReconnectOptions = {}): { transport: Transport; clock: FakeClock; events: string[] } {
   const clock = new FakeClock();
   const events: string[] = [];
@@ -122,6 +135,24 @@ describe('withReconnect', () => {
     }
     expect(server.dials).toBe(4);
     expect(events.at(-1)).toBe('close');
+  });
+
+  it('takes a channel that ends while it is being opened for a failed attempt', async () => {
+    const clock = new FakeClock();
+    const [near, far] = createInMemoryPair();
+    const channels: Transport[] = [near];
+    const transport = withReconnect(() => channels.shift() ?? failAtStart(), { clock, maxAttempts: 2 });
+    let closes = 0;
+    transport.onclose = () => closes++;
+    await transport.start();
+    await far.close();
+    for (let round = 0; round < 5; round++) {
+      await turn();
+      clock.advance(30_000);
+    }
+    await turn();
+    expect(closes).toBe(1);
+    await expect(transport.send(NOTE)).rejects.toBeInstanceOf(ConnectionClosedError);
   });
 
   it('counts anew once the peer has spoken', async () => {

@@ -203,10 +203,13 @@ describe('withLogging', () => {
 
   it('names exchanges and their notifications', async () => {
     const lines: string[] = [];
-    const inner = Object.assign(new Able(), createInMemoryExchange(({ id }, call) => {
-      call.onMessage({ jsonrpc: '2.0', method: 'notifications/progress' });
-      return result(id);
-    }));
+    const inner = Object.assign(
+      new Able(),
+      createInMemoryExchange(({ id }, call) => {
+        call.onMessage({ jsonrpc: '2.0', method: 'notifications/progress' });
+        return result(id);
+      }),
+    );
     const seen: unknown[] = [];
     const wrapped = withLogging(inner, { logger: { log: (_level, text) => lines.push(text) } });
     await wrapped.exchange({ jsonrpc: '2.0', id: 1, method: 'a' }, { onMessage: (message) => seen.push(message.method) });
@@ -221,7 +224,8 @@ describe('withMetrics', () => {
     const counts: string[] = [];
     const times: unknown[] = [];
     const meter = {
-      count: (name: string, _value: number, attributes: object = {}) => counts.push([name, ...Object.values(attributes).slice(1)].join(' ')),
+      count: (name: string, _value: number, attributes: object = {}) =>
+        counts.push([name, ...Object.values(attributes).slice(1)].join(' ')),
       record: (name: string, value: number, attributes?: object) => times.push([name, value, attributes]),
     };
     const gate = defer<undefined>();
@@ -267,11 +271,17 @@ describe('withMetrics', () => {
     const times: unknown[] = [];
     const gates = [defer<undefined>(), defer<undefined>()];
     let calls = 0;
-    const inner = Object.assign(new Able(), createInMemoryExchange(async ({ id }) => {
-      await gates[calls++]?.promise;
-      return result(id);
-    }));
-    const meter = { count: () => undefined, record: (_name: string, value: number, attributes?: object) => times.push([value, attributes]) };
+    const inner = Object.assign(
+      new Able(),
+      createInMemoryExchange(async ({ id }) => {
+        await gates[calls++]?.promise;
+        return result(id);
+      }),
+    );
+    const meter = {
+      count: () => undefined,
+      record: (_name: string, value: number, attributes?: object) => times.push([value, attributes]),
+    };
     const wrapped = withMetrics(inner, { meter, clock });
     const request = { jsonrpc: '2.0', id: 1, method: 'a' } as const;
     const answers = [wrapped.exchange(request), wrapped.exchange(request)];
