@@ -4,3 +4,4 @@ export { type CloseOptions, createHttpHandler, type HttpHandler, type HttpHandle
 export type { HttpHandlerOptions, LimitSubject, SseEndpointOptions } from './server/options.ts';
 export type { FetchInfo } from './server/web-face.ts';
 export type { NodeRequest, NodeResponse, NodeSocket } from './server/node-types.ts';
+export { StreamableHTTPServerTransport, type StreamableHTTPServerTransportOptions } from './server/streamable-http-server-transport.ts';

@@ -10,13 +10,21 @@ import type { HttpRequest } from './http-request.ts';
 import { KeyedLimit } from './limits.ts';
 import { ModernCall } from './modern-call.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
-import { busyRefusal } from './refusal.ts';
+import { busyRefusal, unknownSession } from './refusal.ts';
 import { SessionTable } from './session-table.ts';
 import type { SseChannel } from './sse-endpoints.ts';
 import { StreamPulse } from './sse-stream.ts';
 import { createStatelessOpener, type StatelessOpener } from './stateless-sessions.ts';
 
 const RETRY_AFTER_SECONDS = 5;
+
+/** What only a host of another kind than `createHttpHandler` sets. */
+export interface HostTraits {
+  /** The host is one session: a second `initialize` is refused. */
+  readonly isSingleSession?: boolean;
+  /** How a legacy request without a session is served. @default from the state that a handshake leaves */
+  readonly openStateless?: StatelessOpener;
+}
 
 export class HttpHost {
   readonly endpoint: McpEndpoint;
@@ -30,24 +38,27 @@ export class HttpHost {
   readonly channels: Map<string, SseChannel> = new Map();
   readonly #streams: KeyedLimit;
   readonly #calls: Set<HostedCall> = new Set();
+  readonly #isSingleSession: boolean;
   #isClosing = false;
   #onIdle: (() => void) | undefined;
 
-  /** @param openStateless How a legacy request without a session is served. @default from the state that a handshake leaves */
-  constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, openStateless: StatelessOpener = createStatelessOpener(endpoint)) {
+  constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: HostTraits = {}) {
     this.endpoint = endpoint;
     this.settings = toSettings(options);
     this.guard = new Guard(options, NEWEST_LEGACY.http.badOriginStatus);
-    this.sessions = new SessionTable(endpoint, this.settings);
+    this.#isSingleSession = traits.isSingleSession === true;
+    this.sessions = new SessionTable(endpoint, this.settings, this.#isSingleSession);
     this.pulse = new StreamPulse(this.settings);
     this.bodies = new BodySweep(this.settings.clock);
     this.#streams = new KeyedLimit(this.settings.maxStreams, this.settings.maxStreamsPerKey);
-    this.openStateless = openStateless;
+    this.openStateless = traits.openStateless ?? createStatelessOpener(endpoint);
   }
 
-  /** @throws {HttpRefusal} 503 once closing has begun. */
+  /** @throws {HttpRefusal} 503 once closing has begun; 404 where what closed is the one session that there was. */
   checkOpen(): void {
-    if (this.#isClosing) throw busyRefusal('The server is closing: come back later', RETRY_AFTER_SECONDS);
+    if (!this.#isClosing) return;
+    if (this.#isSingleSession) throw unknownSession();
+    throw busyRefusal('The server is closing: come back later', RETRY_AFTER_SECONDS);
   }
 
   /** Counts a call in; `end` must follow. */

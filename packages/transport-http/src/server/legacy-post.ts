@@ -18,7 +18,7 @@ import type { HttpHost } from './http-host.ts';
 import type { HttpRequest } from './http-request.ts';
 import { LegacyAnswer, LegacyCall } from './legacy-answer.ts';
 import type { AnswerMode } from './modern-call.ts';
-import { HttpRefusal } from './refusal.ts';
+import { HttpRefusal, unknownSession } from './refusal.ts';
 import type { Reply } from './reply.ts';
 import { NoLink, QuietCall } from './stateless-sessions.ts';
 
@@ -88,7 +88,7 @@ export async function findSession(host: HttpHost, caller: Caller): Promise<Hoste
   const id = caller.request.header(SESSION_ID_HEADER);
   if (id === undefined) throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave');
   const session = await host.sessions.find(id, caller);
-  if (session === undefined) throw new HttpRefusal(404, 'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one');
+  if (session === undefined) throw unknownSession();
   return session;
 }
 

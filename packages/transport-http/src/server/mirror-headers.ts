@@ -21,11 +21,16 @@ export function checkVersionHeader(request: HttpRequest, inBody: string | undefi
 
 /** Checks `Mcp-Method`, and `Mcp-Name` where the method has a name. @param nameParam The parameter that `Mcp-Name` mirrors. */
 export function checkMethodHeaders(request: HttpRequest, message: JsonRpcRequest, nameParam: string | undefined): void {
-  const method = request.header(METHOD_HEADER);
-  if (method === undefined) throw mismatch('The header "Mcp-Method" is missing: send the method of the body', message.id);
-  if (method !== message.method) throw mismatch('The header "Mcp-Method" differs from the method in the body', message.id);
+  if (request.header(METHOD_HEADER) === undefined) throw mismatch('The header "Mcp-Method" is missing: send the method of the body', message.id);
+  checkMethodIfSent(request, message.method, message.id);
   if (nameParam === undefined) return;
   checkOne(request, { header: NAME_HEADER, shown: 'Mcp-Name', value: readPath(message.params, [nameParam]), id: message.id });
+}
+
+/** Checks `Mcp-Method` of a message that may do without. */
+export function checkMethodIfSent(request: HttpRequest, inBody: string, id: RequestId | undefined): void {
+  const method = request.header(METHOD_HEADER);
+  if (method !== undefined && method !== inBody) throw mismatch('The header "Mcp-Method" differs from the method in the body', id);
 }
 
 /** Checks the `Mcp-Param-*` headers of a tool call. Those that the tool does not mark mean nothing. */

@@ -2,9 +2,9 @@
 
 import { classifyMessage, INVALID_PARAMS, isJsonObject, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { findRevision, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, NEWEST, type Revision } from '@mortise/protocol';
-import { METHOD_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
+import { PROTOCOL_VERSION_HEADER } from '../headers.ts';
 import type { PostExchange } from './legacy-post.ts';
-import { checkMethodHeaders, checkParamHeaders, checkVersionHeader } from './mirror-headers.ts';
+import { checkMethodHeaders, checkMethodIfSent, checkParamHeaders, checkVersionHeader } from './mirror-headers.ts';
 import { LISTEN_METHOD, ModernCall } from './modern-call.ts';
 import { HttpRefusal } from './refusal.ts';
 
@@ -23,8 +23,7 @@ function acceptNotification({ caller, reply }: PostExchange, message: JsonRpcMes
   const { request } = caller;
   const inBody = readMeta(message, META_PROTOCOL_VERSION);
   if (request.header(PROTOCOL_VERSION_HEADER) !== undefined) checkVersionHeader(request, typeof inBody === 'string' ? inBody : undefined, undefined);
-  const method = request.header(METHOD_HEADER);
-  if (method !== undefined && 'method' in message && method !== message.method) checkMethodHeaders(request, { ...message, id: 0 } as JsonRpcRequest, undefined);
+  if ('method' in message) checkMethodIfSent(request, message.method, undefined);
   reply.empty(202);
 }
 

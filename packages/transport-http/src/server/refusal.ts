@@ -43,3 +43,8 @@ export function toRefusal(error: unknown): HttpRefusal {
 export function busyRefusal(message: string, retryAfterSeconds: number, status = 503): HttpRefusal {
   return new HttpRefusal(status, message, { rpcCode: INTERNAL_ERROR, headers: ['Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds)))] });
 }
+
+/** The refusal of a session that has ended, never was, or is another's: nobody learns which. */
+export function unknownSession(): HttpRefusal {
+  return new HttpRefusal(404, 'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one');
+}

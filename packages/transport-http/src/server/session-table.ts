@@ -10,7 +10,7 @@ import type { Caller } from './hosted-call.ts';
 import { HostedSession } from './hosted-session.ts';
 import { KeyedLimit } from './limits.ts';
 import type { Settings } from './options.ts';
-import { busyRefusal } from './refusal.ts';
+import { busyRefusal, HttpRefusal } from './refusal.ts';
 import type { StreamLog } from './session-stream.ts';
 
 /** What is stored: the endpoint's state, and the one fact that the host itself needs. */
@@ -34,7 +34,10 @@ export class SessionTable {
   readonly #opening: Map<string, Promise<HostedSession | undefined>> = new Map();
   #timer: ClockTimer | undefined;
 
-  constructor(endpoint: McpEndpoint, settings: Settings) {
+  readonly #isSingle: boolean;
+
+  constructor(endpoint: McpEndpoint, settings: Settings, isSingle: boolean) {
+    this.#isSingle = isSingle;
     this.#endpoint = endpoint;
     this.#settings = settings;
     this.#clock = settings.clock;
@@ -48,9 +51,10 @@ export class SessionTable {
   /**
    * Makes a session for `initialize` to decide on. It counts from now on, and is found once it is admitted.
    *
-   * @throws {HttpRefusal} 503 where all sessions are busy.
+   * @throws {HttpRefusal} 503 where all sessions are busy, 400 where there is one and may be but one.
    */
   create(caller: Caller): HostedSession {
+    if (this.#isSingle && this.#limit.total > 0) throw new HttpRefusal(400, 'This session is already initialized: send its "Mcp-Session-Id"');
     this.#reserve(caller.limitKey);
     try {
       const id = this.#settings.generateSessionId();

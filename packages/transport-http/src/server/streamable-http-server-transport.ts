@@ -1,0 +1,143 @@
+/** `StreamableHTTPServerTransport`: the class that MCP's TypeScript users know, over the same exchange as `createHttpHandler`. */
+
+import {
+  AlreadyStartedError,
+  ConnectionClosedError,
+  type JsonRpcMessage,
+  type MessageInfo,
+  NotConnectedError,
+  type SendOptions,
+  type ServerConnection,
+  type Transport,
+} from '@mortise/jsonrpc-core';
+import type { EndpointTransport, EventStore, McpEndpoint } from '@mortise/protocol/contracts';
+import { ChannelEndpoint } from './channel-endpoint.ts';
+import { serveNode } from './handler.ts';
+import { HttpHost } from './http-host.ts';
+import type { NodeRequest, NodeResponse } from './node-types.ts';
+import type { HttpHandlerOptions } from './options.ts';
+import { NoLink, type StatelessOpener } from './stateless-sessions.ts';
+
+/** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
+export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOptions, 'sessions' | 'path' | 'sse' | 'sessionStore'> {
+  /** Makes the id of the session; undefined serves each request by itself. */
+  readonly sessionIdGenerator?: (() => string) | undefined;
+  /** Answers with one JSON body. @default false */
+  readonly enableJsonResponse?: boolean;
+  readonly eventStore?: EventStore;
+  /** Told the id of a session that has begun. */
+  readonly onsessioninitialized?: (sessionId: string) => void | Promise<void>;
+  /** Told the id of a session that its client ended. */
+  readonly onsessionclosed?: (sessionId: string) => void | Promise<void>;
+  /** Has no effect: Host and Origin are always checked. List hosts and origins that may call in `allowedHosts` and `allowedOrigins`. */
+  readonly enableDnsRebindingProtection?: boolean;
+  /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
+  readonly retryInterval?: number;
+}
+
+/**
+ * One session, or with `sessionIdGenerator: undefined` any number of requests without one, behind `handleRequest(req, res, body)`.
+ *
+ * Connected to an `McpServer` it serves every revision; connected to anything else that takes a `Transport`, it is one.
+ */
+export class StreamableHTTPServerTransport implements Transport, EndpointTransport {
+  onmessage: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onerror: ((error: Error) => void) | undefined;
+  onclose: (() => void) | undefined;
+  readonly #options: StreamableHTTPServerTransportOptions;
+  readonly #channel: ChannelEndpoint = new ChannelEndpoint((message, info) => this.#deliver(message, info));
+  #resolveClosed: (() => void) | undefined;
+  readonly #closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
+  #host: HttpHost | undefined;
+  #sessionId: string | undefined;
+  #isClosed = false;
+
+  constructor(options: StreamableHTTPServerTransportOptions = {}) {
+    this.#options = options;
+  }
+
+  /** The id of the session, once there is one. */
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  /** Hosts an endpoint's exchanges. Called by `McpServer.connect`. */
+  attach(endpoint: McpEndpoint): Promise<ServerConnection> {
+    this.#begin(new HttpHost(endpoint, this.#toHandlerOptions(), { isSingleSession: true }));
+    const close = (): Promise<void> => this.close();
+    const drain = async (deadlineMs: number): Promise<void> => {
+      await this.#host?.close(deadlineMs);
+      await this.close();
+    };
+    return Promise.resolve({ closed: this.#closed, drain, close });
+  }
+
+  /** Delivers messages by `onmessage` from now on. Called by whoever is connected in the plain way. */
+  start(): Promise<void> {
+    const channel = this.#channel;
+    const openStateless: StatelessOpener = (_revision, caller) => Promise.resolve(channel.openSession(new NoLink(caller)));
+    this.#begin(new HttpHost(channel, this.#toHandlerOptions(), { isSingleSession: true, openStateless }));
+    return Promise.resolve();
+  }
+
+  /**
+   * Serves one request of `node:http` or Express.
+   *
+   * @param body The body, where a parser in front has read it already. @default `request.body`
+   */
+  async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
+    const host = this.#host;
+    if (host === undefined) throw new NotConnectedError('The transport is not connected: call server.connect(transport) first');
+    await serveNode(host, { request, response }, { parsedBody: body });
+  }
+
+  /** @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
+  async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    if (this.#isClosed) throw new ConnectionClosedError();
+    await this.#channel.send(message, options);
+  }
+
+  /** Ends the session and everything in flight. Safe to call twice. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#host?.close(0);
+    this.#channel.close();
+    this.#resolveClosed?.();
+    this.onclose?.();
+  }
+
+  #begin(host: HttpHost): void {
+    if (this.#isClosed) throw new ConnectionClosedError();
+    if (this.#host !== undefined) throw new AlreadyStartedError('The transport is connected already: make a new one for another server');
+    this.#host = host;
+  }
+
+  #deliver(message: JsonRpcMessage, info: MessageInfo): void {
+    try {
+      this.onmessage?.(message, info);
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #toHandlerOptions(): HttpHandlerOptions {
+    const { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, enableDnsRebindingProtection, retryInterval, ...rest } = this.#options;
+    void enableDnsRebindingProtection;
+    return {
+      ...rest,
+      ...(enableJsonResponse === undefined ? {} : { jsonOnly: enableJsonResponse }),
+      ...(retryInterval === undefined ? {} : { retryMs: retryInterval }),
+      ...(sessionIdGenerator === undefined ? { sessions: false } : { generateSessionId: sessionIdGenerator }),
+      onSessionOpened: (id) => {
+        this.#sessionId = id;
+        void onsessioninitialized?.(id);
+      },
+      onSessionClosed: (id) => {
+        if (this.#isClosed) return;
+        void onsessionclosed?.(id);
+        void this.close();
+      },
+    };
+  }
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { decodeEvents, encodeEvent, encodeMessageEvent, encodePrimingEvent, SSE_KEEP_ALIVE, SseDecoder, type SseEvent } from '@mortise/transport-http';
+
+const bytes = new TextEncoder();
+
+function decode(text: string, pieceLength = text.length): readonly SseEvent[] {
+  const decoder = new SseDecoder();
+  const all = bytes.encode(text);
+  const events: SseEvent[] = [];
+  for (let at = 0; at < all.length; at += pieceLength) events.push(...decoder.push(all.slice(at, at + pieceLength)));
+  return events;
+}
+
+function event(data: string, more: Partial<SseEvent> = {}): SseEvent {
+  return { event: 'message', data, id: undefined, retryMs: undefined, ...more };
+}
+
+describe('reading server-sent events', () => {
+  it.each([
+    ['data: a\n\n', [event('a')]],
+    ['data:a\r\rdata: b\r\r', [event('a'), event('b')]],
+    ['data: a\r\n\r\ndata: b\n\n', [event('a'), event('b')]],
+    ['data: a\ndata: b\n\n', [event('a\nb')]],
+    ['data\n\n', [event('')]],
+    ['data:  two spaces\n\n', [event(' two spaces')]],
+    ['event: endpoint\ndata: /x\n\n', [event('/x', { event: 'endpoint' })]],
+    ['id: 7\ndata:\n\n', [event('', { id: '7' })]],
+    ['id: 7\n\n', [event('', { id: '7' })]],
+    ['retry: 500\n\n', [event('', { retryMs: 500 })]],
+    ['retry: soon\ndata: a\n\n', [event('a')]],
+    ['id: a\0b\ndata: a\n\n', [event('a')]],
+    [':\n\n: comment\n\ndata: a\n\n', [event('a')]],
+    ['nonsense\nDATA: x\ndata: a\n\n', [event('a')]],
+    ['\ufeffdata: a\n\n', [event('a')]],
+    ['event: x\n\ndata: a\n\n', [event('a')]],
+    ['data: unfinished', []],
+  ] as const)('[HTTPM-012] reads %j, whatever the pieces', (text, expected) => {
+    for (const length of [text.length, 1, 2, 3]) expect(decode(text, length)).toEqual(expected);
+  });
+
+  it('keeps characters whole that a piece splits', () => {
+    expect(decode('data: 世界 🌍\n\n', 1)).toEqual([event('世界 🌍')]);
+  });
+
+  it('reads what it wrote', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 9 }), (data, pieceLength) => {
+        const lines = data.replaceAll(/\r\n|\r/g, '\n');
+        expect(decode(encodeEvent({ event: 'e', id: '1', data }), pieceLength)).toEqual([event(lines, { event: 'e', id: '1' })]);
+      }),
+    );
+  });
+
+  it('refuses an event past the bound, in one line or in many', () => {
+    const long = new SseDecoder({ maxEventLength: 100 });
+    expect(() => long.push(bytes.encode(`data: ${'x'.repeat(200)}`))).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }));
+    const many = new SseDecoder({ maxEventLength: 100 });
+    expect(() => many.push(bytes.encode('data: 123456\n'.repeat(20)))).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }));
+  });
+
+  it('counts the bound anew for each event, and not for comments', () => {
+    const decoder = new SseDecoder({ maxEventLength: 100 });
+    const keepAlives = SSE_KEEP_ALIVE.repeat(200) + ': still here\n'.repeat(200);
+    expect(decoder.push(bytes.encode(`${keepAlives}data: ${'x'.repeat(80)}\n\n`.repeat(5)))).toHaveLength(5);
+  });
+
+  it.each([['\n', 1], ['\r', 1], ['\n', 2]])('is linear in what arrives (%j)', (lineEnd, pieces) => {
+    const text = `data: x${lineEnd}`.repeat(200_000) + lineEnd;
+    const started = performance.now();
+    decode(text, Math.ceil(text.length / pieces));
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  it('yields from a source and lets go of it when the loop is left', async () => {
+    let released = false;
+    async function* source(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) yield bytes.encode('data: a\n\n');
+      } finally {
+        released = true;
+      }
+    }
+    for await (const { data } of decodeEvents(source())) {
+      expect(data).toBe('a');
+      break;
+    }
+    expect(released).toBe(true);
+  });
+});
+
+describe('writing server-sent events', () => {
+  it('writes messages on one line, with an id where there is one', () => {
+    expect(encodeMessageEvent('{"a":1}')).toBe('event: message\ndata: {"a":1}\n\n');
+    expect(encodeMessageEvent('{"a":1}', 'p1_2')).toBe('event: message\nid: p1_2\ndata: {"a":1}\n\n');
+  });
+
+  it('[HTTP-029] writes a priming event with an id and empty data', () => {
+    expect(decode(encodePrimingEvent('p1_1', 1000))).toEqual([event('', { id: 'p1_1', retryMs: 1000 })]);
+    expect(encodePrimingEvent('p1_1', 1000)).toMatch(/^data: ?$/m);
+  });
+});
