@@ -13,21 +13,29 @@ export function listTopic(kind: ListKind): string {
   return `${kind}/list_changed`;
 }
 
+/** Where changes are told. */
+export interface ListAudience {
+  /** Whether anybody may be listening. Changes that nobody hears of are not gathered: who comes later lists anew anyway. */
+  has(topic: string): boolean;
+  publish(event: BusMessage): void;
+}
+
 export class ListChanges {
-  readonly #publish: (event: BusMessage) => void;
+  readonly #audience: ListAudience;
   readonly #clock: Clock;
   readonly #delayMs: number;
   readonly #changed = new Set<ListKind>();
   #timer: ClockTimer | undefined;
 
   /** @param delayMs How long changes are gathered. */
-  constructor(publish: (event: BusMessage) => void, clock: Clock, delayMs: number) {
-    this.#publish = publish;
+  constructor(audience: ListAudience, clock: Clock, delayMs: number) {
+    this.#audience = audience;
     this.#clock = clock;
     this.#delayMs = delayMs;
   }
 
   mark(kind: ListKind): void {
+    if (!this.#audience.has(listTopic(kind))) return;
     this.#changed.add(kind);
     this.#timer ??= this.#clock.schedule(() => this.flush(), this.#delayMs);
   }
@@ -37,7 +45,7 @@ export class ListChanges {
     this.stop();
     const changed = [...this.#changed];
     this.#changed.clear();
-    for (const kind of changed) this.#publish({ topic: listTopic(kind) });
+    for (const kind of changed) this.#audience.publish({ topic: listTopic(kind) });
   }
 
   stop(): void {

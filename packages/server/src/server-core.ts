@@ -1,6 +1,6 @@
 /** What every part of a server shares: who serves which method, the options, the instruments. Holds nothing of any caller. */
 
-import { type Clock, type JsonObject, type Logger, resolvedPromise, silentLogger, systemClock } from '@mortise/jsonrpc-core';
+import { type Clock, type JsonObject, type Logger, silentLogger, systemClock } from '@mortise/jsonrpc-core';
 import {
   createCursorCodec,
   type CursorCodec,
@@ -23,8 +23,7 @@ import { isKnownRequest } from './known-methods.ts';
 import { ListChanges } from './list-changed.ts';
 import type { Listen } from './listen.ts';
 import type { Middleware } from './middleware.ts';
-import type { NotificationHandlers } from './notifications.ts';
-import { createNotificationHandlers } from './notifications.ts';
+import { createNotificationHandlers, type NotificationHandlers } from './notifications.ts';
 import type { ServerOptions } from './options.ts';
 import type { RawHandler } from './raw-call.ts';
 import type { RequestCall } from './request-call.ts';
@@ -58,9 +57,9 @@ export class ServerCore {
   readonly contextExtensions: readonly ServerExtension[];
   readonly notifications: NotificationHandlers = createNotificationHandlers();
   /** What must be told to end when the server closes. No request looks at these. */
-  readonly connections = new Set<OpenConnection>();
-  readonly sessions = new Set<Session>();
-  readonly listens = new Set<Listen>();
+  readonly connections: Set<OpenConnection> = new Set();
+  readonly sessions: Set<Session> = new Set();
+  readonly listens: Set<Listen> = new Set();
   readonly onClose: (() => Promise<void>)[] = [];
   /** Sees every request first, as it came. */
   rawHandler: RawHandler | undefined;
@@ -80,7 +79,12 @@ export class ServerCore {
     this.topics = new Topics(this.bus);
     this.capabilities = new CapabilityBook(options.capabilities, options.extensions);
     this.deadlines = new Deadlines(options.handlerTimeoutMs ?? 600_000, this.clock);
-    this.listChanges = new ListChanges((event) => void this.publish(event), this.clock, options.debounceMs ?? 0);
+    const audience = {
+      // Behind a bus of the program's own there may be other machines.
+      has: (topic: string) => options.messageBus !== undefined || this.topics.has(topic),
+      publish: (event: BusMessage) => void this.publish(event),
+    };
+    this.listChanges = new ListChanges(audience, this.clock, options.debounceMs ?? 0);
     this.revisions = chooseRevisions(options.supportedVersions);
     this.versions = supportedVersions(this.revisions);
     this.contextExtensions = (options.extensions ?? []).filter((extension) => extension.context);
@@ -181,7 +185,6 @@ export class ServerCore {
     this.listChanges.stop();
     this.deadlines.stop();
     await Promise.all(this.onClose.map((fn) => fn()));
-    await resolvedPromise;
   }
 
   #lookUp(revision: Revision, method: string): ResolvedMethod | undefined {
