@@ -196,14 +196,15 @@ const hygiene = [
   {
     name: 'no-undeclared-dependency',
     comment: "What a package imports stands in that package's own package.json.",
-    from: { path: '^(?:packages|apps|benchmarks)/' },
-    to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    from: { path: '^(?:(?:packages|apps)/[^/]+/src|benchmarks)/' },
+    // An optional peer counts as npm-no-pkg too: the tool takes `peerDependenciesMeta` for one more list.
+    to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['npm', 'npm-dev', 'npm-peer', 'npm-optional'] },
   },
   {
     name: 'no-dev-dependency-in-src',
     comment: 'What is published may not import what is installed for development only.',
     from: { path: '^packages/[^/]+/src/' },
-    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm-peer'] },
   },
   {
     name: 'no-unresolvable',
@@ -222,7 +223,7 @@ export default {
     combinedDependencies: false,
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['mortise-source', 'import', 'types', 'node', 'default'],
+      conditionNames: ['mortise-source', 'import', 'node', 'default'],
       mainFields: ['module', 'main', 'types'],
       extensions: ['.ts', '.mts', '.js', '.mjs', '.json'],
     },

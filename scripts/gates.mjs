@@ -27,7 +27,7 @@ export const gates = [
   {
     name: 'knip',
     what: 'no unused file, export or dependency',
-    run: () => tool('node_modules/knip/bin/knip.js', ['--no-progress', '--cache', '--cache-location', '.cache/knip']),
+    run: () => tool('node_modules/knip/bin/knip.js', ['--no-progress', '--no-config-hints', '--cache', '--cache-location', '.cache/knip']),
   },
   { name: 'size', what: 'bundle sizes against their budgets', needsBuild: true, run: checkSizes },
   {
