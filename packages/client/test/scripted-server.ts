@@ -1,6 +1,7 @@
 /** A server that says exactly what a test tells it to, over an in-memory pair, and keeps what it was sent. */
 
 import {
+  ConnectionClosedError,
   createInMemoryPair,
   isJsonRpcRequest,
   type JsonObject,
@@ -71,8 +72,9 @@ export class ScriptedServer {
     return new Promise((resolve) => this.#waiting.push({ matches, resolve }));
   }
 
-  nextMethod(method: string): Promise<JsonRpcMessage> {
-    return this.next((message) => 'method' in message && message.method === method);
+  /** The first message of a method, a request in most cases. */
+  async nextMethod(method: string): Promise<JsonRpcRequest> {
+    return (await this.next((message) => 'method' in message && message.method === method)) as JsonRpcRequest;
   }
 
   async send(message: JsonRpcMessage | readonly JsonRpcMessage[]): Promise<void> {
@@ -96,10 +98,15 @@ export class ScriptedServer {
     }
     if (!isJsonRpcRequest(message)) return;
     const answer = this.script[message.method];
-    const reply: Reply = answer ? await answer(message, this) : { error: { code: -32601, message: 'Method not found' } };
-    if (reply === 'silence') return;
-    if (reply === 'die') await far.close();
-    else await far.send({ jsonrpc: '2.0', id: message.id, ...reply });
+    try {
+      const reply: Reply = answer ? await answer(message, this) : { error: { code: -32601, message: 'Method not found' } };
+      if (reply === 'silence') return;
+      if (reply === 'die') await far.close();
+      else await far.send({ jsonrpc: '2.0', id: message.id, ...reply });
+    } catch (error) {
+      // The client may have left while the script was at it.
+      if (!(error instanceof ConnectionClosedError)) throw error;
+    }
   }
 }
 

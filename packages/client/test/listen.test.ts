@@ -1,0 +1,311 @@
+/** Changes at the server, in either era. */
+
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import { META_SUBSCRIPTION_ID, NEWEST, NEWEST_LEGACY, REVISIONS, revisionsOf } from '@mortise/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ClientOptions, McpClient, type Subscription } from '../src/index.ts';
+import { FakeClock } from './fake-clock.ts';
+import { complete, info, legacyScript, modernScript, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
+
+const open: McpClient[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+
+const TOOLS = 'notifications/tools/list_changed';
+const UPDATED = 'notifications/resources/updated';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+/** Tells subscribers of the modern era something, under the id of their request. */
+function tell(server: ScriptedServer, id: JsonRpcRequest['id'], method: string, params: JsonObject = {}): Promise<void> {
+  return server.notify(method, { ...params, _meta: { [META_SUBSCRIPTION_ID]: id } });
+}
+
+/** Acknowledges a wish, or a part of it. */
+function listenScript(honour: (filter: JsonObject) => JsonObject = (filter) => filter): Script {
+  return {
+    'subscriptions/listen': async ({ id, params }, server): Promise<Reply> => {
+      await tell(server, id, ACKNOWLEDGED, { notifications: honour((params?.['notifications'] ?? {}) as JsonObject) });
+      return 'silence';
+    },
+    'tools/list': () => complete(NEWEST, { tools: [{ name: 'new', inputSchema: { type: 'object' } }] }),
+    'resources/read': () => complete(NEWEST, { contents: [] }),
+  };
+}
+
+async function connect(script: Script, options: ClientOptions = {}): Promise<{ client: McpClient; server: ScriptedServer }> {
+  const server = new ScriptedServer(script);
+  const client = await McpClient.connect(server.factory, info, options);
+  open.push(client);
+  return { client, server };
+}
+
+/** Reads the next event. */
+async function next(subscription: Subscription): Promise<JsonRpcNotification | undefined> {
+  const { value } = await subscription[Symbol.asyncIterator]().next();
+  return value;
+}
+
+describe('a subscription of the modern era', () => {
+  it('[SUB-001] asks for exactly what is wished for and begins with what the server honours', async () => {
+    const { client, server } = await connect(modernScript(listenScript()));
+    const filter = { toolsListChanged: true, resourceSubscriptions: ['a:b'] };
+    const subscription = client.listen(filter);
+    expect(await next(subscription)).toMatchObject({ method: ACKNOWLEDGED, params: { notifications: filter } });
+    expect(await subscription.accepted).toEqual(filter);
+    expect(server.requests('subscriptions/listen')[0]?.params?.['notifications']).toEqual(filter);
+    expect(server.requests('subscriptions/listen')[0]?.params?.['_meta']).not.toHaveProperty('progressToken');
+  });
+
+  it('[SUB-006] shows which part of the wish is not honoured', async () => {
+    const { client } = await connect(modernScript(listenScript(() => ({ toolsListChanged: true }))));
+    expect(await client.listen({ toolsListChanged: true, promptsListChanged: true }).accepted).toEqual({ toolsListChanged: true });
+  });
+
+  it('[STDIO-007][SUB-008] is told only what carries its own id, of its own type', async () => {
+    const { client, server } = await connect(modernScript(listenScript()));
+    const one = client.listen({ toolsListChanged: true });
+    const two = client.listen({ resourceSubscriptions: ['a:b'] });
+    await Promise.all([one.accepted, two.accepted]);
+    const [first, second] = server.requests('subscriptions/listen').map(({ id }) => id);
+    if (first === undefined || second === undefined) throw new Error('two subscriptions were expected');
+    await tell(server, second, UPDATED, { uri: 'a:b' });
+    await tell(server, String(first), TOOLS, { wrong: 'type' });
+    await tell(server, 999, TOOLS, { wrong: 'id' });
+    await tell(server, first, TOOLS);
+    await next(one);
+    await next(two);
+    expect(await next(one)).toMatchObject({ method: TOOLS, params: { _meta: { [META_SUBSCRIPTION_ID]: first } } });
+    expect(await next(two)).toMatchObject({ method: UPDATED, params: { uri: 'a:b' } });
+    expect(JSON.stringify(await Promise.race([next(one), 'nothing more']))).toContain('nothing more');
+  });
+
+  it('[SUB-010][CANCEL-012] is ended by leaving the loop, with a cancellation of its request', async () => {
+    const { client, server } = await connect(modernScript(listenScript()));
+    for await (const { method } of client.listen({ toolsListChanged: true })) {
+      expect(method).toBe(ACKNOWLEDGED);
+      break;
+    }
+    const [request] = server.requests('subscriptions/listen');
+    expect((await server.nextMethod('notifications/cancelled')).params).toEqual({ requestId: request?.id });
+  });
+
+  it('is ended by its signal, with the signal\'s reason', async () => {
+    const { client, server } = await connect(modernScript(listenScript()));
+    const controller = new AbortController();
+    const subscription = client.listen({ toolsListChanged: true }, { signal: controller.signal });
+    await next(subscription);
+    const waiting = next(subscription);
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await server.nextMethod('notifications/cancelled');
+    await expect(next(client.listen({ toolsListChanged: true }, { signal: controller.signal }))).rejects.toThrow('enough');
+  });
+
+  it.each([
+    { how: 'a result', end: (server: ScriptedServer, id: JsonRpcRequest['id']) => server.send({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }) },
+    { how: 'a cancellation', end: (server: ScriptedServer, id: JsonRpcRequest['id']) => server.notify('notifications/cancelled', { requestId: id }) },
+    {
+      how: 'a cancellation under its id',
+      end: (server: ScriptedServer, id: JsonRpcRequest['id']) => server.notify('notifications/cancelled', { requestId: id, _meta: { [META_SUBSCRIPTION_ID]: id } }),
+    },
+  ])('[CANCEL-015][CANCEL-016] is ended by the server with $how, and what comes after is ignored', async ({ how, end }) => {
+    const errors: Error[] = [];
+    const { client, server } = await connect(modernScript(listenScript()), { onError: (error) => errors.push(error) });
+    const subscription = client.listen({ toolsListChanged: true });
+    await next(subscription);
+    const id = server.requests('subscriptions/listen')[0]?.id ?? 0;
+    await end(server, id);
+    expect(await next(subscription)).toBeUndefined();
+    expect(subscription.isOver).toBe(true);
+    if (how !== 'a result') await server.send({ jsonrpc: '2.0', id, result: { resultType: 'complete' } });
+    await server.notify('notifications/cancelled', { requestId: id });
+    await tell(server, id, TOOLS);
+    await client.ping();
+    expect(errors).toEqual([]);
+    expect(server.methods).not.toContain('notifications/cancelled');
+  });
+
+  it('that the server refuses fails with the server\'s error', async () => {
+    const { client } = await connect(modernScript({ 'subscriptions/listen': () => ({ error: { code: -32602, message: 'no' } }) }));
+    const subscription = client.listen({ toolsListChanged: true });
+    await expect(next(subscription)).rejects.toMatchObject({ rpcCode: -32602 });
+    await expect(subscription.accepted).rejects.toMatchObject({ rpcCode: -32602 });
+  });
+
+  it('that is not acknowledged in time is given up', async () => {
+    const clock = new FakeClock();
+    const { client, server } = await connect(modernScript({ 'subscriptions/listen': () => 'silence' }), { clock, requestTimeoutMs: 100 });
+    const subscription = client.listen({ toolsListChanged: true });
+    await server.nextMethod('subscriptions/listen');
+    clock.advance(100);
+    await expect(next(subscription)).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+    await server.nextMethod('notifications/cancelled');
+  });
+
+  it('once acknowledged lasts, however long nothing happens', async () => {
+    const clock = new FakeClock();
+    const { client, server } = await connect(modernScript(listenScript()), { clock });
+    const subscription = client.listen({ toolsListChanged: true });
+    await next(subscription);
+    clock.advance(86_400_000);
+    await tell(server, server.requests('subscriptions/listen')[0]?.id ?? 0, TOOLS);
+    expect(await next(subscription)).toMatchObject({ method: TOOLS });
+  });
+
+  it('ends when the client is closed', async () => {
+    const { client } = await connect(modernScript(listenScript()));
+    const subscription = client.listen({ toolsListChanged: true });
+    await next(subscription);
+    await client.close();
+    expect(await next(subscription)).toBeUndefined();
+  });
+});
+
+describe.each(revisionsOf('legacy'))('a subscription in $version', ({ version }) => {
+  it('is fed by what the server tells unasked, after an acknowledgement of what it promises', async () => {
+    const { client, server } = await connect(legacyScript(version, {}, { capabilities: { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true } } }));
+    const subscription = client.listen({ toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a:b'] });
+    const accepted = { toolsListChanged: true, resourceSubscriptions: ['a:b'] };
+    expect(await next(subscription)).toMatchObject({ method: ACKNOWLEDGED, params: { notifications: accepted } });
+    await server.notify('notifications/prompts/list_changed');
+    await server.notify(TOOLS);
+    expect(await next(subscription)).toMatchObject({ method: TOOLS });
+  });
+
+  it('[RES-017] is told of a resource below the one that was subscribed to', async () => {
+    const { client, server } = await connect(legacyScript(version));
+    const subscription = client.listen({ resourceSubscriptions: ['file:///dir'] });
+    const other = client.listen({ resourceSubscriptions: ['file:///elsewhere'] });
+    await Promise.all([next(subscription), next(other)]);
+    await server.notify(UPDATED, { uri: 'file:///dir/file' });
+    expect(await next(subscription)).toMatchObject({ params: { uri: 'file:///dir/file' } });
+    await server.notify(UPDATED, { uri: 'x:unrelated' });
+    expect(await next(subscription)).toMatchObject({ params: { uri: 'x:unrelated' } });
+    expect(await next(other)).toMatchObject({ params: { uri: 'x:unrelated' } });
+  });
+
+  it('subscribes to a resource once however many want it, and takes that back when the last has left', async () => {
+    const { client, server } = await connect(legacyScript(version));
+    const [one, two] = [client.listen({ resourceSubscriptions: ['a:b'] }), client.listen({ resourceSubscriptions: ['a:b', 'a:c'] })];
+    await Promise.all([one.accepted, two.accepted]);
+    expect(server.requests('resources/subscribe').map(({ params }) => params?.['uri'])).toEqual(['a:b', 'a:c']);
+    one.close();
+    await client.ping();
+    expect(server.requests('resources/unsubscribe')).toHaveLength(0);
+    two.close();
+    await client.ping();
+    expect(server.requests('resources/unsubscribe').map(({ params }) => params?.['uri'])).toEqual(['a:b', 'a:c']);
+  });
+
+  it('fails where the server refuses a resource', async () => {
+    const { client } = await connect(legacyScript(version, { 'resources/subscribe': () => ({ error: { code: -32002, message: 'none' } }) }));
+    await expect(next(client.listen({ resourceSubscriptions: ['a:b'] }))).rejects.toMatchObject({ rpcCode: -32002 });
+  });
+});
+
+describe.each(REVISIONS)('callbacks in $version', (revision) => {
+  const isModern = revision.rules.changeNotifications === 'listen';
+  const script = (rest: Script = {}): Script => scriptOf(revision, { ...listenScript(), 'tools/list': () => complete(revision, { tools: [{ name: 'new', inputSchema: { type: 'object' } }] }), ...rest });
+  const change = async (server: ScriptedServer, method: string, params: JsonObject = {}): Promise<void> => {
+    if (!isModern) return server.notify(method, params);
+    const request = server.requests('subscriptions/listen').find(({ params: wish }) => JSON.stringify(wish?.['notifications']).includes(method.includes('updated') ? 'resourceSub' : (method.split('/')[1] ?? '')));
+    await tell(server, request?.id ?? 0, method, params);
+  };
+
+  it('are called when a list changes, until they are taken back', async () => {
+    const { client, server } = await connect(script(), { protocolVersion: revision.version });
+    const calls: unknown[] = [];
+    const offs = [client.onToolsChanged((items) => calls.push(['tools', items])), client.onPromptsChanged(() => calls.push(['prompts'])), client.onResourcesChanged(() => calls.push(['resources']))];
+    await client.request('resources/read', { uri: 'a:b' });
+    for (const method of [TOOLS, 'notifications/prompts/list_changed', 'notifications/resources/list_changed']) await change(server, method);
+    await client.request('resources/read', { uri: 'a:b' });
+    expect(calls).toEqual([['tools', undefined], ['prompts'], ['resources']]);
+    for (const off of offs) off();
+    for (const off of offs) off();
+    await change(server, TOOLS);
+    await client.request('resources/read', { uri: 'a:b' });
+    expect(calls).toHaveLength(3);
+  });
+
+  it('are given the new list with autoRefresh, which is fetched once for changes that come together', async () => {
+    const { client, server } = await connect(script(), { protocolVersion: revision.version });
+    const lists: (readonly string[])[] = [];
+    const refreshed = new Promise<void>((resolve) => {
+      client.onToolsChanged(
+        (tools = []) => {
+          lists.push(tools.map(({ name }) => name));
+          resolve();
+        },
+        { autoRefresh: true },
+      );
+    });
+    await client.request('resources/read', { uri: 'a:b' });
+    await Promise.all([change(server, TOOLS), change(server, TOOLS), change(server, TOOLS)]);
+    await refreshed;
+    await client.request('resources/read', { uri: 'a:b' });
+    expect(lists[0]).toEqual(['new']);
+    expect(server.requests('tools/list').length).toBeLessThanOrEqual(2);
+  });
+
+  it('that were set before connecting are called too', async () => {
+    const server = new ScriptedServer(script());
+    const client = new McpClient(info, { protocolVersion: revision.version });
+    open.push(client);
+    const changed = new Promise<void>((resolve) => client.onToolsChanged(() => resolve()));
+    await client.connect(server.factory);
+    await client.request('resources/read', { uri: 'a:b' });
+    await change(server, TOOLS);
+    await changed;
+  });
+
+  it('[RES-017] are told of an updated resource, or one below it', async () => {
+    const { client, server } = await connect(script(), { protocolVersion: revision.version });
+    const seen: string[] = [];
+    client.onResourceUpdated(({ uri }) => seen.push(uri));
+    await client.subscribeResource('file:///dir');
+    await client.subscribeResource({ uri: 'file:///dir' });
+    await change(server, UPDATED, { uri: 'file:///dir/file' });
+    await change(server, UPDATED, { uri: 'file:///dir' });
+    await client.request('resources/read', { uri: 'a:b' });
+    expect(seen).toEqual(['file:///dir/file', 'file:///dir']);
+    expect(server.requests(isModern ? 'subscriptions/listen' : 'resources/subscribe')).toHaveLength(1);
+    await client.unsubscribeResource('file:///dir');
+    await server.nextMethod(isModern ? 'notifications/cancelled' : 'resources/unsubscribe');
+  });
+
+  it('are told that a server does not tell of a resource', async () => {
+    const { client } = await connect(script(isModern ? listenScript(() => ({})) : {}), { protocolVersion: revision.version });
+    if (!isModern) Object.assign(client.serverCapabilities.resources ?? {}, { subscribe: false });
+    await expect(client.subscribeResource('a:b')).rejects.toMatchObject({ code: 'ERR_MISSING_CAPABILITY', missing: ['resources.subscribe'] });
+  });
+
+  it('[LOG-002] are told log messages of every level', async () => {
+    const { client, server } = await connect(script(), { protocolVersion: revision.version });
+    const seen: unknown[] = [];
+    client.onLog(({ level, data, logger }) => seen.push([level, data, logger]));
+    const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+    for (const level of levels) await server.notify('notifications/message', { level, data: { a: null }, logger: 'l' });
+    await client.request('resources/read', { uri: 'a:b' });
+    expect(seen).toEqual(levels.map((level) => [level, { a: null }, 'l']));
+  });
+});
+
+it('a callback costs a modern server one subscription a list, and none when all have left', async () => {
+  const { client, server } = await connect(modernScript(listenScript()));
+  const offs = [client.onToolsChanged(() => undefined), client.onToolsChanged(() => undefined)];
+  await client.ping();
+  expect(server.requests('subscriptions/listen').map(({ params }) => params?.['notifications'])).toEqual([{ toolsListChanged: true }]);
+  offs[0]?.();
+  await client.ping();
+  expect(server.methods).not.toContain('notifications/cancelled');
+  offs[1]?.();
+  await server.nextMethod('notifications/cancelled');
+});
+
+it('the end of a page that elicitation opened is told in 2025-11-25', async () => {
+  const { client, server } = await connect(legacyScript(NEWEST_LEGACY.version));
+  const ended = new Promise<string>((resolve) => client.onElicitationComplete(({ elicitationId }) => resolve(elicitationId)));
+  await server.notify('notifications/elicitation/complete', { elicitationId: 'e1' });
+  expect(await ended).toBe('e1');
+});

@@ -1,0 +1,143 @@
+/** Structured output against the schemas that a server shows. */
+
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { NEWEST, type Revision, REVISIONS } from '@mortise/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ClientOptions, McpClient, OutputSchemaError, ToolOutputError } from '../src/index.ts';
+import { complete, info, ScriptedServer, scriptOf } from './scripted-server.ts';
+
+const open: McpClient[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+
+const sumSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] };
+
+interface Given {
+  readonly schemas: Readonly<Record<string, JsonValue>>;
+  readonly result: JsonObject;
+}
+
+async function connect(given: Given, revision: Revision = NEWEST, options: ClientOptions = {}): Promise<{ client: McpClient; server: ScriptedServer }> {
+  const tools = (): JsonObject[] => Object.entries(given.schemas).map(([name, outputSchema]) => ({ name, inputSchema: { type: 'object' }, outputSchema }));
+  const server = new ScriptedServer(
+    scriptOf(revision, { 'tools/list': () => complete(revision, { tools: tools() }), 'tools/call': () => complete(revision, { content: [], ...given.result }) }),
+  );
+  const client = await McpClient.connect(server.factory, info, { protocolVersion: revision.version, ...options });
+  open.push(client);
+  return { client, server };
+}
+
+const withSchemas = REVISIONS.filter(({ rules }) => rules.structuredContent !== 'none');
+
+describe.each(withSchemas)('in $version', (revision) => {
+  it('[TOOL-038][SCHEMA-012] structured output that does not fit its schema is an error that says where', async () => {
+    const { client } = await connect({ schemas: { add: sumSchema }, result: { structuredContent: { sum: 'x' } } }, revision);
+    await client.listTools();
+    const failure = await client.callTool('add').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ToolOutputError);
+    expect(failure).toMatchObject({ tool: 'add', issues: [{ path: ['sum'] }], result: { structuredContent: { sum: 'x' } } });
+    expect(String(failure)).toContain('sum');
+  });
+
+  it('[TOOL-038] structured output that fits is given', async () => {
+    const { client } = await connect({ schemas: { add: sumSchema }, result: { structuredContent: { sum: 3 } } }, revision);
+    await client.listTools();
+    for (let i = 0; i < 2; i += 1) expect((await client.callTool('add')).structuredContent).toEqual({ sum: 3 });
+  });
+
+  it('a result without the structured output that the schema promises is an error', async () => {
+    const { client } = await connect({ schemas: { add: sumSchema }, result: {} }, revision);
+    await client.listTools();
+    await expect(client.callTool('add')).rejects.toThrow('has no structuredContent');
+  });
+
+  it('a result with isError is not checked', async () => {
+    const { client } = await connect({ schemas: { add: sumSchema }, result: { isError: true, structuredContent: { odd: 1 } } }, revision);
+    await client.listTools();
+    expect(await client.callTool('add')).toMatchObject({ isError: true });
+  });
+});
+
+it('[TOOL-034] null is a value, and absent is none', async () => {
+  const given = { schemas: { maybe: { type: ['object', 'null'] } }, result: { structuredContent: null } };
+  const { client } = await connect(given);
+  await client.listTools();
+  const result = await client.callTool('maybe');
+  expect(result.structuredContent).toBeNull();
+  given.result = {} as typeof given.result;
+  await expect(client.callTool('maybe')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT' });
+});
+
+it('[SCHEMA-001][JSCH-001] a schema without $schema is read as 2020-12', async () => {
+  const schema = { type: 'array', prefixItems: [{ type: 'number' }], items: false };
+  const { client } = await connect({ schemas: { list: schema }, result: { structuredContent: [1, 2] } });
+  await client.listTools();
+  await expect(client.callTool('list')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT' });
+});
+
+it.each([
+  { what: 'an unknown dialect', schema: { $schema: 'https://x.example/dialect', type: 'object' } },
+  { what: 'a reference to the network', schema: { $ref: 'https://x.example/schema.json' } },
+  { what: 'a pattern that is not linear', schema: { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } } },
+  { what: 'too much depth', schema: JSON.parse(`${'{"not":'.repeat(70)}{}${'}'.repeat(70)}`) as JsonObject },
+  { what: 'too many subschemas', schema: { anyOf: Array.from({ length: 20_000 }, () => ({ type: 'object' })) } },
+])('[JSCH-002][SCHEMA-003][SCHEMA-009] a schema with $what is reported once, and neither hides nor fails any tool', async ({ schema }) => {
+  const errors: Error[] = [];
+  const { client } = await connect({ schemas: { bad: schema, good: sumSchema }, result: { structuredContent: { sum: 1 } } }, NEWEST, { onError: (error) => errors.push(error) });
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['bad', 'good']);
+  for (let i = 0; i < 2; i += 1) expect((await client.callTool('bad')).structuredContent).toEqual({ sum: 1 });
+  expect((await client.callTool('good')).structuredContent).toEqual({ sum: 1 });
+  expect(errors).toHaveLength(1);
+  expect(errors[0]).toBeInstanceOf(OutputSchemaError);
+  expect(errors[0]?.message).toContain('"bad"');
+});
+
+it('tools that were never listed are not checked', async () => {
+  const { client, server } = await connect({ schemas: { add: sumSchema }, result: { structuredContent: { sum: 'x' } } });
+  expect((await client.callTool('add')).structuredContent).toEqual({ sum: 'x' });
+  expect(server.requests('tools/list')).toHaveLength(0);
+});
+
+it('a changed schema counts from the next listing on, and none after a change that was not listed', async () => {
+  const given = { schemas: { add: sumSchema } as Record<string, JsonValue>, result: { structuredContent: { total: 1 } } };
+  const { client, server } = await connect(given);
+  await client.listTools();
+  await expect(client.callTool('add')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT' });
+  given.schemas['add'] = { type: 'object', required: ['total'] };
+  await client.listTools();
+  await expect(client.callTool('add')).resolves.toMatchObject({ structuredContent: { total: 1 } });
+  given.schemas['add'] = { type: 'object', required: ['other'] };
+  await client.listTools();
+  await expect(client.callTool('add')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT' });
+  await server.notify('notifications/tools/list_changed');
+  await client.ping();
+  await expect(client.callTool('add')).resolves.toMatchObject({ structuredContent: { total: 1 } });
+});
+
+it('a listing that fails forgets nothing', async () => {
+  const given = { schemas: { add: sumSchema }, result: { structuredContent: { sum: 'x' } } };
+  const { client, server } = await connect(given);
+  await client.listTools();
+  server.script = { ...server.script, 'tools/list': () => ({ error: { code: -32603, message: 'no' } }) };
+  await expect(client.listTools()).rejects.toMatchObject({ rpcCode: -32603 });
+  await expect(client.callTool('add')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT' });
+});
+
+it('no tool is checked where the program says so, and by the program\'s own validator where it gives one', async () => {
+  const given = { schemas: { add: sumSchema }, result: { structuredContent: { sum: 'x' } } };
+  const off = await connect(given, NEWEST, { validator: false });
+  await off.client.listTools();
+  await expect(off.client.callTool('add')).resolves.toMatchObject({ structuredContent: { sum: 'x' } });
+  const compiled: unknown[] = [];
+  const validator = {
+    compile: (schema: unknown) => {
+      compiled.push(schema);
+      return () => [{ message: 'never good enough', path: [] }];
+    },
+  };
+  const own = await connect(given, NEWEST, { validator });
+  await own.client.listTools();
+  await expect(own.client.callTool('add')).rejects.toThrow('never good enough');
+  expect(compiled).toEqual([sumSchema]);
+});

@@ -1,0 +1,108 @@
+/** Lists in pages. */
+
+import { type JsonObject, type JsonRpcRequest } from '@mortise/jsonrpc-core';
+import { REVISIONS, type Revision } from '@mortise/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ClientOptions, McpClient } from '../src/index.ts';
+import { complete, info, type Reply, ScriptedServer, scriptOf } from './scripted-server.ts';
+
+const open: McpClient[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+
+const lists = [
+  { method: 'tools/list', key: 'tools', read: (client: McpClient, options?: { maxPages?: number }) => client.tools(options) },
+  { method: 'prompts/list', key: 'prompts', read: (client: McpClient, options?: { maxPages?: number }) => client.prompts(options) },
+  { method: 'resources/list', key: 'resources', read: (client: McpClient, options?: { maxPages?: number }) => client.resources(options) },
+  { method: 'resources/templates/list', key: 'resourceTemplates', read: (client: McpClient, options?: { maxPages?: number }) => client.resourceTemplates(options) },
+] as const;
+
+async function collect(items: AsyncIterable<{ readonly name: string }>): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of items) names.push(name);
+  return names;
+}
+
+async function connect(revision: Revision, method: string, answer: (cursor: unknown, request: JsonRpcRequest) => JsonObject | Reply, options: ClientOptions = {}): Promise<{ client: McpClient; server: ScriptedServer }> {
+  const script = {
+    [method]: (request: JsonRpcRequest): Reply => {
+      const said = answer(request.params?.['cursor'], request);
+      return typeof said === 'object' && 'error' in said ? (said as Reply) : complete(revision, said as JsonObject);
+    },
+  };
+  const server = new ScriptedServer(scriptOf(revision, script));
+  const client = await McpClient.connect(server.factory, info, { protocolVersion: revision.version, ...options });
+  open.push(client);
+  return { client, server };
+}
+
+describe.each(REVISIONS)('in $version', (revision) => {
+  describe.each(lists)('$method', ({ method, key, read }) => {
+    it('[PAGE-001][PAGE-002][PAGE-006] is read to the end, whatever the sizes of its pages', async () => {
+      const pages: readonly string[][] = [['a'], [], ['b', 'c', 'd']];
+      const { client, server } = await connect(revision, method, (cursor) => {
+        const at = cursor === undefined ? 0 : Number(cursor);
+        return { [key]: (pages[at] ?? []).map((name) => ({ name })), ...(at < 2 && { nextCursor: `${at + 1}` }) };
+      });
+      expect(await collect(read(client))).toEqual(['a', 'b', 'c', 'd']);
+      expect(server.requests(method).map(({ params }) => params?.['cursor'])).toEqual([undefined, '1', '2']);
+    });
+
+    it('[PAGE-006][PROMPT-012] is read from a server that gives no pages', async () => {
+      const { client, server } = await connect(revision, method, () => ({ [key]: [{ name: 'only' }] }));
+      expect(await collect(read(client))).toEqual(['only']);
+      expect(server.requests(method)).toHaveLength(1);
+    });
+
+    it('[PAGE-004] goes on after an empty cursor, which is a cursor', async () => {
+      const { client, server } = await connect(revision, method, (cursor) =>
+        cursor === '' ? { [key]: [{ name: 'second' }] } : { [key]: [{ name: 'first' }], nextCursor: '' },
+      );
+      expect(await collect(read(client))).toEqual(['first', 'second']);
+      expect(server.requests(method)[1]?.params).toMatchObject({ cursor: '' });
+    });
+
+    it('[PAGE-004] ends at a cursor that is null', async () => {
+      const { client } = await connect(revision, method, () => ({ [key]: [{ name: 'a' }], nextCursor: null }));
+      expect(await collect(read(client))).toEqual(['a']);
+    });
+
+    it('is given up when a cursor comes twice', async () => {
+      const { client, server } = await connect(revision, method, (cursor) => ({ [key]: [], nextCursor: cursor === 'x' ? 'y' : 'x' }));
+      await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_PAGING', message: expect.stringContaining('circle') });
+      expect(server.requests(method)).toHaveLength(3);
+    });
+
+    it('is given up after maxPages', async () => {
+      let page = 0;
+      const { client, server } = await connect(revision, method, () => ({ [key]: [], nextCursor: `${(page += 1)}` }), { maxPages: 5 });
+      await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_PAGING', message: expect.stringContaining('raise maxPages') });
+      expect(server.requests(method)).toHaveLength(5);
+      await expect(collect(read(client, { maxPages: 2 }))).rejects.toThrow('more than 2 pages');
+    });
+
+    it('fetches no page that is not needed', async () => {
+      const { client, server } = await connect(revision, method, () => ({ [key]: [{ name: 'a' }, { name: 'b' }], nextCursor: 'more' }));
+      for await (const item of read(client)) {
+        expect(item.name).toBe('a');
+        break;
+      }
+      expect(server.requests(method)).toHaveLength(1);
+    });
+
+    it('passes a refused cursor on as the server\'s error', async () => {
+      const { client } = await connect(revision, method, (cursor) =>
+        cursor === undefined ? { [key]: [], nextCursor: 'stale' } : { error: { code: -32602, message: 'Invalid cursor' } },
+      );
+      await expect(collect(read(client))).rejects.toMatchObject({ rpcCode: -32602 });
+    });
+  });
+
+  it('[PAGE-005] keeps no cursor from one reading to the next', async () => {
+    const { client, server } = await connect(revision, 'tools/list', (cursor) => (cursor === undefined ? { tools: [], nextCursor: 'c' } : { tools: [] }));
+    await collect(client.tools());
+    await collect(client.tools());
+    expect(server.requests('tools/list').map(({ params }) => params?.['cursor'])).toEqual([undefined, 'c', undefined, 'c']);
+  });
+});
