@@ -2,8 +2,7 @@
 
 import { BatchAnswer } from './batch-answer.ts';
 import type { ConnectionOptions, RequestOptions } from './connection-options.ts';
-import { copyObject } from './copy-object.ts';
-import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from './error-codes.ts';
+import { INVALID_REQUEST, PARSE_ERROR } from './error-codes.ts';
 import {
   AlreadyStartedError,
   ConnectionClosedError,
@@ -26,10 +25,11 @@ import type {
   JsonRpcResponse,
   RequestId,
 } from './message.ts';
+import { toNotification, toRequest, withProgressToken } from './outbound-messages.ts';
 import { type PendingCallInit, PendingCalls } from './pending-calls.ts';
 import { resolvedPromise } from './resolved-promise.ts';
-import { serializeMessage } from './serialize-message.ts';
 import { silentLogger, systemClock } from './system-clock.ts';
+import { type Answer, toSendable } from './to-sendable.ts';
 import { holdTransport, toError } from './transport-hold.ts';
 import type { MessageInfo, SendOptions, Transport } from './transport.ts';
 
@@ -368,7 +368,7 @@ export class Connection {
     else this.#sendAnswer(response);
   }
 
-  #sendAnswer(answer: JsonRpcResponse | readonly JsonRpcResponse[]): void {
+  #sendAnswer(answer: Answer): void {
     if (this.#state !== 'open') return;
     // A batch reaches only a transport whose peer sent one; see the note at `Transport.send`.
     const sent = this.#send(answer as JsonRpcResponse, undefined);
@@ -390,10 +390,10 @@ export class Connection {
   }
 
   /** An answer that JSON cannot carry is replaced, so that its request is answered all the same. */
-  #onAnswerFailed(answer: JsonRpcResponse | readonly JsonRpcResponse[], error: unknown): void {
+  #onAnswerFailed(answer: Answer, error: unknown): void {
     this.#reportFailedSend(error);
-    if (canSerialize(answer)) return;
-    this.#sendAnswer(isBatch(answer) ? answer.map(toSendable) : toSendable(answer));
+    const sendable = toSendable(answer);
+    if (sendable) this.#sendAnswer(sendable);
   }
 
   /** Sends that wait hold their messages, so a peer that asks on and on and never reads must not go on for ever. */
@@ -459,25 +459,6 @@ export class Connection {
   }
 }
 
-function toRequest(id: number, method: string, params: JsonObject | undefined): JsonRpcRequest {
-  return params === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params };
-}
-
-function toNotification(method: string, params: JsonObject | undefined): JsonRpcNotification {
-  return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
-}
-
-/** The id is also the token: it is unique among the sender's requests, and no table of tokens is needed. */
-function withProgressToken(params: JsonObject | undefined, token: number): JsonObject {
-  if (params === undefined) return { _meta: { progressToken: token } };
-  const meta = params['_meta'];
-  const sentMeta = isJsonObject(meta) ? copyObject(meta) : {};
-  sentMeta['progressToken'] = token;
-  const sent = copyObject(params);
-  sent['_meta'] = sentMeta;
-  return sent;
-}
-
 function toSendOptions(options: RequestOptions | undefined): SendOptions | undefined {
   return options?.relatedRequestId === undefined ? undefined : { relatedRequestId: options.relatedRequestId };
 }
@@ -490,22 +471,4 @@ function findBadTimeout(options: RequestOptions | undefined): Error | undefined 
 
 function isUnparsable(error: unknown): boolean {
   return error instanceof SyntaxError || (isMortiseError(error) && error.code === 'ERR_PARSE');
-}
-
-function isBatch(answer: JsonRpcResponse | readonly JsonRpcResponse[]): answer is readonly JsonRpcResponse[] {
-  return Array.isArray(answer);
-}
-
-function canSerialize(answer: JsonRpcResponse | readonly JsonRpcResponse[]): boolean {
-  try {
-    serializeMessage(answer);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function toSendable(response: JsonRpcResponse): JsonRpcResponse {
-  if (canSerialize(response)) return response;
-  return { jsonrpc: '2.0', id: response.id as RequestId, error: { code: INTERNAL_ERROR, message: 'Internal error' } };
 }
