@@ -39,7 +39,7 @@ const METHODS: Readonly<Record<Door, readonly string[]>> = {
 export async function serveExchange(host: HttpHost, request: HttpRequest, sink: HttpSink): Promise<void> {
   const reply = new Reply(sink, host.pulse);
   try {
-    const { origin } = host.guard.check(request);
+    const origin = host.guard.check(request);
     reply.addHeaders(corsHeaders(host.guard, origin));
     const door = findDoor(host, request.target);
     if (door === undefined) throw new HttpRefusal(404, 'There is nothing at this path');

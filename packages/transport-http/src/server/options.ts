@@ -171,12 +171,9 @@ function checkOptions(options: HttpHandlerOptions): void {
   for (const [name, value] of Object.entries(options)) {
     if (typeof value === 'number' && !(value > 0)) throw new HttpOptionError(`The option "${name}" must be a number above 0, got ${value}`);
   }
-  const { path, baseUrl, allowedOrigins = [] } = options;
+  const { path, baseUrl } = options;
   if (path !== undefined && !path.startsWith('/')) throw new HttpOptionError(`The option "path" must begin with "/", got "${path}"`);
   if (baseUrl !== undefined && !URL.canParse(baseUrl)) throw new HttpOptionError(`The option "baseUrl" must be an absolute URL, got "${baseUrl}"`);
-  for (const origin of allowedOrigins) {
-    if (origin !== '*' && !URL.canParse(origin)) throw new HttpOptionError(`The option "allowedOrigins" has "${origin}": write origins as "https://app.example"`);
-  }
 }
 
 const ID_BYTES = 24;

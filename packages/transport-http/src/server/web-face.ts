@@ -18,7 +18,7 @@ export interface FetchInfo {
 }
 
 /** `Headers` joins lines of one name by a comma, so a comma in what cannot have one means that there were two. */
-const NO_COMMA = ['host', 'origin', 'authorization', 'content-type', 'content-encoding', 'mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'last-event-id'];
+const NO_COMMA = ['host', 'origin', 'authorization', 'content-encoding', 'mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'last-event-id'];
 const MAX_HEADER_LENGTH = 16 * 1024;
 
 export class WebFaceRequest implements HttpRequest {
