@@ -1,0 +1,214 @@
+/** A server that dies, and what the client does about it. */
+
+import { isJsonRpcNotification, type JsonObject, type Transport } from '@mortise/jsonrpc-core';
+import { META_SUBSCRIPTION_ID, NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ClientOptions, McpClient } from '../src/index.ts';
+import { FakeClock } from './fake-clock.ts';
+import { complete, info, modernScript, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
+
+const open: McpClient[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+
+const listening: Script = {
+  'subscriptions/listen': async ({ id, params }, server): Promise<Reply> => {
+    await server.notify('notifications/subscriptions/acknowledged', { notifications: params?.['notifications'] ?? {}, _meta: { [META_SUBSCRIPTION_ID]: id } });
+    return 'silence';
+  },
+};
+
+async function connect(server: ScriptedServer, options: ClientOptions = {}, source: () => Transport = server.factory): Promise<McpClient> {
+  const client = await McpClient.connect(source, info, options);
+  open.push(client);
+  return client;
+}
+
+/** The server dies, and the client has noticed. */
+async function die(server: ScriptedServer, client: McpClient): Promise<void> {
+  await server.die();
+  while (client.isConnected) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Lets time pass whenever somebody waits for it, until a promise has settled. */
+async function passTime<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
+  let isOver = false;
+  void promise.finally(() => (isOver = true)).catch(() => undefined);
+  while (!isOver) {
+    clock.advance(1000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return promise;
+}
+
+describe.each(REVISIONS)('in $version', (revision) => {
+  const script = (rest: Script): Script => scriptOf(revision, { ...listening, ...rest });
+
+  it('[STDIO-015] calls in flight are lost, and the next one starts the server again', async () => {
+    const clock = new FakeClock();
+    const server = new ScriptedServer(script({ 'tools/call': () => 'die', 'tools/list': () => complete(revision, { tools: [] }) }));
+    const client = await connect(server, { clock, protocolVersion: revision.version });
+    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_CONNECTION_LOST', message: expect.stringContaining('whether it was carried out is not known') });
+    expect(client.isConnected).toBe(false);
+    expect(server.starts).toBe(1);
+    await expect(passTime(clock, client.listTools())).resolves.toMatchObject({ tools: [] });
+    expect(server.starts).toBe(2);
+    expect(client.isConnected).toBe(true);
+  });
+
+  it('[STDIO-016][SUB-016] subscriptions are opened again at once, and say so by another acknowledgement', async () => {
+    const clock = new FakeClock();
+    const server = new ScriptedServer(script({}));
+    const client = await connect(server, { clock, protocolVersion: revision.version });
+    const subscription = client.listen({ toolsListChanged: true, resourceSubscriptions: ['a:b'] });
+    const events = subscription[Symbol.asyncIterator]();
+    const acknowledged = { value: { method: 'notifications/subscriptions/acknowledged' } };
+    expect(await events.next()).toMatchObject(acknowledged);
+    const again = events.next();
+    await server.die();
+    expect(await passTime(clock, again)).toMatchObject(acknowledged);
+    expect(server.starts).toBe(2);
+    expect(server.requests(revision.era === 'modern' ? 'subscriptions/listen' : 'resources/subscribe')).toHaveLength(2);
+  });
+
+  it('[STDIO-016] what subscribeResource and setLoggingLevel asked for is asked for again', async () => {
+    const clock = new FakeClock();
+    const server = new ScriptedServer(script({ 'tools/list': () => complete(revision, { tools: [] }) }));
+    const client = await connect(server, { clock, protocolVersion: revision.version });
+    await client.subscribeResource('a:b');
+    await client.setLoggingLevel('error');
+    await die(server, client);
+    await passTime(clock, client.listTools());
+    const after = JSON.stringify(server.received.slice(server.received.findLastIndex((message) => 'method' in message && ['initialize', 'server/discover'].includes(message.method))));
+    expect(after).toContain('a:b');
+    expect(after).toContain(revision.era === 'modern' ? '"io.modelcontextprotocol/logLevel":"error"' : '"level":"error"');
+  });
+
+  it('subscriptions and calls fail where the program wants no restart', async () => {
+    const server = new ScriptedServer(script({}));
+    const client = await connect(server, { restart: false, protocolVersion: revision.version });
+    const events = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]();
+    await events.next();
+    const broken = events.next();
+    await server.die();
+    await expect(broken).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+    await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+    expect(server.starts).toBe(1);
+  });
+});
+
+it('[STATE-003] one process serves any number of conversations one after the other', async () => {
+  const server = new ScriptedServer(modernScript({ 'tools/call': () => complete(NEWEST, { content: [] }) }));
+  const client = await connect(server);
+  for (let conversation = 0; conversation < 5; conversation += 1) await client.callTool('x', { conversation });
+  expect(server.starts).toBe(1);
+});
+
+it('all calls that wait for a restart share it', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(modernScript({ 'tools/list': () => complete(NEWEST, { tools: [] }) }));
+  const client = await connect(server, { clock });
+  await die(server, client);
+  await passTime(clock, Promise.all([client.listTools(), client.listTools(), client.requestRaw('tools/list')]));
+  expect(server.starts).toBe(2);
+});
+
+it('a server that died soon is given half a second or more, and longer each time, before it is started again', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(modernScript());
+  let isBroken = false;
+  const startedAt: number[] = [];
+  const source = (): Transport => {
+    startedAt.push(clock.monotonicMs());
+    if (isBroken) throw new Error('cannot be started');
+    return server.factory();
+  };
+  const client = await connect(server, { clock }, source);
+  isBroken = true;
+  await die(server, client);
+  await expect(passTime(clock, client.listTools())).rejects.toThrow('cannot be started');
+  const gaps = startedAt.slice(1).map((at, index) => at - (startedAt[index] ?? 0));
+  expect(gaps).toHaveLength(5);
+  expect(gaps.every((gap) => gap >= 500)).toBe(true);
+  expect(gaps.at(-1)).toBeGreaterThan(gaps[0] ?? 0);
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(31_000);
+});
+
+it('a server that ran well for a while is started again at once', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(modernScript({ 'tools/list': () => complete(NEWEST, { tools: [] }) }));
+  const client = await connect(server, { clock });
+  clock.advance(60_000);
+  await die(server, client);
+  await client.listTools();
+  expect(server.starts).toBe(2);
+});
+
+it('a server that became legacy meanwhile is spoken to in its new era', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(modernScript());
+  const client = await connect(server, { clock });
+  server.script = scriptOf(NEWEST_LEGACY, { 'tools/list': () => complete(NEWEST_LEGACY, { tools: [] }) });
+  await die(server, client);
+  await passTime(clock, client.listTools());
+  expect(client.era).toBe('legacy');
+});
+
+describe('closing', () => {
+  it('is awaited, settles everything, leaves no timer, and may be done twice and at once', async () => {
+    const clock = new FakeClock();
+    const server = new ScriptedServer(modernScript({ ...listening, 'tools/call': () => 'silence' }));
+    const client = await connect(server, { clock });
+    const call = client.callTool('x');
+    const subscription = client.listen({ toolsListChanged: true });
+    await server.nextMethod('tools/call');
+    await Promise.all([client.close(), client.close()]);
+    await expect(call).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+    expect(subscription.isOver).toBe(true);
+    expect(clock.running).toBe(0);
+    await expect(client.listTools()).rejects.toThrow('the client was closed');
+  });
+
+  it('gives up a connection that is being opened', async () => {
+    const server = new ScriptedServer({ 'server/discover': () => 'silence' });
+    const client = new McpClient(info);
+    const connecting = client.connect(server.factory);
+    await server.nextMethod('server/discover');
+    await client.close();
+    await expect(connecting).rejects.toThrow('the client was closed');
+  });
+
+  it('gives up a restart', async () => {
+    const clock = new FakeClock();
+    const server = new ScriptedServer(modernScript());
+    const client = await connect(server, { clock });
+    await die(server, client);
+    const call = client.listTools();
+    await clock.untilScheduled();
+    await client.close();
+    await expect(call).rejects.toThrow('the client was closed');
+    expect(clock.running).toBe(0);
+  });
+
+  it('lets the client connect anew', async () => {
+    const server = new ScriptedServer(modernScript({ 'tools/list': () => complete(NEWEST, { tools: [] }) }));
+    const client = await connect(server);
+    await client.close();
+    await client.connect(server.factory);
+    await expect(client.listTools()).resolves.toMatchObject({ tools: [] });
+  });
+
+  it('is what leaving an await using block does', async () => {
+    const server = new ScriptedServer(modernScript());
+    const client = await connect(server);
+    await client[Symbol.asyncDispose]();
+    expect(client.isConnected).toBe(false);
+    expect(server.received.filter(isJsonRpcNotification)).toEqual([] satisfies JsonObject[]);
+  });
+});
+
+it('connecting without a transport is refused with what is wanted', async () => {
+  await expect(McpClient.connect({} as Transport, info)).rejects.toThrow('connect() takes a transport or a factory of transports');
+  await expect(new McpClient(info).listTools()).rejects.toMatchObject({ code: 'ERR_NOT_CONNECTED' });
+});
