@@ -62,6 +62,8 @@ const RESULTS: ReadonlyMap<string, Check> = new Map([
   ['tasks/cancel', taskState],
 ]);
 
+const NO_PARAMS: Readonly<Record<string, never>> = Object.freeze({});
+
 /**
  * Checks the params of a request from a client. A method that is not in MCP passes: whether it exists is asked first.
  *
@@ -69,12 +71,12 @@ const RESULTS: ReadonlyMap<string, Check> = new Map([
  * @returns undefined when they fit; else one sentence for the -32602 (`params.name must be a string, got 5`).
  */
 export function checkClientParams(method: string, params: unknown): string | undefined {
-  return sentence('params', PARAMS.get(method) ?? requestParams, params ?? {});
+  return sentence('params', PARAMS.get(method) ?? requestParams, params === undefined ? NO_PARAMS : params);
 }
 
 /** Checks the params of a notification from a client. @returns See `checkClientParams`; a notification that does not fit is ignored. */
 export function checkClientNotification(method: string, params: unknown): string | undefined {
-  return sentence('params', NOTIFICATIONS.get(method) ?? notificationParams, params ?? {});
+  return sentence('params', NOTIFICATIONS.get(method) ?? notificationParams, params === undefined ? NO_PARAMS : params);
 }
 
 /** Checks a client's answer to a question of the server: `elicitation/create`, `sampling/createMessage`, `roots/list`, tasks. */

@@ -157,18 +157,20 @@ const ITEMS: ReadonlyMap<string, Check> = new Map([
   ['tasks/list', taskState],
 ]);
 
+const NO_PARAMS: Readonly<Record<string, never>> = Object.freeze({});
+
 /**
  * Checks the params of a request from a server, sent or embedded in a result. A method that is not in MCP passes.
  *
  * @returns undefined when they fit; else one sentence (`params.message must be a string, got 5`).
  */
 export function checkServerParams(method: string, params: unknown): string | undefined {
-  return sentence('params', PARAMS.get(method) ?? requestParams, params ?? {});
+  return sentence('params', PARAMS.get(method) ?? requestParams, params === undefined ? NO_PARAMS : params);
 }
 
 /** Checks the params of a notification from a server. @returns See `checkServerParams`. */
 export function checkServerNotification(method: string, params: unknown): string | undefined {
-  return sentence('params', NOTIFICATIONS.get(method) ?? notificationParams, params ?? {});
+  return sentence('params', NOTIFICATIONS.get(method) ?? notificationParams, params === undefined ? NO_PARAMS : params);
 }
 
 /** Checks a complete result from a server; the items of lists are left to `checkListItem`. @returns See `checkServerParams`. */
