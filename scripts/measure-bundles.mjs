@@ -6,7 +6,7 @@
 import { build } from 'esbuild';
 import { existsSync } from 'node:fs';
 import { builtinModules } from 'node:module';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root } from './run-command.mjs';
 import { workspacePackages } from './workspace-packages.mjs';
@@ -66,19 +66,21 @@ export const programs = [
 /**
  * Bundles every program whose packages are built.
  *
- * @returns {Promise<readonly { name: string, bytes: number, minifiedBytes: number, budgetBytes: number }[]>} `bytes` after gzip.
+ * @returns {Promise<readonly { name: string, bytes: number, minifiedBytes: number, budgetBytes: number, files: ReadonlyMap<string, number> }[]>}
+ *   `bytes` after gzip; `files`: what each source file adds to the minified text.
  */
 export async function measureBundles() {
   const rows = [];
   for (const { name, needs, budgetBytes, code, without = [] } of programs) {
     if (!needs.every((folder) => existsSync(join(root, 'packages', folder, 'dist')))) continue;
-    const outputs = await bundle(code, without);
-    const total = (measure) => outputs.reduce((sum, file) => sum + measure(file.contents), 0);
+    const chunks = await bundle(code, without);
+    const total = (measure) => chunks.reduce((sum, chunk) => sum + measure(chunk.contents), 0);
     rows.push({
       name,
       budgetBytes,
       minifiedBytes: total((contents) => contents.length),
       bytes: total((contents) => gzipSync(contents, { level: 9 }).length),
+      files: new Map(chunks.flatMap(({ inputs }) => Object.entries(inputs).map(([path, { bytesInOutput }]) => [path, bytesInOutput]))),
     });
   }
   return rows;
@@ -102,12 +104,14 @@ async function bundle(code, without) {
     logLevel: 'silent',
     plugins: [workspacePackages()],
   });
+  const { outputs } = result.metafile;
   const loaded = new Set();
   const visit = (path) => {
     if (loaded.has(path)) return;
     loaded.add(path);
-    for (const { path: next, kind } of result.metafile.outputs[path]?.imports ?? []) if (kind === 'import-statement') visit(next);
+    for (const { path: next, kind } of outputs[path]?.imports ?? []) if (kind === 'import-statement') visit(next);
   };
-  visit(Object.keys(result.metafile.outputs).find((path) => result.metafile.outputs[path].entryPoint !== undefined));
-  return result.outputFiles.filter((file) => [...loaded].some((path) => file.path.endsWith(path)));
+  visit(Object.keys(outputs).find((path) => outputs[path].entryPoint !== undefined));
+  const contents = new Map(result.outputFiles.map((file) => [relative(root, file.path).split(sep).join('/'), file.contents]));
+  return [...loaded].filter((path) => contents.has(path)).map((path) => ({ contents: contents.get(path), inputs: outputs[path].inputs }));
 }

@@ -1,4 +1,7 @@
-/** `npm run size`: what the smallest programs install, and what a bundler makes of them. */
+/**
+ * `npm run size`: what the smallest programs install, and what a bundler makes of them. `-- --files` lists what each source
+ * file adds to each bundle, the largest first, and installs nothing.
+ */
 
 import { setUp } from './set-up.mjs';
 
@@ -14,8 +17,9 @@ const installs = [
   { name: 'stdio client', names: ['@mortise/client', '@mortise/transport-stdio'] },
 ];
 
-console.log(`\n${'installed'.padEnd(42)} packages       bytes        ours`);
-for (const { name, names } of installs) {
+const listsFiles = process.argv.includes('--files');
+if (!listsFiles) console.log(`\n${'installed'.padEnd(42)} packages       bytes        ours`);
+for (const { name, names } of listsFiles ? [] : installs) {
   const { packages, bytes, ours, remove } = await installPacked(names);
   remove();
   console.log(`${name.padEnd(42)} ${String(packages).padStart(8)} ${kibibytes(bytes)} ${kibibytes(ours)}`);
@@ -23,10 +27,12 @@ for (const { name, names } of installs) {
 
 console.log(`\n${'bundled, minified'.padEnd(42)}    plain       gzip      budget`);
 let over = 0;
-for (const { name, minifiedBytes, bytes, budgetBytes } of await measureBundles()) {
+for (const { name, minifiedBytes, bytes, budgetBytes, files } of await measureBundles()) {
   if (bytes > budgetBytes) over += 1;
   console.log(
     `${name.padEnd(38)} ${kibibytes(minifiedBytes)} ${kibibytes(bytes)} ${kibibytes(budgetBytes)}${bytes > budgetBytes ? '  over' : ''}`,
   );
+  if (!listsFiles) continue;
+  for (const [path, added] of [...files].sort(([, one], [, other]) => other - one)) console.log(`  ${String(added).padStart(7)}  ${path}`);
 }
 process.exitCode = over === 0 ? 0 : 1;
