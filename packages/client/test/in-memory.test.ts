@@ -1,0 +1,126 @@
+/** A client and a real server in one process, in every revision and both ways. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { REVISIONS } from '@mortise/protocol';
+import { completable, McpServer, ResourceTemplate } from '@mortise/server';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { McpClient } from '../src/index.ts';
+import { connectInMemory, type InMemoryConnectOptions, inMemoryTransport } from '../src/in-memory.ts';
+
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+function makeServer(): McpServer {
+  const server = new McpServer({ name: 'calculator', version: '1.0.0' }, { instructions: 'count on it' });
+  open.push(server);
+  server.registerTool('add', { description: 'Add', inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } }, ({ a, b }) => ({
+    content: [{ type: 'text', text: String(a + b) }],
+    structuredContent: { sum: a + b },
+  }));
+  server.registerTool('fail', {}, () => {
+    throw new Error('it broke');
+  });
+  server.registerTool('slow', { inputSchema: { steps: z.number() } }, async ({ steps }, ctx) => {
+    for (let step = 1; step <= steps; step += 1) {
+      ctx.signal.throwIfAborted();
+      await ctx.progress(step, steps);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return 'done';
+  });
+  server.registerTool('who', {}, async (ctx) => {
+    const answer = await ctx.elicit({ message: 'who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } });
+    return answer.action === 'accept' ? `hello ${String((answer.content as JsonObject)['name'])}` : 'nobody';
+  });
+  server.registerResource('readme', 'docs://readme', { title: 'Read me' }, () => 'read me');
+  server.registerResource('greeting', new ResourceTemplate('greeting://{name}', { list: undefined }), {}, (_uri, { name }) => `Hello, ${String(name)}!`);
+  server.registerPrompt('explain', { argsSchema: { topic: completable(z.string(), (value) => ['maths', 'music'].filter((topic) => topic.startsWith(value))) } }, ({ topic }) => `Explain ${topic}`);
+  return server;
+}
+
+async function connect(server: McpServer, options: InMemoryConnectOptions): Promise<McpClient> {
+  const client = await connectInMemory(server, options);
+  open.push(client);
+  return client;
+}
+
+const ways = REVISIONS.flatMap(({ version, era }) =>
+  (era === 'modern' ? (['exchange', 'channel'] as const) : (['channel'] as const)).flatMap((via) => (['reference', 'json'] as const).map((passBy) => ({ version, era, via, passBy }))),
+);
+
+describe.each(ways)('$version by $via, passed by $passBy', ({ version, era, via, passBy }) => {
+  const options = { protocolVersion: version, via, passBy };
+
+  it('connects in that revision', async () => {
+    const client = await connect(makeServer(), options);
+    expect(client).toMatchObject({ era, protocolVersion: version, serverInfo: { name: 'calculator', version: '1.0.0' }, instructions: 'count on it' });
+  });
+
+  it('lists, calls, reads, prompts and completes', async () => {
+    const client = await connect(makeServer(), options);
+    const names: string[] = [];
+    for await (const { name } of client.tools()) names.push(name);
+    expect(names).toEqual(['add', 'fail', 'slow', 'who']);
+    expect((await client.callTool('add', { a: 1, b: 2 })).content[0]).toMatchObject({ type: 'text', text: '3' });
+    expect(await client.callTool('fail')).toMatchObject({ isError: true });
+    expect((await client.readResource('docs://readme')).contents).toMatchObject([{ text: 'read me' }]);
+    expect((await client.readResource(new URL('greeting://Ada'))).contents).toMatchObject([{ text: 'Hello, Ada!' }]);
+    await expect(client.readResource('docs://none')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
+    expect((await client.getPrompt('explain', { topic: 'maths' })).messages).toMatchObject([{ content: { text: 'Explain maths' } }]);
+    const { completion } = await client.complete({ ref: { type: 'ref/prompt', name: 'explain' }, argument: { name: 'topic', value: 'mu' } });
+    expect(completion.values).toEqual(['music']);
+  });
+
+  it('tells progress, and cancels', async () => {
+    const client = await connect(makeServer(), options);
+    const seen: number[] = [];
+    await client.callTool('slow', { steps: 3 }, { onProgress: ({ progress }) => seen.push(progress) });
+    expect(seen.at(-1)).toBe(3);
+    const controller = new AbortController();
+    const call = client.callTool('slow', { steps: 100_000 }, { signal: controller.signal, onProgress: () => controller.abort(new Error('enough')) });
+    await expect(call).rejects.toThrow('enough');
+  });
+
+  it.runIf(era === 'legacy' && version >= '2025-06-18')('asks the user in the middle of a call', async () => {
+    const client = await connect(makeServer(), { ...options, elicitation: () => ({ action: 'accept', content: { name: 'Ada' } }) });
+    expect((await client.callTool('who')).content).toMatchObject([{ text: 'hello Ada' }]);
+  });
+
+  it('is told when the tools change', async () => {
+    const server = makeServer();
+    const client = await connect(server, options);
+    const changed = new Promise<readonly string[]>((resolve) => {
+      client.onToolsChanged((tools = []) => resolve(tools.map(({ name }) => name)), { autoRefresh: true });
+    });
+    await client.callTool('add', { a: 1, b: 1 });
+    server.registerTool('new', {}, () => 'new');
+    expect(await changed).toContain('new');
+  });
+
+  it('many calls at once get each its own answer', async () => {
+    const client = await connect(makeServer(), options);
+    const sums = await Promise.all(Array.from({ length: 200 }, (_, a) => client.callTool('add', { a, b: 1 })));
+    expect(sums.map(({ content }) => (content[0] as { text: string }).text)).toEqual(Array.from({ length: 200 }, (_, a) => String(a + 1)));
+  });
+});
+
+it('detects the era of a server that speaks both: the modern one', async () => {
+  expect((await connect(makeServer(), {})).era).toBe('modern');
+  expect((await connect(makeServer(), { via: 'channel' })).era).toBe('modern');
+  expect((await connect(makeServer(), { era: 'legacy' })).era).toBe('legacy');
+});
+
+it('tells the server on whose behalf it calls', async () => {
+  const server = new McpServer({ name: 's', version: '1' });
+  server.registerTool('me', {}, (ctx) => `${ctx.principal} ${ctx.auth?.clientId ?? ''}`);
+  const client = await connect(server, { principal: 'ada', auth: { principal: 'ada', clientId: 'c', scopes: [] } });
+  expect((await client.callTool('me')).content).toMatchObject([{ text: 'ada c' }]);
+});
+
+it('gives transports for clients of other kinds', () => {
+  expect(inMemoryTransport(makeServer())()).toHaveProperty('exchange');
+  expect(inMemoryTransport(makeServer(), { via: 'channel' })()).toHaveProperty('send');
+});
