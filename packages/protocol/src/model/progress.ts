@@ -29,5 +29,5 @@ export interface Progress {
 
 /** Tells whether a value can be a progress token. */
 export function isProgressToken(value: unknown): value is ProgressToken {
-  return typeof value === 'string' || Number.isInteger(value);
+  return typeof value === 'string' || Number.isSafeInteger(value);
 }

@@ -45,7 +45,7 @@ function expectEqual(check: Check, schema: z.ZodType, values: fc.Arbitrary<JsonV
       const { error } = schema.safeParse(value);
       expect({ value, isGood: reason === undefined, reason }).toEqual({ value, isGood: error === undefined, reason });
     }),
-    { numRuns: 400 },
+    { numRuns: 300 },
   );
 }
 
@@ -78,7 +78,7 @@ describe('the checks and the schemas', () => {
         if (schema.safeParse(value).success) expect(checkServerResult(method, value)).toBeUndefined();
         else expect([checkServerResult(method, value), ...itemsOf(value).map((item) => checkListItem(method, item))].some((reason) => reason !== undefined)).toBe(true);
       }),
-      { numRuns: 400 },
+      { numRuns: 300 },
     );
   });
 
