@@ -36,11 +36,21 @@ export function checkCode(error: unknown, code: string, what: string): void {
   check(actual === code, `${what} should be an error with code ${code}, but is ${show(error)}`);
 }
 
-/** How long something that must happen may take. Generous: it is only reached when it does not happen. */
-const PATIENCE_MS = 5000;
+let patienceMs = 5000;
+
+/**
+ * Sets how long whatever must happen may take before a case fails, for all cases that follow. It is only reached when something
+ * does not happen, so raise it for slow machines and leave it be otherwise.
+ *
+ * @param ms Milliseconds; 5,000 unless set.
+ */
+export function setPatience(ms: number): void {
+  patienceMs = ms;
+}
 
 /** Waits for what must happen soon. @throws {KitFailure} It did not. */
-export async function within<T>(promise: Promise<T>, otherwise: string | (() => string), limitMs: number = PATIENCE_MS): Promise<T> {
+export async function within<T>(promise: Promise<T>, otherwise: string | (() => string)): Promise<T> {
+  const limitMs = patienceMs;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_, reject) => {
     const fail = (): void => reject(new KitFailure(`${typeof otherwise === 'string' ? otherwise : otherwise()} (waited ${limitMs} ms)`));

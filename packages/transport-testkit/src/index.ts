@@ -24,4 +24,4 @@ export {
 export { type CaseResult, type KitCase, type KitSetup, type KitSubject, type KitTraits, runCase, runCases } from './kit-case.ts';
 
 // What writers of further kits use.
-export { check, checkCode, checkEqual, checkRejects, KitFailure, settlesWithin, turns, within } from './check.ts';
+export { check, checkCode, checkEqual, checkRejects, KitFailure, setPatience, settlesWithin, turns, within } from './check.ts';

@@ -3,18 +3,18 @@
 import { check, checkEqual, checkRejects, settlesWithin, turns, within } from '../check.ts';
 import { type End, Listener, note, numberOf, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';
 
-/** How much a transport may take for a reader that does not read: far more than any pipe or socket holds. */
-const MOST_BYTES = 64 * 1024 * 1024;
-const PAD = 'x'.repeat(64 * 1024);
+/** How many messages of 32 KiB a transport may take for a reader that does not read: far more than any pipe, socket or queue holds. */
+const MOST_MESSAGES = 4096;
+const PAD = 'x'.repeat(32 * 1024);
 
 /** Sends to an end that does not read until a `send` waits. */
 async function sendUntilItWaits(pair: TransportPair, from: End): Promise<{ readonly waiting: Promise<void>; readonly count: number }> {
-  for (let count = 1; count * PAD.length < MOST_BYTES; count++) {
+  for (let count = 1; count <= MOST_MESSAGES; count++) {
     const sent = pair[from].send(note(count - 1, { pad: PAD }));
     if (!(await settlesWithin(sent, 20))) return { waiting: sent, count };
     await sent;
   }
-  check(false, `send should wait when the peer does not read, but took ${MOST_BYTES} bytes`);
+  check(false, `send should wait when the peer does not read, but took ${MOST_MESSAGES} messages of 32 KiB`);
 }
 
 async function waitsForReader(pair: TransportPair, from: End): Promise<void> {

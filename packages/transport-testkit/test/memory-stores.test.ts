@@ -1,0 +1,30 @@
+import { MemoryMessageBus } from '@mortise/protocol';
+import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
+import { eventStoreCases } from '@mortise/transport-testkit/event-store';
+import { messageBusCases } from '@mortise/transport-testkit/message-bus';
+import { sessionStoreCases } from '@mortise/transport-testkit/session-store';
+import { describeKit } from '@mortise/transport-testkit/vitest';
+
+describeKit('the memory message bus', messageBusCases, {
+  async create() {
+    const bus = new MemoryMessageBus();
+    return { bus, close: () => bus.close() };
+  },
+});
+
+describeKit('the memory session store', sessionStoreCases, {
+  create: async () => ({ store: new MemorySessionStore(), close: async () => undefined }),
+});
+
+describeKit('the memory event store', eventStoreCases, {
+  traits: { maxEvents: true, maxAge: true },
+  async create() {
+    let nowMs = 1_000_000;
+    const clock = { now: () => nowMs, monotonicMs: () => nowMs, schedule: () => ({ cancel: () => undefined }) };
+    const store = new MemoryEventStore({ maxEventsPerStream: 100, maxAgeMs: 60_000, clock });
+    const age = (): void => {
+      nowMs += 60_001;
+    };
+    return { store, maxEvents: 100, age, close: async () => undefined };
+  },
+});
