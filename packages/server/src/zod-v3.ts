@@ -3,7 +3,6 @@
  * (`zod-to-json-schema`, say), imports none.
  */
 
-import type { ObjectSchema } from './schema/infer.ts';
 import { isStandardSchema, type StandardProps, type StandardResult, type StandardSchema } from './schema/standard-schema.ts';
 import { withConverter } from './schema/with-converter.ts';
 
@@ -39,7 +38,7 @@ export type FromZodV3<S> = S extends ZodV3Schema<infer Output, infer Input>
  * What JSON has no words for (dates, maps, functions, the output of a transform) is refused at registration, whatever the
  * converter makes of it: a schema told otherwise would refuse what it asks for.
  */
-export function fromZodV3(convert: ZodV3Converter): <S extends ZodV3Schema | Readonly<Record<string, ZodV3Schema>>>(schema: S) => FromZodV3<S> & ObjectSchema {
+export function fromZodV3(convert: ZodV3Converter): <S extends ZodV3Schema | Readonly<Record<string, ZodV3Schema>>>(schema: S) => FromZodV3<S> {
   const tell = (schema: object, direction: 'input' | 'output'): object => {
     refuseUntellable(schema, direction, new Set());
     return convertField(schema, (each) => convert(each as never, direction));

@@ -3,7 +3,7 @@
  * caller's own `z`, imports none. zod 4.2 and later need nothing of this.
  */
 
-import type { ObjectSchema, TypedSchema } from './schema/infer.ts';
+import type { TypedSchema } from './schema/infer.ts';
 import { withConverter } from './schema/with-converter.ts';
 
 /** The part of zod that is used. */
@@ -23,7 +23,7 @@ export interface ZodLibrary {
  *
  * @param z The namespace that the schemas are made with.
  */
-export function fromZod(z: ZodLibrary): <S extends TypedSchema | Readonly<Record<string, TypedSchema>>>(schema: S) => S & ObjectSchema {
+export function fromZod(z: ZodLibrary): <S extends TypedSchema | Readonly<Record<string, TypedSchema>>>(schema: S) => S {
   const tell = (schema: object, io: 'input' | 'output'): object => z.toJSONSchema(schema as never, { target: 'draft-2020-12', io });
   return (schema) => withConverter(schema, tell);
 }

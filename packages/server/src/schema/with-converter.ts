@@ -6,7 +6,7 @@ import { isStandardSchema, type StandardProps } from './standard-schema.ts';
 export type Converter = (schema: object, direction: 'input' | 'output') => object;
 
 /** A schema, or a shape whose every field is one, that tells itself by `convert`. The original stays as it is. */
-export function withConverter<S extends object, T extends S>(schema: S, convert: Converter, toProps: (schema: object) => StandardProps = propsOf): T {
+export function withConverter<T>(schema: object, convert: Converter, toProps: (schema: object) => StandardProps = propsOf): T {
   const heir = (each: object): object => {
     const props = toProps(each);
     const jsonSchema = {
