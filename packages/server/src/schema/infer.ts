@@ -16,10 +16,13 @@ export interface RawShape {
   readonly [field: string]: TypedSchema;
 }
 
+/** The types of JSON, and what a compiler makes of them in a schema that is read from a file. Naming them keeps literals literal. */
+type JsonTypeName = 'array' | 'boolean' | 'integer' | 'null' | 'number' | 'object' | 'string' | (string & {});
+
 /** A JSON Schema written by hand. */
 export interface PlainJsonSchema {
   readonly $schema?: string;
-  readonly type?: string | readonly string[];
+  readonly type?: JsonTypeName | readonly JsonTypeName[];
   readonly '~standard'?: never;
   readonly [keyword: string]: unknown;
 }
@@ -28,7 +31,7 @@ export interface PlainJsonSchema {
  * Everything that may stand where an object's schema is wanted: a raw shape, a Standard Schema, JSON Schema, or an adapter. That a
  * JSON Schema's `type` is `object` is checked at registration: in one read from a file it is any string to the compiler.
  */
-export type ObjectSchema = TypedSchema | RawShape | SchemaAdapter | (PlainJsonSchema & { readonly type: string });
+export type ObjectSchema = TypedSchema | RawShape | SchemaAdapter | (PlainJsonSchema & { readonly type: JsonTypeName });
 
 /** Everything that may stand where a schema of any value is wanted. */
 export type AnySchema = ObjectSchema | PlainJsonSchema;
