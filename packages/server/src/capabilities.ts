@@ -1,7 +1,7 @@
 /** What the server says that it can do: what was declared, what is registered, what extensions have. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
-import { type Revision, type ServerCapabilities, serverCapabilitiesFor } from '@mortise/protocol';
+import { hasCapability, type Revision, type ServerCapabilities, serverCapabilitiesFor } from '@mortise/protocol';
 import type { ServerExtension } from '@mortise/protocol/contracts';
 
 /** To whom capabilities are told. */
@@ -16,6 +16,8 @@ export class CapabilityBook {
   readonly #extensions: readonly ServerExtension[];
   #declared: ServerCapabilities;
   #registered: ServerCapabilities = {};
+  /** Declared and registered together, by revision. */
+  #own = new Map<Revision, ServerCapabilities>();
 
   constructor(declared: ServerCapabilities = {}, extensions: readonly ServerExtension[] = []) {
     this.#declared = declared;
@@ -25,20 +27,22 @@ export class CapabilityBook {
   /** Adds to what the program declared. */
   declare(capabilities: ServerCapabilities): void {
     this.#declared = merge(this.#declared, capabilities);
+    this.#own = new Map();
   }
 
   /** Says what registering something shows. What the program declared wins. @returns Whether that is new. */
   register(name: string, capability: JsonObject): boolean {
     if (Object.hasOwn(this.#registered, name)) return false;
     this.#registered = { ...this.#registered, [name]: capability };
+    this.#own = new Map();
     return true;
   }
 
   /** Whether a capability, dotted for a nested one, is advertised in a revision, extensions' own ones apart. */
   has(revision: Revision, dotted: string): boolean {
-    let value: JsonValue | undefined = serverCapabilitiesFor(revision, merge(this.#registered, this.#declared));
-    for (const key of dotted.split('.')) value = isJsonObject(value) ? value[key] : undefined;
-    return value !== undefined && value !== null && value !== false;
+    let own = this.#own.get(revision);
+    if (!own) this.#own.set(revision, (own = serverCapabilitiesFor(revision, merge(this.#registered, this.#declared))));
+    return hasCapability(own, dotted);
   }
 
   /** What is told to a client. */

@@ -26,6 +26,7 @@ import type { Middleware } from './middleware.ts';
 import { createNotificationHandlers, type NotificationHandlers } from './notifications.ts';
 import type { ServerOptions } from './options.ts';
 import type { RawHandler } from './raw-call.ts';
+import { checkShown } from './registry/check-shown.ts';
 import type { RequestCall } from './request-call.ts';
 import { type Interceptor, type MethodEntry, ResolvedMethod } from './resolved-method.ts';
 import { Topics } from './topics.ts';
@@ -71,6 +72,7 @@ export class ServerCore {
   #cursors: CursorCodec | undefined;
 
   constructor(info: Implementation, options: ServerOptions) {
+    checkShown('the server', info);
     this.info = info;
     this.options = options;
     this.clock = options.clock ?? systemClock;

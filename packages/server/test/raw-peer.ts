@@ -54,6 +54,7 @@ export class RawPeer {
   onRequest: ((message: RawMessage) => JsonObject | { readonly error: JsonRpcErrorObject } | undefined) | undefined;
   #transport!: InMemoryTransport;
   #nextId = 1;
+  readonly #given = new Set<RawMessage>();
   #waiting: { readonly test: (message: RawMessage) => boolean; readonly resolve: (message: RawMessage) => void }[] = [];
 
   private constructor(version: Version, options: PeerOptions) {
@@ -149,8 +150,12 @@ export class RawPeer {
     return new Promise((resolve) => this.#waiting.push({ test, resolve }));
   }
 
-  nextNotification(method: string): Promise<RawMessage> {
-    return this.next((message) => message.method === method && message.id === undefined);
+  /** The first notification of a method that this has not given yet: one that came already, or the next. */
+  async nextNotification(method: string): Promise<RawMessage> {
+    const isNew = (message: RawMessage): boolean => message.method === method && message.id === undefined && !this.#given.has(message);
+    const message = this.received.find(isNew) ?? (await this.next(isNew));
+    this.#given.add(message);
+    return message;
   }
 
   notifications(method?: string): RawMessage[] {

@@ -14,6 +14,7 @@ import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog, type CatalogItem } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
+import { checkShown } from './check-shown.ts';
 import { normalizePromptResult } from './normalize-prompt.ts';
 
 /** A handler once its types no longer matter. */
@@ -101,6 +102,7 @@ export class PromptItem implements CatalogItem {
   prepare(changes: PromptConfig, handler: PromptFn | undefined): () => void {
     const config = { ...this.#config, ...changes };
     const { validator } = this.#core.options;
+    checkShown(`prompt "${this.key}"`, { icons: config.icons });
     const args = config.argsSchema === undefined ? undefined : toSchemaAdapter(config.argsSchema, 'prompt arguments', this.key, { validator });
     return () => {
       this.#config = config;

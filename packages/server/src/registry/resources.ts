@@ -10,12 +10,12 @@ import type {
   ResourceConfig,
   ResourceTemplateChanges,
 } from '../config.ts';
-import { RegistrationError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';
 import type { ResourceTemplate } from '../resource-template.ts';
 import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
+import { checkShown, checkUri } from './check-shown.ts';
 import { normalizeReadResult } from './normalize-read.ts';
 import { type ReadFn, ResourceItem, TemplateItem } from './resource-items.ts';
 import { listResources } from './list-resources.ts';
@@ -44,7 +44,8 @@ export class Resources {
   }
 
   register(name: string, uri: string, config: ResourceConfig, read: ReadFn): RegisteredResource {
-    if (!URL.canParse(uri)) throw new RegistrationError(`resource "${name}": "${uri}" is not an absolute URI of RFC 3986`);
+    checkUri(`resource "${name}"`, uri);
+    checkShown(`resource "${name}"`, config);
     const item = new ResourceItem(uri, name, config, read);
     this.#resources.add(item);
     this.#declare();
@@ -52,6 +53,7 @@ export class Resources {
   }
 
   registerTemplate(name: string, template: ResourceTemplate, config: ResourceConfig, read: ReadFn): RegisteredResourceTemplate {
+    checkShown(`resource template "${name}"`, config);
     const item = new TemplateItem(name, template, config, read);
     this.#templates.add(item);
     this.#declare();
@@ -107,7 +109,8 @@ class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredRe
   update(changes: ResourceChanges): void {
     const { name, uri, enabled, read, callback, ...config } = changes;
     if (uri === null) return this.remove();
-    if (uri !== undefined && !URL.canParse(uri)) throw new RegistrationError(`resource "${this.name}": "${uri}" is not an absolute URI of RFC 3986`);
+    if (uri !== undefined) checkUri(`resource "${this.name}"`, uri);
+    checkShown(`resource "${this.name}"`, config);
     const change = (): void => {
       this.item.change(config, (read ?? callback) as ReadFn | undefined);
       if (name !== undefined) this.item.name = name;
@@ -124,6 +127,7 @@ class TemplateHandle extends CatalogHandle<TemplateItem> implements RegisteredRe
   update(changes: ResourceTemplateChanges): void {
     const { name, enabled, read, callback, ...config } = changes;
     if (name === null) return this.remove();
+    checkShown(`resource template "${this.name}"`, config);
     this.apply(() => this.item.change(config, (read ?? callback) as ReadFn | undefined), name, enabled);
   }
 }

@@ -1,7 +1,7 @@
 /** The tools of a server: how they are listed, found and run. */
 
 import { INVALID_PARAMS, isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { type CallToolResult, checkToolName, MISSING_CLIENT_CAPABILITY } from '@mortise/protocol';
+import { type CallToolResult, checkToolName, MISSING_CLIENT_CAPABILITY, NEWEST } from '@mortise/protocol';
 import type { ParamHeaders, Principal, SchemaOutcome } from '@mortise/protocol/contracts';
 import { CallContext } from '../call-context.ts';
 import type { CallFacts } from '../call-facts.ts';
@@ -25,6 +25,7 @@ export type ToolFn = (...args: readonly unknown[]) => unknown;
 export class Tools {
   readonly #core: ServerCore;
   readonly #catalog: Catalog<ToolItem>;
+  #hasWarnedOfEmbedding = false;
 
   constructor(core: ServerCore) {
     this.#core = core;
@@ -83,8 +84,21 @@ export class Tools {
     if ('issues' in outcome) return refuseArguments(item, args, outcome, facts);
     const ctx: HandlerContext = new CallContext(facts);
     const value = item.input ? item.handler(outcome.value, ctx) : item.handler(ctx);
-    if (!isThenable(value)) return normalizeToolResult(value, item.owner);
-    return Promise.resolve(value).then((settled) => normalizeToolResult(settled, item.owner));
+    return isThenable(value) ? Promise.resolve(value).then((settled) => this.#toResult(item, settled)) : this.#toResult(item, value);
+  }
+
+  #toResult(item: ToolItem, value: unknown): CallToolResult | Promise<CallToolResult> {
+    const result = normalizeToolResult(value, item.owner);
+    if (isThenable(result)) return result;
+    if (!this.#hasWarnedOfEmbedding && result.content?.some(({ type }) => type === 'resource')) this.#noticeEmbedding(item);
+    return result;
+  }
+
+  /** @see 2026-07-28 server/tools#embedded-resources */
+  #noticeEmbedding({ key }: ToolItem): void {
+    if (this.#core.capabilities.has(NEWEST, 'resources')) return;
+    this.#hasWarnedOfEmbedding = true;
+    this.#core.logger.log('warning', `tool "${key}" embeds a resource, but the server declares no resources: register them, or declare the capability`);
   }
 
   async #settle(item: ToolItem, result: PromiseLike<CallToolResult>, facts: CallFacts): Promise<CallToolResult> {
