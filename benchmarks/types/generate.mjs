@@ -26,23 +26,41 @@ const fullBody = (i) => `({ content: [], structuredContent: { total${i}: args.li
 const SYSTEMS = {
   zod: {
     head: [`import { z } from 'zod';`],
-    tool: (i) => `export const in${i} = { ${inputFields(i)} };\nexport const out${i} = { ${outputFields(i)} };\nexport const object${i} = z.object(in${i});\nexport const handler${i} = async (args: z.output<typeof object${i}>) => ${body(i)};`,
+    tool: (i) =>
+      `export const in${i} = { ${inputFields(i)} };\nexport const out${i} = { ${outputFields(i)} };\nexport const object${i} = z.object(in${i});\nexport const handler${i} = async (args: z.output<typeof object${i}>) => ${body(i)};`,
   },
   mortise: {
-    head: [`import { McpServer } from '@mortise/server';`, `import { z } from 'zod';`, `const server = new McpServer({ name: 'types', version: '1.0.0' });`],
-    tool: (i) => `server.registerTool('tool${i}', { description: 'Tool ${i}', inputSchema: { ${inputFields(i)} }, outputSchema: { ${outputFields(i)} } }, async (args) => ${body(i)});`,
+    head: [
+      `import { McpServer } from '@mortise/server';`,
+      `import { z } from 'zod';`,
+      `const server = new McpServer({ name: 'types', version: '1.0.0' });`,
+    ],
+    tool: (i) =>
+      `server.registerTool('tool${i}', { description: 'Tool ${i}', inputSchema: { ${inputFields(i)} }, outputSchema: { ${outputFields(i)} } }, async (args) => ${body(i)});`,
   },
   'official-v1': {
-    head: [`import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';`, `import { z } from 'zod';`, `const server = new McpServer({ name: 'types', version: '1.0.0' });`],
-    tool: (i) => `server.registerTool('tool${i}', { description: 'Tool ${i}', inputSchema: { ${inputFields(i)} }, outputSchema: { ${outputFields(i)} } }, async (args) => ${fullBody(i)});`,
+    head: [
+      `import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';`,
+      `import { z } from 'zod';`,
+      `const server = new McpServer({ name: 'types', version: '1.0.0' });`,
+    ],
+    tool: (i) =>
+      `server.registerTool('tool${i}', { description: 'Tool ${i}', inputSchema: { ${inputFields(i)} }, outputSchema: { ${outputFields(i)} } }, async (args) => ${fullBody(i)});`,
   },
   'official-v2': {
-    head: [`import { McpServer } from '@modelcontextprotocol/server';`, `import { z } from 'zod';`, `const server = new McpServer({ name: 'types', version: '1.0.0' });`],
-    tool: (i) => `server.registerTool('tool${i}', { description: 'Tool ${i}', inputSchema: z.object({ ${inputFields(i)} }), outputSchema: z.object({ ${outputFields(i)} }) }, async (args) => ${fullBody(i)});`,
+    head: [
+      `import { McpServer } from '@modelcontextprotocol/server';`,
+      `import { z } from 'zod';`,
+      `const server = new McpServer({ name: 'types', version: '1.0.0' });`,
+    ],
+    tool: (i) =>
+      `server.registerTool('tool${i}', { description: 'Tool ${i}', inputSchema: z.object({ ${inputFields(i)} }), outputSchema: z.object({ ${outputFields(i)} }) }, async (args) => ${fullBody(i)});`,
   },
 };
 
-const { values } = parseArgs({ options: { system: { type: 'string', default: 'mortise' }, tools: { type: 'string', default: '100' }, out: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { system: { type: 'string', default: 'mortise' }, tools: { type: 'string', default: '100' }, out: { type: 'string' } },
+});
 const system = SYSTEMS[values.system];
 if (system === undefined) throw new Error(`--system must be one of ${Object.keys(SYSTEMS).join(', ')}, got "${values.system}"`);
 const lines = [...system.head, ...Array.from({ length: Number(values.tools) }, (_, i) => system.tool(i)), 'export {};', ''];

@@ -11,10 +11,15 @@ export interface CompleteContext {
 }
 
 /** What a completer may give: the values best first, or a whole completion that knows of more. */
-export type CompleteReturn = readonly string[] | { readonly values: readonly string[]; readonly total?: number | undefined; readonly hasMore?: boolean | undefined };
+export type CompleteReturn =
+  readonly string[] | { readonly values: readonly string[]; readonly total?: number | undefined; readonly hasMore?: boolean | undefined };
 
 /** Suggests values for what has been typed. */
-export type Completer<Context = unknown> = (value: string, context: CompleteContext, ctx: Context) => CompleteReturn | Promise<CompleteReturn>;
+export type Completer<Context = unknown> = (
+  value: string,
+  context: CompleteContext,
+  ctx: Context,
+) => CompleteReturn | Promise<CompleteReturn>;
 
 /** Shared by every installed copy of this package: a prompt may be written in one and served by another. */
 const COMPLETER: unique symbol = Symbol.for('mortise.completer') as typeof COMPLETER;

@@ -15,7 +15,10 @@ export interface ToolDefinition<In = ToolInputSchema, Out = ToolOutputSchema, Ap
   readonly config: ToolConfig<In, Out, App>;
   readonly handler: ToolHandler<In, Out, HandlerContext<App>>;
   /** Never there at run time: what a caller gives and gets, for typed clients. */
-  readonly '~types'?: { readonly input: In extends undefined ? undefined : InferInput<In>; readonly output: Out extends undefined ? undefined : InferOutput<Out> };
+  readonly '~types'?: {
+    readonly input: In extends undefined ? undefined : InferInput<In>;
+    readonly output: Out extends undefined ? undefined : InferOutput<Out>;
+  };
 }
 
 /** Any tool, whatever its schemas: the values of `options.tools`. */
@@ -81,7 +84,11 @@ export interface ResourceTemplateDefinition<App = unknown> {
 }
 
 /** Makes a resource without a server: at one address, or for a template's whole family. */
-export function defineResource<App = unknown>(uri: string, config: ResourceConfig<App>, read: ResourceReader<HandlerContext<App>>): ResourceDefinition<App>;
+export function defineResource<App = unknown>(
+  uri: string,
+  config: ResourceConfig<App>,
+  read: ResourceReader<HandlerContext<App>>,
+): ResourceDefinition<App>;
 export function defineResource<App = unknown>(
   template: ResourceTemplate,
   config: ResourceConfig<App>,

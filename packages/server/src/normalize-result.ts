@@ -31,7 +31,10 @@ export function normalizeToolResult(value: unknown, owner: ResultOwner): CallToo
   if (result['isError'] === true) return complete(result, result['structuredContent'], owner);
   if (owner.output === undefined) return complete(result, result['structuredContent'], owner);
   if (result['structuredContent'] === undefined) {
-    throw fault(owner, 'outputSchema is declared, but the handler gave no structuredContent: return { structuredContent: ... }, or isError: true with content');
+    throw fault(
+      owner,
+      'outputSchema is declared, but the handler gave no structuredContent: return { structuredContent: ... }, or isError: true with content',
+    );
   }
   const outcome = owner.output.validate(result['structuredContent']);
   const finish = (checked: SchemaOutcome<unknown>): CallToolResult => complete(result, acceptOutput(checked, result, owner), owner);
@@ -42,7 +45,10 @@ function toResultObject(value: unknown, owner: ResultOwner): JsonObject {
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }] };
   if (Array.isArray(value)) return { content: value };
   if (typeof value !== 'object' || value === null) {
-    throw fault(owner, `the handler gave ${value === null ? 'null' : typeof value}: return text, content blocks, or { content } or { structuredContent }`);
+    throw fault(
+      owner,
+      `the handler gave ${value === null ? 'null' : typeof value}: return text, content blocks, or { content } or { structuredContent }`,
+    );
   }
   const { content } = value as { readonly content?: unknown };
   return content === undefined && isContentBlock(value) ? { content: [value] } : (value as JsonObject);
@@ -77,7 +83,10 @@ function complete(result: JsonObject, structuredContent: JsonValue | undefined, 
 function mirror(structuredContent: JsonValue | undefined, result: JsonObject, owner: ResultOwner): readonly ContentBlock[] {
   if (structuredContent === undefined) {
     if (result['isError'] === true || result['_meta'] !== undefined) return [];
-    throw fault(owner, `the handler gave an object without content: put its fields into { structuredContent: ... }, got ${Object.keys(result).slice(0, 5).join(', ') || 'no fields'}`);
+    throw fault(
+      owner,
+      `the handler gave an object without content: put its fields into { structuredContent: ... }, got ${Object.keys(result).slice(0, 5).join(', ') || 'no fields'}`,
+    );
   }
   try {
     return [{ type: 'text', text: JSON.stringify(structuredContent) }];
@@ -96,7 +105,8 @@ const BLOCK_TEXTS: Readonly<Record<ContentBlock['type'], readonly string[]>> = {
 };
 
 function checkBlock(block: unknown, index: number, owner: ResultOwner): void {
-  if (!isContentBlock(block)) throw fault(owner, `content[${index}] is not a block: its "type" must be one of ${Object.keys(BLOCK_TEXTS).join(', ')}`);
+  if (!isContentBlock(block))
+    throw fault(owner, `content[${index}] is not a block: its "type" must be one of ${Object.keys(BLOCK_TEXTS).join(', ')}`);
   for (const field of BLOCK_TEXTS[block.type]) {
     if (typeof block[field] !== 'string') throw fault(owner, `content[${index}] of type "${block.type}" must have "${field}" as a string`);
   }

@@ -28,9 +28,31 @@ const SECRET_FORMS: readonly string[] = [
 
 /** Names of fields whose values are secrets, without case, `_` and `-`. */
 const SECRET_NAMES: ReadonlySet<string> = new Set([
-  'accesskey', 'accesstoken', 'apikey', 'apitoken', 'authorization', 'authtoken', 'bearertoken', 'clientsecret', 'cookie', 'credential', 'credentials',
-  'idtoken', 'passphrase', 'passwd', 'password', 'privatekey', 'pwd', 'refreshtoken', 'secret', 'secretaccesskey', 'secretkey', 'sessiontoken',
-  'setcookie', 'token', 'webhooksecret',
+  'accesskey',
+  'accesstoken',
+  'apikey',
+  'apitoken',
+  'authorization',
+  'authtoken',
+  'bearertoken',
+  'clientsecret',
+  'cookie',
+  'credential',
+  'credentials',
+  'idtoken',
+  'passphrase',
+  'passwd',
+  'password',
+  'privatekey',
+  'pwd',
+  'refreshtoken',
+  'secret',
+  'secretaccesskey',
+  'secretkey',
+  'sessiontoken',
+  'setcookie',
+  'token',
+  'webhooksecret',
 ]);
 
 /** Fields that hold encoded bytes or the protocol's own words: nothing is looked for in them. */
@@ -69,7 +91,8 @@ export function redactor(options: RedactOptions = {}): Redactor {
   const names = new Set([...SECRET_NAMES, ...(options.names ?? []).map(foldName)]);
   const hide = (text: string): string => forms.reduce((rest, form) => rest.replace(form, replacement), text);
   const visit = (value: JsonValue, depth: number): JsonValue => {
-    if (typeof value === 'string') return hide(depth < MAX_DEPTH - JSON_DEPTH ? hideInJson(value, (data) => visit(data, MAX_DEPTH - JSON_DEPTH)) : value);
+    if (typeof value === 'string')
+      return hide(depth < MAX_DEPTH - JSON_DEPTH ? hideInJson(value, (data) => visit(data, MAX_DEPTH - JSON_DEPTH)) : value);
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
     return Array.isArray(value) ? visitList(value, depth) : visitObject(value as JsonObject, depth);
   };

@@ -20,7 +20,9 @@ export interface ListedResource {
 }
 
 /** Names the members of a family that exist now. `list(ctx)` is asked for every `resources/list`. */
-export type ListResources<Context = unknown> = (ctx: Context) => { readonly resources: readonly ListedResource[] } | Promise<{ readonly resources: readonly ListedResource[] }>;
+export type ListResources<Context = unknown> = (
+  ctx: Context,
+) => { readonly resources: readonly ListedResource[] } | Promise<{ readonly resources: readonly ListedResource[] }>;
 
 /** What a template can tell beside reading. */
 export interface ResourceTemplateCallbacks {
@@ -53,7 +55,9 @@ export class ResourceTemplate {
     const names = this.uriTemplate.variableNames;
     const stranger = Object.keys(callbacks.complete ?? {}).find((name) => !names.includes(name));
     if (stranger !== undefined) {
-      throw new RegistrationError(`template "${this.uriTemplate.toString()}": "complete" names "${stranger}", but the variables are ${names.join(', ')}`);
+      throw new RegistrationError(
+        `template "${this.uriTemplate.toString()}": "complete" names "${stranger}", but the variables are ${names.join(', ')}`,
+      );
     }
   }
 

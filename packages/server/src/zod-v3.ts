@@ -21,9 +21,10 @@ export interface ZodV3Schema<Output = unknown, Input = unknown> {
 export type ZodV3Converter = (schema: never, direction: 'input' | 'output') => object;
 
 /** A zod 3 schema, or a shape of them, as the server takes it. */
-export type FromZodV3<S> = S extends ZodV3Schema<infer Output, infer Input>
-  ? StandardSchema<Input, Output>
-  : { readonly [K in keyof S]: S[K] extends ZodV3Schema<infer Output, infer Input> ? StandardSchema<Input, Output> : never };
+export type FromZodV3<S> =
+  S extends ZodV3Schema<infer Output, infer Input>
+    ? StandardSchema<Input, Output>
+    : { readonly [K in keyof S]: S[K] extends ZodV3Schema<infer Output, infer Input> ? StandardSchema<Input, Output> : never };
 
 /**
  * Gives a function that lets zod 3's schemas and shapes be told as JSON Schema.
@@ -38,7 +39,9 @@ export type FromZodV3<S> = S extends ZodV3Schema<infer Output, infer Input>
  * What JSON has no words for (dates, maps, functions, the output of a transform) is refused at registration, whatever the
  * converter makes of it: a schema told otherwise would refuse what it asks for.
  */
-export function fromZodV3(convert: ZodV3Converter): <S extends ZodV3Schema | Readonly<Record<string, ZodV3Schema>>>(schema: S) => FromZodV3<S> {
+export function fromZodV3(
+  convert: ZodV3Converter,
+): <S extends ZodV3Schema | Readonly<Record<string, ZodV3Schema>>>(schema: S) => FromZodV3<S> {
   const tell = (schema: object, direction: 'input' | 'output'): object => {
     refuseUntellable(schema, direction, new Set());
     return convertField(schema, (each) => convert(each as never, direction));
@@ -48,7 +51,9 @@ export function fromZodV3(convert: ZodV3Converter): <S extends ZodV3Schema | Rea
 
 /** That a field may be left out is told by its object; standing alone, converters tell it as an alternative to nothing. */
 function convertField(schema: object, convert: (schema: object) => object): object {
-  const { _def: definition } = schema as { readonly _def: { readonly typeName?: unknown; readonly innerType?: object; readonly description?: string } };
+  const { _def: definition } = schema as {
+    readonly _def: { readonly typeName?: unknown; readonly innerType?: object; readonly description?: string };
+  };
   if (definition.typeName !== 'ZodOptional' || definition.innerType === undefined) return convert(schema);
   const told = convertField(definition.innerType, convert);
   return definition.description === undefined ? told : { ...told, description: definition.description };
@@ -70,7 +75,8 @@ interface Parser {
 function toProps(schema: object): StandardProps {
   if (isStandardSchema(schema)) return schema['~standard'];
   const parser = schema as Parser;
-  if (typeof parser.safeParse !== 'function') throw new TypeError('Not a zod 3 schema: hand over a schema, or an object whose every field is one');
+  if (typeof parser.safeParse !== 'function')
+    throw new TypeError('Not a zod 3 schema: hand over a schema, or an object whose every field is one');
   return { version: 1, vendor: 'zod', validate: (value) => parse(parser, value) };
 }
 
@@ -88,7 +94,16 @@ function toResult(parsed: Parsed): StandardResult<unknown> {
 }
 
 /** Kinds without words in JSON Schema. */
-const UNTELLABLE: ReadonlySet<unknown> = new Set(['ZodBigInt', 'ZodDate', 'ZodFunction', 'ZodMap', 'ZodNaN', 'ZodPromise', 'ZodSet', 'ZodSymbol']);
+const UNTELLABLE: ReadonlySet<unknown> = new Set([
+  'ZodBigInt',
+  'ZodDate',
+  'ZodFunction',
+  'ZodMap',
+  'ZodNaN',
+  'ZodPromise',
+  'ZodSet',
+  'ZodSymbol',
+]);
 
 interface Definition {
   readonly typeName?: unknown;
@@ -121,4 +136,3 @@ function isSchemaOrList(value: unknown): boolean {
   if (value instanceof Map) return false;
   return typeof value === 'object' && value !== null && ('_def' in value || Array.isArray(value));
 }
-

@@ -22,7 +22,9 @@ describe('completable', () => {
     const field = completable(z.string().min(2).describe('A word'), complete);
     expect(field['~standard'].validate('x')).toHaveProperty('issues');
     expect(field['~standard'].validate('xx')).toEqual({ value: 'xx' });
-    expect(z.toJSONSchema(z.object({ field }))).toMatchObject({ properties: { field: { type: 'string', minLength: 2, description: 'A word' } } });
+    expect(z.toJSONSchema(z.object({ field }))).toMatchObject({
+      properties: { field: { type: 'string', minLength: 2, description: 'A word' } },
+    });
   });
 
   it('is found behind what is put around it afterwards', () => {

@@ -79,7 +79,12 @@ describe('what is served', () => {
       at('guides/start.md'),
       at('guides/deep/a%20b%23c%25.txt'),
     ]);
-    expect(listed?.resources[0]).toMatchObject({ name: 'README.md', mimeType: 'text/markdown', size: 8, annotations: { lastModified: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) } });
+    expect(listed?.resources[0]).toMatchObject({
+      name: 'README.md',
+      mimeType: 'text/markdown',
+      size: 8,
+      annotations: { lastModified: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) },
+    });
   });
 
   it('reads every URI that it lists', async () => {
@@ -161,9 +166,12 @@ describe('what is never read', () => {
     expect(await read(open(), at(`${'a/'.repeat(2_000)}x`))).toBeUndefined();
   });
 
-  it.each(['outside-link.txt', 'relative-link.txt', 'outside-dir/secret.txt', 'outside-dir', 'loop/outside-link.txt'])('[RES-018] does not follow the link %s out of the root', async (path) => {
-    expect(await read(open(), at(path))).toBeUndefined();
-  });
+  it.each(['outside-link.txt', 'relative-link.txt', 'outside-dir/secret.txt', 'outside-dir', 'loop/outside-link.txt'])(
+    '[RES-018] does not follow the link %s out of the root',
+    async (path) => {
+      expect(await read(open(), at(path))).toBeUndefined();
+    },
+  );
 
   it('follows a link that ends inside, unless links are refused', async () => {
     expect(await read(open(), at('inside-link.md'))).toMatchObject({ text: '# Hello\n' });

@@ -18,8 +18,14 @@ describe('short forms', () => {
   });
 
   it('[TOOL-039] mirrors structured content as JSON text where there is no content', () => {
-    expect(normalizeToolResult({ structuredContent: { sum: 3 } }, owner)).toEqual({ content: [text('{"sum":3}')], structuredContent: { sum: 3 } });
-    expect(normalizeToolResult({ structuredContent: { sum: 3 }, content: [text('three')] }, owner)).toEqual({ content: [text('three')], structuredContent: { sum: 3 } });
+    expect(normalizeToolResult({ structuredContent: { sum: 3 } }, owner)).toEqual({
+      content: [text('{"sum":3}')],
+      structuredContent: { sum: 3 },
+    });
+    expect(normalizeToolResult({ structuredContent: { sum: 3 }, content: [text('three')] }, owner)).toEqual({
+      content: [text('three')],
+      structuredContent: { sum: 3 },
+    });
   });
 
   it('[TOOL-033][TOOL-034] keeps null and other plain values as structured content', () => {
@@ -52,7 +58,9 @@ describe('the check against outputSchema', () => {
     expect(() => normalizeToolResult({ structuredContent: { sum: 'hunter2' } }, withOutput({ sum: z.number() }))).toThrow(
       'tool "add": structuredContent field "sum" must be a number, got a string: the handler must give what outputSchema says',
     );
-    expect(() => normalizeToolResult({ structuredContent: 3 }, withOutput({ sum: z.number() }))).toThrow('structuredContent must be an object, got a number');
+    expect(() => normalizeToolResult({ structuredContent: 3 }, withOutput({ sum: z.number() }))).toThrow(
+      'structuredContent must be an object, got a number',
+    );
   });
 
   it('[TOOL-037] refuses a result without structured content', () => {
@@ -61,7 +69,10 @@ describe('the check against outputSchema', () => {
   });
 
   it('does not check an error result', () => {
-    expect(normalizeToolResult({ content: [text('no')], isError: true }, withOutput({ sum: z.number() }))).toEqual({ content: [text('no')], isError: true });
+    expect(normalizeToolResult({ content: [text('no')], isError: true }, withOutput({ sum: z.number() }))).toEqual({
+      content: [text('no')],
+      isError: true,
+    });
   });
 
   it('waits only for a schema that waits', async () => {
@@ -88,7 +99,11 @@ describe('what is no result', () => {
     ['refuses text without text', { content: [{ type: 'text' }] }, 'content[0] of type "text" must have "text" as a string'],
     ['[TOOL-029] refuses an image without a type', { content: [{ type: 'image', data: 'AA==' }] }, 'must have "mimeType" as a string'],
     ['[TOOL-030] refuses a link without a name', { content: [{ type: 'resource_link', uri: 'a:b' }] }, 'must have "name" as a string'],
-    ['refuses a resource with both texts', { content: [{ type: 'resource', resource: { uri: 'a:b', text: '', blob: '' } }] }, 'either "text" or "blob"'],
+    [
+      'refuses a resource with both texts',
+      { content: [{ type: 'resource', resource: { uri: 'a:b', text: '', blob: '' } }] },
+      'either "text" or "blob"',
+    ],
     ['refuses a cycle', { structuredContent: cyclic }, 'cannot be written as JSON'],
     ['refuses a BigInt', { structuredContent: { n: 1n } }, 'cannot be written as JSON'],
   ];

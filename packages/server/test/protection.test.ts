@@ -37,7 +37,10 @@ describe.each(VERSIONS)('a guarded server in %s', (version) => {
     const { result, error } = await peer.request('tools/call', { name: 'add', arguments: { a: 'x' } });
     expect(error?.message ?? result.content[0].text).toContain('tool "add": argument "a" must be a number, got "x"');
     await peer.callTool('add', { a: 1 });
-    expect((await peer.request('tools/call', { name: 'add', arguments: { a: 1 } })).error).toMatchObject({ code: 429, data: { retryAfterMs: expect.any(Number) } });
+    expect((await peer.request('tools/call', { name: 'add', arguments: { a: 1 } })).error).toMatchObject({
+      code: 429,
+      data: { retryAfterMs: expect.any(Number) },
+    });
     expect((await peer.request('tools/list')).error).toBeUndefined();
   });
 
@@ -48,7 +51,8 @@ describe.each(VERSIONS)('a guarded server in %s', (version) => {
     server.registerPrompt('open', { argsSchema }, ({ name }) => name);
     server.registerPrompt('hidden', { argsSchema, visible: () => false }, ({ name }) => name);
     const peer = await RawPeer.open(server, version);
-    const complete = (prompt: string): Promise<Loose> => peer.request('completion/complete', { ref: { type: 'ref/prompt', name: prompt }, argument: { name: 'name', value: 'a' } });
+    const complete = (prompt: string): Promise<Loose> =>
+      peer.request('completion/complete', { ref: { type: 'ref/prompt', name: prompt }, argument: { name: 'name', value: 'a' } });
     expect((await complete('open')).result.completion).toEqual({ values: ['ann'], total: 1, hasMore: false });
     expect((await complete('hidden')).error.code).toBe(-32602);
     expect((await complete('open')).error.code).toBe(429);
@@ -63,7 +67,10 @@ describe.each(VERSIONS)('a guarded server in %s', (version) => {
     });
     const peer = await RawPeer.open(server, version);
     const { error } = await peer.request('prompts/get', { name: 'pick', arguments: { kind: 'c' } });
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('prompt "pick": argument "kind" must be one of "a", "b", got "c"') });
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('prompt "pick": argument "kind" must be one of "a", "b", got "c"'),
+    });
     expect(seen).toEqual([]);
   });
 
@@ -101,9 +108,23 @@ describe.each(VERSIONS)('a guarded server in %s', (version) => {
     const peer = await RawPeer.open(server, version);
     const listed = (await peer.call('resources/list')).resources.map(({ uri }: Loose) => uri);
     expect(listed).toEqual(expect.arrayContaining(['file:///docs', 'file:///docs/a%20b.md', 'file:///docs/sub/c.md']));
-    expect((await peer.call('resources/read', { uri: 'file:///docs/a%20b.md' })).contents).toEqual([{ uri: 'file:///docs/a%20b.md', mimeType: 'text/markdown', text: '# A' }]);
-    expect((await peer.call('resources/read', { uri: 'file:///docs/sub' })).contents[0]).toMatchObject({ mimeType: 'inode/directory', text: 'c.md\n' });
-    for (const path of ['../secret.txt', '%2e%2e/secret.txt', '..%2fsecret.txt', '..%5csecret.txt', 'link.txt', 'a%20b.md%00', '/etc/passwd', 'sub/../../secret.txt']) {
+    expect((await peer.call('resources/read', { uri: 'file:///docs/a%20b.md' })).contents).toEqual([
+      { uri: 'file:///docs/a%20b.md', mimeType: 'text/markdown', text: '# A' },
+    ]);
+    expect((await peer.call('resources/read', { uri: 'file:///docs/sub' })).contents[0]).toMatchObject({
+      mimeType: 'inode/directory',
+      text: 'c.md\n',
+    });
+    for (const path of [
+      '../secret.txt',
+      '%2e%2e/secret.txt',
+      '..%2fsecret.txt',
+      '..%5csecret.txt',
+      'link.txt',
+      'a%20b.md%00',
+      '/etc/passwd',
+      'sub/../../secret.txt',
+    ]) {
       const { error, result } = await peer.request('resources/read', { uri: `file:///docs/${path}` });
       expect(result, path).toBeUndefined();
       expect([-32602, -32002], path).toContain(error?.code);
@@ -114,15 +135,17 @@ describe.each(VERSIONS)('a guarded server in %s', (version) => {
 
 describe('[SCHEMA-005] what a server lists', () => {
   it('[SCHEMA-005][JSCH-003] is refused at registration where it would not be valid', () => {
-    expect(() => create().registerTool('bad', { inputSchema: { type: 'object', properties: { a: { type: 'numbr' } } } }, () => 'x')).toThrow(
-      'tool "bad": inputSchema is not a valid JSON Schema: "type" at #/properties/a must be one of',
-    );
+    expect(() =>
+      create().registerTool('bad', { inputSchema: { type: 'object', properties: { a: { type: 'numbr' } } } }, () => 'x'),
+    ).toThrow('tool "bad": inputSchema is not a valid JSON Schema: "type" at #/properties/a must be one of');
   });
 
   it('[TOOL-018][TOOL-019][TOOL-020] is refused at registration where clients would drop the tool', () => {
     const register = (schema: object) => create().registerTool('bad', { inputSchema: { type: 'object', ...schema } }, () => 'x');
     expect(() => register({ properties: { a: { type: 'string', 'x-mcp-header': 'a b' } } })).toThrow('must be a header token');
     expect(() => register({ properties: { a: { type: 'number', 'x-mcp-header': 'A' } } })).toThrow('type integer, string or boolean');
-    expect(() => register({ properties: { a: { type: 'array', items: { type: 'string', 'x-mcp-header': 'A' } } } })).toThrow('reached through "properties" alone');
+    expect(() => register({ properties: { a: { type: 'array', items: { type: 'string', 'x-mcp-header': 'A' } } } })).toThrow(
+      'reached through "properties" alone',
+    );
   });
 });

@@ -47,7 +47,12 @@ describe('redactor', () => {
   });
 
   it('gives what has no secret back as it is, not copied', () => {
-    const value = { content: [{ type: 'text', text: 'A token bucket limits requests; nextPageToken is no secret.' }], nextPageToken: 'p2', n: 1, none: null };
+    const value = {
+      content: [{ type: 'text', text: 'A token bucket limits requests; nextPageToken is no secret.' }],
+      nextPageToken: 'p2',
+      n: 1,
+      none: null,
+    };
     expect(hide(value)).toBe(value);
   });
 
@@ -57,7 +62,16 @@ describe('redactor', () => {
   });
 
   it('takes time linear in what it is given', () => {
-    const hostile = ['eyJaaaaaaaa-', 'Bearer a ', 'a://b:', 'password ', 'sk-', '-----BEGIN PRIVATE KEY', '{"a":', 'ghp_aaaaaaaaaaaaaaaaaaaaa '];
+    const hostile = [
+      'eyJaaaaaaaa-',
+      'Bearer a ',
+      'a://b:',
+      'password ',
+      'sk-',
+      '-----BEGIN PRIVATE KEY',
+      '{"a":',
+      'ghp_aaaaaaaaaaaaaaaaaaaaa ',
+    ];
     for (const piece of hostile) {
       const start = performance.now();
       hide(piece.repeat(Math.ceil(500_000 / piece.length)));
@@ -71,14 +85,22 @@ describe('redact', () => {
   const run = async (method: string, result: JsonObject): Promise<JsonObject> => redact()(createCall({ method }), async () => result);
 
   it('[TOOL-046] takes secrets out of text and structured content alike', async () => {
-    const result = { content: [{ type: 'text', text: `{"key":"${secret}","password":"p"}` }], structuredContent: { key: secret, password: 'p' } };
+    const result = {
+      content: [{ type: 'text', text: `{"key":"${secret}","password":"p"}` }],
+      structuredContent: { key: secret, password: 'p' },
+    };
     const clean = { key: '[redacted]', password: '[redacted]' };
     expect(await run('tools/call', result)).toEqual({ content: [{ type: 'text', text: JSON.stringify(clean) }], structuredContent: clean });
   });
 
-  it.each(['resources/read', 'prompts/get', 'completion/complete'])('[COMP-009][PROMPT-013] takes secrets out of the answer of %s', async (method) => {
-    expect(JSON.stringify(await run(method, { values: [secret], messages: [{ content: { type: 'text', text: secret } }] }))).not.toContain(secret);
-  });
+  it.each(['resources/read', 'prompts/get', 'completion/complete'])(
+    '[COMP-009][PROMPT-013] takes secrets out of the answer of %s',
+    async (method) => {
+      expect(
+        JSON.stringify(await run(method, { values: [secret], messages: [{ content: { type: 'text', text: secret } }] })),
+      ).not.toContain(secret);
+    },
+  );
 
   it('leaves lists, encoded bytes and questions to the client alone', async () => {
     const list = { tools: [{ name: 'x', description: secret }] };

@@ -55,7 +55,9 @@ interface Input {
   anything: unknown;
 }
 expectTypeOf<InferOutput<typeof shape>>().toExtend<Output>();
-expectTypeOf<Pick<InferOutput<typeof shape>, 'a' | 'withDefault' | 'maybe' | 'orNull' | 'text'>>().toEqualTypeOf<Omit<Output, 'anything'>>();
+expectTypeOf<Pick<InferOutput<typeof shape>, 'a' | 'withDefault' | 'maybe' | 'orNull' | 'text'>>().toEqualTypeOf<
+  Omit<Output, 'anything'>
+>();
 expectTypeOf<InferInput<typeof shape>>().toExtend<Input>();
 expectTypeOf<{ a: number; orNull: null; text: string; anything: 1 }>().toExtend<InferInput<typeof shape>>();
 // @ts-expect-error `anything` may be anything, but it must be there
@@ -83,12 +85,16 @@ expectTypeOf<InferOutput<typeof older>>().toEqualTypeOf<{ a: number; b: string }
 expectTypeOf<InferInput<typeof older>>().toEqualTypeOf<{ a: number; b?: string | undefined }>();
 
 // Handlers: `(args, ctx)` with a schema, `(ctx)` without.
-server.registerTool('add', { inputSchema: { a: z.number(), b: z.number().default(1) }, outputSchema: { sum: z.number() } }, ({ a, b }, ctx) => {
-  expectTypeOf(a).toEqualTypeOf<number>();
-  expectTypeOf(b).toEqualTypeOf<number>();
-  expectTypeOf(ctx).toEqualTypeOf<HandlerContext>();
-  return { structuredContent: { sum: a + b } };
-});
+server.registerTool(
+  'add',
+  { inputSchema: { a: z.number(), b: z.number().default(1) }, outputSchema: { sum: z.number() } },
+  ({ a, b }, ctx) => {
+    expectTypeOf(a).toEqualTypeOf<number>();
+    expectTypeOf(b).toEqualTypeOf<number>();
+    expectTypeOf(ctx).toEqualTypeOf<HandlerContext>();
+    return { structuredContent: { sum: a + b } };
+  },
+);
 server.registerTool('ping', { description: 'No arguments' }, (ctx) => {
   expectTypeOf(ctx).toEqualTypeOf<HandlerContext>();
   return 'pong';
@@ -102,9 +108,14 @@ server.registerTool('union', { inputSchema: union }, (args) => (args.kind === 'a
 // Short forms of results, and structured content that has the schema's input type.
 server.registerTool('text', {}, async () => 'text');
 server.registerTool('block', {}, () => ({ type: 'text', text: 'x' }));
-server.registerTool('blocks', {}, () => [{ type: 'text', text: 'x' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }]);
+server.registerTool('blocks', {}, () => [
+  { type: 'text', text: 'x' },
+  { type: 'image', data: 'AA==', mimeType: 'image/png' },
+]);
 server.registerTool('failed', { outputSchema: { sum: z.number() } }, () => ({ content: [{ type: 'text', text: 'no' }], isError: true }));
-server.registerTool('default', { outputSchema: { sum: z.number(), unit: z.string().default('m') } }, () => ({ structuredContent: { sum: 1 } }));
+server.registerTool('default', { outputSchema: { sum: z.number(), unit: z.string().default('m') } }, () => ({
+  structuredContent: { sum: 1 },
+}));
 server.registerTool('list', { outputSchema: z.array(z.number()) }, () => ({ structuredContent: [1] }));
 // @ts-expect-error the output schema says number
 server.registerTool('wrong', { outputSchema: { sum: z.number() } }, () => ({ structuredContent: { sum: 'x' } }));
@@ -121,7 +132,12 @@ server.registerTool('plain list', { outputSchema: { type: 'array', items: { type
 // The seeds' examples, to the letter but for `record`.
 server.registerTool(
   'query',
-  { title: 'SQL Query', description: 'Execute SQL', inputSchema: { sql: z.string() }, outputSchema: { rows: z.array(record(z.any())), rowCount: z.number() } },
+  {
+    title: 'SQL Query',
+    description: 'Execute SQL',
+    inputSchema: { sql: z.string() },
+    outputSchema: { rows: z.array(record(z.any())), rowCount: z.number() },
+  },
   async ({ sql }) => {
     try {
       const results = await Promise.resolve([sql]);
@@ -133,9 +149,14 @@ server.registerTool(
     }
   },
 );
-server.registerResource('echo', new ResourceTemplate('echo://{message}', { list: undefined }), { title: 'Echo Resource' }, async (uri, { message }) => ({
-  contents: [{ uri: uri.href, text: `Resource echo: ${String(message)}` }],
-}));
+server.registerResource(
+  'echo',
+  new ResourceTemplate('echo://{message}', { list: undefined }),
+  { title: 'Echo Resource' },
+  async (uri, { message }) => ({
+    contents: [{ uri: uri.href, text: `Resource echo: ${String(message)}` }],
+  }),
+);
 server.registerPrompt('echo', { title: 'Echo Prompt', argsSchema: { message: z.string() } }, ({ message }) => ({
   messages: [{ role: 'user', content: { type: 'text', text: `Please process this message: ${message}` } }],
 }));
@@ -147,9 +168,12 @@ server.registerPrompt('review', { argsSchema: { language: completable(z.enum(['j
 });
 
 // Values know their types, for typed clients, and servers take them.
-const add = defineTool({ inputSchema: { a: z.number(), b: z.number().default(1) }, outputSchema: { sum: z.number().default(0) } }, ({ a, b }) => ({
-  structuredContent: { sum: a + b },
-}));
+const add = defineTool(
+  { inputSchema: { a: z.number(), b: z.number().default(1) }, outputSchema: { sum: z.number().default(0) } },
+  ({ a, b }) => ({
+    structuredContent: { sum: a + b },
+  }),
+);
 type AddTypes = NonNullable<(typeof add)['~types']>;
 expectTypeOf<AddTypes['input']>().toEqualTypeOf<{ a: number; b?: number | undefined }>();
 expectTypeOf<AddTypes['output']>().toEqualTypeOf<{ sum: number }>();
@@ -159,7 +183,10 @@ expectTypeOf(ping).toExtend<ToolDefinition<undefined, undefined>>();
 const greet = definePrompt({ argsSchema: { name: z.string() } }, ({ name }) => `Greet ${name}`);
 const readme = defineResource('docs://readme', { mimeType: 'text/plain' }, () => 'hello');
 const docs = files('./docs');
-const served = new McpServer({ name: 's', version: '1' }, { tools: { add, ping }, prompts: { greet }, resources: { readme, docs, root: docs.directory } });
+const served = new McpServer(
+  { name: 's', version: '1' },
+  { tools: { add, ping }, prompts: { greet }, resources: { readme, docs, root: docs.directory } },
+);
 expectTypeOf<NonNullable<(typeof served)['~tools']>['add']>().toEqualTypeOf<typeof add>();
 
 // The app context reaches handlers by type.

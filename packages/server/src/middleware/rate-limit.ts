@@ -37,7 +37,14 @@ export interface RateLimitOptions {
  * @see 2026-07-28 server/tools#security-considerations
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
-  const { burst = DEFAULT_BURST, perSecond = DEFAULT_PER_SECOND, methods = DEFAULT_METHODS, key = callerOf, maxCallers = DEFAULT_MAX_CALLERS, clock = systemClock } = options;
+  const {
+    burst = DEFAULT_BURST,
+    perSecond = DEFAULT_PER_SECOND,
+    methods = DEFAULT_METHODS,
+    key = callerOf,
+    maxCallers = DEFAULT_MAX_CALLERS,
+    clock = systemClock,
+  } = options;
   const limited = new Set(methods);
   const buckets = new Map<string, TokenBucket>();
   return (call, next) => {
@@ -50,7 +57,9 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
     if (buckets.size > maxCallers) forgetOldest(buckets);
     if (bucket.take()) return next();
     const retryAfterMs = bucket.msUntilNext();
-    throw new ProtocolError(RATE_LIMITED, `Too many ${call.method} requests: try again in ${Math.ceil(retryAfterMs / 100) / 10} s`, { retryAfterMs });
+    throw new ProtocolError(RATE_LIMITED, `Too many ${call.method} requests: try again in ${Math.ceil(retryAfterMs / 100) / 10} s`, {
+      retryAfterMs,
+    });
   };
 }
 

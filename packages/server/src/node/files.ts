@@ -94,7 +94,8 @@ class Folder<App> {
     if (entry.isDirectory) return { mimeType: DIRECTORY_TYPE, text: await this.#names(path, ctx) };
     const { maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     const bytes = await this.#root.read(path, maxBytes);
-    if (bytes === 'too large') throw new ProtocolError(INTERNAL_ERROR, `The file is longer than ${maxBytes} bytes, the most that this server gives at once`);
+    if (bytes === 'too large')
+      throw new ProtocolError(INTERNAL_ERROR, `The file is longer than ${maxBytes} bytes, the most that this server gives at once`);
     return bytes === undefined ? undefined : toContent(bytes, mediaTypeOf(path, this.#options.mimeTypes));
   }
 

@@ -88,7 +88,10 @@ export class SafeRoot {
       if (realPath === undefined) return undefined;
       const stats = await lstat(real);
       if (!stats.isFile() && !stats.isDirectory()) return undefined;
-      return { real, entry: { path: segments.join('/'), realPath, isDirectory: stats.isDirectory(), size: stats.size, modifiedAtMs: stats.mtimeMs } };
+      return {
+        real,
+        entry: { path: segments.join('/'), realPath, isDirectory: stats.isDirectory(), size: stats.size, modifiedAtMs: stats.mtimeMs },
+      };
     });
   }
 

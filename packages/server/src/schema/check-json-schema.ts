@@ -24,10 +24,19 @@ const TEXT: Rule = { noun: 'a string', holds: isText };
 const FLAG: Rule = { noun: 'a boolean', holds: (value) => typeof value === 'boolean' };
 const NUMBER: Rule = { noun: 'a number', holds: (value) => typeof value === 'number' };
 const COUNT: Rule = { noun: 'a whole number of at least 0', holds: (value) => Number.isInteger(value) && Number(value) >= 0 };
-const TEXTS: Rule = { noun: 'an array of different strings', holds: (value) => isList(value) && value.every(isText) && new Set(value).size === value.length };
+const TEXTS: Rule = {
+  noun: 'an array of different strings',
+  holds: (value) => isList(value) && value.every(isText) && new Set(value).size === value.length,
+};
 const SCHEMA: Rule = { noun: 'a schema', holds: isSchema };
-const SCHEMAS: Rule = { noun: 'a list of at least one schema', holds: (value) => isList(value) && value.length > 0 && value.every(isSchema) };
-const SCHEMAS_BY_NAME: Rule = { noun: 'an object of schemas', holds: (value) => isJsonObject(value) && Object.values(value).every((each) => each === undefined || isSchema(each)) };
+const SCHEMAS: Rule = {
+  noun: 'a list of at least one schema',
+  holds: (value) => isList(value) && value.length > 0 && value.every(isSchema),
+};
+const SCHEMAS_BY_NAME: Rule = {
+  noun: 'an object of schemas',
+  holds: (value) => isJsonObject(value) && Object.values(value).every((each) => each === undefined || isSchema(each)),
+};
 const TYPE: Rule = {
   noun: `one of ${TYPES.join(', ')}, or a list of them`,
   holds: (value) => TYPES.includes(value) || (isList(value) && value.length > 0 && value.every((each) => TYPES.includes(each))),
@@ -35,21 +44,60 @@ const TYPE: Rule = {
 
 /** @see JSON Schema 2020-12, core, applicator, validation and meta-data vocabularies; older words where they still differ */
 const RULES: Readonly<Record<string, Rule>> = {
-  $schema: TEXT, $id: TEXT, $ref: TEXT, $anchor: TEXT, $dynamicRef: TEXT, $dynamicAnchor: TEXT, $comment: TEXT,
-  $defs: SCHEMAS_BY_NAME, definitions: SCHEMAS_BY_NAME,
-  type: TYPE, enum: { noun: 'an array', holds: isList }, required: TEXTS,
-  properties: SCHEMAS_BY_NAME, patternProperties: SCHEMAS_BY_NAME, dependentSchemas: SCHEMAS_BY_NAME,
-  additionalProperties: SCHEMA, propertyNames: SCHEMA, unevaluatedProperties: SCHEMA, unevaluatedItems: SCHEMA, contains: SCHEMA,
+  $schema: TEXT,
+  $id: TEXT,
+  $ref: TEXT,
+  $anchor: TEXT,
+  $dynamicRef: TEXT,
+  $dynamicAnchor: TEXT,
+  $comment: TEXT,
+  $defs: SCHEMAS_BY_NAME,
+  definitions: SCHEMAS_BY_NAME,
+  type: TYPE,
+  enum: { noun: 'an array', holds: isList },
+  required: TEXTS,
+  properties: SCHEMAS_BY_NAME,
+  patternProperties: SCHEMAS_BY_NAME,
+  dependentSchemas: SCHEMAS_BY_NAME,
+  additionalProperties: SCHEMA,
+  propertyNames: SCHEMA,
+  unevaluatedProperties: SCHEMA,
+  unevaluatedItems: SCHEMA,
+  contains: SCHEMA,
   items: { noun: 'a schema', holds: (value) => isSchema(value) || (isList(value) && value.every(isSchema)) },
-  not: SCHEMA, if: SCHEMA, then: SCHEMA, else: SCHEMA, contentSchema: SCHEMA,
-  allOf: SCHEMAS, anyOf: SCHEMAS, oneOf: SCHEMAS, prefixItems: SCHEMAS,
-  minLength: COUNT, maxLength: COUNT, minItems: COUNT, maxItems: COUNT, minProperties: COUNT, maxProperties: COUNT, minContains: COUNT, maxContains: COUNT,
-  minimum: NUMBER, maximum: NUMBER, multipleOf: { noun: 'a number above 0', holds: (value) => typeof value === 'number' && value > 0 },
+  not: SCHEMA,
+  if: SCHEMA,
+  then: SCHEMA,
+  else: SCHEMA,
+  contentSchema: SCHEMA,
+  allOf: SCHEMAS,
+  anyOf: SCHEMAS,
+  oneOf: SCHEMAS,
+  prefixItems: SCHEMAS,
+  minLength: COUNT,
+  maxLength: COUNT,
+  minItems: COUNT,
+  maxItems: COUNT,
+  minProperties: COUNT,
+  maxProperties: COUNT,
+  minContains: COUNT,
+  maxContains: COUNT,
+  minimum: NUMBER,
+  maximum: NUMBER,
+  multipleOf: { noun: 'a number above 0', holds: (value) => typeof value === 'number' && value > 0 },
   exclusiveMinimum: { noun: 'a number', holds: (value) => typeof value === 'number' || typeof value === 'boolean' },
   exclusiveMaximum: { noun: 'a number', holds: (value) => typeof value === 'number' || typeof value === 'boolean' },
   pattern: { noun: 'a regular expression', holds: isPattern },
-  title: TEXT, description: TEXT, format: TEXT, contentEncoding: TEXT, contentMediaType: TEXT,
-  uniqueItems: FLAG, readOnly: FLAG, writeOnly: FLAG, deprecated: FLAG, examples: { noun: 'an array', holds: isList },
+  title: TEXT,
+  description: TEXT,
+  format: TEXT,
+  contentEncoding: TEXT,
+  contentMediaType: TEXT,
+  uniqueItems: FLAG,
+  readOnly: FLAG,
+  writeOnly: FLAG,
+  deprecated: FLAG,
+  examples: { noun: 'an array', holds: isList },
 };
 
 /**
@@ -62,7 +110,8 @@ export function checkJsonSchema(root: JsonObject, place: SchemaPlace): void {
   let count = 0;
   const visit = (schema: JsonValue, at: string, depth: number): void => {
     count += 1;
-    if (depth > MAX_DEPTH || count > MAX_SUBSCHEMAS) throw unsupported(place, `nests deeper than ${MAX_DEPTH} or has more than ${MAX_SUBSCHEMAS} subschemas: make it smaller`);
+    if (depth > MAX_DEPTH || count > MAX_SUBSCHEMAS)
+      throw unsupported(place, `nests deeper than ${MAX_DEPTH} or has more than ${MAX_SUBSCHEMAS} subschemas: make it smaller`);
     if (!isJsonObject(schema)) return;
     checkKeywords(schema, at, place);
     if (typeof schema['$ref'] === 'string') references.push({ ref: schema['$ref'], at });
@@ -77,14 +126,18 @@ function checkKeywords(schema: JsonObject, at: string, place: SchemaPlace): void
   for (const [keyword, value] of Object.entries(schema)) {
     const rule = Object.hasOwn(RULES, keyword) ? RULES[keyword] : undefined;
     if (rule !== undefined && value !== undefined && !rule.holds(value)) {
-      throw unsupported(place, `is not a valid JSON Schema: "${keyword}" at ${at} must be ${rule.noun}, got ${JSON.stringify(value).slice(0, 80)}`);
+      throw unsupported(
+        place,
+        `is not a valid JSON Schema: "${keyword}" at ${at} must be ${rule.noun}, got ${JSON.stringify(value).slice(0, 80)}`,
+      );
     }
   }
 }
 
 /** Peers resolve nothing outside the schema itself, so a reference to elsewhere says nothing to them. Where `$id`s set bases, the reader's library decides. */
 function checkReference(root: JsonObject, ref: string, at: string, place: SchemaPlace): void {
-  if (!ref.startsWith('#')) throw unsupported(place, `refers to "${ref}" at ${at}, which no peer fetches: put the definition under "$defs"`);
+  if (!ref.startsWith('#'))
+    throw unsupported(place, `refers to "${ref}" at ${at}, which no peer fetches: put the definition under "$defs"`);
   const isPointer = ref === '#' || ref.startsWith('#/');
   if (isPointer && !leadsSomewhere(root, ref)) throw unsupported(place, `refers to "${ref}" at ${at}, which is not in the schema`);
 }

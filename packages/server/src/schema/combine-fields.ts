@@ -19,7 +19,10 @@ type Definitions = Map<string, { readonly schema: JsonObject; readonly text: str
  * @param options.dialect The fields' `$schema` where it is not the default; written at the root.
  * @param options.closed Whether other fields are told to be an error.
  */
-export function combineFields(fields: readonly FieldSchema[], options: { readonly dialect?: string | undefined; readonly closed: boolean }): JsonObject {
+export function combineFields(
+  fields: readonly FieldSchema[],
+  options: { readonly dialect?: string | undefined; readonly closed: boolean },
+): JsonObject {
   const container = options.dialect === undefined ? '$defs' : 'definitions';
   const definitions: Definitions = new Map();
   const properties = fields.map((field) => [field.name, moveDefinitions(field, definitions, container)] as const);
@@ -30,7 +33,9 @@ export function combineFields(fields: readonly FieldSchema[], options: { readonl
     properties: Object.fromEntries(properties),
     ...(required.length === 0 ? undefined : { required }),
     ...(options.closed ? { additionalProperties: false } : undefined),
-    ...(definitions.size === 0 ? undefined : { [container]: Object.fromEntries([...definitions].map(([name, { schema }]) => [name, schema])) }),
+    ...(definitions.size === 0
+      ? undefined
+      : { [container]: Object.fromEntries([...definitions].map(([name, { schema }]) => [name, schema])) }),
   };
 }
 

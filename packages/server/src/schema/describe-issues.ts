@@ -43,7 +43,8 @@ function describeIssue(issue: SchemaIssue, subject: IssueSubject): string {
   const place = isWhole ? (subject.whole ?? `${subject.part}s`) : `${subject.part} "${renderPath(issue.path)}"`;
   const received = valueAt(subject.value, issue.path);
   const message = clip(issue.message, MAX_MESSAGE_CHARACTERS);
-  if (received === undefined && /^(must|is required)\b/.test(message)) return `${place} ${isWhole && subject.whole === undefined ? 'are' : 'is'} required`;
+  if (received === undefined && /^(must|is required)\b/.test(message))
+    return `${place} ${isWhole && subject.whole === undefined ? 'are' : 'is'} required`;
   const glue = /^(must|is|has|may|cannot)\b/.test(message) ? ' ' : ': ';
   return `${place}${glue}${message}, got ${subject.showValues === false ? typeNoun(received) : renderValue(received)}`;
 }

@@ -27,9 +27,12 @@ export function toFormSchema(schema: JsonObject, place: SchemaPlace): JsonObject
 function findFault(field: JsonValue | undefined): string | undefined {
   if (!isJsonObject(field)) return 'must be a schema';
   const { type, format, items } = field;
-  if (type === 'array') return isChoice(items) ? undefined : 'is a list: a form has lists of choices only, as an array of an enum of strings';
-  if (!SCALARS.includes(type)) return `is ${type === undefined ? 'without one type' : `of type ${JSON.stringify(type)}`}: a form has strings, numbers, integers, booleans and choices, and does not nest`;
-  if (type === 'string' && format !== undefined && !FORMATS.includes(format)) return `has the format ${JSON.stringify(format)}: a form has ${FORMATS.join(', ')}`;
+  if (type === 'array')
+    return isChoice(items) ? undefined : 'is a list: a form has lists of choices only, as an array of an enum of strings';
+  if (!SCALARS.includes(type))
+    return `is ${type === undefined ? 'without one type' : `of type ${JSON.stringify(type)}`}: a form has strings, numbers, integers, booleans and choices, and does not nest`;
+  if (type === 'string' && format !== undefined && !FORMATS.includes(format))
+    return `has the format ${JSON.stringify(format)}: a form has ${FORMATS.join(', ')}`;
   return undefined;
 }
 
@@ -37,5 +40,8 @@ function findFault(field: JsonValue | undefined): string | undefined {
 function isChoice(items: JsonValue | undefined): boolean {
   if (!isJsonObject(items)) return false;
   const { enum: values, anyOf } = items;
-  return (Array.isArray(values) && values.every((value: JsonValue) => typeof value === 'string')) || (Array.isArray(anyOf) && anyOf.every((each: JsonValue) => isJsonObject(each) && typeof each['const'] === 'string'));
+  return (
+    (Array.isArray(values) && values.every((value: JsonValue) => typeof value === 'string')) ||
+    (Array.isArray(anyOf) && anyOf.every((each: JsonValue) => isJsonObject(each) && typeof each['const'] === 'string'))
+  );
 }

@@ -37,17 +37,37 @@ export type ObjectSchema = TypedSchema | RawShape | SchemaAdapter | (PlainJsonSc
 export type AnySchema = ObjectSchema | PlainJsonSchema;
 
 /** What a schema gives after its check: defaults filled in, conversions made. A plain JSON Schema of objects gives a `JsonObject`, any other `unknown`. */
-export type InferOutput<S> = S extends TypedSchema ? Output<S> : S extends RawShape ? ShapeOutput<S> : S extends SchemaAdapter<infer T> ? T : PlainValue<S>;
+export type InferOutput<S> = S extends TypedSchema
+  ? Output<S>
+  : S extends RawShape
+    ? ShapeOutput<S>
+    : S extends SchemaAdapter<infer T>
+      ? T
+      : PlainValue<S>;
 
 /** What a schema takes: fields with a default may be left out. */
-export type InferInput<S> = S extends TypedSchema ? Input<S> : S extends RawShape ? ShapeInput<S> : S extends SchemaAdapter<infer T> ? T : PlainValue<S>;
+export type InferInput<S> = S extends TypedSchema
+  ? Input<S>
+  : S extends RawShape
+    ? ShapeInput<S>
+    : S extends SchemaAdapter<infer T>
+      ? T
+      : PlainValue<S>;
 
 /** A `type` that is only known to be a string is taken for `object`, as inputs have it. */
 type PlainValue<S> = S extends { readonly type: infer T } ? ('object' extends T ? JsonObject : unknown) : unknown;
 
 /** zod says it in fewer steps than the standard does: for a hundred tools that is a tenth of the whole. */
-type Output<S> = S extends { readonly _zod: { readonly output: infer O } } ? O : S extends { readonly '~standard': { readonly types?: { readonly output: infer O } | undefined } } ? O : unknown;
-type Input<S> = S extends { readonly _zod: { readonly input: infer I } } ? I : S extends { readonly '~standard': { readonly types?: { readonly input: infer I } | undefined } } ? I : unknown;
+type Output<S> = S extends { readonly _zod: { readonly output: infer O } }
+  ? O
+  : S extends { readonly '~standard': { readonly types?: { readonly output: infer O } | undefined } }
+    ? O
+    : unknown;
+type Input<S> = S extends { readonly _zod: { readonly input: infer I } }
+  ? I
+  : S extends { readonly '~standard': { readonly types?: { readonly input: infer I } | undefined } }
+    ? I
+    : unknown;
 
 type ShapeOutput<S> = Split<S, { -readonly [K in keyof S]: Output<S[K]> }, MayMissInOutput>;
 type ShapeInput<S> = Split<S, { -readonly [K in keyof S]: Input<S[K]> }, MayMissInInput>;
@@ -67,7 +87,15 @@ type Split<S, Values, Mark> = WithOptional<Values, MissableKeys<S, Values, Mark>
  * there zod's own mark decides, and a library without one means a field that must be there.
  */
 type MissableKeys<S, Values, Mark> = {
-  [K in keyof Values]: undefined extends Values[K] ? (unknown extends Values[K] ? (K extends keyof S ? (S[K] extends Mark ? K : never) : never) : K) : never;
+  [K in keyof Values]: undefined extends Values[K]
+    ? unknown extends Values[K]
+      ? K extends keyof S
+        ? S[K] extends Mark
+          ? K
+          : never
+        : never
+      : K
+    : never;
 }[keyof Values];
 
 /** Most shapes have no such field, and are then done. */

@@ -24,7 +24,10 @@ export function readParamHeaders(inputSchema: JsonObject, toolName: string): Par
     const header = schema[ANNOTATION];
     if (header !== undefined) {
       const reason = findFault(header, schema, path, isReachable, taken);
-      if (reason !== undefined) throw new RegistrationError(`tool "${toolName}": ${ANNOTATION} of ${path.length === 0 ? 'the inputSchema itself' : `"${path.join('.')}"`} ${reason}`);
+      if (reason !== undefined)
+        throw new RegistrationError(
+          `tool "${toolName}": ${ANNOTATION} of ${path.length === 0 ? 'the inputSchema itself' : `"${path.join('.')}"`} ${reason}`,
+        );
       taken.add(String(header).toLowerCase());
       headers.set(String(header), path);
     }
@@ -34,10 +37,19 @@ export function readParamHeaders(inputSchema: JsonObject, toolName: string): Par
   return headers.size === 0 ? undefined : headers;
 }
 
-function findFault(header: JsonValue, schema: JsonObject, path: readonly string[], isReachable: boolean, taken: ReadonlySet<string>): string | undefined {
-  if (typeof header !== 'string' || !TOKEN.test(header)) return `must be a header token (letters, digits and !#$%&'*+-.^_\`|~), got ${JSON.stringify(header)}`;
-  if (path.length === 0 || !isReachable) return 'must stand at a property that is reached through "properties" alone, not through a list, an alternative or a reference';
-  if (!hasMirroredType(schema['type'])) return `must stand at a property of type integer, string or boolean, got ${JSON.stringify(schema['type'] ?? 'no type')}`;
+function findFault(
+  header: JsonValue,
+  schema: JsonObject,
+  path: readonly string[],
+  isReachable: boolean,
+  taken: ReadonlySet<string>,
+): string | undefined {
+  if (typeof header !== 'string' || !TOKEN.test(header))
+    return `must be a header token (letters, digits and !#$%&'*+-.^_\`|~), got ${JSON.stringify(header)}`;
+  if (path.length === 0 || !isReachable)
+    return 'must stand at a property that is reached through "properties" alone, not through a list, an alternative or a reference';
+  if (!hasMirroredType(schema['type']))
+    return `must stand at a property of type integer, string or boolean, got ${JSON.stringify(schema['type'] ?? 'no type')}`;
   if (reachesUnsafe(schema)) return 'must stand at an integer within ±(2^53 − 1): narrow its minimum and maximum';
   return taken.has(header.toLowerCase()) ? `must be unique whatever the case, but "${header}" is taken` : undefined;
 }
@@ -51,5 +63,7 @@ function hasMirroredType(type: JsonValue | undefined): boolean {
 /** Bounds that allow integers which a header could not say exactly. No bound at all is the caller's own affair. */
 function reachesUnsafe(schema: JsonObject): boolean {
   const { minimum, maximum } = schema;
-  return (typeof minimum === 'number' && minimum < Number.MIN_SAFE_INTEGER) || (typeof maximum === 'number' && maximum > Number.MAX_SAFE_INTEGER);
+  return (
+    (typeof minimum === 'number' && minimum < Number.MIN_SAFE_INTEGER) || (typeof maximum === 'number' && maximum > Number.MAX_SAFE_INTEGER)
+  );
 }

@@ -51,7 +51,8 @@ function refuseFields(value: unknown): SchemaOutcome<unknown> {
 const NOT_AN_OBJECT: SchemaOutcome<never> = { issues: [{ message: 'must be an object', path: [] }] };
 
 function toField(name: string, schema: unknown, direction: SchemaDirection, place: SchemaPlace): Field {
-  if (name === '__proto__') throw unsupported(place, 'has a field named "__proto__", which JavaScript objects treat as no field: choose another name');
+  if (name === '__proto__')
+    throw unsupported(place, 'has a field named "__proto__", which JavaScript objects treat as no field: choose another name');
   if (isStandardSchema(schema)) return { name, schema, required: !mayMiss(schema, direction) };
   const remedy = isOldZod(schema)
     ? 'is a zod 3 schema. Wrap it with fromZodV3(convert) of @mortise/server/zod-v3, or import from zod 4'

@@ -18,7 +18,10 @@ export function withObjectRoot(schema: JsonObject, place: SchemaPlace): JsonObje
   const root = inlineRoot(schema);
   if (root['type'] === 'object') return root;
   if (root['type'] !== undefined || !takesOnlyObjects(root, root, 0)) {
-    throw unsupported(place, `must have "type": "object" at its root, got ${root['type'] === undefined ? 'no type' : JSON.stringify(root['type'])}: put the value into a field of an object`);
+    throw unsupported(
+      place,
+      `must have "type": "object" at its root, got ${root['type'] === undefined ? 'no type' : JSON.stringify(root['type'])}: put the value into a field of an object`,
+    );
   }
   return { type: 'object', ...root };
 }
@@ -27,7 +30,8 @@ export function withObjectRoot(schema: JsonObject, place: SchemaPlace): JsonObje
 function inlineRoot(schema: JsonObject): JsonObject {
   const target = resolveLocal(schema, schema['$ref']);
   const { $ref, $defs, ...beside } = schema;
-  if (target === undefined || typeof $ref !== 'string' || !isJsonObject($defs) || Object.keys(beside).some((key) => key !== '$schema')) return schema;
+  if (target === undefined || typeof $ref !== 'string' || !isJsonObject($defs) || Object.keys(beside).some((key) => key !== '$schema'))
+    return schema;
   const name = $ref.slice('#/$defs/'.length);
   const { [name]: inlined, ...others } = $defs;
   const rest = { ...beside, ...target };
@@ -47,6 +51,7 @@ function takesOnlyObjects(schema: JsonValue | undefined, root: JsonObject, depth
   if (schema['type'] !== undefined) return schema['type'] === 'object';
   if (schema['$ref'] !== undefined) return takesOnlyObjects(resolveLocal(root, schema['$ref']), root, depth + 1);
   const { anyOf, oneOf, allOf } = schema;
-  const every = (list: JsonValue | undefined): boolean => Array.isArray(list) && list.length > 0 && list.every((each: JsonValue) => takesOnlyObjects(each, root, depth + 1));
+  const every = (list: JsonValue | undefined): boolean =>
+    Array.isArray(list) && list.length > 0 && list.every((each: JsonValue) => takesOnlyObjects(each, root, depth + 1));
   return every(anyOf) || every(oneOf) || (Array.isArray(allOf) && allOf.some((each: JsonValue) => takesOnlyObjects(each, root, depth + 1)));
 }

@@ -11,7 +11,8 @@ export interface StandardIssue {
 }
 
 /** What a library's check gives: the value it made, or what is wrong. */
-export type StandardResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
+export type StandardResult<Output> =
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
 
 /** Tells a schema as JSON Schema. Throws where JSON Schema has no words for it. */
 export interface StandardJsonSchemaConverter {

@@ -41,13 +41,17 @@ export function tellStandardSchema(schema: StandardSchema, place: SchemaPlace, f
 
 function remedyFor(schema: StandardSchema): string {
   const { vendor } = schema['~standard'];
-  if (vendor !== 'zod') return `${vendor} gives it no "~standard.jsonSchema". Use the library's adapter for Standard JSON Schema, or write the JSON Schema by hand`;
-  if ('_zod' in schema) return 'this zod is older than 4.2, or zod/mini. Wrap it with fromZod(z) of @mortise/server/zod, or use zod 4.2 or later';
+  if (vendor !== 'zod')
+    return `${vendor} gives it no "~standard.jsonSchema". Use the library's adapter for Standard JSON Schema, or write the JSON Schema by hand`;
+  if ('_zod' in schema)
+    return 'this zod is older than 4.2, or zod/mini. Wrap it with fromZod(z) of @mortise/server/zod, or use zod 4.2 or later';
   return 'this is a zod 3 schema. Wrap it with fromZodV3(convert) of @mortise/server/zod-v3, or import from zod 4';
 }
 
 /** Takes a library's result as it is, without a promise where there was none. */
-export function settle(result: StandardResult<unknown> | Promise<StandardResult<unknown>>): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
+export function settle(
+  result: StandardResult<unknown> | Promise<StandardResult<unknown>>,
+): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
   return 'then' in result ? result.then(toOutcome) : toOutcome(result);
 }
 

@@ -45,10 +45,14 @@ function shapeRoot(schema: JsonObject, place: SchemaPlace): JsonObject {
 function adapt(schema: unknown, place: SchemaPlace, options: SchemaOptions): SchemaAdapter {
   if (isStandardSchema(schema)) return adaptStandardSchema(schema, place);
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
-    throw unsupported(place, `must be a shape, a schema or a JSON Schema, got ${schema === null ? 'null' : Array.isArray(schema) ? 'an array' : typeof schema}`);
+    throw unsupported(
+      place,
+      `must be a shape, a schema or a JSON Schema, got ${schema === null ? 'null' : Array.isArray(schema) ? 'an array' : typeof schema}`,
+    );
   }
   if (isSchemaAdapter(schema)) return schema;
-  if (isZodV3(schema)) throw unsupported(place, 'is a zod 3 schema. Wrap it with fromZodV3(convert) of @mortise/server/zod-v3, or import from zod 4');
+  if (isZodV3(schema))
+    throw unsupported(place, 'is a zod 3 schema. Wrap it with fromZodV3(convert) of @mortise/server/zod-v3, or import from zod 4');
   return isRawShape(schema) ? adaptRawShape(schema, place) : adaptJsonSchema(schema, place, options.validator);
 }
 

@@ -4,8 +4,18 @@ import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 
 /** Keywords whose value is one schema. */
 const ONE: ReadonlySet<string> = new Set([
-  'additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not', 'propertyNames', 'then',
-  'unevaluatedItems', 'unevaluatedProperties',
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'contentSchema',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties',
 ]);
 /** Keywords whose value is a list of schemas; `items` may be one in older dialects. */
 const LIST: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items']);
@@ -33,7 +43,8 @@ export function mapSubschemas(schema: JsonObject, change: (subschema: JsonObject
     if (Array.isArray(value)) {
       if (LIST.has(keyword)) copy[keyword] = value.map(changed);
     } else if (BY_NAME.has(keyword)) {
-      if (isJsonObject(value)) copy[keyword] = Object.fromEntries(Object.entries(value).map(([name, sub]) => [name, sub === undefined ? sub : changed(sub)]));
+      if (isJsonObject(value))
+        copy[keyword] = Object.fromEntries(Object.entries(value).map(([name, sub]) => [name, sub === undefined ? sub : changed(sub)]));
     } else if (ONE.has(keyword)) copy[keyword] = changed(value);
   }
   return copy;

@@ -6,7 +6,16 @@ import { createCall } from './call.ts';
 
 /** A clock that stands until it is moved. */
 function standingClock(): Clock & { nowMs: number } {
-  return { nowMs: 0, now() { return this.nowMs; }, monotonicMs() { return this.nowMs; }, schedule: () => ({ cancel: () => undefined }) };
+  return {
+    nowMs: 0,
+    now() {
+      return this.nowMs;
+    },
+    monotonicMs() {
+      return this.nowMs;
+    },
+    schedule: () => ({ cancel: () => undefined }),
+  };
 }
 
 const OK: JsonObject = { content: [] };
@@ -28,7 +37,11 @@ describe('rateLimit', () => {
     const limit = rateLimit({ burst: 2, perSecond: 4, clock });
     expect([await ask(limit), await ask(limit)]).toEqual(['ok', 'ok']);
     const refused = await ask(limit);
-    expect(refused).toMatchObject({ rpcCode: 429, message: 'Too many tools/call requests: try again in 0.3 s', data: { retryAfterMs: 250 } });
+    expect(refused).toMatchObject({
+      rpcCode: 429,
+      message: 'Too many tools/call requests: try again in 0.3 s',
+      data: { retryAfterMs: 250 },
+    });
     clock.nowMs += 250;
     expect(await ask(limit)).toBe('ok');
     expect(await ask(limit)).toBeInstanceOf(ProtocolError);
@@ -50,7 +63,10 @@ describe('rateLimit', () => {
 
   it('tells callers whom nobody verified apart by their address', async () => {
     const limit = rateLimit({ burst: 1, clock: standingClock() });
-    const from = (remoteAddress: string): Partial<MiddlewareCall> => ({ principal: 'anonymous', origin: { method: 'POST', url: 'http://localhost/mcp', header: () => undefined, remoteAddress } });
+    const from = (remoteAddress: string): Partial<MiddlewareCall> => ({
+      principal: 'anonymous',
+      origin: { method: 'POST', url: 'http://localhost/mcp', header: () => undefined, remoteAddress },
+    });
     expect(await ask(limit, from('10.0.0.1'))).toBe('ok');
     expect(await ask(limit, from('10.0.0.1'))).toBeInstanceOf(ProtocolError);
     expect(await ask(limit, from('10.0.0.2'))).toBe('ok');

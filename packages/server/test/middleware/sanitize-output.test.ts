@@ -41,7 +41,9 @@ describe('sanitizeOutput', () => {
   });
 
   it('cuts long text where a bound is given', async () => {
-    expect(await clean(textResult('x'.repeat(12)), 'tools/call', { maxTextCharacters: 10 })).toEqual(textResult(`${'x'.repeat(10)}\n[cut: 2 more characters]`));
+    expect(await clean(textResult('x'.repeat(12)), 'tools/call', { maxTextCharacters: 10 })).toEqual(
+      textResult(`${'x'.repeat(10)}\n[cut: 2 more characters]`),
+    );
   });
 
   it('[PROMPT-013] cleans what goes into a prompt and what comes out of it', async () => {

@@ -40,7 +40,11 @@ describe.each(oldZods)('%s', (_name, library) => {
   it('is told and checked with the entry, as a shape and as an object', async () => {
     const schema = fromZod(old);
     const shape = { a: old.number(), b: old.optional(old.string()), c: old._default(old.string(), 'x') };
-    const told = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'string' }, c: { type: 'string', default: 'x' } }, required: ['a'] };
+    const told = {
+      type: 'object',
+      properties: { a: { type: 'number' }, b: { type: 'string' }, c: { type: 'string', default: 'x' } },
+      required: ['a'],
+    };
     expect(adapt(schema(shape)).jsonSchema).toEqual(told);
     expect(adapt(schema(old.object(shape))).jsonSchema).toEqual(told);
     expect(await adapt(schema(shape)).validate({ a: 1 })).toEqual({ value: { a: 1, c: 'x' } });
@@ -89,7 +93,10 @@ describe('zod 3', () => {
 
   it('serves a zod 3 that is no Standard Schema yet', async () => {
     const text = z3.string();
-    const before324 = Object.assign(Object.create({ safeParse: text.safeParse.bind(text), safeParseAsync: text.safeParseAsync.bind(text) }) as object, { _def: text._def });
+    const before324 = Object.assign(
+      Object.create({ safeParse: text.safeParse.bind(text), safeParseAsync: text.safeParseAsync.bind(text) }) as object,
+      { _def: text._def },
+    );
     const adapter = adapt(schema({ a: before324 as typeof text }));
     expect(adapter.jsonSchema['properties']).toEqual({ a: { type: 'string' } });
     expect(await adapter.validate({ a: 'x' })).toEqual({ value: { a: 'x' } });
@@ -111,7 +118,9 @@ describe('zod 3', () => {
     ['a map', z3.map(z3.string(), z3.number()), 'tool input'],
     ['the output of a transform', z3.string().transform(Number), 'tool output'],
   ] as const)('refuses %s, whatever the converter makes of it', (_title, field, purpose) => {
-    expect(() => adapt(schema({ field }), purpose)).toThrow(/field "field" cannot be told as JSON Schema: .* cannot be represented in JSON Schema/);
+    expect(() => adapt(schema({ field }), purpose)).toThrow(
+      /field "field" cannot be told as JSON Schema: .* cannot be represented in JSON Schema/,
+    );
   });
 
   it('tells the input of a transform and of a coerced date', () => {
@@ -129,7 +138,10 @@ describe('other libraries', () => {
 
   it('takes valibot through its own adapter', async () => {
     const shape = { a: toStandardJsonSchema(v.number()), b: toStandardJsonSchema(v.optional(v.string(), 'q')) };
-    expect(adapt(shape).jsonSchema).toMatchObject({ properties: { a: { type: 'number' }, b: { type: 'string', default: 'q' } }, required: ['a'] });
+    expect(adapt(shape).jsonSchema).toMatchObject({
+      properties: { a: { type: 'number' }, b: { type: 'string', default: 'q' } },
+      required: ['a'],
+    });
     expect(await adapt(shape).validate({ a: 1 })).toEqual({ value: { a: 1, b: 'q' } });
     expect(await sentence(shape, { a: 'x' })).toBe('tool "add": argument "a" must be a number, got "x"');
     const whole = toStandardJsonSchema(v.object({ a: v.number() }));
@@ -148,7 +160,10 @@ describe('other libraries', () => {
 
   it('mixes libraries in one shape', async () => {
     const shape = { a: z.number(), b: toStandardJsonSchema(v.string()), c: type('boolean') };
-    expect(adapt(shape).jsonSchema).toMatchObject({ properties: { a: { type: 'number' }, b: { type: 'string' }, c: { type: 'boolean' } }, required: ['a', 'b', 'c'] });
+    expect(adapt(shape).jsonSchema).toMatchObject({
+      properties: { a: { type: 'number' }, b: { type: 'string' }, c: { type: 'boolean' } },
+      required: ['a', 'b', 'c'],
+    });
     expect(await adapt(shape).validate({ a: 1, b: 'x', c: true })).toEqual({ value: { a: 1, b: 'x', c: true } });
   });
 });

@@ -14,7 +14,10 @@ const refuses = (schema: unknown, reason: string | RegExp) => {
 describe('arguments that travel in headers', () => {
   it('reads them from any library, nested ones too', () => {
     expect(read({ a: z.string() })).toBeUndefined();
-    const shape = { region: z.string().meta({ 'x-mcp-header': 'Region' }), tenant: z.object({ id: z.int().meta({ 'x-mcp-header': 'Tenant-Id' }) }) };
+    const shape = {
+      region: z.string().meta({ 'x-mcp-header': 'Region' }),
+      tenant: z.object({ id: z.int().meta({ 'x-mcp-header': 'Tenant-Id' }) }),
+    };
     expect([...(read(shape) ?? [])]).toEqual([
       ['Region', ['region']],
       ['Tenant-Id', ['tenant', 'id']],
@@ -33,7 +36,10 @@ describe('arguments that travel in headers', () => {
   });
 
   it.each(['number', 'object', 'array', 'null', undefined])('[TOOL-019] refuses it at a property of type %s', (type) => {
-    refuses(property({ ...(type === undefined ? {} : { type }), 'x-mcp-header': 'A' }), 'must stand at a property of type integer, string or boolean');
+    refuses(
+      property({ ...(type === undefined ? {} : { type }), 'x-mcp-header': 'A' }),
+      'must stand at a property of type integer, string or boolean',
+    );
   });
 
   it.each(['integer', 'string', 'boolean'])('[TOOL-019] takes it at a property of type %s', (type) => {

@@ -59,8 +59,12 @@ describe('the sentence of a refusal', () => {
   });
 
   it('repeats at most 40 characters of what came, and no half of a character', async () => {
-    expect(await check({ a: z.number() }, { a: 'x'.repeat(10_000) })).toBe(`tool "add": argument "a" must be a number, got "${'x'.repeat(39)}…"`);
-    expect(await check({ a: z.number() }, { a: `${'x'.repeat(38)}😀 and more` })).toBe(`tool "add": argument "a" must be a number, got "${'x'.repeat(38)}…"`);
+    expect(await check({ a: z.number() }, { a: 'x'.repeat(10_000) })).toBe(
+      `tool "add": argument "a" must be a number, got "${'x'.repeat(39)}…"`,
+    );
+    expect(await check({ a: z.number() }, { a: `${'x'.repeat(38)}😀 and more` })).toBe(
+      `tool "add": argument "a" must be a number, got "${'x'.repeat(38)}…"`,
+    );
   });
 
   it('names five issues and counts the rest', async () => {
@@ -70,9 +74,9 @@ describe('the sentence of a refusal', () => {
 
   it('tells no value of what the reader did not send', () => {
     const issues = [{ message: 'must be a number', path: ['key'] }];
-    expect(describeIssues(issues, { owner: 'tool "t"', part: 'structuredContent field', value: { key: 'hunter2' }, showValues: false })).toBe(
-      'tool "t": structuredContent field "key" must be a number, got a string',
-    );
+    expect(
+      describeIssues(issues, { owner: 'tool "t"', part: 'structuredContent field', value: { key: 'hunter2' }, showValues: false }),
+    ).toBe('tool "t": structuredContent field "key" must be a number, got a string');
   });
 });
 
@@ -107,7 +111,10 @@ describe('definitions of several fields', () => {
 
   it('gives a field that refers to itself a definition of its own', () => {
     const told = adapt({ node: tree }).jsonSchema;
-    expect(told).toMatchObject({ properties: { node: { $ref: '#/$defs/node' } }, $defs: { node: { properties: { children: { items: { $ref: '#/$defs/node' } } } } } });
+    expect(told).toMatchObject({
+      properties: { node: { $ref: '#/$defs/node' } },
+      $defs: { node: { properties: { children: { items: { $ref: '#/$defs/node' } } } } },
+    });
   });
 
   it('writes names that JSON Pointer must escape', () => {

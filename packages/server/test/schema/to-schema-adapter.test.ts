@@ -51,7 +51,9 @@ describe('what a schema is told as', () => {
   });
 
   it('keeps annotations that no vocabulary knows', () => {
-    expect(tell({ region: z.string().meta({ 'x-mcp-header': 'Region' }) })['properties']).toEqual({ region: { type: 'string', 'x-mcp-header': 'Region' } });
+    expect(tell({ region: z.string().meta({ 'x-mcp-header': 'Region' }) })['properties']).toEqual({
+      region: { type: 'string', 'x-mcp-header': 'Region' },
+    });
   });
 
   it('lets a tool output be any schema', () => {
@@ -93,7 +95,11 @@ describe('what a schema is told as', () => {
 
 describe('what is refused, with the reason', () => {
   const cases = [
-    ['a date', { when: z.date() }, 'tool "add": inputSchema field "when" cannot be told as JSON Schema: Date cannot be represented in JSON Schema'],
+    [
+      'a date',
+      { when: z.date() },
+      'tool "add": inputSchema field "when" cannot be told as JSON Schema: Date cannot be represented in JSON Schema',
+    ],
     ['a bigint', { n: z.bigint() }, 'field "n" cannot be told as JSON Schema: BigInt cannot be represented'],
     ['a date deep inside', { a: z.object({ b: z.array(z.date()) }) }, 'field "a" cannot be told as JSON Schema: Date'],
     ['a date in a whole object', z.object({ a: z.date() }), 'inputSchema cannot be told as JSON Schema: Date'],
@@ -101,7 +107,11 @@ describe('what is refused, with the reason', () => {
     ['a member that is no schema', { a: z.string(), b: 4 }, 'field "b" is not a schema'],
     ['a field named __proto__', Object.fromEntries([['__proto__', z.string()]]), 'field named "__proto__"'],
     ['a root that is no object', z.string(), 'must have "type": "object" at its root, got "string"'],
-    ['a root that may be no object', z.union([z.object({ a: z.string() }), z.string()]), 'must have "type": "object" at its root, got no type'],
+    [
+      'a root that may be no object',
+      z.union([z.object({ a: z.string() }), z.string()]),
+      'must have "type": "object" at its root, got no type',
+    ],
     ['a JSON Schema without a type', { properties: {} }, 'must have "type": "object" at its root, got no type'],
     ['null', null, 'must be a shape, a schema or a JSON Schema, got null'],
     ['an array', [], 'got an array'],
@@ -114,7 +124,9 @@ describe('what is refused, with the reason', () => {
   });
 
   it('refuses a transform as a tool output, and says which field', () => {
-    expect(refusal({ n: z.string().transform((text) => text.length) }, 'tool output')).toContain('tool "add": outputSchema field "n" cannot be told as JSON Schema: Transforms');
+    expect(refusal({ n: z.string().transform((text) => text.length) }, 'tool output')).toContain(
+      'tool "add": outputSchema field "n" cannot be told as JSON Schema: Transforms',
+    );
   });
 
   it('[TOOL-008] refuses a null inputSchema and one that is not valid JSON Schema', () => {
@@ -141,8 +153,16 @@ describe('[SCHEMA-005][JSCH-003] only schemas that are valid under their dialect
     ['a pattern that is none', { properties: { a: { pattern: '(' } } }, '"pattern" at #/properties/a must be a regular expression'],
     ['a number as a schema', { properties: { a: 3 } }, '"properties" at # must be an object of schemas'],
     ['a fault below a combination', { allOf: [{ not: { items: { type: 7 } } }] }, '"type" at #/allOf/0/not/items must be one of'],
-    ['a reference to nothing', { properties: { a: { $ref: '#/$defs/missing' } } }, 'refers to "#/$defs/missing" at #/properties/a, which is not in the schema'],
-    ['a reference to the network', { properties: { a: { $ref: 'https://example.com/s.json' } } }, 'which no peer fetches: put the definition under "$defs"'],
+    [
+      'a reference to nothing',
+      { properties: { a: { $ref: '#/$defs/missing' } } },
+      'refers to "#/$defs/missing" at #/properties/a, which is not in the schema',
+    ],
+    [
+      'a reference to the network',
+      { properties: { a: { $ref: 'https://example.com/s.json' } } },
+      'which no peer fetches: put the definition under "$defs"',
+    ],
   ] as const;
 
   it.each(cases)('[SCHEMA-005][JSCH-003] refuses %s', (_title, schema, reason) => {
@@ -160,14 +180,24 @@ describe('[SCHEMA-005][JSCH-003] only schemas that are valid under their dialect
   });
 
   it('does not mistake data for schemas', () => {
-    const schema = { type: 'object', properties: { $ref: { type: 'string' }, type: { const: { type: 'anything', $ref: 'x' } } }, default: { $ref: 'https://nowhere' } };
+    const schema = {
+      type: 'object',
+      properties: { $ref: { type: 'string' }, type: { const: { type: 'anything', $ref: 'x' } } },
+      default: { $ref: 'https://nowhere' },
+    };
     expect(tell(schema)).toEqual(schema);
   });
 });
 
 describe('a form for elicitation', () => {
   it('tells flat fields and leaves out what forms do not have', () => {
-    const schema = z.strictObject({ name: z.string().min(1), mail: z.email(), age: z.int().min(0).optional(), kind: z.enum(['a', 'b']), all: z.array(z.enum(['x', 'y'])) });
+    const schema = z.strictObject({
+      name: z.string().min(1),
+      mail: z.email(),
+      age: z.int().min(0).optional(),
+      kind: z.enum(['a', 'b']),
+      all: z.array(z.enum(['x', 'y'])),
+    });
     const told = tell(schema, 'elicitation');
     expect(Object.keys(told)).toEqual(['type', 'properties', 'required']);
     expect(told['required']).toEqual(['name', 'mail', 'kind', 'all']);
