@@ -45,7 +45,7 @@ function describeIssue(issue: SchemaIssue, subject: IssueSubject): string {
   const message = clip(issue.message, MAX_MESSAGE_CHARACTERS);
   if (received === undefined && /^(must|is required)\b/.test(message))
     return `${place} ${isWhole && subject.whole === undefined ? 'are' : 'is'} required`;
-  const glue = /^(must|is|has|may|cannot)\b/.test(message) ? ' ' : ': ';
+  const glue = /^(must|is|has|does|takes|may|cannot)\b/.test(message) ? ' ' : ': ';
   return `${place}${glue}${message}, got ${subject.showValues === false ? typeNoun(received) : renderValue(received)}`;
 }
 

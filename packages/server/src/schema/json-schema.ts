@@ -8,12 +8,14 @@ type Check = (value: unknown) => readonly SchemaIssue[];
 
 /**
  * With a `validator` the schema is compiled now. Without one the default of `@mortise/protocol/json-schema` is loaded by the
- * first check, so that a server without plain JSON Schemas never loads it. A `default` in the schema is told and not applied.
+ * first check, so that a server without plain JSON Schemas never loads it; what it cannot check (a pattern that is not linear, say) shows then.
+ * A `default` in the schema is told and not applied.
  *
  * @throws {SchemaUnsupportedError} Where the schema is not JSON, or `validator` cannot check it.
  */
 export function adaptJsonSchema(schema: object, place: SchemaPlace, validator?: JsonSchemaValidator): SchemaAdapter {
   const jsonSchema = toJson(schema, place);
+  if (validator === undefined) refuseUnknownDialect(jsonSchema, place);
   let check = validator === undefined ? undefined : compile(validator, jsonSchema, place);
   let loading: Promise<Check> | undefined;
   return {
@@ -24,6 +26,17 @@ export function adaptJsonSchema(schema: object, place: SchemaPlace, validator?: 
       return loading.then((loaded) => toOutcome(value, loaded(value)));
     },
   };
+}
+
+/** The dialects of the default validator, which is not loaded yet. */
+const DIALECT = /^https?:\/\/json-schema\.org\/draft(?:\/2020-12|-07)\/schema#?$/;
+
+function refuseUnknownDialect({ $schema }: JsonObject, place: SchemaPlace): void {
+  if ($schema === undefined || (typeof $schema === 'string' && DIALECT.test($schema))) return;
+  throw unsupported(
+    place,
+    `is written in the dialect ${JSON.stringify($schema)}, which the default validator cannot check: use 2020-12 or draft-07, or give the server a "validator"`,
+  );
 }
 
 function toOutcome(value: unknown, issues: readonly SchemaIssue[]): SchemaOutcome<unknown> {

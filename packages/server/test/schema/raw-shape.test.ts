@@ -1,3 +1,4 @@
+import { checkSchema } from '@mortise/protocol/json-schema';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeIssues } from '../../src/schema/describe-issues.ts';
@@ -120,6 +121,19 @@ describe('definitions of several fields', () => {
   it('writes names that JSON Pointer must escape', () => {
     const told = adapt({ 'a/b~c d': tree }).jsonSchema;
     expect(told).toMatchObject({ properties: { 'a/b~c d': { $ref: '#/$defs/a~1b~0c%20d' } }, $defs: { 'a/b~c d': { type: 'object' } } });
+  });
+
+  it('[SCHEMA-005][JSCH-003] tells schemas that a validator of their dialect takes', () => {
+    const shapes = [
+      { a: z.array(tree), b: tree, c: z.array(leaf) },
+      { 'a/b~c d': tree, $ref: z.string() },
+      { a: z.lazy(() => tree), b: z.union([tree, leaf]).optional() },
+      {},
+    ];
+    for (const shape of shapes) {
+      for (const purpose of ['tool input', 'tool output'] as const)
+        expect(checkSchema(toSchemaAdapter(shape, purpose, 'add').jsonSchema)).toBeUndefined();
+    }
   });
 
   it('leaves data that looks like a reference alone', () => {

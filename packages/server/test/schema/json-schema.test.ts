@@ -1,0 +1,68 @@
+import { createJsonSchemaValidator } from '@mortise/protocol/json-schema';
+import { describe, expect, it } from 'vitest';
+import { describeIssues } from '../../src/schema/describe-issues.ts';
+import { toSchemaAdapter } from '../../src/schema/to-schema-adapter.ts';
+
+const SCHEMA = {
+  type: 'object',
+  properties: { a: { type: 'number' }, kind: { enum: ['x', 'y'] }, tags: { type: 'array', items: { type: 'string' } } },
+  required: ['a'],
+  additionalProperties: false,
+};
+
+async function check(schema: object, value: unknown, options = {}): Promise<unknown> {
+  const outcome = await toSchemaAdapter(schema, 'tool input', 'add', options).validate(value);
+  return 'issues' in outcome ? describeIssues(outcome.issues, { owner: 'tool "add"', part: 'argument', value }) : outcome.value;
+}
+
+describe('a plain JSON Schema', () => {
+  const cases: readonly (readonly [unknown, string])[] = [
+    [{ a: 'x' }, 'tool "add": argument "a" must be a number, got "x"'],
+    [{}, 'tool "add": argument "a" is required'],
+    [{ a: 1, b: 2 }, 'tool "add": argument "b" is not an allowed property, got 2'],
+    [{ a: 1, tags: ['t', 5] }, 'tool "add": argument "tags[1]" must be a string, got 5'],
+    ['text', 'tool "add": arguments must be an object, got "text"'],
+  ];
+
+  it.each(cases)('[TOOL-046] is checked by the default validator (%#)', async (value, sentence) => {
+    expect(await check(SCHEMA, value)).toBe(sentence);
+    expect(await check(SCHEMA, value, { validator: createJsonSchemaValidator() })).toBe(sentence);
+  });
+
+  it('gives what fits as it came', async () => {
+    const value = { a: 1, kind: 'x' };
+    expect(await check(SCHEMA, value)).toBe(value);
+  });
+
+  it('waits for the default validator once, and for one that was given never', async () => {
+    const lazy = toSchemaAdapter(SCHEMA, 'tool input', 'add');
+    expect(lazy.validate({ a: 1 })).toBeInstanceOf(Promise);
+    await lazy.validate({ a: 1 });
+    expect(lazy.validate({ a: 1 })).toEqual({ value: { a: 1 } });
+    const eager = toSchemaAdapter(SCHEMA, 'tool input', 'add', { validator: createJsonSchemaValidator() });
+    expect(eager.validate({ a: 1 })).toEqual({ value: { a: 1 } });
+  });
+
+  it('[SCHEMA-003][JSCH-002] is refused in a dialect that cannot be checked, not read as another', () => {
+    const schema = { ...SCHEMA, $schema: 'https://json-schema.org/draft/2019-09/schema' };
+    expect(() => toSchemaAdapter(schema, 'tool input', 'add')).toThrow(
+      /is written in the dialect "https:\/\/json-schema.org\/draft\/2019-09\/schema"/,
+    );
+    expect(() => toSchemaAdapter(schema, 'tool input', 'add', { validator: createJsonSchemaValidator() })).toThrow('dialect');
+  });
+
+  it('[SCHEMA-002] is checked under the dialect that it names', async () => {
+    const tuple = { type: 'object', properties: { t: { type: 'array', items: [{ type: 'string' }], additionalItems: false } } };
+    const draft07 = { $schema: 'http://json-schema.org/draft-07/schema#', ...tuple };
+    expect(await check(draft07, { t: ['x'] })).toEqual({ t: ['x'] });
+    expect(await check(draft07, { t: ['x', 'y'] })).toContain('argument "t');
+    expect(await check(draft07, { t: [1] })).toContain('argument "t[0]" must be a string, got 1');
+  });
+
+  it('is refused at registration where the given validator cannot check it', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
+    expect(() => toSchemaAdapter(schema, 'tool input', 'add', { validator: createJsonSchemaValidator() })).toThrow(
+      'tool "add": inputSchema cannot be checked',
+    );
+  });
+});
