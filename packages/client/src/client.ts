@@ -37,7 +37,6 @@ import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { type Opened, SessionOpener } from './era/index.ts';
 import { MissingCapabilityError, UnknownResultTypeError, UnsupportedMethodError } from './errors.ts';
 import { Extensions } from './extension-host.ts';
-import { answerInputRequired } from './input-required.ts';
 import type { LinkRequestOptions } from './link.ts';
 import { type ClientMiddleware, type MiddlewareEntry, runMiddleware } from './middleware.ts';
 import { Reopening } from './reopening.ts';
@@ -460,9 +459,9 @@ export class Client {
     const signal = options?.signal;
     if (resultType === 'input_required' && findRequest(revision, method, 'client')?.inputRequired) {
       const maxRounds = this.options.maxInputRounds ?? 10;
-      return answerInputRequired(params, result, { method, answers: this.settings.answers, signal, round, maxRounds }).then((retry) =>
-        this.#send(session, method, retry, options, round + 1),
-      );
+      return import('./input-required.ts')
+        .then(({ answerInputRequired }) => answerInputRequired(params, result, { method, answers: this.settings.answers, signal, round, maxRounds }))
+        .then((retry) => this.#send(session, method, retry, options, round + 1));
     }
     const read = this.#extensions.readerOf(String(resultType), session.server.capabilities);
     if (read) return read(result, { method, params, ...(signal && { signal }) });

@@ -3,6 +3,7 @@
 import {
   type ClockTimer,
   ConnectionClosedError,
+  copyObject,
   type ExchangeOptions,
   type ExchangeTransport,
   InvalidResponseError,
@@ -11,6 +12,7 @@ import {
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
+  type MutableJsonObject,
   RemoteError,
   TimeoutError,
   type Transport,
@@ -204,7 +206,7 @@ class PendingExchange implements ExchangeOptions {
       jsonrpc: '2.0',
       id: this.id,
       method: this.#method,
-      params: this.#wantsProgress ? withToken(params, this.id) : (params ?? {}),
+      params: this.#wantsProgress ? withToken(params, this.id, this.#caller.isRaw) : (params ?? {}),
     };
     try {
       transport.exchange(request, this).then(
@@ -282,7 +284,16 @@ class PendingExchange implements ExchangeOptions {
   }
 }
 
-function withToken(params: JsonObject | undefined, progressToken: number): JsonObject {
-  const meta = params?.['_meta'];
-  return { ...params, _meta: isJsonObject(meta) ? { ...meta, progressToken } : { progressToken } };
+/** Parameters that a session made are the link's own and are written to; a gateway's are not. */
+function withToken(params: JsonObject = {}, progressToken: number, isForeign: boolean): JsonObject {
+  const own = params['_meta'];
+  if (!isForeign && isJsonObject(own)) {
+    (own as MutableJsonObject)['progressToken'] = progressToken;
+    return params;
+  }
+  const meta = isJsonObject(own) ? copyObject(own) : {};
+  meta['progressToken'] = progressToken;
+  const sent = copyObject(params);
+  sent['_meta'] = meta;
+  return sent;
 }

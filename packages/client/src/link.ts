@@ -1,6 +1,16 @@
 /** How requests travel: over one channel, or each in an exchange of its own. Everything above is the same for both. */
 
-import type { InboundCall, JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestOptions, RequestOutcome } from '@mortise/jsonrpc-core';
+import {
+  type InboundCall,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  type RequestOptions,
+  type RequestOutcome,
+} from '@mortise/jsonrpc-core';
 
 /** How one request is sent over a link. */
 export interface LinkRequestOptions extends RequestOptions {
@@ -32,6 +42,7 @@ export interface Link {
   host: LinkHost;
   /** Resolves when the link has ended, for whatever reason. Never rejects. */
   readonly closed: Promise<void>;
+  /** @param params Made for this request: the link may add to them. */
   request(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonObject>;
   /** Resolves with the response as it came, an error too. */
   requestRaw(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonRpcResponse>;
@@ -40,3 +51,14 @@ export interface Link {
   openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream;
   close(): Promise<void>;
 }
+
+/** What a link does while its server's era is not known: a legacy server may ping even now. */
+export const undecidedHost: LinkHost = {
+  onNotification: () => undefined,
+  onRequest: ({ id, method }) => {
+    if (method === 'ping') return { jsonrpc: '2.0', id, result: {} };
+    throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found');
+  },
+  isBatchingOn: false,
+  isErrorIdOptional: false,
+};

@@ -155,9 +155,8 @@ export class McpClient extends Client {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
   callTool(params: CallToolRequestParams, options?: CallOptions): Promise<CallToolResult>;
   callTool(tool: string | CallToolRequestParams, second?: JsonObject | CallOptions, third?: CallOptions): Promise<CallToolResult> {
-    const params: CallToolRequestParams = typeof tool === 'string' ? { name: tool, ...(second && { arguments: second as JsonObject }) } : tool;
-    const options = typeof tool === 'string' ? third : (second as CallOptions | undefined);
-    return this.request('tools/call', params, options).then((result) => this.#outputs.check(params.name, toToolResult(result)));
+    if (typeof tool !== 'string') return this.#callTool(tool, second as CallOptions | undefined);
+    return this.#callTool(second === undefined ? { name: tool } : { name: tool, arguments: second as JsonObject }, third);
   }
 
   /**
@@ -312,6 +311,10 @@ export class McpClient extends Client {
 
   protected override onChange({ method }: JsonRpcNotification): void {
     if (method === 'notifications/tools/list_changed') this.#outputs.forget();
+  }
+
+  #callTool(params: CallToolRequestParams, options: CallOptions | undefined): Promise<CallToolResult> {
+    return this.request('tools/call', params, options).then((result) => this.#outputs.check(params.name, toToolResult(result)));
   }
 
   async #list(list: keyof typeof LISTS, params: PaginatedRequestParams, options: CallOptions | undefined): Promise<JsonObject> {

@@ -67,17 +67,6 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
   return session;
 }
 
-/** What a channel does while its server's era is not known: a legacy server may ping even now. */
-export const undecidedHost: LinkHost = {
-  onNotification: () => undefined,
-  onRequest: (request) => {
-    if (request.method === 'ping') return toResult(request, {});
-    throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found');
-  },
-  isBatchingOn: false,
-  isErrorIdOptional: false,
-};
-
 class LegacySession implements Session, LinkHost {
   readonly link: ChannelLink;
   readonly revision: Revision;

@@ -6,11 +6,11 @@ import { ChannelLink } from '../channel-link.ts';
 import type { ClientOptions } from '../client-options.ts';
 import { EraMismatchError, UnsupportedVersionError } from '../errors.ts';
 import { ExchangeLink } from '../exchange-link.ts';
-import type { Link } from '../link.ts';
+import { type Link, undecidedHost } from '../link.ts';
 import type { Session, SessionSettings } from '../session.ts';
 import type { TransportSource } from '../transport-source.ts';
 import { type EraMemory, processEraMemory } from './era-memory.ts';
-import { handshake, undecidedHost } from './handshake.ts';
+import { handshake } from './handshake.ts';
 import { type Finding, probe } from './probe.ts';
 import { ModernSession } from './stateless.ts';
 

@@ -3,7 +3,7 @@
 import { ConnectionClosedError, ExchangeHttpError, isJsonObject, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
 import { type DiscoverResult, isModernError, readSupportedVersions, type Revision } from '@mortise/protocol';
 import type { Link } from '../link.ts';
-import { modernMeta } from './stateless.ts';
+import { ModernMeta } from './stateless.ts';
 import type { SessionSettings } from '../session.ts';
 
 /** What an answer, or its absence, says. */
@@ -32,7 +32,7 @@ export function probe(
   settings: SessionSettings,
   options: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined },
 ): Promise<Finding> {
-  const params = { _meta: modernMeta(revision, settings) };
+  const params = { _meta: new ModernMeta(revision, settings).make() };
   const { signal, timeoutMs } = options;
   return link
     .request('server/discover', params, { signal, timeoutMs, isCancellable: false, resetTimeoutOnProgress: false })

@@ -1,8 +1,16 @@
 /** The modern era: no session. Each request says in `_meta` what it is written in, who asks, and what the client can do. */
 
-import type { ClockTimer, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import { isJsonObject, TimeoutError } from '@mortise/jsonrpc-core';
 import {
+  type ClockTimer,
+  copyObject,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcNotification,
+  type MutableJsonObject,
+  TimeoutError,
+} from '@mortise/jsonrpc-core';
+import {
+  type ClientCapabilities,
   type DiscoverResult,
   type Implementation,
   isModernParams,
@@ -21,14 +29,27 @@ import type { Link, LinkHost } from '../link.ts';
 import type { ServerFacts } from '../middleware.ts';
 import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
 
-/** The `_meta` of a modern request. @see 2026-07-28 basic/index#meta */
-export function modernMeta(revision: Revision, settings: SessionSettings): MetaObject {
-  return Object.freeze({
-    [META_PROTOCOL_VERSION]: revision.version,
-    [META_CLIENT_CAPABILITIES]: settings.capabilitiesFor(revision),
-    ...(settings.sendsClientInfo && { [META_CLIENT_INFO]: settings.info }),
-    ...(settings.logLevel !== undefined && { [META_LOG_LEVEL]: settings.logLevel }),
-  });
+/** What the `_meta` of each modern request says. @see 2026-07-28 basic/index#meta */
+export class ModernMeta {
+  readonly #version: string;
+  readonly #capabilities: ClientCapabilities;
+  readonly #info: Implementation | undefined;
+  readonly #logLevel: LoggingLevel | undefined;
+
+  constructor(revision: Revision, settings: SessionSettings) {
+    this.#version = revision.version;
+    this.#capabilities = settings.capabilitiesFor(revision);
+    this.#info = settings.sendsClientInfo ? settings.info : undefined;
+    this.#logLevel = settings.logLevel;
+  }
+
+  /** A `_meta` of its own for one request. Written out, because it is made for every request and copying costs more. */
+  make(): MutableJsonObject {
+    const meta: MutableJsonObject = { [META_PROTOCOL_VERSION]: this.#version, [META_CLIENT_CAPABILITIES]: this.#capabilities };
+    if (this.#info !== undefined) meta[META_CLIENT_INFO] = this.#info;
+    if (this.#logLevel !== undefined) meta[META_LOG_LEVEL] = this.#logLevel;
+    return meta;
+  }
 }
 
 /** A server that answered `server/discover`. */
@@ -42,7 +63,7 @@ export class ModernSession implements Session, LinkHost {
   readonly isBatchingOn = false;
   readonly isErrorIdOptional = true;
   readonly #settings: SessionSettings;
-  #meta: MetaObject;
+  #meta: ModernMeta;
 
   constructor(link: Link, revision: Revision, result: DiscoverResult, settings: SessionSettings) {
     this.link = link;
@@ -51,22 +72,24 @@ export class ModernSession implements Session, LinkHost {
     this.server = { info: isJsonObject(info) ? (info as Implementation) : undefined, capabilities: result.capabilities };
     this.instructions = result.instructions;
     this.#settings = settings;
-    this.#meta = modernMeta(revision, settings);
+    this.#meta = new ModernMeta(revision, settings);
     link.host = this;
   }
 
   toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject {
-    const shaped = this.revision.toWire.params.get(method)?.(params) ?? params;
-    const own = shaped['_meta'];
-    if (own === undefined && meta === undefined) return { ...shaped, _meta: this.#meta };
+    const wire = copyObject(this.revision.toWire.params.get(method)?.(params) ?? params);
+    const own = wire['_meta'];
+    wire['_meta'] = this.#meta.make();
+    if (own === undefined && meta === undefined) return wire;
     // What the caller says counts, but for the version: this session's server is spoken to in it.
     const { version } = this.revision;
-    return { ...shaped, _meta: { ...this.#meta, ...(own as JsonObject | undefined), ...meta, [META_PROTOCOL_VERSION]: version } };
+    wire['_meta'] = { ...wire['_meta'], ...(own as JsonObject | undefined), ...meta, [META_PROTOCOL_VERSION]: version };
+    return wire;
   }
 
   toRaw(params: JsonObject = {}, meta?: MetaObject): JsonObject {
     if (meta === undefined && isModernParams(params)) return params;
-    return { ...params, _meta: { ...this.#meta, ...(params['_meta'] as JsonObject | undefined), ...meta } };
+    return { ...params, _meta: { ...this.#meta.make(), ...(params['_meta'] as JsonObject | undefined), ...meta } };
   }
 
   /** There is no `ping` any more; discovery asks for as little. */
@@ -82,7 +105,7 @@ export class ModernSession implements Session, LinkHost {
   }
 
   onCapabilitiesChanged(): void {
-    this.#meta = modernMeta(this.revision, this.#settings);
+    this.#meta = new ModernMeta(this.revision, this.#settings);
   }
 
   /** Servers ask for roots when they need them. */
