@@ -1,6 +1,6 @@
 /** What a `StreamTransport` is given to move its lines over. */
 
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { WriteText } from './line-writer.ts';
 
 /**
@@ -36,3 +36,20 @@ export interface ChannelControl {
 
 /** Opens the channel of a transport, once, when it is started. */
 export type OpenChannel = (control: ChannelControl) => ByteChannel | Promise<ByteChannel>;
+
+/**
+ * Makes a channel of one duplex stream, such as a socket, which is ended and destroyed on close.
+ *
+ * @param stream Open. A socket made with `allowHalfOpen: true` still carries answers after its peer has ended its half.
+ */
+export function duplexChannel(stream: Duplex): ByteChannel {
+  return {
+    input: stream,
+    output: stream,
+    release() {
+      // What a slow reader has not taken by now it is not waited for again.
+      if (stream.writableLength > 0 || stream.destroyed) stream.destroy();
+      else stream.end(() => stream.destroy());
+    },
+  };
+}

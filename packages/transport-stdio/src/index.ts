@@ -5,7 +5,7 @@ export { StreamTransport, type StreamTransportOptions } from './stream-transport
 export type { AnyStdioError } from './errors.ts';
 
 // What implementers of transports use.
-export type { ByteChannel, ChannelControl, ChannelEnd, OpenChannel } from './byte-channel.ts';
+export { type ByteChannel, type ChannelControl, type ChannelEnd, duplexChannel, type OpenChannel } from './byte-channel.ts';
 export { frame } from './stream-transport.ts';
 export { DEFAULT_MAX_MESSAGE_BYTES, LineReader, type LineReaderOptions } from './line-reader.ts';
 export type { WriteText } from './line-writer.ts';

@@ -1,5 +1,6 @@
 /** A client's side of stdio: starts the server as a child process and speaks to it over its standard streams. */
 
+import { createHash } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
 import { type Clock, type ClockTimer, systemClock } from '@mortise/jsonrpc-core';
 import type { ByteChannel, ChannelControl } from './byte-channel.ts';
@@ -38,6 +39,11 @@ export class StdioClientTransport extends StreamTransport {
     this.#child = child;
   }
 
+  /** Names the server for whoever remembers things about it: the program, and a digest of how it is run, which may hold secrets. */
+  get eraKey(): string {
+    return this.#child.eraKey;
+  }
+
   /** The id of the server's process while it runs; `undefined` before and after. */
   get pid(): number | undefined {
     return this.#child.pid;
@@ -60,6 +66,14 @@ class Child {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.stderr = options.stderr === 'pipe' ? new PassThrough() : null;
+  }
+
+  get eraKey(): string {
+    const { command, args = [], cwd = '' } = this.#options;
+    const digest = createHash('sha256')
+      .update(JSON.stringify([command, args, cwd]))
+      .digest('base64url');
+    return `stdio:${command}#${digest}`;
   }
 
   get pid(): number | undefined {

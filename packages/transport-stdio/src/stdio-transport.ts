@@ -6,6 +6,8 @@ import { StdioClientTransport, type StdioClientTransportOptions } from './stdio-
 
 /** A transport to a server's process. Called, it gives another, unstarted one that runs a process of its own. */
 export interface StdioTransport extends Transport, TransportFactory {
+  /** Names the server: the program, and a digest of how it is run, which may hold secrets. */
+  readonly eraKey: string;
   /** The id of this transport's own process while it runs. */
   readonly pid: number | undefined;
   /** The standard error of its own process with `stderr: 'pipe'`, else `null`. */
@@ -30,6 +32,7 @@ export function stdioTransport(options: StdioClientTransportOptions): StdioTrans
     onclose: toAccessor(own, 'onclose'),
     sessionId: { value: undefined },
     setProtocolVersion: { value: undefined },
+    eraKey: { get: () => own.eraKey },
     pid: { get: () => own.pid },
     stderr: { get: () => own.stderr },
   };

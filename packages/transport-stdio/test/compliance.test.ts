@@ -1,0 +1,58 @@
+import path from 'node:path';
+import { StdioClientTransport } from '@mortise/transport-stdio/client';
+import { describeTransport } from '@mortise/transport-testkit/vitest';
+import { afterAll, beforeAll } from 'vitest';
+import { buildFixtures, makeFolder, removeFolders } from './fixture.ts';
+import { RemoteEnd } from './remote-end.ts';
+import { createSocketPair, createStreamPair } from './stream-pair.ts';
+
+let fixtures: Awaited<ReturnType<typeof buildFixtures<'relay-server'>>>;
+let folder: string;
+let socketCount = 0;
+
+beforeAll(async () => {
+  [fixtures, folder] = await Promise.all([buildFixtures('relay-server'), makeFolder()]);
+});
+afterAll(removeFolders);
+
+const nextSocketPath = (): string => path.join(folder, `${++socketCount}.sock`);
+
+describeTransport('stdio over a pair of streams', {
+  traits: { bound: true, frames: true, chunks: true, backpressure: true, independentStart: true, handles: true },
+  async createPair(options) {
+    const { client, server, toServer, toClient } = createStreamPair({ ...options, flushMs: 100 });
+    return {
+      client,
+      server,
+      async injectFrame(to, frame, chunkBytes = Infinity) {
+        const bytes = Buffer.concat([frame, Buffer.from('\n')]);
+        const stream = to === 'server' ? toServer : toClient;
+        for (let from = 0; from < bytes.length; from += chunkBytes)
+          stream.write(bytes.subarray(from, Math.min(from + chunkBytes, bytes.length)));
+      },
+      close: async () => undefined,
+    };
+  },
+});
+
+describeTransport('stdio to a child process', {
+  traits: { backpressure: true },
+  async createPair() {
+    const socketPath = nextSocketPath();
+    const server = new RemoteEnd(socketPath);
+    const client = new StdioClientTransport({
+      command: process.execPath,
+      args: [fixtures['relay-server'], socketPath],
+      flushMs: 100,
+      stdinCloseMs: 300,
+    });
+    return { client, server, close: () => server.dispose() };
+  },
+});
+
+describeTransport("stdio's framing over a Unix domain socket", {
+  traits: { bound: true, backpressure: true, handles: true },
+  async createPair(options) {
+    return createSocketPair(nextSocketPath(), { ...options, flushMs: 100 });
+  },
+});
