@@ -4,6 +4,7 @@ import type { Clock, JsonObject, RequestId } from '@mortise/jsonrpc-core';
 import { isMortiseError, type ProtocolError, systemClock } from '@mortise/jsonrpc-core';
 import type { Principal } from '@mortise/protocol/contracts';
 import type { Middleware, MiddlewareCall } from '../middleware.ts';
+import { isThenable } from '../thenable.ts';
 
 /** How a request ended: `failed` is a result with `isError`, `refused` an error of the protocol. */
 export type AuditOutcome = 'ok' | 'failed' | 'refused' | 'cancelled';
@@ -49,15 +50,15 @@ export interface AuditLogOptions {
 /**
  * Writes one record a request, after it has ended.
  *
- * @param write Is given each record. A request does not wait for it, and does not fail with it.
+ * @param write Is given each record. A request does not wait for it, and does not fail with it: see `onError`.
  */
-export function auditLog(write: (record: AuditRecord) => void | Promise<void>, options: AuditLogOptions = {}): Middleware {
+export function auditLog(write: (record: AuditRecord) => unknown, options: AuditLogOptions = {}): Middleware {
   const { methods, clock = systemClock, onError = () => undefined } = options;
   const audited = methods === undefined ? undefined : new Set(methods);
   const report = (call: MiddlewareCall, start: Start, end: End): void => {
     try {
       const written = write({ ...describe(call, start, clock), ...end, ...describeArguments(call, options.arguments) });
-      written?.then(undefined, onError);
+      if (isThenable(written)) Promise.resolve(written).catch(onError);
     } catch (error) {
       onError(error);
     }
