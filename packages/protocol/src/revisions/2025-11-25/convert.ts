@@ -74,8 +74,8 @@ function oneBlock(result: JsonObject): JsonObject {
   if (!Array.isArray(content)) return result;
   const blocks: readonly JsonValue[] = content;
   blocks.forEach(refuseToolBlock);
-  const texts = blocks.map((block) => memberOf(block, 'text'));
-  if (blocks.length !== 1 && texts.some((text) => typeof text !== 'string')) {
+  const texts = blocks.map((block) => (isJsonObject(block) && block['type'] === 'text' ? block['text'] : undefined));
+  if (blocks.length !== 1 && texts.includes(undefined)) {
     throw new UnrepresentableError("The server's protocol revision takes one block from a model: answer with one, or with text alone");
   }
   return { ...result, content: blocks.length === 1 ? (blocks[0] ?? null) : { type: 'text', text: texts.join('\n') } };
