@@ -57,29 +57,23 @@ function compile(schema: JsonValue, options: ValidatorOptions): (value: unknown)
 function run(value: unknown, schema: BoundedSchema, lookup: SchemaLookup, meter: StepMeter): readonly SchemaIssue[] {
   if (value === undefined) return [{ message: 'is required', path: [] }];
   try {
-    if (schema.hasUniqueItems && hasLongArray(value)) {
+    const json: unknown = isJson(value) ? value : JSON.parse(JSON.stringify(value));
+    if (schema.hasUniqueItems && hasLongArray(json)) {
       return [{ message: `has an array of more than ${MAX_UNIQUE_ITEMS} items, too many to compare with one another`, path: [] }];
     }
-    return interpret(value, schema, lookup, meter);
+    meter.reset();
+    const { valid, errors } = validate(json, schema.root as Schema, schema.dialect, lookup, true);
+    return valid ? [] : phraseErrors(errors, json);
   } catch (error) {
-    if (error instanceof TooCostly || error instanceof RangeError) return [{ message: 'takes too long to check against its schema', path: [] }];
-    return interpretAsJson(value, schema, lookup, meter);
+    const isCostly = error instanceof TooCostly || error instanceof RangeError;
+    return [{ message: isCostly ? 'takes too long to check against its schema' : 'is not JSON', path: [] }];
   }
 }
 
-function interpret(value: unknown, { root, dialect }: BoundedSchema, lookup: SchemaLookup, meter: StepMeter): readonly SchemaIssue[] {
-  meter.reset();
-  const { valid, errors } = validate(value, root as Schema, dialect, lookup, true);
-  return valid ? [] : phraseErrors(errors, value);
-}
-
-/** What is not JSON (`undefined` members, dates) is checked as the JSON that it becomes. */
-function interpretAsJson(value: unknown, schema: BoundedSchema, lookup: SchemaLookup, meter: StepMeter): readonly SchemaIssue[] {
-  try {
-    return interpret(JSON.parse(JSON.stringify(value)), schema, lookup, meter);
-  } catch {
-    return [{ message: 'is not JSON, or takes too long to check against its schema', path: [] }];
-  }
+/** Tells what is JSON already from what becomes it: members that are `undefined`, dates and the like. */
+function isJson(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'undefined' && typeof value !== 'bigint' && typeof value !== 'function' && typeof value !== 'symbol';
+  return typeof (value as { toJSON?: unknown }).toJSON !== 'function' && Object.values(value).every(isJson);
 }
 
 function hasLongArray(value: unknown): boolean {
