@@ -42,8 +42,12 @@ export function startPeer(file, args = []) {
   return {
     request(method, params) {
       const id = nextId++;
-      return new Promise((resolve) => {
-        waiting.set(id, resolve);
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(`no answer to ${method} within 30 s`)), 30_000);
+        waiting.set(id, (message) => {
+          clearTimeout(timer);
+          resolve(message);
+        });
         child.stdin.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }) + '\n');
       });
     },
