@@ -1,0 +1,378 @@
+/** A client whose transport makes exchanges, as HTTP's does: the era by its facts, and each request by itself. */
+
+import {
+  ConnectionClosedError,
+  createInMemoryPair,
+  ExchangeHttpError,
+  type ExchangeOptions,
+  type ExchangeTransport,
+  type JsonObject,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type LegacyOpener,
+  type Transport,
+} from '@mortise/jsonrpc-core';
+import { META_SUBSCRIPTION_ID, NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ClientOptions, createEraMemory, McpClient } from '../src/index.ts';
+import { FakeClock } from './fake-clock.ts';
+import { allCapabilities, complete, info, legacyScript, ScriptedServer } from './scripted-server.ts';
+
+type Answer = (request: JsonRpcRequest, options: ExchangeOptions) => JsonObject | Promise<JsonObject>;
+
+const open: McpClient[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+
+/** An exchange transport that is answered by functions: what they give is the response but for its id. */
+class FakeHttp implements ExchangeTransport, LegacyOpener {
+  readonly requests: JsonRpcRequest[] = [];
+  readonly options: ExchangeOptions[] = [];
+  readonly legacy = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
+  starts = 0;
+  closes = 0;
+  answers: Readonly<Record<string, Answer>>;
+
+  constructor(answers: Readonly<Record<string, Answer>>) {
+    this.answers = answers;
+  }
+
+  async exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
+    this.requests.push(request);
+    this.options.push(options);
+    const answer = await (this.answers[request.method] ?? (() => ({ error: { code: -32601, message: 'no' } })))(request, options);
+    return { jsonrpc: '2.0', id: request.id, ...answer } as JsonRpcResponse;
+  }
+
+  openLegacy(): Promise<Transport> {
+    return Promise.resolve(this.legacy.factory());
+  }
+
+  start(): Promise<void> {
+    this.starts += 1;
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    this.closes += 1;
+    return Promise.resolve();
+  }
+
+  get methods(): string[] {
+    return this.requests.map(({ method }) => method);
+  }
+}
+
+const discovery = { result: { resultType: 'complete', supportedVersions: [NEWEST.version], capabilities: allCapabilities, ttlMs: 0, cacheScope: 'private' } };
+const modern = (rest: Readonly<Record<string, Answer>> = {}): FakeHttp => new FakeHttp({ 'server/discover': () => discovery, ...rest });
+
+async function connect(http: FakeHttp, options: ClientOptions = {}): Promise<McpClient> {
+  const client = await McpClient.connect(http, info, options);
+  open.push(client);
+  return client;
+}
+
+function failing(status: number, rpcError?: { code: number; message: string; data?: JsonObject }): Answer {
+  return () => {
+    throw new ExchangeHttpError(`HTTP status ${status}`, { status, ...(rpcError && { rpcError }) });
+  };
+}
+
+describe('the era over exchanges', () => {
+  it('[ERA-013] begins with a modern request', async () => {
+    const http = modern();
+    const client = await connect(http);
+    expect(http.methods).toEqual(['server/discover']);
+    expect(client.era).toBe('modern');
+    expect(http.starts).toBe(1);
+    await client.close();
+    expect(http.closes).toBe(1);
+  });
+
+  it.each([400, 404, 405, 406, 410, 415, 422])('[ERA-016] is legacy where the status is %d and the body says nothing', async (status) => {
+    const http = new FakeHttp({ 'server/discover': failing(status) });
+    const client = await connect(http);
+    expect(client.era).toBe('legacy');
+    expect(http.legacy.methods).toEqual(['initialize', 'notifications/initialized']);
+  });
+
+  it.each([-32601, -32602, -32000, -32001])('[ERA-014][ERA-016] is legacy where the body has the error %d, whatever the status', async (code) => {
+    for (const status of [400, 404]) {
+      const client = await connect(new FakeHttp({ 'server/discover': failing(status, { code, message: 'm' }) }));
+      expect(client.era).toBe('legacy');
+    }
+  });
+
+  it.each([{ error: { code: -32601, message: 'no' } }, { result: {} }, { result: { tools: [] } }])('[ERA-017] is legacy where status 200 brings %j', async (answer) => {
+    const client = await connect(new FakeHttp({ 'server/discover': () => answer }));
+    expect(client.era).toBe('legacy');
+  });
+
+  it('[ERA-014][ERA-015] is modern where a 400 brings a modern error, and another version is tried', async () => {
+    const next = { ...NEWEST, version: '2027-03-01' };
+    const http = new FakeHttp({
+      'server/discover': (request, options) =>
+        JSON.stringify(request).includes(next.version) ? failing(400, { code: -32022, message: 'v', data: { supported: [NEWEST.version], requested: next.version } })(request, options) : discovery,
+    });
+    const client = await connect(http, { revisions: [next, NEWEST, NEWEST_LEGACY] });
+    expect(client.protocolVersion).toBe(NEWEST.version);
+    expect(http.methods).toEqual(['server/discover', 'server/discover']);
+    expect(http.legacy.starts).toBe(0);
+  });
+
+  it.each([-32020, -32021])('[ERA-015] never falls back from the modern error %d', async (code) => {
+    const http = new FakeHttp({ 'server/discover': failing(400, { code, message: 'm' }) });
+    await expect(connect(http)).rejects.toMatchObject({ rpcCode: code });
+    expect(http.legacy.starts).toBe(0);
+  });
+
+  it.each([401, 403, 407, 408, 429, 500, 502, 503])('[ERA-019] is not concluded from the status %d, which is surfaced', async (status) => {
+    const eraMemory = createEraMemory();
+    const http = new FakeHttp({ 'server/discover': failing(status) });
+    await expect(connect(http, { eraMemory, eraKey: 'k' })).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status });
+    expect(http.legacy.starts).toBe(0);
+    expect(eraMemory.get('k')).toBeUndefined();
+  });
+
+  it('[ERA-019] is not concluded from a 401 although its body looks legacy', async () => {
+    const http = new FakeHttp({ 'server/discover': failing(401, { code: -32001, message: 'Unauthorized' }) });
+    await expect(connect(http)).rejects.toMatchObject({ status: 401 });
+  });
+
+  it('is remembered, and found out anew when the legacy channel cannot be opened any more', async () => {
+    const eraMemory = createEraMemory();
+    const options = { eraMemory, eraKey: 'https://x.example/mcp' };
+    const http = new FakeHttp({ 'server/discover': failing(404) });
+    await connect(http, options);
+    await connect(http, options);
+    expect(http.methods).toEqual(['server/discover']);
+    http.legacy.script = { initialize: () => ({ error: { code: -32601, message: 'gone modern' } }) };
+    http.answers = { 'server/discover': () => discovery };
+    const client = await connect(http, options);
+    expect(client.era).toBe('modern');
+    expect(eraMemory.get(options.eraKey)).toMatchObject({ era: 'modern' });
+  });
+
+  it('that is legacy needs a transport that can open a channel', async () => {
+    const bare: ExchangeTransport = { exchange: ({ id }) => Promise.resolve({ jsonrpc: '2.0', id, result: {} }) };
+    await expect(McpClient.connect(bare, info)).rejects.toMatchObject({ code: 'ERR_ERA_MISMATCH', message: expect.stringContaining('use another transport') });
+  });
+
+  it('is not looked for where the client is pinned to the legacy one', async () => {
+    const http = modern();
+    expect((await connect(http, { era: 'legacy' })).era).toBe('legacy');
+    expect(http.methods).toEqual([]);
+  });
+});
+
+describe('an exchange', () => {
+  it('carries the request with its _meta, a progress token and the caller\'s headers', async () => {
+    const http = modern({ 'tools/call': () => complete(NEWEST, { content: [] }) as JsonObject });
+    const client = await connect(http);
+    await client.callTool('x', { a: 1 }, { headers: { 'x-tenant': 't' } });
+    const request = http.requests.at(-1);
+    expect(request?.params).toMatchObject({ name: 'x', arguments: { a: 1 }, _meta: { progressToken: request?.id } });
+    expect(http.options.at(-1)?.headers).toEqual({ 'x-tenant': 't' });
+  });
+
+  it('gives each caller its own answer, however they overlap', async () => {
+    const waiting: (() => void)[] = [];
+    const http = modern({
+      'tools/call': async ({ params }) => {
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        return complete(NEWEST, { content: [{ type: 'text', text: String(params?.['name']) }] }) as JsonObject;
+      },
+    });
+    const client = await connect(http);
+    const calls = ['a', 'b', 'c'].map((name) => client.callTool(name));
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const release of waiting.reverse()) release();
+    expect((await Promise.all(calls)).map(({ content }) => (content[0] as { text: string }).text)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('that is answered under another id is an error', async () => {
+    const http = modern({ 'tools/list': () => ({ id: 'other', ...complete(NEWEST, { tools: [] }) as JsonObject }) });
+    const client = await connect(http);
+    await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
+  });
+
+  it('tells progress and other notifications, and nothing once it is over', async () => {
+    let late: (() => void) | undefined;
+    const http = modern({
+      'tools/call': ({ id }, { onMessage }) => {
+        const tell = (method: string, params: JsonObject): void => onMessage?.({ jsonrpc: '2.0', method, params });
+        tell('notifications/progress', { progressToken: id, progress: 1, total: 2 });
+        tell('notifications/progress', { progressToken: 'other', progress: 5 });
+        tell('notifications/message', { level: 'info', data: 'm' });
+        late = () => tell('notifications/progress', { progressToken: id, progress: 2 });
+        return complete(NEWEST, { content: [] }) as JsonObject;
+      },
+    });
+    const client = await connect(http);
+    const [progress, logs]: [number[], unknown[]] = [[], []];
+    client.onLog(({ data }) => logs.push(data));
+    await client.callTool('x', {}, { onProgress: (step) => progress.push(step.progress) });
+    late?.();
+    expect(progress).toEqual([1]);
+    expect(logs).toEqual(['m']);
+  });
+
+  it('that the caller gives up is aborted, with no message beside it', async () => {
+    let signal: AbortSignal | undefined;
+    const http = modern({
+      'tools/call': (_request, options) => {
+        signal = options.signal;
+        return new Promise(() => undefined);
+      },
+    });
+    const client = await connect(http);
+    const controller = new AbortController();
+    const call = client.callTool('x', {}, { signal: controller.signal });
+    await new Promise((resolve) => setImmediate(resolve));
+    const reason = new Error('enough');
+    controller.abort(reason);
+    await expect(call).rejects.toBe(reason);
+    expect(signal?.aborted).toBe(true);
+    expect(signal?.reason).toBe(reason);
+    expect(http.methods).toEqual(['server/discover', 'tools/call']);
+  });
+
+  it('that takes too long is aborted; progress gives it more time, up to the hard bound', async () => {
+    const clock = new FakeClock();
+    let tell: (progress: number) => void = () => undefined;
+    const signals: (AbortSignal | undefined)[] = [];
+    const http = modern({
+      'tools/call': ({ id }, options) => {
+        signals.push(options.signal);
+        tell = (progress) => options.onMessage?.({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress } });
+        return new Promise(() => undefined);
+      },
+    });
+    const client = await connect(http, { clock });
+    const call = client.callTool('x', {}, { timeoutMs: 100, maxTimeoutMs: 250 });
+    call.catch(() => undefined);
+    for (const progress of [1, 2]) {
+      clock.advance(90);
+      tell(progress);
+    }
+    clock.advance(69);
+    expect(signals[0]?.aborted).toBe(false);
+    clock.advance(1);
+    await expect(call).rejects.toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 250 });
+    expect(signals[0]?.aborted).toBe(true);
+    await expect(client.callTool('x', {}, { timeoutMs: 0 })).rejects.toThrow('timeoutMs must be a number above 0');
+    await client.close();
+    expect(clock.running).toBe(0);
+  });
+
+  it('makes no signal where nobody asks for one', async () => {
+    const made: string[] = [];
+    const http = modern({
+      'tools/list': (_request, options) => {
+        made.push(Object.hasOwn(options, 'signal') ? 'own' : 'lazy');
+        return complete(NEWEST, { tools: [] }) as JsonObject;
+      },
+    });
+    const client = await connect(http);
+    await client.listTools();
+    expect(made).toEqual(['lazy']);
+  });
+
+  it('that fails rejects with the transport\'s own error, thrown or rejected', async () => {
+    const http = modern({ 'tools/list': failing(503), 'prompts/list': () => Promise.reject(new ConnectionClosedError('the stream ended')) });
+    const client = await connect(http);
+    await expect(client.listTools()).rejects.toMatchObject({ status: 503 });
+    await expect(client.listPrompts()).rejects.toThrow('the stream ended');
+    http.exchange = () => {
+      throw new Error('synchronous');
+    };
+    await expect(client.listTools()).rejects.toThrow('synchronous');
+  });
+
+  it('that is raw gives the response as it came, and leaves the caller\'s parameters alone', async () => {
+    const error = { code: 7, message: 'm', data: [null] };
+    const http = modern({ 'tools/call': () => ({ error }) });
+    const client = await connect(http);
+    const params = Object.freeze({ name: 'x', _meta: Object.freeze({ 'x.example/y': 1 }) });
+    expect(await client.requestRaw('tools/call', params, { resetTimeoutOnProgress: true })).toMatchObject({ error });
+    expect(params._meta).toEqual({ 'x.example/y': 1 });
+  });
+
+  it('is ended by closing the client', async () => {
+    const http = modern({ 'tools/list': () => new Promise(() => undefined) });
+    const client = await connect(http);
+    const call = client.listTools();
+    await client.close();
+    await expect(call).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+    await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+  });
+});
+
+describe('a subscription over exchanges', () => {
+  function listening(): { http: FakeHttp; tell: (method: string, params?: JsonObject) => void; end: (outcome: JsonObject | Error) => void; signals: (AbortSignal | undefined)[] } {
+    const state = { tell: (_method: string, _params?: JsonObject): void => undefined, end: (_outcome: JsonObject | Error): void => undefined, signals: [] as (AbortSignal | undefined)[] };
+    const http = modern({
+      'subscriptions/listen': ({ id, params }, options) => {
+        state.signals.push(options.signal);
+        state.tell = (method, more = {}) => options.onMessage?.({ jsonrpc: '2.0', method, params: { ...more, _meta: { [META_SUBSCRIPTION_ID]: id } } });
+        state.tell('notifications/subscriptions/acknowledged', { notifications: params?.['notifications'] ?? {} });
+        return new Promise((resolve, reject) => {
+          state.end = (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome));
+        });
+      },
+    });
+    return { http, signals: state.signals, tell: (method, params) => state.tell(method, params), end: (outcome) => state.end(outcome) };
+  }
+
+  it('delivers what its own stream brings and is ended by closing the stream', async () => {
+    const { http, tell, signals } = listening();
+    const client = await connect(http);
+    const methods: string[] = [];
+    for await (const { method } of client.listen({ toolsListChanged: true })) {
+      methods.push(method);
+      if (methods.length === 1) tell('notifications/tools/list_changed');
+      else break;
+    }
+    expect(methods).toEqual(['notifications/subscriptions/acknowledged', 'notifications/tools/list_changed']);
+    expect(signals[0]?.aborted).toBe(true);
+    expect(http.methods).toEqual(['server/discover', 'subscriptions/listen']);
+  });
+
+  it.each([{ how: 'a result', graceful: true }, { how: 'a cancellation', graceful: false }])('ends when the server says so by $how', async ({ graceful }) => {
+    const { http, tell, end } = listening();
+    const client = await connect(http);
+    const subscription = client.listen({ toolsListChanged: true });
+    await subscription.accepted;
+    if (graceful) end({ result: { resultType: 'complete' } });
+    else tell('notifications/cancelled', { requestId: http.requests.at(-1)?.id ?? 0 });
+    const methods: string[] = [];
+    for await (const { method } of subscription) methods.push(method);
+    expect(methods).toEqual(['notifications/subscriptions/acknowledged']);
+  });
+
+  it('[SUB-015] is opened again when its stream breaks, after a pause', async () => {
+    const clock = new FakeClock();
+    const { http, end } = listening();
+    const client = await connect(http, { clock });
+    const events = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]();
+    await events.next();
+    const again = events.next();
+    end(new ConnectionClosedError('the stream ended'));
+    while (http.methods.length < 3) {
+      clock.advance(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect((await again).value).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
+  });
+});
+
+it('a transport that is a channel too is used for exchanges', async () => {
+  const [near] = createInMemoryPair();
+  const http = modern({ 'tools/list': () => complete(NEWEST, { tools: [] }) as JsonObject });
+  const both = Object.assign(near, { exchange: http.exchange.bind(http) });
+  const client = await McpClient.connect(both, info);
+  open.push(client);
+  await client.listTools();
+  expect(http.methods).toEqual(['server/discover', 'tools/list']);
+});
