@@ -1,6 +1,6 @@
 /** One request on a connection, in the form in which every host hands over its calls. */
 
-import type { InboundCall, JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import { type InboundCall, type JsonRpcNotification, type JsonRpcRequest, resolvedPromise } from '@mortise/jsonrpc-core';
 import type { AuthInfo, ExchangeCall, Principal } from '@mortise/protocol/contracts';
 
 /** The principal of a connection whose transport verified nobody: the user of the machine. */
@@ -43,10 +43,14 @@ export class ChannelCall implements ExchangeCall {
     return this.inbound.notify(message.method, message.params);
   }
 
-  /** Sends a notification right after the call's answer, which must be on its way already. Not if the call was cancelled. */
-  sendAfterAnswer(notification: JsonRpcNotification, turns = 0): void {
-    if (this.inbound.isCancelled || turns > MAX_TURNS) return;
-    if (this.inbound.isSettled) void this.owner.send(notification);
-    else queueMicrotask(() => this.sendAfterAnswer(notification, turns + 1));
+  /**
+   * Sends a notification right after the call's answer, which must be on its way already. Not if the call was cancelled.
+   *
+   * @returns Resolves once the transport has it, or there is no more point in it.
+   */
+  async sendAfterAnswer(notification: JsonRpcNotification): Promise<void> {
+    for (let turn = 0; turn < MAX_TURNS && !this.inbound.isSettled; turn++) await resolvedPromise;
+    // Not waited for: a client that does not read must not keep the server from closing.
+    if (this.inbound.isSettled && !this.inbound.isCancelled) void this.owner.send(notification).catch(() => undefined);
   }
 }

@@ -63,8 +63,9 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
   }
 
   async drain(deadlineMs: number): Promise<void> {
-    for (const listen of this.#core.listens) if (listen.host instanceof ChannelCall && listen.host.owner === this) listen.end();
-    await this.#connection.drain(deadlineMs);
+    const own = [...this.#core.listens].filter(({ host }) => host instanceof ChannelCall && host.owner === this);
+    await Promise.all(own.map((listen) => listen.end()));
+    await (deadlineMs > 0 ? this.#connection.drain(deadlineMs) : this.#connection.close());
   }
 
   close(): Promise<void> {

@@ -133,13 +133,14 @@ export class Listen implements TopicListener {
   /**
    * Ends the subscription from the server's side: its result, then, on a channel, the notification that some clients wait for.
    *
+   * @returns Resolves once both are sent.
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure, basic/patterns/cancellation
    */
-  end(): void {
+  async end(): Promise<void> {
     const { host, id } = this;
     this.#finish?.({ _meta: { [META_SUBSCRIPTION_ID]: id } });
     if (!(host instanceof ChannelCall)) return;
-    host.sendAfterAnswer({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason: 'The server ended the subscription' } });
+    await host.sendAfterAnswer({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason: 'The server ended the subscription' } });
   }
 
   #pushUpdate(event: BusMessage): void {
@@ -155,6 +156,6 @@ export class Listen implements TopicListener {
 
   #overflow(): void {
     this.#call.core.logger.log('warning', 'A listener is too slow: its subscription was ended', { principal: this.principal });
-    this.end();
+    void this.end();
   }
 }

@@ -181,7 +181,7 @@ export class ServerCore {
   // ---- end
 
   async close(drainMs: number): Promise<void> {
-    for (const listen of this.listens) listen.end();
+    await Promise.all([...this.listens].map((listen) => listen.end()));
     await Promise.all([...this.connections].map((connection) => connection.drain(drainMs)));
     await Promise.all([...this.sessions].map((session) => session.close()));
     this.listChanges.stop();
