@@ -45,12 +45,14 @@ export function isLoopbackHost(hostname: string): boolean {
 }
 
 function classifyIpv4(address: number): HostKind {
+  if (Number.isNaN(address)) return 'private';
   const range = SPECIAL_IPV4.find(([first, bits]) => address >>> (32 - bits) === toNumber(first) >>> (32 - bits));
   return range?.[2] ?? 'public';
 }
 
+/** NaN for what is no address. */
 function toNumber(dotted: string): number {
-  return dotted.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  return dotted.split('.').reduce((sum, part) => (Number(part) > 255 ? Number.NaN : sum * 256 + Number(part)), 0);
 }
 
 /** What is not global unicast is private; what carries an IPv4 address is where that is. */
@@ -75,6 +77,7 @@ function classifyIpv6(host: string): HostKind {
 function toGroups(host: string): readonly number[] | undefined {
   const [, head, dotted] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(host) ?? [];
   const v4 = dotted === undefined ? undefined : toNumber(dotted);
+  if (Number.isNaN(v4)) return undefined;
   const text = v4 === undefined ? host : `${head}${(v4 >>> 16).toString(16)}:${(v4 & 0xffff).toString(16)}`;
   const halves = text.split('::').map((half) => (half === '' ? [] : half.split(':')));
   const [left = [], right = []] = halves;
