@@ -112,7 +112,6 @@ async function stopReading() {
   const before = residentBytes(client.pid);
   client.stdout.pause();
   const calls = Array.from({ length: 2_000 }, () => client.callTool('large'));
-  await new Promise((resolve) => client.stdin.write('', resolve));
   let peak = before;
   // The figure is the most that the server ever held while nobody read.
   for (let look = 0; look < 20; look += 1) {

@@ -12,6 +12,12 @@ const meta = {
   'io.modelcontextprotocol/clientInfo': { name: 'measure', version: '1.0.0' },
 };
 
+/** Every server that was started, so that none outlives the measurement. */
+const children = new Set();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 export class LineClient {
   #era;
   #child;
@@ -25,6 +31,8 @@ export class LineClient {
     this.#child = spawn(process.execPath, [...nodeArgs, fileURLToPath(new URL('server.mjs', import.meta.url))], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
+    children.add(this.#child);
+    this.#child.once('exit', () => children.delete(this.#child));
     this.#child.stdin.on('error', () => undefined);
     this.#child.stderr.resume();
     this.#child.stdout.setEncoding('utf8').on('data', (chunk) => this.#read(chunk));
