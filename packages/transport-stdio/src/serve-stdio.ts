@@ -73,7 +73,7 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
 const DEFAULT_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** Draining and what follows it must be over within a second of the signal. */
-const SIGNAL_GRACE_MS = 350;
+const SIGNAL_GRACE_MS = 250;
 
 /** Listens for signals. @returns Ends that. */
 function onSignals(signals: readonly NodeJS.Signals[], fn: (isFirst: boolean) => void): () => void {

@@ -24,7 +24,7 @@ export interface StdioServerTransportOptions extends StreamTransportOptions {
   readonly watchParent?: boolean | undefined;
   /**
    * Whether the process is ended, with `process.exitCode` or 0, when the peer is gone and the program does not end by itself
-   * within 200 ms of `onclose`. Closing the transport from here never ends the process.
+   * within 100 ms of `onclose`. Closing the transport from here never ends the process.
    *
    * @default true
    */
@@ -88,4 +88,4 @@ export function exitSoon(): void {
   setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
 }
 
-const EXIT_GRACE_MS = 200;
+const EXIT_GRACE_MS = 100;

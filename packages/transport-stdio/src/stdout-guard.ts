@@ -29,7 +29,7 @@ export function guardStdout(stdout: Writable, stderr: Writable): StdoutGuard {
     if (!isGuarding) return real.apply(stdout, args);
     if (!hasWarned) {
       hasWarned = true;
-      stderr.write(toWarning(args[0], new Error('stray write').stack));
+      stderr.write(toWarning(args[0], findWriter(guarded)));
     }
     return stderr.write(...args);
   }
@@ -49,23 +49,24 @@ export function guardStdout(stdout: Writable, stderr: Writable): StdoutGuard {
 
 const QUOTED_LENGTH = 80;
 
-function toWarning(chunk: unknown, stack: string | undefined): string {
+function toWarning(chunk: unknown, writer: string): string {
   const text = typeof chunk === 'string' ? chunk : chunk instanceof Uint8Array ? Buffer.from(chunk).toString('utf8') : String(chunk);
   const line = text.split('\n', 1)[0] ?? '';
   const quoted = JSON.stringify(line.length > QUOTED_LENGTH ? `${line.slice(0, QUOTED_LENGTH)}...` : line);
   return (
-    `[mortise] Standard output carries the MCP protocol, so ${quoted}, written by ${findWriter(stack)}, was moved to standard error, ` +
+    `[mortise] Standard output carries the MCP protocol, so ${quoted}, written by ${writer}, was moved to standard error, ` +
     'as everything else written there will be. Log with console.error instead.\n'
   );
 }
 
-/** Reads from a stack who wrote: `console.log at file:///app/server.js:3:9`. */
-function findWriter(stack = ''): string {
-  const frames = stack.split('\n').slice(1);
-  const method = /at (console\.\w+)/.exec(stack)?.[1] ?? 'process.stdout.write';
-  const caller = frames.find(
-    (frame) => !frame.includes('node:') && !frame.includes(import.meta.url) && !/at console\.\w+ \(<anonymous>\)/.test(frame),
-  );
-  const place = caller?.trim().replace(/^at (?:.* \((.*)\)|(.*))$/, '$1$2');
-  return place === undefined ? method : `${method} at ${place}`;
+/** Reads from the stack who called a function: `console.log at file:///app/server.js:3:9`. */
+function findWriter(called: (...args: never[]) => unknown): string {
+  const holder: { stack?: string } = {};
+  Error.captureStackTrace(holder, called);
+  const frames = holder.stack?.split('\n').slice(1) ?? [];
+  const index = frames.findIndex((frame) => !frame.includes('node:'));
+  const caller = frames[index]?.trim().replace(/^at (?:.* \((.*)\)|(.*))$/, '$1$2');
+  // The last of the platform's own frames is what the caller called.
+  const method = /at (console\.\w+)/.exec(frames[index - 1] ?? '')?.[1] ?? 'process.stdout.write';
+  return caller === undefined ? method : `${method} at ${caller}`;
 }

@@ -1,0 +1,464 @@
+/** A client's side of stdio: real processes, started, spoken to, and ended. */
+
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import {
+  ServerProcessExitedError,
+  ServerStartError,
+  StdioClientTransport,
+  type StdioClientTransportOptions,
+  stdioTransport,
+} from '@mortise/transport-stdio/client';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { makeFolder, removeFolders } from './fixture.ts';
+import { timed } from './server-process.ts';
+
+const ask: JsonRpcMessage = { jsonrpc: '2.0', id: 1, method: 'ask' };
+
+/** Sends back whatever it is sent. */
+const ECHO = 'process.stdin.pipe(process.stdout)';
+const SAY = (text: string): string =>
+  `process.stdout.write(JSON.stringify({ jsonrpc: '2.0', method: 'say', params: { value: ${text} } }) + '\\n');`;
+
+interface Run {
+  readonly transport: StdioClientTransport;
+  readonly messages: JsonRpcMessage[];
+  readonly errors: Error[];
+  readonly closed: Promise<void>;
+  /** Resolves with the next message. */
+  next(): Promise<JsonRpcMessage>;
+}
+
+const running: StdioClientTransport[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((transport) => transport.close()));
+});
+afterAll(removeFolders);
+
+/** A transport to a program that is given as text. */
+function prepare(script: string, options: Partial<StdioClientTransportOptions> = {}): Run {
+  const transport = new StdioClientTransport({ command: process.execPath, args: ['-e', script], ...options });
+  running.push(transport);
+  const [messages, errors, waiters] = [[] as JsonRpcMessage[], [] as Error[], [] as ((message: JsonRpcMessage) => void)[]];
+  transport.onmessage = (message) => {
+    messages.push(message);
+    waiters.shift()?.(message);
+  };
+  transport.onerror = (error) => void errors.push(error);
+  const closed = new Promise<void>((resolve) => {
+    transport.onclose = resolve;
+  });
+  return { transport, messages, errors, closed, next: () => new Promise((resolve) => waiters.push(resolve)) };
+}
+
+async function run(script: string, options?: Partial<StdioClientTransportOptions>): Promise<Run> {
+  const prepared = prepare(script, options);
+  await prepared.transport.start();
+  return prepared;
+}
+
+function valueOf(message: JsonRpcMessage): unknown {
+  return 'params' in message ? message.params?.['value'] : undefined;
+}
+
+/** Tells whether a process is there; one that has ended and was collected is not. */
+function exists(pid: number | undefined): boolean {
+  try {
+    return process.kill(pid ?? 0, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('starting', () => {
+  it('[TRAN-001] runs the command and speaks to it', async () => {
+    const { transport, next } = await run(ECHO);
+    const received = next();
+    await transport.send(ask);
+    expect(await received).toEqual(ask);
+  });
+
+  it('tells the process id while it runs, and not afterwards', async () => {
+    const { transport } = prepare(ECHO);
+    expect(transport.pid).toBeUndefined();
+    await transport.start();
+    const { pid } = transport;
+    expect(exists(pid)).toBe(true);
+    await transport.close();
+    expect(transport.pid).toBeUndefined();
+    expect(exists(pid)).toBe(false);
+  });
+
+  it('[ROBUSTNESS-13][ROBUSTNESS-11] hands arguments to no shell', async () => {
+    const folder = await makeFolder();
+    const args = [
+      '-e',
+      SAY('process.argv.slice(1)') + ECHO,
+      '--',
+      '; touch injected',
+      '$(touch injected)',
+      '`touch injected`',
+      '| tee',
+      '&& exit',
+      '%PATH%',
+      '"',
+      ' ',
+    ];
+    const transport = new StdioClientTransport({ command: process.execPath, args, cwd: folder });
+    running.push(transport);
+    const received = new Promise<JsonRpcMessage>((resolve) => {
+      transport.onmessage = resolve;
+    });
+    await transport.start();
+    expect(valueOf(await received)).toEqual(args.slice(3));
+    await expect(readFile(path.join(folder, 'injected'))).rejects.toThrow('ENOENT');
+  });
+
+  it('runs in the folder that it is given', async () => {
+    const folder = await makeFolder();
+    const { next } = await run(SAY('require("fs").realpathSync(".")') + ECHO, { cwd: folder });
+    expect(valueOf(await next())).toBe(folder);
+  });
+
+  it.for([
+    [
+      'a command that is not in PATH',
+      { command: 'no-such-program-7f3a' },
+      'ENOENT',
+      /server "no-such-program-7f3a" could not be started: it was not found in PATH\. Install it/,
+    ],
+    ['a file that does not exist', { command: './no/such/file' }, 'ENOENT', /there is no such file\. Correct the path/],
+    [
+      'a command with its arguments in one',
+      { command: 'node server.js' },
+      'ENOENT',
+      /Put only the program into "command" and its arguments into "args"/,
+    ],
+    [
+      'a folder that does not exist',
+      { command: process.execPath, cwd: '/no/such/folder' },
+      'ENOENT',
+      /the folder "\/no\/such\/folder" does not exist\. Correct "cwd"/,
+    ],
+    ['a command with a NUL', { command: 'a\0b' }, 'ERR_INVALID_ARG_VALUE', /server "a\0b" could not be started/],
+  ] as const)('rejects %s, naming it and the remedy', async ([, options, errno, message]) => {
+    const { transport, closed } = prepare('', { args: [], ...options });
+    const rejection: unknown = await transport.start().catch((error: unknown) => error);
+    expect(rejection).toBeInstanceOf(ServerStartError);
+    expect(rejection).toMatchObject({ code: 'ERR_SERVER_START', errno, command: options.command });
+    expect((rejection as Error).message).toMatch(message);
+    await closed;
+  });
+
+  it('rejects a file that may not be run, naming the remedy', async () => {
+    const file = path.join(await makeFolder(), 'server.js');
+    await writeFile(file, '#!/usr/bin/env node\n');
+    await chmod(file, 0o644);
+    const { transport } = prepare('', { command: file });
+    await expect(transport.start()).rejects.toThrow(/may not be run\. Make the file executable/);
+  });
+});
+
+describe('the environment of the server', () => {
+  const tellEnvironment = SAY('process.env') + ECHO;
+
+  it('holds what programs need and nothing that may be secret', async () => {
+    process.env['MORTISE_TEST_SECRET'] = 'secret';
+    const { next } = await run(tellEnvironment);
+    const environment = valueOf(await next()) as Record<string, string>;
+    delete process.env['MORTISE_TEST_SECRET'];
+    expect(environment['PATH']).toBe(process.env['PATH']);
+    expect(environment).not.toHaveProperty('MORTISE_TEST_SECRET');
+    const allowed = ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
+    expect(Object.keys(environment).filter((name) => !allowed.includes(name))).toEqual([]);
+  });
+
+  it('[STDIO-017] holds the credentials that it is given, beside the rest, without what is left out', async () => {
+    const { next } = await run(tellEnvironment, { env: { API_KEY: 'a b"c', HOME: undefined } });
+    const environment = valueOf(await next()) as Record<string, string>;
+    expect(environment).toMatchObject({ API_KEY: 'a b"c', PATH: process.env['PATH'] });
+    expect(environment).not.toHaveProperty('HOME');
+  });
+});
+
+describe('what is written to the server', () => {
+  it('[STDIO-003][STDIO-001] is messages alone, one a line', async () => {
+    const file = path.join(await makeFolder(), 'stdin');
+    const { transport } = await run(`process.stdin.pipe(require('fs').createWriteStream(${JSON.stringify(file)}))`);
+    const messages: JsonRpcMessage[] = [ask, { jsonrpc: '2.0', method: 'note', params: { text: 'one\ntwo\r\nthree\u2028' } }];
+    for (const message of messages) await transport.send(message);
+    await transport.close();
+    const written = await readFile(file, 'utf8');
+    expect(written.endsWith('\n')).toBe(true);
+    expect(
+      written
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(messages);
+  });
+});
+
+describe('standard error of the server', () => {
+  const noisy = `process.stderr.write('error: fatal!\\nzweite Zeile ä\\r\\n'); process.stdin.on('end', () => process.stderr.write('the last words')); ${ECHO}`;
+
+  it('[STDIO-005] says nothing about failure: it reaches a function line by line, and the server is served on', async () => {
+    const lines: string[] = [];
+    const { transport, errors, next } = await run(noisy, { stderr: (line) => void lines.push(line) });
+    const received = next();
+    await transport.send(ask);
+    expect(await received).toEqual(ask);
+    await transport.close();
+    expect(lines).toEqual(['error: fatal!', 'zweite Zeile ä', 'the last words']);
+    expect(errors).toEqual([]);
+  });
+
+  it('survives a function that throws', async () => {
+    const { transport, errors, next } = await run(noisy, {
+      stderr: () => {
+        throw new Error('thrown by a log');
+      },
+    });
+    const received = next();
+    await transport.send(ask);
+    await received;
+    expect(errors).toEqual([]);
+  });
+
+  it('can be read from a stream that is there before the start', async () => {
+    const { transport } = prepare(noisy, { stderr: 'pipe' });
+    const { stderr } = transport;
+    let text = '';
+    stderr?.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    const ended = new Promise((resolve) => stderr?.once('end', resolve));
+    await transport.start();
+    await transport.close();
+    await ended;
+    expect(text).toBe('error: fatal!\nzweite Zeile ä\r\nthe last words');
+  });
+
+  it.for([['pipe'], ['ignore'], [(): void => undefined]] as const)(
+    '[STDIO-005] never holds the server up, however much it says and whoever reads it (%s)',
+    async ([stderr]) => {
+      const talkative = `process.stderr.write('x'.repeat(8_000_000), () => { ${SAY('"done"')} }); ${ECHO}`;
+      const { next } = await run(talkative, { stderr });
+      expect(valueOf(await next())).toBe('done');
+    },
+  );
+
+  it('is not there when it goes elsewhere', () => {
+    expect(prepare(ECHO).transport.stderr).toBeNull();
+    expect(prepare(ECHO, { stderr: 'ignore' }).transport.stderr).toBeNull();
+  });
+});
+
+describe('ending the server', () => {
+  const tell = (file: string, text: string): string => `require('fs').appendFileSync(${JSON.stringify(file)}, '${text} ');`;
+  const stubborn = (file: string): string =>
+    `process.stdin.on('end', () => { ${tell(file, 'end')} }).resume(); setInterval(() => {}, 1000); ${SAY('"ready"')}`;
+
+  it('[STDIO-010] closes its input and waits for it to end', async () => {
+    const file = path.join(await makeFolder(), 'log');
+    const { transport, errors } = await run(`process.stdin.on('end', () => setTimeout(() => { ${tell(file, 'ended')} }, 50)).resume()`);
+    const { pid } = transport;
+    await transport.close();
+    expect(await readFile(file, 'utf8')).toBe('ended ');
+    expect(exists(pid)).toBe(false);
+    expect(errors).toEqual([]);
+  });
+
+  it('[STDIO-011][STDIO-012] sends SIGTERM to one that does not end, and waits again', async () => {
+    const file = path.join(await makeFolder(), 'log');
+    const polite = `process.on('SIGTERM', () => { ${tell(file, 'SIGTERM')} process.exit() });${stubborn(file)}`;
+    const { transport, next } = await run(polite, { stdinCloseMs: 100 });
+    await next();
+    const { pid } = transport;
+    const { ms } = await timed(transport.close());
+    expect(ms).toBeGreaterThanOrEqual(99);
+    expect(await readFile(file, 'utf8')).toBe('end SIGTERM ');
+    expect(exists(pid)).toBe(false);
+  });
+
+  it('[STDIO-011][STDIO-012] kills one that ignores SIGTERM, and leaves no zombie', async () => {
+    const file = path.join(await makeFolder(), 'log');
+    const deaf = `process.on('SIGTERM', () => { ${tell(file, 'SIGTERM')} });${stubborn(file)}`;
+    const { transport, next } = await run(deaf, { stdinCloseMs: 50, terminateMs: 200 });
+    await next();
+    const { pid } = transport;
+    await transport.close();
+    expect(await readFile(file, 'utf8')).toBe('end SIGTERM ');
+    expect(exists(pid)).toBe(false);
+  });
+
+  it('takes what a server says at the last from the pipe, so that it can end', async () => {
+    const wordy = `process.stdin.on('end', () => process.stdout.write('x'.repeat(4_000_000), () => process.exit())).resume(); ${SAY('"ready"')} setInterval(() => {}, 1000)`;
+    const { transport, next } = await run(wordy, { stdinCloseMs: 10_000 });
+    await next();
+    await transport.close();
+  });
+
+  it('does not wait for a process that the server started and that holds its pipes', async () => {
+    const mother = `const child = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 3000)'], { stdio: ['ignore', 'inherit', 'inherit'] }); ${SAY('child.pid')} process.stdin.on('end', () => process.exit()).resume()`;
+    const { transport, next } = await run(mother, { stderr: 'ignore' });
+    const child = valueOf(await next()) as number;
+    const { ms } = await timed(transport.close());
+    expect(ms).toBeLessThan(1500);
+    process.kill(child, 'SIGKILL');
+  });
+});
+
+describe('a server that ends by itself', () => {
+  it('is reported with its code and its last words, and then the transport closes', async () => {
+    const { errors, closed } = await run(`process.stderr.write('loading\\nError: DATABASE_URL is not set\\n'); process.exitCode = 3`, {
+      stderr: () => undefined,
+    });
+    await closed;
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toBeInstanceOf(ServerProcessExitedError);
+    expect(errors[0]).toMatchObject({
+      code: 'ERR_SERVER_PROCESS_EXITED',
+      exitCode: 3,
+      signal: null,
+      lastStderrLines: ['loading', 'Error: DATABASE_URL is not set'],
+    });
+    expect(errors[0]?.message).toMatch(/exited with code 3\. Its standard error ends with:\nloading\nError: DATABASE_URL is not set$/);
+  });
+
+  it('is reported with the signal that ended it', async () => {
+    const { transport, errors, closed, next } = await run(SAY('1') + ECHO);
+    await next();
+    process.kill(transport.pid ?? 0, 'SIGKILL');
+    await closed;
+    expect(errors).toMatchObject([{ code: 'ERR_SERVER_PROCESS_EXITED', exitCode: null, signal: 'SIGKILL' }]);
+    expect(errors[0]?.message).toMatch(/was ended by SIGKILL\. Look at its standard error/);
+    await expect(transport.send(ask)).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+  });
+
+  it('keeps its last 20 lines, each of 4,096 characters at most', async () => {
+    const script = `for (let n = 0; n < 100; n++) console.error('line ' + n); process.stderr.write('y'.repeat(10_000)); process.exitCode = 1`;
+    const { errors, closed } = await run(script, { stderr: () => undefined });
+    await closed;
+    const { lastStderrLines } = errors[0] as ServerProcessExitedError;
+    expect(lastStderrLines).toHaveLength(20);
+    expect(lastStderrLines.slice(-4).map((line) => line.length)).toEqual([7, 4096, 4096, 1808]);
+  });
+
+  it('is reported when it ends in good order without a word: it was no server', async () => {
+    const { errors, closed } = await run('');
+    await closed;
+    expect(errors).toMatchObject([{ exitCode: 0 }]);
+  });
+
+  it('[STDIO-014] is no error when it has spoken: a server may end the session', async () => {
+    const { messages, errors, closed } = await run(`${SAY('"bye"')} process.stdout.end()`);
+    await closed;
+    expect(messages.map(valueOf)).toEqual(['bye']);
+    expect(errors).toEqual([]);
+  });
+
+  it('is heard to the end before it is reported', async () => {
+    const { messages, errors, closed } = await run(`for (let n = 0; n < 1000; n++) { ${SAY('n')} } process.exitCode = 1`);
+    const counts: number[] = [];
+    await closed;
+    counts.push(messages.length);
+    expect(counts).toEqual([1000]);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('is noticed although a process that it started holds its output', async () => {
+    const mother = `const child = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 3000)'], { stdio: ['ignore', 'inherit', 'ignore'] }); ${SAY('child.pid')} process.stdin.on('data', () => process.exit(4))`;
+    const { transport, errors, next, closed } = await run(mother);
+    const child = valueOf(await next()) as number;
+    await transport.send(ask);
+    const { ms } = await timed(closed);
+    process.kill(child, 'SIGKILL');
+    expect(errors).toMatchObject([{ exitCode: 4 }]);
+    expect(ms).toBeLessThan(1500);
+  });
+
+  it('[ROBUSTNESS-5] does no harm when it ends in the middle of a message, or while it is written to', async () => {
+    const { transport, errors, closed, next } = await run(
+      `${SAY('1')} process.stdout.write('{"jsonrpc":"2.0","id":1,'); process.stdin.once('data', () => process.exit(5))`,
+    );
+    await next();
+    const sends = Array.from({ length: 200 }, () =>
+      transport.send({ jsonrpc: '2.0', method: 'note', params: { pad: 'x'.repeat(20_000) } }).catch(() => undefined),
+    );
+    await closed;
+    await Promise.all(sends);
+    expect(errors.map((error) => (error as { code?: string }).code)).toEqual(['ERR_PARSE', 'ERR_SERVER_PROCESS_EXITED']);
+  });
+
+  it('is ended as a client ends it when it closes its output and lives on', async () => {
+    const { transport, closed } = await run(
+      `${SAY('1')} process.stdin.on('end', () => process.exit()).resume(); require('fs').closeSync(1); setInterval(() => {}, 1000)`,
+    );
+    const { pid } = transport;
+    await closed;
+    expect(exists(pid)).toBe(false);
+  });
+});
+
+describe('a hostile server', () => {
+  it('[ROBUSTNESS-7] that sends a line without end is reported once and read on', async () => {
+    const script = `const piece = 'x'.repeat(1 << 20); let n = 0; (function go() { if (n++ < 40) process.stdout.write(piece, go); else { process.stdout.write('\\n'); ${SAY('"after"')} } })(); process.stdin.resume()`;
+    const { errors, next } = await run(script);
+    const before = process.memoryUsage().rss;
+    expect(valueOf(await next())).toBe('after');
+    expect(errors).toMatchObject([{ code: 'ERR_MESSAGE_TOO_LARGE', maxBytes: 16 * 1024 * 1024 }]);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
+  });
+
+  it('that prints a banner is reported and read on', async () => {
+    const { errors, next } = await run(`console.log('Server running on stdio'); ${SAY('"ready"')} ${ECHO}`);
+    expect(valueOf(await next())).toBe('ready');
+    expect(errors).toMatchObject([{ code: 'ERR_PARSE' }]);
+  });
+});
+
+describe('stdioTransport', () => {
+  it('is a transport, and a factory of fresh ones that run processes of their own', async () => {
+    const source = stdioTransport({ command: process.execPath, args: ['-e', SAY('process.pid') + ECHO] });
+    const pids = new Set<unknown>();
+    for (const transport of [source, source(), source()]) {
+      const received = new Promise<JsonRpcMessage>((resolve) => {
+        transport.onmessage = resolve;
+      });
+      await transport.start();
+      pids.add(valueOf(await received));
+      await transport.close();
+    }
+    expect(pids.size).toBe(3);
+    expect(source.pid).toBeUndefined();
+  });
+
+  it('[STDIO-015] runs the server again after it has died', async () => {
+    const source = stdioTransport({
+      command: process.execPath,
+      args: ['-e', `process.stdin.once('data', () => process.exit(1)); ${SAY('process.pid')}`],
+    });
+    const died = new Promise<void>((resolve) => {
+      source.onclose = resolve;
+    });
+    await source.start();
+    await source.send(ask);
+    await died;
+    await expect(source.start()).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+    const again = source();
+    const received = new Promise<JsonRpcMessage>((resolve) => {
+      again.onmessage = resolve;
+    });
+    await again.start();
+    expect(valueOf(await received)).toEqual(expect.any(Number));
+    await again.close();
+  });
+
+  it('names its server without telling its arguments', () => {
+    const keyOf = (args: readonly string[]): string => stdioTransport({ command: 'server', args }).eraKey;
+    expect(keyOf(['--token', 'secret'])).toMatch(/^stdio:server#[\w-]{43}$/);
+    expect(keyOf(['--token', 'secret'])).toBe(keyOf(['--token', 'secret']));
+    expect(keyOf(['--token', 'other'])).not.toBe(keyOf(['--token', 'secret']));
+    expect(stdioTransport({ command: 'server' })()).toHaveProperty('eraKey', stdioTransport({ command: 'server' }).eraKey);
+  });
+});

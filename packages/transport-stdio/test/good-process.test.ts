@@ -1,0 +1,256 @@
+/** A stdio server is a good process: real processes, ended in every way. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildFixtures, removeFolders } from './fixture.ts';
+import { ServerProcess, timed } from './server-process.ts';
+
+let fixtures: Awaited<ReturnType<typeof buildFixtures<'process-server' | 'middle-man'>>>;
+
+beforeAll(async () => {
+  fixtures = await buildFixtures('process-server', 'middle-man');
+});
+afterAll(removeFolders);
+
+const start = (how = 'serve'): Promise<ServerProcess> => ServerProcess.start(fixtures['process-server'], how);
+const EXIT_OK = { code: 0, signal: null };
+
+describe('the end of the input', () => {
+  it.for(['serve', 'transport'])(
+    '[ROBUSTNESS-13][STDIO-013] ends the process in under a second with code 0, although a timer keeps it alive (%s)',
+    async (how) => {
+      const server = await start(how);
+      server.write({ id: 1, method: 'keepAlive' });
+      await server.answers(1);
+      server.child.stdin?.end();
+      const { value, ms } = await timed(server.exited);
+      expect(value).toEqual(EXIT_OK);
+      expect(ms).toBeLessThan(1000);
+    },
+  );
+
+  it.for(['serve', 'transport'])('lets what was asked before it be answered (%s)', async (how) => {
+    const server = await start(how);
+    server.write({ id: 1, method: 'slow', params: { ms: 50 } }, { id: 2, method: 'echo', params: { a: 1 } });
+    server.child.stdin?.end();
+    expect(await server.exited).toEqual(EXIT_OK);
+    expect(server.messages.map((message) => message.id)).toEqual([2, 1]);
+  });
+
+  it('[ROBUSTNESS-13] aborts what still runs after 500 ms, and ends in under a second', async () => {
+    const server = await start();
+    server.write({ id: 1, method: 'slow', params: { ms: 60_000 } });
+    server.child.stdin?.end();
+    const { value, ms } = await timed(server.exited);
+    expect(value).toEqual(EXIT_OK);
+    expect(ms).toBeGreaterThan(400);
+    expect(ms).toBeLessThan(1000);
+    await server.stderrEnded;
+    expect(server.stderrLines).toContain('aborted');
+  });
+
+  it('leaves the process alone where the program says so', async () => {
+    const server = await start('stay');
+    server.write({ id: 1, method: 'keepAlive' });
+    await server.answers(1);
+    server.child.stdin?.end();
+    await server.says('closed');
+    // A process that was to be ended would be gone before a timer of its own could tell.
+    server.child.kill('SIGKILL');
+    expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  });
+});
+
+describe('a signal', () => {
+  it.for(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '[ROBUSTNESS-13] %s ends the process in under a second with code 0, after what is in flight',
+    async (signal) => {
+      const server = await start();
+      server.write({ id: 1, method: 'keepAlive' }, { id: 2, method: 'slow', params: { ms: 100 } });
+      await server.answers(1);
+      server.child.kill(signal);
+      const { value, ms } = await timed(server.exited);
+      expect(value).toEqual(EXIT_OK);
+      expect(ms).toBeLessThan(1000);
+      expect(server.messages.map((message) => message.id)).toEqual([1, 2]);
+    },
+  );
+
+  it('[ROBUSTNESS-13] aborts what does not end within 500 ms', async () => {
+    const server = await start();
+    server.write({ id: 1, method: 'slow', params: { ms: 60_000 } }, { id: 2, method: 'echo' });
+    await server.answers(1);
+    server.child.kill('SIGTERM');
+    const { value, ms } = await timed(server.exited);
+    expect(value).toEqual(EXIT_OK);
+    expect(ms).toBeLessThan(1000);
+    await server.stderrEnded;
+    expect(server.stderrLines).toContain('aborted');
+  });
+
+  it('[ROBUSTNESS-13] ends the process in under a second although the client reads nothing', async () => {
+    const server = new ServerProcess([fixtures['process-server']]);
+    server.child.stdout?.pause();
+    await server.says('ready');
+    server.write({ id: 1, method: 'big', params: { bytes: 8_000_000 } }, { id: 2, method: 'log' });
+    await server.says('Küche');
+    server.child.kill('SIGTERM');
+    const { value, ms } = await timed(server.exited);
+    expect(value).toEqual(EXIT_OK);
+    expect(ms).toBeLessThan(1000);
+  });
+
+  it('ends the process at once when it comes again', async () => {
+    const server = await start();
+    server.write({ id: 1, method: 'slow', params: { ms: 60_000 } }, { id: 2, method: 'echo' });
+    await server.answers(1);
+    server.child.kill('SIGTERM');
+    // A refused request tells that the first signal has arrived.
+    server.write({ id: 3, method: 'echo' });
+    await server.answers(2);
+    server.child.kill('SIGTERM');
+    const { value, ms } = await timed(server.exited);
+    expect(value).toEqual(EXIT_OK);
+    expect(ms).toBeLessThan(350);
+  });
+});
+
+describe('a client that is gone', () => {
+  it('[ROBUSTNESS-13][ROBUSTNESS-5] that reads neither answers nor logs any more: a broken pipe ends the process in under a second with code 0', async () => {
+    const server = await start();
+    server.write({ id: 1, method: 'keepAlive' });
+    await server.answers(1);
+    server.child.stdout?.destroy();
+    server.child.stderr?.destroy();
+    server.write({ id: 2, method: 'stray' }, { id: 3, method: 'echo' });
+    const { value, ms } = await timed(server.exited);
+    expect(value).toEqual(EXIT_OK);
+    expect(ms).toBeLessThan(1000);
+  });
+
+  it('[ROBUSTNESS-13] that was killed while somebody else holds the pipes: the process ends in under a second', async () => {
+    const server = await ServerProcess.start(fixtures['middle-man'], fixtures['process-server']);
+    server.write({ id: 1, method: 'keepAlive' });
+    await server.answers(1);
+    // This process goes on to hold both ends, so the server sees no end of its input.
+    server.child.kill('SIGKILL');
+    expect((await server.exited).signal).toBe('SIGKILL');
+    const { ms } = await timed(server.stderrEnded);
+    expect(ms).toBeLessThan(1000);
+    expect(server.stderrLines.join('\n')).toMatch(/closed\ncpu \d+$/);
+  });
+
+  it('[ROBUSTNESS-13] leaves no process that spins', async () => {
+    const server = await start();
+    server.write({ id: 1, method: 'keepAlive' });
+    await server.answers(1);
+    server.child.stdin?.end();
+    await server.stderrEnded;
+    const cpuMs = Number(/cpu (\d+)/.exec(server.stderrLines.join('\n'))?.[1]);
+    const { ms } = await timed(server.exited);
+    expect(cpuMs).toBeLessThan(1000);
+    expect(ms).toBeLessThan(1000);
+  });
+});
+
+describe('standard output', () => {
+  it.for(['serve', 'transport'])(
+    '[ROBUSTNESS-13][STDIO-002] carries messages alone: whatever else is written goes to standard error (%s)',
+    async (how) => {
+      const server = await start(how);
+      server.write({ id: 1, method: 'stray' }, { id: 2, method: 'stray' }, { id: 3, method: 'echo' });
+      server.child.stdin?.end();
+      await Promise.all([server.exited, server.stderrEnded]);
+      expect(server.messages).toEqual([
+        { jsonrpc: '2.0', id: 1, result: {} },
+        { jsonrpc: '2.0', id: 2, result: {} },
+        { jsonrpc: '2.0', id: 3, result: {} },
+      ]);
+      for (const text of [
+        'console.log',
+        'console.info',
+        "{ stray: 'console.dir' }",
+        "'console.table'",
+        'stray process.stdout.write',
+        'stray bytes',
+      ]) {
+        expect(server.stderrLines.filter((line) => line.includes(text) && !line.startsWith('[mortise]'))).toHaveLength(2);
+      }
+    },
+  );
+
+  it('warns once, and names what was written and where', async () => {
+    const server = await start();
+    server.write({ id: 1, method: 'stray' }, { id: 2, method: 'stray' });
+    server.child.stdin?.end();
+    await server.stderrEnded;
+    const warnings = server.stderrLines.filter((line) => line.startsWith('[mortise]'));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(
+      /"stray console\.log", written by console\.log at .*process-server\.mjs:\d+:\d+, was moved to standard error/,
+    );
+  });
+
+  it('is given back when the program closes, and so are the signals; nothing keeps the process alive', async () => {
+    const server = await start();
+    server.write({ id: 1, method: 'close' });
+    expect(await server.exited).toEqual(EXIT_OK);
+    expect(server.messages).toEqual([
+      { jsonrpc: '2.0', id: 1, result: {} },
+      { listeners: [0, 0, 0], hasOwnWrite: false },
+    ]);
+  });
+
+  it('[STDIO-014] ends with the process when the server ends the session', async () => {
+    const server = await start('transport');
+    server.write({ id: 1, method: 'close' });
+    await server.answers(1);
+    expect(await server.exited).toEqual(EXIT_OK);
+  });
+});
+
+describe('standard error', () => {
+  it('[STDIO-004] is free for logging in UTF-8', async () => {
+    const server = await start();
+    server.write({ id: 1, method: 'log' });
+    await server.says('ein Gruß aus der Küche 漢字 😀');
+    await server.answers(1);
+    server.child.stdin?.end();
+    await server.exited;
+  });
+});
+
+describe('what is read', () => {
+  it('[ROBUSTNESS-13] lets request 0 be cancelled', async () => {
+    const server = await start();
+    server.write({ id: 0, method: 'slow', params: { ms: 60_000 } }, { method: 'notifications/cancelled', params: { requestId: 0 } });
+    await server.says('aborted');
+    server.write({ id: 1, method: 'echo' });
+    server.child.stdin?.end();
+    await server.exited;
+    expect(server.messages.map((message) => message.id)).toEqual([1]);
+  });
+
+  it('[ROBUSTNESS-7] may hold a line of 10 MiB, and none beyond 16 MiB, which is answered without an id', async () => {
+    const server = await start();
+    const text = 'x'.repeat(10 * 1024 * 1024);
+    server.write({ id: 1, method: 'echo', params: { text } });
+    await server.answers(1);
+    server.write({ id: 2, method: 'echo', params: { text: text + text } }, { id: 3, method: 'echo' });
+    await server.answers(3);
+    server.child.stdin?.end();
+    await server.exited;
+    expect(server.messages[0]).toEqual({ jsonrpc: '2.0', id: 1, result: { text } });
+    expect(server.messages[1]).toMatchObject({ id: null, error: { code: -32600 } });
+    expect(server.messages[2]).toMatchObject({ id: 3, result: {} });
+  });
+
+  it('[ROBUSTNESS-4][ROBUSTNESS-5] may be garbage: it is answered with -32700, and the next line is read', async () => {
+    const server = await start();
+    server.child.stdin?.write(Buffer.concat([Buffer.from('{"jsonrpc": oops\n"'), Buffer.from([0xff]), Buffer.from('"\r\n\r\n\n')]));
+    server.write({ id: 1, method: 'echo' });
+    await server.answers(3);
+    server.child.stdin?.end();
+    await server.exited;
+    expect(server.messages).toMatchObject([{ error: { code: -32700 } }, { error: { code: -32700 } }, { id: 1, result: {} }]);
+  });
+});

@@ -1,0 +1,77 @@
+/** A server's process, spoken to by hand: no transport of ours stands between the test and its bytes. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export class ServerProcess {
+  readonly child: ChildProcess;
+  readonly stdoutLines: string[] = [];
+  readonly stderrLines: string[] = [];
+  readonly exited: Promise<Exit>;
+  /** Resolves when nobody holds the other end of its standard error any more. */
+  readonly stderrEnded: Promise<void>;
+  readonly #waiters = new Set<() => void>();
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, args, { stdio: 'pipe' });
+    this.child.stdin?.on('error', () => undefined);
+    this.exited = new Promise((resolve) => this.child.once('exit', (code, signal) => resolve({ code, signal })));
+    this.#collect(this.child.stdout, this.stdoutLines);
+    this.stderrEnded = this.#collect(this.child.stderr, this.stderrLines);
+  }
+
+  /** Starts a server and waits until it says that it is ready. */
+  static async start(...args: readonly string[]): Promise<ServerProcess> {
+    const server = new ServerProcess(args);
+    await server.says('ready');
+    return server;
+  }
+
+  get messages(): readonly { readonly id?: unknown; readonly result?: unknown; readonly error?: unknown }[] {
+    return this.stdoutLines.map((line) => JSON.parse(line) as object);
+  }
+
+  /** Writes requests or notifications, all at once. */
+  write(...messages: readonly object[]): void {
+    this.child.stdin?.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  }
+
+  /** Waits for a line on standard error. */
+  async says(text: string): Promise<void> {
+    await this.until(() => this.stderrLines.some((line) => line.includes(text)));
+  }
+
+  /** Waits for so many lines on standard output. */
+  async answers(count: number): Promise<void> {
+    await this.until(() => this.stdoutLines.length >= count);
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>((resolve) => this.#waiters.add(resolve));
+  }
+
+  #collect(stream: NodeJS.ReadableStream | null, lines: string[]): Promise<void> {
+    if (!stream) throw new Error('no pipe');
+    return new Promise((resolve) => {
+      const reader = createInterface({ input: stream });
+      reader.on('line', (line) => {
+        lines.push(line);
+        for (const wake of this.#waiters) wake();
+        this.#waiters.clear();
+      });
+      reader.on('close', resolve);
+    });
+  }
+}
+
+/** How long something takes, in milliseconds. */
+export async function timed<T>(promise: Promise<T>): Promise<{ readonly value: T; readonly ms: number }> {
+  const start = performance.now();
+  const value = await promise;
+  return { value, ms: performance.now() - start };
+}
