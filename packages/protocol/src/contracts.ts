@@ -4,7 +4,16 @@
  */
 
 export type { AuthInfo, Principal } from './contracts/principal.ts';
-export type { CallOrigin, EndpointTransport, ExchangeCall, LegacySession, McpEndpoint, ParamHeaders, SessionLink, SessionState } from './contracts/mcp-endpoint.ts';
+export type {
+  CallOrigin,
+  EndpointTransport,
+  ExchangeCall,
+  LegacySession,
+  McpEndpoint,
+  ParamHeaders,
+  SessionLink,
+  SessionState,
+} from './contracts/mcp-endpoint.ts';
 export type { Ask, HandlerRun } from './contracts/handler-run.ts';
 export type {
   ClientExtension,

@@ -3,7 +3,14 @@
  * `Revision.errorCodes`.
  */
 
-import { INVALID_PARAMS, isJsonObject, type JsonObject, type JsonRpcErrorObject, ProtocolError, type RemoteError } from '@mortise/jsonrpc-core';
+import {
+  INVALID_PARAMS,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcErrorObject,
+  ProtocolError,
+  type RemoteError,
+} from '@mortise/jsonrpc-core';
 import type { ClientCapabilities } from './model/capabilities.ts';
 import type { ElicitRequestURLParams } from './model/elicitation.ts';
 
@@ -46,7 +53,11 @@ export function unsupportedVersionError(requested: string, supported: readonly s
 /** The error for a request that needs undeclared capabilities. @see 2026-07-28 basic/index#error-codes */
 export function missingCapabilityError(requiredCapabilities: ClientCapabilities): ProtocolError {
   const data: MissingCapabilityData = { requiredCapabilities };
-  return new ProtocolError(MISSING_CLIENT_CAPABILITY, `The request needs client capabilities that it does not declare: ${capabilityNames(requiredCapabilities)}`, data);
+  return new ProtocolError(
+    MISSING_CLIENT_CAPABILITY,
+    `The request needs client capabilities that it does not declare: ${capabilityNames(requiredCapabilities)}`,
+    data,
+  );
 }
 
 /** The error for a header that is missing or does not say what the body says. @see 2026-07-28 basic/transports/streamable-http */

@@ -83,7 +83,17 @@ export type { InitializeRequest, InitializeRequestParams, InitializeResult } fro
 export { isInitializeRequest } from './model/lifecycle.ts';
 export type { LoggingLevel, LoggingMessageNotificationParams, SetLevelRequestParams } from './model/logging.ts';
 export { isLevelEnabled, isLoggingLevel, LOGGING_LEVELS } from './model/logging.ts';
-export type { EmptyResult, MetaObject, NotificationMeta, NotificationParams, RequestMeta, RequestParams, Result, ResultMeta, ResultType } from './model/meta.ts';
+export type {
+  EmptyResult,
+  MetaObject,
+  NotificationMeta,
+  NotificationParams,
+  RequestMeta,
+  RequestParams,
+  Result,
+  ResultMeta,
+  ResultType,
+} from './model/meta.ts';
 export type { Cursor, PaginatedRequestParams, PaginatedResult } from './model/pagination.ts';
 export type { Progress, ProgressNotificationParams, ProgressToken } from './model/progress.ts';
 export { isProgressToken } from './model/progress.ts';
@@ -181,7 +191,18 @@ export {
 } from './revisions/index.ts';
 export { REVISION_CHANGES } from './revisions/changes.ts';
 export { mirrorStructuredContent } from './revisions/mirror-structured-content.ts';
-export type { Conversions, Convert, Direction, Era, HttpRules, MethodFacts, Revision, RevisionChange, Rules, RuleValue } from './revisions/revision.ts';
+export type {
+  Conversions,
+  Convert,
+  Direction,
+  Era,
+  HttpRules,
+  MethodFacts,
+  Revision,
+  RevisionChange,
+  Rules,
+  RuleValue,
+} from './revisions/revision.ts';
 export {
   HEADER_MISMATCH,
   headerMismatchError,

@@ -41,7 +41,13 @@ export {
   SubscriptionsAcknowledgedNotificationParamsSchema,
   SubscriptionsListenRequestParamsSchema,
 } from './schemas/lifecycle.ts';
-export { EmptyResultSchema, LoggingLevelSchema, ModernRequestMetaSchema, NotificationParamsSchema, RequestParamsSchema } from './schemas/meta.ts';
+export {
+  EmptyResultSchema,
+  LoggingLevelSchema,
+  ModernRequestMetaSchema,
+  NotificationParamsSchema,
+  RequestParamsSchema,
+} from './schemas/meta.ts';
 export {
   GetPromptRequestParamsSchema,
   GetPromptResultSchema,

@@ -11,7 +11,8 @@ export const MAX_TOOL_NAME_LENGTH = 128;
  */
 export function checkToolName(name: string): string | undefined {
   if (name === '') return 'Tool name is empty: use 1 to 128 letters, digits, "_", "-" and "."';
-  if (name.length > MAX_TOOL_NAME_LENGTH) return `Tool name "${name.slice(0, 40)}..." has ${name.length} characters: at most ${MAX_TOOL_NAME_LENGTH} are allowed`;
+  if (name.length > MAX_TOOL_NAME_LENGTH)
+    return `Tool name "${name.slice(0, 40)}..." has ${name.length} characters: at most ${MAX_TOOL_NAME_LENGTH} are allowed`;
   const [bad] = /[^A-Za-z0-9_.-]/u.exec(name) ?? [];
   if (bad === undefined) return undefined;
   return `Tool name "${name}" has the character ${JSON.stringify(bad)}: use letters, digits, "_", "-" and "."`;

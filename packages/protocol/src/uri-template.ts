@@ -15,7 +15,9 @@ export class UriTemplate {
   private constructor(template: string) {
     this.template = template;
     this.#parts = parseTemplate(template);
-    this.variableNames = [...new Set(this.#parts.flatMap((part) => (typeof part === 'string' ? [] : part.variables.map(({ name }) => name))))];
+    this.variableNames = [
+      ...new Set(this.#parts.flatMap((part) => (typeof part === 'string' ? [] : part.variables.map(({ name }) => name)))),
+    ];
   }
 
   /**

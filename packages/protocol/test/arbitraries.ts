@@ -23,13 +23,25 @@ export const meta: Arb = fc.constant({ 'com.example/key': { a: 1 } });
 const openObject: Arb = fc.constantFrom({}, { setting: true });
 const settings: Arb = fc.constantFrom({}, { 'com.example/ext': {} });
 const icons: Arb = fc.constant([{ src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['48x48'], theme: 'dark' }]);
-const annotations: Arb = shape({}, { audience: fc.constant(['user']), priority: fc.constantFrom(0, 0.5, 1), lastModified: fc.constant('2025-01-12T15:00:58Z') });
+const annotations: Arb = shape(
+  {},
+  { audience: fc.constant(['user']), priority: fc.constantFrom(0, 0.5, 1), lastModified: fc.constant('2025-01-12T15:00:58Z') },
+);
 
 const named: Shape = { title: text, icons };
 export const implementation: Arb = shape({ name: text, version: text }, { ...named, description: text, websiteUrl: uri });
-export const resource: Arb = shape({ uri, name: text }, { ...named, description: text, mimeType: text, annotations, size: int, _meta: meta });
-export const resourceTemplate: Arb = shape({ uriTemplate: fc.constant('a://{b}'), name: text }, { ...named, description: text, mimeType: text, annotations, _meta: meta });
-export const resourceContents: Arb = fc.oneof(shape({ uri, text }, { mimeType: text, _meta: meta }), shape({ uri, blob: fc.constant('AA==') }, { mimeType: text, _meta: meta }));
+export const resource: Arb = shape(
+  { uri, name: text },
+  { ...named, description: text, mimeType: text, annotations, size: int, _meta: meta },
+);
+export const resourceTemplate: Arb = shape(
+  { uriTemplate: fc.constant('a://{b}'), name: text },
+  { ...named, description: text, mimeType: text, annotations, _meta: meta },
+);
+export const resourceContents: Arb = fc.oneof(
+  shape({ uri, text }, { mimeType: text, _meta: meta }),
+  shape({ uri, blob: fc.constant('AA==') }, { mimeType: text, _meta: meta }),
+);
 
 const blockRest: Shape = { annotations, _meta: meta };
 const type = (name: string): Arb => fc.constant(name);
@@ -39,10 +51,18 @@ const link: Arb = fc.tuple(resource).map(([value]) => ({ ...(value as JsonObject
 const embedded: Arb = shape({ type: type('resource'), resource: resourceContents }, blockRest);
 export const block: Arb = fc.oneof(textBlock, media('image'), media('audio'), link, embedded);
 /** Content of a sampling message that every revision can carry, converted. */
-export const plainSamplingContent: Arb = fc.oneof(textBlock, media('image'), media('audio'), fc.array(fc.oneof(textBlock, media('image')), { minLength: 1, maxLength: 2 }));
+export const plainSamplingContent: Arb = fc.oneof(
+  textBlock,
+  media('image'),
+  media('audio'),
+  fc.array(fc.oneof(textBlock, media('image')), { minLength: 1, maxLength: 2 }),
+);
 const toolBlocks: Arb = fc.oneof(
   shape({ type: type('tool_use'), id: text, name: text, input: openObject }, { _meta: meta }),
-  shape({ type: type('tool_result'), toolUseId: text, content: fc.array(block, { maxLength: 1 }) }, { structuredContent: fc.jsonValue({ maxDepth: 1 }) as Arb, isError: bool, _meta: meta }),
+  shape(
+    { type: type('tool_result'), toolUseId: text, content: fc.array(block, { maxLength: 1 }) },
+    { structuredContent: fc.jsonValue({ maxDepth: 1 }) as Arb, isError: bool, _meta: meta },
+  ),
 );
 export const samplingContent: Arb = fc.oneof(plainSamplingContent, toolBlocks, fc.array(toolBlocks, { maxLength: 2 }));
 
@@ -58,7 +78,11 @@ export const tool: Arb = shape(
   {
     ...named,
     description: text,
-    outputSchema: fc.constantFrom<JsonValue>({ type: 'object', properties: { a: true } }, { type: 'array', items: {} }, { oneOf: [{ type: 'string' }] }),
+    outputSchema: fc.constantFrom<JsonValue>(
+      { type: 'object', properties: { a: true } },
+      { type: 'array', items: {} },
+      { oneOf: [{ type: 'string' }] },
+    ),
     annotations: shape({}, { title: text, readOnlyHint: bool, destructiveHint: bool, idempotentHint: bool, openWorldHint: bool }),
     execution: shape({}, { taskSupport: fc.constantFrom('optional', 'required', 'forbidden') }),
     _meta: meta,
@@ -66,7 +90,12 @@ export const tool: Arb = shape(
 );
 export const prompt: Arb = shape(
   { name: text },
-  { ...named, description: text, arguments: fc.array(shape({ name: text }, { title: text, description: text, required: bool }), { maxLength: 2 }), _meta: meta },
+  {
+    ...named,
+    description: text,
+    arguments: fc.array(shape({ name: text }, { title: text, description: text, required: bool }), { maxLength: 2 }),
+    _meta: meta,
+  },
 );
 
 export const clientCapabilities: Arb = shape(
@@ -76,7 +105,14 @@ export const clientCapabilities: Arb = shape(
     roots: shape({}, { listChanged: bool }),
     sampling: shape({}, { context: openObject, tools: openObject }),
     elicitation: shape({}, { form: openObject, url: openObject }),
-    tasks: shape({}, { list: openObject, cancel: openObject, requests: shape({}, { sampling: shape({}, { createMessage: openObject }), elicitation: shape({}, { create: openObject }) }) }),
+    tasks: shape(
+      {},
+      {
+        list: openObject,
+        cancel: openObject,
+        requests: shape({}, { sampling: shape({}, { createMessage: openObject }), elicitation: shape({}, { create: openObject }) }),
+      },
+    ),
     extensions: settings,
   },
 );
@@ -105,29 +141,65 @@ const task: Arb = shape({}, { ttl: int });
 const stringMap: Arb = fc.constantFrom({}, { a: 'b' });
 
 const enumField: Arb = shape({ type: type('string'), enum: texts }, { title: text, description: text, default: text });
-const titledField: Arb = shape({ type: type('string'), oneOf: fc.constant([{ const: 'a', title: 'A' }]) }, { title: text, description: text, default: text });
-const legacyField: Arb = shape({ type: type('string'), enum: fc.constant(['a']), enumNames: fc.constant(['A']) }, { title: text, description: text });
+const titledField: Arb = shape(
+  { type: type('string'), oneOf: fc.constant([{ const: 'a', title: 'A' }]) },
+  { title: text, description: text, default: text },
+);
+const legacyField: Arb = shape(
+  { type: type('string'), enum: fc.constant(['a']), enumNames: fc.constant(['A']) },
+  { title: text, description: text },
+);
 const plainField: Arb = fc.oneof(
-  shape({ type: type('string') }, { title: text, description: text, minLength: int, maxLength: int, format: fc.constantFrom('email', 'uri', 'date', 'date-time'), default: text }),
+  shape(
+    { type: type('string') },
+    {
+      title: text,
+      description: text,
+      minLength: int,
+      maxLength: int,
+      format: fc.constantFrom('email', 'uri', 'date', 'date-time'),
+      default: text,
+    },
+  ),
   shape({ type: fc.constantFrom('number', 'integer') }, { title: text, description: text, minimum: int, maximum: int, default: int }),
   shape({ type: type('boolean') }, { title: text, description: text, default: bool }),
 );
 const severalField: Arb = fc.oneof(
-  shape({ type: type('array'), items: fc.constant({ type: 'string', enum: ['a'] }) }, { title: text, minItems: int, maxItems: int, default: texts }),
+  shape(
+    { type: type('array'), items: fc.constant({ type: 'string', enum: ['a'] }) },
+    { title: text, minItems: int, maxItems: int, default: texts },
+  ),
   shape({ type: type('array'), items: fc.constant({ anyOf: [{ const: 'a', title: 'A' }] }) }, { description: text, default: texts }),
 );
 const formOf = (field: Arb): Arb =>
   shape(
-    { message: text, requestedSchema: shape({ type: type('object'), properties: fc.dictionary(fc.constantFrom('a', 'b'), field, { maxKeys: 2 }) }, { $schema: text, required: texts }) },
+    {
+      message: text,
+      requestedSchema: shape(
+        { type: type('object'), properties: fc.dictionary(fc.constantFrom('a', 'b'), field, { maxKeys: 2 }) },
+        { $schema: text, required: texts },
+      ),
+    },
     { mode: type('form'), task },
   );
 const page: Arb = shape({ mode: type('url'), message: text, url: uri, elicitationId: text }, { task });
 
 const sampling = (content: Arb, more: Shape): Arb =>
   shape(
-    { messages: fc.array(shape({ role: fc.constantFrom('user', 'assistant'), content }, { _meta: meta }), { maxLength: 2 }), maxTokens: int },
     {
-      modelPreferences: shape({}, { hints: fc.constant([{ name: 'm' }]), costPriority: fc.constant(0.5), speedPriority: fc.constant(0), intelligencePriority: fc.constant(1) }),
+      messages: fc.array(shape({ role: fc.constantFrom('user', 'assistant'), content }, { _meta: meta }), { maxLength: 2 }),
+      maxTokens: int,
+    },
+    {
+      modelPreferences: shape(
+        {},
+        {
+          hints: fc.constant([{ name: 'm' }]),
+          costPriority: fc.constant(0.5),
+          speedPriority: fc.constant(0),
+          intelligencePriority: fc.constant(1),
+        },
+      ),
       systemPrompt: text,
       includeContext: fc.constantFrom('none', 'thisServer', 'allServers'),
       temperature: fc.constant(0.5),
@@ -140,12 +212,18 @@ const sampling = (content: Arb, more: Shape): Arb =>
 
 /** Params of each request. */
 export const params: Readonly<Record<string, Arb>> = {
-  initialize: shape({ protocolVersion: text, capabilities: clientCapabilities, clientInfo: implementation }, { _meta: shape({}, { progressToken: id }) }),
+  initialize: shape(
+    { protocolVersion: text, capabilities: clientCapabilities, clientInfo: implementation },
+    { _meta: shape({}, { progressToken: id }) },
+  ),
   ping: shape({}, { _meta: shape({}, { progressToken: id }) }),
   'server/discover': shape(asked),
   'subscriptions/listen': shape({
     ...asked,
-    notifications: shape({}, { toolsListChanged: bool, promptsListChanged: bool, resourcesListChanged: bool, resourceSubscriptions: texts }),
+    notifications: shape(
+      {},
+      { toolsListChanged: bool, promptsListChanged: bool, resourcesListChanged: bool, resourceSubscriptions: texts },
+    ),
   }),
   'tools/list': shape(asked, { cursor: text }),
   'tools/call': shape({ ...asked, name: text }, { ...round, arguments: openObject, task }),
@@ -170,7 +248,10 @@ export const params: Readonly<Record<string, Arb>> = {
   'tasks/cancel': shape({ taskId: text }),
   'tasks/list': shape({}, { cursor: text }),
   'elicitation/create': fc.oneof(formOf(fc.oneof(plainField, enumField, titledField, legacyField, severalField)), page),
-  'sampling/createMessage': sampling(samplingContent, { tools: fc.array(tool, { maxLength: 1 }), toolChoice: shape({}, { mode: fc.constantFrom('auto', 'required', 'none') }) }),
+  'sampling/createMessage': sampling(samplingContent, {
+    tools: fc.array(tool, { maxLength: 1 }),
+    toolChoice: shape({}, { mode: fc.constantFrom('auto', 'required', 'none') }),
+  }),
   'roots/list': shape({}),
 };
 
@@ -197,9 +278,15 @@ const taskRest: Shape = { statusMessage: text, pollInterval: int };
 
 /** Complete results of what clients request. */
 export const serverResults: Readonly<Record<string, Arb>> = {
-  initialize: shape({ protocolVersion: text, capabilities: serverCapabilities, serverInfo: implementation }, { ...anyMeta, instructions: text }),
+  initialize: shape(
+    { protocolVersion: text, capabilities: serverCapabilities, serverInfo: implementation },
+    { ...anyMeta, instructions: text },
+  ),
   ping: shape({}),
-  'server/discover': shape({ ...cacheable, supportedVersions: texts, capabilities: serverCapabilities }, { ...anyMeta, instructions: text }),
+  'server/discover': shape(
+    { ...cacheable, supportedVersions: texts, capabilities: serverCapabilities },
+    { ...anyMeta, instructions: text },
+  ),
   'tools/list': shape({ ...cacheable, tools: few(tool) }, paged),
   'tools/call': shape({ ...done, content: few(block) }, { ...anyMeta, structuredContent: fc.jsonValue({ maxDepth: 1 }), isError: bool }),
   'resources/list': shape({ ...cacheable, resources: few(resource) }, paged),
@@ -208,7 +295,10 @@ export const serverResults: Readonly<Record<string, Arb>> = {
   'resources/subscribe': shape({}),
   'resources/unsubscribe': shape({}),
   'prompts/list': shape({ ...cacheable, prompts: few(prompt) }, paged),
-  'prompts/get': shape({ ...done, messages: few(shape({ role: fc.constantFrom('user', 'assistant'), content: block })) }, { ...anyMeta, description: text }),
+  'prompts/get': shape(
+    { ...done, messages: few(shape({ role: fc.constantFrom('user', 'assistant'), content: block })) },
+    { ...anyMeta, description: text },
+  ),
   'completion/complete': shape({ ...done, completion: shape({ values: texts }, { total: int, hasMore: bool }) }, anyMeta),
   'logging/setLevel': shape({}),
   'tasks/get': shape(taskState, taskRest),
@@ -219,9 +309,16 @@ export const serverResults: Readonly<Record<string, Arb>> = {
 const answer: Arb = fc.oneof(text, int, bool, texts);
 /** Results of what servers ask. */
 export const clientResults: Readonly<Record<string, Arb>> = {
-  'elicitation/create': shape({ action: fc.constantFrom('accept', 'decline', 'cancel') }, { content: fc.dictionary(fc.constantFrom('a', 'b'), answer) }),
+  'elicitation/create': shape(
+    { action: fc.constantFrom('accept', 'decline', 'cancel') },
+    { content: fc.dictionary(fc.constantFrom('a', 'b'), answer) },
+  ),
   'sampling/createMessage': shape(
-    { role: fc.constantFrom('user', 'assistant'), content: fc.oneof(textBlock, media('image'), media('audio'), fc.array(textBlock, { minLength: 1, maxLength: 2 })), model: text },
+    {
+      role: fc.constantFrom('user', 'assistant'),
+      content: fc.oneof(textBlock, media('image'), media('audio'), fc.array(textBlock, { minLength: 1, maxLength: 2 })),
+      model: text,
+    },
     { stopReason: fc.constantFrom('endTurn', 'custom') },
   ),
   'roots/list': shape({ roots: few(shape({ uri }, { name: text, _meta: meta })) }),

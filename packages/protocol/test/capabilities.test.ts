@@ -23,7 +23,8 @@ describe('hasCapability', () => {
   });
 
   it('knows nothing inherited', () => {
-    for (const name of ['constructor', '__proto__', 'toString', 'sampling.constructor']) expect(hasCapability({ sampling: {} }, name)).toBe(false);
+    for (const name of ['constructor', '__proto__', 'toString', 'sampling.constructor'])
+      expect(hasCapability({ sampling: {} }, name)).toBe(false);
   });
 });
 

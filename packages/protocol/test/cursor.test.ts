@@ -9,9 +9,11 @@ describe('createCursorCodec', () => {
   const codec = createCursorCodec();
 
   it('[PAGE-007] gives back what it was given, for the same list', () => {
-    fc.assert(fc.property(fc.string(), fc.string({ unit: 'grapheme' }), (list, position) => {
-      expect(codec.decode(list, codec.encode(list, position))).toBe(position);
-    }));
+    fc.assert(
+      fc.property(fc.string(), fc.string({ unit: 'grapheme' }), (list, position) => {
+        expect(codec.decode(list, codec.encode(list, position))).toBe(position);
+      }),
+    );
   });
 
   it('[PAGE-007] is stable: one position, one cursor', () => {
@@ -21,7 +23,19 @@ describe('createCursorCodec', () => {
   it('[PAGE-003] looks like nothing to whoever would read or make one', () => {
     const cursor = codec.encode('tools/list', '100');
     expect(cursor).toMatch(/^[\w-]+$/);
-    for (const made of ['', '100', 'MTAw', btoa('100'), 'null', cursor.slice(1), `${cursor}A`, `${cursor}=`, cursor.toLowerCase(), '/'.repeat(5), 'A'.repeat(5000)]) {
+    for (const made of [
+      '',
+      '100',
+      'MTAw',
+      btoa('100'),
+      'null',
+      cursor.slice(1),
+      `${cursor}A`,
+      `${cursor}=`,
+      cursor.toLowerCase(),
+      '/'.repeat(5),
+      'A'.repeat(5000),
+    ]) {
       expect(made === cursor ? undefined : codec.decode('tools/list', made)).toBeUndefined();
     }
   });

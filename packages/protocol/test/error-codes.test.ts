@@ -18,18 +18,27 @@ import { describe, expect, it } from 'vitest';
 
 describe('errors that are sent', () => {
   it('[ERR-006][CAP-026][VERS-003] name what is spoken and what was asked for', () => {
-    expect(unsupportedVersionError('1999-01-01', ['2026-07-28'])).toMatchObject({ rpcCode: -32022, data: { supported: ['2026-07-28'], requested: '1999-01-01' } });
+    expect(unsupportedVersionError('1999-01-01', ['2026-07-28'])).toMatchObject({
+      rpcCode: -32022,
+      data: { supported: ['2026-07-28'], requested: '1999-01-01' },
+    });
   });
 
   it('[ERR-005][META-016][CAP-005] name the capabilities that are missing', () => {
     const error = missingCapabilityError({ elicitation: { url: {} }, extensions: { 'com.example/a': {} } });
-    expect(error).toMatchObject({ rpcCode: -32021, data: { requiredCapabilities: { elicitation: { url: {} }, extensions: { 'com.example/a': {} } } } });
+    expect(error).toMatchObject({
+      rpcCode: -32021,
+      data: { requiredCapabilities: { elicitation: { url: {} }, extensions: { 'com.example/a': {} } } },
+    });
     expect(error.message).toBe('The request needs client capabilities that it does not declare: elicitation.url, extensions');
   });
 
   it('[RES-006][RES-007][ERR-011] say that there is no resource in the words of the revision', () => {
     expect(resourceNotFoundError('a://b', NEWEST.rules.resourceNotFoundCode)).toMatchObject({ rpcCode: -32602, data: { uri: 'a://b' } });
-    expect(resourceNotFoundError('a://b', NEWEST_LEGACY.rules.resourceNotFoundCode)).toMatchObject({ rpcCode: -32002, data: { uri: 'a://b' } });
+    expect(resourceNotFoundError('a://b', NEWEST_LEGACY.rules.resourceNotFoundCode)).toMatchObject({
+      rpcCode: -32002,
+      data: { uri: 'a://b' },
+    });
   });
 
   it('[ELICIT-036] list the pages to be opened first', () => {
@@ -45,19 +54,32 @@ describe('errors that are sent', () => {
 describe('errors that are read', () => {
   it('[ERA-009] prove a modern peer only with the three codes of its own', () => {
     for (const code of [-32020, -32021, -32022]) expect(isModernError(code)).toBe(true);
-    for (const code of [-32601, -32602, -32600, -32001, -32003, -32004, -32000, -32042, -32023, 404]) expect(isModernError(code)).toBe(false);
+    for (const code of [-32601, -32602, -32600, -32001, -32003, -32004, -32000, -32042, -32023, 404])
+      expect(isModernError(code)).toBe(false);
   });
 
   it('[ERR-010][CAP-024] tell a missing capability by -32021, and by -32003 only where its data says so', () => {
     const data = { requiredCapabilities: { sampling: {} } };
     expect(readMissingCapabilities({ code: -32021, data })).toEqual({ sampling: {} });
     expect(readMissingCapabilities({ code: -32003, data })).toEqual({ sampling: {} });
-    for (const error of [{ code: -32003 }, { code: -32003, data: 'x' }, { code: -32001, data }, { code: -32004, data }, { code: -32021, data: [] }]) expect(readMissingCapabilities(error)).toBeUndefined();
+    for (const error of [
+      { code: -32003 },
+      { code: -32003, data: 'x' },
+      { code: -32001, data },
+      { code: -32004, data },
+      { code: -32021, data: [] },
+    ])
+      expect(readMissingCapabilities(error)).toBeUndefined();
   });
 
   it('[VERS-004] offer versions to go on with', () => {
     expect(readSupportedVersions({ code: -32022, data: { supported: ['a', 'b'], requested: 'c' } })).toEqual(['a', 'b']);
-    for (const error of [{ code: -32022 }, { code: -32022, data: { supported: 'a' } }, { code: -32022, data: { supported: [1] } }, { code: -32004, data: { supported: ['a'] } }]) {
+    for (const error of [
+      { code: -32022 },
+      { code: -32022, data: { supported: 'a' } },
+      { code: -32022, data: { supported: [1] } },
+      { code: -32004, data: { supported: ['a'] } },
+    ]) {
       expect(readSupportedVersions(error)).toBeUndefined();
     }
   });

@@ -41,7 +41,14 @@ describe('model guards', () => {
   it('know an initialize request', () => {
     const request = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
     expect(isInitializeRequest(request)).toBe(true);
-    for (const other of [{ ...request, id: null }, { ...request, method: 'ping' }, { ...request, jsonrpc: '1.0' }, { jsonrpc: '2.0', method: 'initialize', params: {} }, null, [request]]) {
+    for (const other of [
+      { ...request, id: null },
+      { ...request, method: 'ping' },
+      { ...request, jsonrpc: '1.0' },
+      { jsonrpc: '2.0', method: 'initialize', params: {} },
+      null,
+      [request],
+    ]) {
       expect(isInitializeRequest(other)).toBe(false);
     }
   });

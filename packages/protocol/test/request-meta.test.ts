@@ -11,7 +11,13 @@ const least = { [VERSION]: '2026-07-28', [CAPABILITIES]: {} };
 
 describe('readRequestMeta', () => {
   it('[META-008][META-009] reads version and capabilities, which are enough', () => {
-    expect(readRequestMeta({ _meta: least })).toEqual({ protocolVersion: '2026-07-28', clientCapabilities: {}, clientInfo: undefined, logLevel: undefined, progressToken: undefined });
+    expect(readRequestMeta({ _meta: least })).toEqual({
+      protocolVersion: '2026-07-28',
+      clientCapabilities: {},
+      clientInfo: undefined,
+      logLevel: undefined,
+      progressToken: undefined,
+    });
   });
 
   it('[META-010][META-011] reads client info, log level and progress token', () => {
@@ -54,6 +60,15 @@ describe('readRequestMeta', () => {
 describe('isModernParams', () => {
   it('[ERA-001] tells a modern request by its version, well or badly named', () => {
     for (const version of ['2026-07-28', 'x', 5, null]) expect(isModernParams({ _meta: { [VERSION]: version } })).toBe(true);
-    for (const params of [undefined, {}, { _meta: {} }, { _meta: null }, { _meta: 'x' }, { _meta: { [CAPABILITIES]: {} } }, { [VERSION]: 'x' }]) expect(isModernParams(params)).toBe(false);
+    for (const params of [
+      undefined,
+      {},
+      { _meta: {} },
+      { _meta: null },
+      { _meta: 'x' },
+      { _meta: { [CAPABILITIES]: {} } },
+      { [VERSION]: 'x' },
+    ])
+      expect(isModernParams(params)).toBe(false);
   });
 });

@@ -1,8 +1,20 @@
 /** What must and must not compile. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { CallToolResult, ClientCapabilities, ContentBlock, InitializeResult, ParamsOf, PrimitiveSchemaDefinition, Prompt, RequestMethod, Resource, ResultOf, Tool } from '@mortise/protocol';
-import { CallToolResultSchema } from '@mortise/protocol/schemas';
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  ContentBlock,
+  InitializeResult,
+  ParamsOf,
+  PrimitiveSchemaDefinition,
+  Prompt,
+  RequestMethod,
+  Resource,
+  ResultOf,
+  Tool,
+} from '@mortise/protocol';
+import type { CallToolResultSchema } from '@mortise/protocol/schemas';
 import { describe, expectTypeOf, it } from 'vitest';
 import type { z } from 'zod';
 
@@ -19,7 +31,8 @@ describe('the canonical types', () => {
   });
 
   it('tell blocks apart by their type', () => {
-    const textOf = (block: ContentBlock): string => (block.type === 'text' ? block.text : block.type === 'resource' ? block.resource.uri : block.type);
+    const textOf = (block: ContentBlock): string =>
+      block.type === 'text' ? block.text : block.type === 'resource' ? block.resource.uri : block.type;
     expectTypeOf(textOf).returns.toBeString();
   });
 

@@ -28,6 +28,10 @@ export function readSchema(version: string): UpstreamSchema {
 export function readExamples(version: string): readonly { readonly type: string; readonly file: string; readonly value: JsonValue }[] {
   const folder = path.join(root, version, 'examples');
   return readdirSync(folder).flatMap((type) =>
-    readdirSync(path.join(folder, type)).map((file) => ({ type, file, value: JSON.parse(readFileSync(path.join(folder, type, file), 'utf8')) as JsonValue })),
+    readdirSync(path.join(folder, type)).map((file) => ({
+      type,
+      file,
+      value: JSON.parse(readFileSync(path.join(folder, type, file), 'utf8')) as JsonValue,
+    })),
   );
 }

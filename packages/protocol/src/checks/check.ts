@@ -27,7 +27,8 @@ export function optional(check: Check): Check {
 
 /** One of a few strings. */
 export function oneOf(...values: readonly string[]): Check {
-  return (value) => ((values as readonly unknown[]).includes(value) ? undefined : expected(`one of ${values.map((each) => `"${each}"`).join(', ')}`, value));
+  return (value) =>
+    (values as readonly unknown[]).includes(value) ? undefined : expected(`one of ${values.map((each) => `"${each}"`).join(', ')}`, value);
 }
 
 /** An object with these members; others pass. */

@@ -68,7 +68,10 @@ const formField: Check = tagged('type', {
   number: object({ ...field, minimum: optional(number), maximum: optional(number), default: optional(number) }),
   integer: object({ ...field, minimum: optional(number), maximum: optional(number), default: optional(number) }),
   boolean: object({ ...field, default: optional(boolean) }),
-  array: anyOf(object({ ...many, items: object({ type: isString, enum: strings }) }), object({ ...many, items: object({ anyOf: array(option) }) })),
+  array: anyOf(
+    object({ ...many, items: object({ type: isString, enum: strings }) }),
+    object({ ...many, items: object({ anyOf: array(option) }) }),
+  ),
 });
 
 const form = object({
@@ -134,10 +137,7 @@ const RESULTS: ReadonlyMap<string, Check> = new Map([
   ['initialize', every(result, object({ protocolVersion: string, serverInfo: implementation, ...described }))],
   ['server/discover', every(result, cacheable, object({ supportedVersions: strings, ...described }))],
   ['tools/list', list('tools')],
-  [
-    'tools/call',
-    every(result, object({ content: array(block), structuredContent: optional(anyValue), isError: optional(boolean) })),
-  ],
+  ['tools/call', every(result, object({ content: array(block), structuredContent: optional(anyValue), isError: optional(boolean) }))],
   ['resources/list', list('resources')],
   ['resources/templates/list', list('resourceTemplates')],
   ['resources/read', every(result, cacheable, object({ contents: array(resourceContents) }))],
@@ -188,11 +188,14 @@ export function checkInputRequired(value: unknown): string | undefined {
   return sentence('result', inputRequired, value);
 }
 
-const question: Check = every(object({ method: oneOf('elicitation/create', 'sampling/createMessage', 'roots/list'), params: optional(anyObject) }), (value) => {
-  const { method, params } = value as { readonly method: string; readonly params?: unknown };
-  const reason = (PARAMS.get(method) ?? requestParams)(params ?? {});
-  return reason === undefined ? undefined : `.params${reason}`;
-});
+const question: Check = every(
+  object({ method: oneOf('elicitation/create', 'sampling/createMessage', 'roots/list'), params: optional(anyObject) }),
+  (value) => {
+    const { method, params } = value as { readonly method: string; readonly params?: unknown };
+    const reason = (PARAMS.get(method) ?? requestParams)(params ?? {});
+    return reason === undefined ? undefined : `.params${reason}`;
+  },
+);
 
 const inputRequired: Check = every(
   result,

@@ -2,7 +2,24 @@
 
 import { LOGGING_LEVELS } from '../model/logging.ts';
 import { META_SERVER_INFO, META_SUBSCRIPTION_ID } from '../model/meta.ts';
-import { anyObject, anyOf, anyValue, array, boolean, type Check, every, id, integer, number, object, oneOf, optional, record, string, tagged } from './check.ts';
+import {
+  anyObject,
+  anyOf,
+  anyValue,
+  array,
+  boolean,
+  type Check,
+  every,
+  id,
+  integer,
+  number,
+  object,
+  oneOf,
+  optional,
+  record,
+  string,
+  tagged,
+} from './check.ts';
 
 const optionalString = optional(string);
 const optionalObject = optional(anyObject);
@@ -18,7 +35,9 @@ export const requestParams: Check = object({ _meta: optional(object({ progressTo
 /** Params of a notification: `_meta` may hold a subscription's id. */
 export const notificationParams: Check = object({ _meta: optional(object({ [META_SUBSCRIPTION_ID]: optional(id) })) });
 
-const icons = optional(array(object({ src: string, mimeType: optionalString, sizes: optional(strings), theme: optional(oneOf('light', 'dark')) })));
+const icons = optional(
+  array(object({ src: string, mimeType: optionalString, sizes: optional(strings), theme: optional(oneOf('light', 'dark')) })),
+);
 
 export const implementation: Check = object({
   name: string,
@@ -67,7 +86,11 @@ export const serverCapabilities: Check = object({
   resources: optional(object({ subscribe: optionalBoolean, listChanged: optionalBoolean })),
   tools: listCapability,
   tasks: optional(
-    object({ list: optionalObject, cancel: optionalObject, requests: optional(object({ tools: optional(object({ call: optionalObject })) })) }),
+    object({
+      list: optionalObject,
+      cancel: optionalObject,
+      requests: optional(object({ tools: optional(object({ call: optionalObject })) })),
+    }),
   ),
   extensions: settings,
 });

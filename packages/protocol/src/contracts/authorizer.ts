@@ -15,6 +15,9 @@ export interface Challenge {
 }
 
 export interface Authorizer {
-  headers(request: { readonly method: string; readonly url: string }, options?: { readonly signal?: AbortSignal }): Promise<Readonly<Record<string, string>>>;
+  headers(
+    request: { readonly method: string; readonly url: string },
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<Readonly<Record<string, string>>>;
   onChallenge(challenge: Challenge, options?: { readonly signal?: AbortSignal }): Promise<'retry' | 'fail'>;
 }

@@ -17,7 +17,10 @@ export interface StoredEvent {
 export interface EventStore {
   /** @returns The event's id. */
   append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;
-  replay(sessionId: string, lastEventId: string): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined>;
+  replay(
+    sessionId: string,
+    lastEventId: string,
+  ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined>;
   /** Forgets a stream, or with no stream a whole session. */
   delete(sessionId: string, streamId?: string): Promise<void>;
 }

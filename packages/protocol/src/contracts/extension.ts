@@ -98,7 +98,11 @@ export interface ServerExtension {
 /** What a client gives an extension. */
 export interface ClientExtensionHost {
   /** Sends a request and gives back the canonical result, whatever its `resultType`. */
-  request(method: string, params: JsonObject, options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number }): Promise<JsonObject>;
+  request(
+    method: string,
+    params: JsonObject,
+    options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number },
+  ): Promise<JsonObject>;
   /** Sends a request and gives back the response as it came. */
   requestRaw(method: string, params: JsonObject, options?: { readonly signal?: AbortSignal }): Promise<JsonRpcResponse>;
   notify(method: string, params: JsonObject): Promise<void>;
@@ -123,7 +127,15 @@ export interface ClientExtension {
   /** Top-level client capabilities that the extension has in a revision. */
   capabilities?(revision: Revision): Partial<ClientCapabilities>;
   /** `resultType` values that it understands, and what becomes of such a result. */
-  readonly results?: Readonly<Record<string, (result: JsonObject, call: { readonly method: string; readonly params: JsonObject; readonly signal?: AbortSignal }) => Promise<JsonObject>>>;
+  readonly results?: Readonly<
+    Record<
+      string,
+      (
+        result: JsonObject,
+        call: { readonly method: string; readonly params: JsonObject; readonly signal?: AbortSignal },
+      ) => Promise<JsonObject>
+    >
+  >;
   /** The parameter of its methods that HTTP mirrors in `Mcp-Name`. */
   readonly nameParams?: Readonly<Record<string, string>>;
   install?(host: ClientExtensionHost): void;

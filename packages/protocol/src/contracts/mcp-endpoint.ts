@@ -9,7 +9,15 @@
  * E5  `state` is plain JSON that fully describes the session between calls; a session opened from it goes on as if never closed.
  */
 
-import type { Connectable, JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, ServerConnection } from '@mortise/jsonrpc-core';
+import type {
+  Connectable,
+  JsonObject,
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  ServerConnection,
+} from '@mortise/jsonrpc-core';
 import type { AuthInfo, Principal } from './principal.ts';
 
 /** What the host knows of the HTTP request behind a call, where there is one. */

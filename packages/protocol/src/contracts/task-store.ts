@@ -60,8 +60,15 @@ export interface TaskStore {
   create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord>;
   get(id: string): Promise<TaskRecord | undefined>;
   /** @returns The record as written, or undefined when the version had moved on or the task is gone. */
-  update(id: string, version: number, changes: Partial<Omit<TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal'>>): Promise<TaskRecord | undefined>;
-  list(principal: Principal, options: { readonly cursor?: string; readonly limit: number; readonly generation?: string }): Promise<TaskPage>;
+  update(
+    id: string,
+    version: number,
+    changes: Partial<Omit<TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal'>>,
+  ): Promise<TaskRecord | undefined>;
+  list(
+    principal: Principal,
+    options: { readonly cursor?: string; readonly limit: number; readonly generation?: string },
+  ): Promise<TaskPage>;
   count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number>;
   /** Takes or renews the right to run a task. @returns The record, or undefined when another holds a living lease. */
   lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined>;

@@ -31,7 +31,10 @@ const PRIVATE_SUFFIXES: readonly string[] = ['.local', '.internal', '.home.arpa'
  * into the dotted one; or an address as a resolver gives it. Brackets and a closing dot are allowed.
  */
 export function classifyHost(hostname: string): HostKind {
-  const host = hostname.toLowerCase().replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const host = hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
   if (host.includes(':')) return classifyIpv6(host);
   if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return classifyIpv4(toNumber(host));
   if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback';

@@ -57,7 +57,11 @@ function checkHost({ host, isLoopbackSocket }: GuardedRequest, allowed: readonly
   return isAllowed(found, allowed) ? undefined : `Host "${found.name}" is not allowed: add it to allowedHosts`;
 }
 
-function checkOrigin({ host, origin, isLoopbackSocket }: GuardedRequest, hosts: readonly HostName[] | undefined, allowed: ReadonlySet<string>): string | undefined {
+function checkOrigin(
+  { host, origin, isLoopbackSocket }: GuardedRequest,
+  hosts: readonly HostName[] | undefined,
+  allowed: ReadonlySet<string>,
+): string | undefined {
   if (origin === undefined) return undefined;
   const found = readOrigin(origin);
   if (found === undefined) return 'Origin is opaque or malformed';
@@ -90,5 +94,7 @@ function readOrigin(text: string): URL | undefined {
 }
 
 function refuse(option: string, entry: string): never {
-  throw new TypeError(`${option}: "${entry}" is not ${option === 'allowedHosts' ? 'a host such as "example.com" or "example.com:8443"' : 'an origin such as "https://app.example.com"'}`);
+  throw new TypeError(
+    `${option}: "${entry}" is not ${option === 'allowedHosts' ? 'a host such as "example.com" or "example.com:8443"' : 'an origin such as "https://app.example.com"'}`,
+  );
 }

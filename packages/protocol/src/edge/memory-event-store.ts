@@ -44,7 +44,10 @@ export class MemoryEventStore implements EventStore {
     return Promise.resolve(id);
   }
 
-  replay(sessionId: string, lastEventId: string): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
+  replay(
+    sessionId: string,
+    lastEventId: string,
+  ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
     const [, streamId = '', number = ''] = /^([^]*)~([1-9]\d{0,14})$/.exec(lastEventId) ?? [];
     const stream = this.#sessions.get(sessionId)?.get(streamId);
     if (stream === undefined) return Promise.resolve(undefined);

@@ -32,7 +32,8 @@ export function checkUrl(url: string | URL, policy: UrlPolicy = {}): string | un
   const kind = classifyHost(hostname);
   if (policy.allowedHosts?.includes(hostname.replace(/\.$/, '')) !== true) {
     if (kind === 'loopback' && policy.allowLoopback !== true) return `URL leads to this machine (${hostname}): that is not allowed`;
-    if (kind === 'private' && policy.allowPrivate !== true) return `URL leads to a private or reserved address (${hostname}): that is not allowed`;
+    if (kind === 'private' && policy.allowPrivate !== true)
+      return `URL leads to a private or reserved address (${hostname}): that is not allowed`;
   }
   if (protocol === 'http:' && kind !== 'loopback' && policy.allowHttp !== true) return `URL to ${hostname} is not https`;
   return undefined;

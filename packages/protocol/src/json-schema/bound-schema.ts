@@ -50,8 +50,13 @@ export function boundSchema(schema: JsonValue, limits: SchemaLimits, prototype: 
 function dialectOf(schema: JsonValue): Dialect {
   const name = isJsonObject(schema) ? schema['$schema'] : undefined;
   if (name === undefined) return '2020-12';
-  const dialect = DIALECTS.get(String(name).replace(/^http:/, 'https:').replace(/#$/, ''));
-  if (dialect === undefined) throw new SchemaNotCheckableError(`JSON Schema dialect ${JSON.stringify(name)} is not supported: use 2020-12 or draft-07`, '');
+  const dialect = DIALECTS.get(
+    String(name)
+      .replace(/^http:/, 'https:')
+      .replace(/#$/, ''),
+  );
+  if (dialect === undefined)
+    throw new SchemaNotCheckableError(`JSON Schema dialect ${JSON.stringify(name)} is not supported: use 2020-12 or draft-07`, '');
   return dialect;
 }
 
@@ -82,7 +87,8 @@ class SchemaReader {
     if (depth > this.#limits.maxDepth) throw new SchemaNotCheckableError(`Schema is deeper than ${this.#limits.maxDepth}`, pointer);
     const copy = Object.create(this.#prototype) as SchemaCopy;
     this.#all.set(copy, pointer);
-    if (this.#all.size > this.#limits.maxSubschemas) throw new SchemaNotCheckableError(`Schema has more than ${this.#limits.maxSubschemas} subschemas`, pointer);
+    if (this.#all.size > this.#limits.maxSubschemas)
+      throw new SchemaNotCheckableError(`Schema has more than ${this.#limits.maxSubschemas} subschemas`, pointer);
     for (const [name, value] of Object.entries(schema)) {
       const keyword = this.#keywords.get(name);
       if (keyword === undefined || value === undefined) continue;
@@ -130,7 +136,8 @@ class SchemaReader {
     if (keyword === 'dialect' || (keyword === 'format' && !SAFE_FORMATS.has(value as string))) return;
     if (name === 'uniqueItems') this.#hasUniqueItems ||= value === true;
     this.#values += countValues(value, this.#limits.maxValues - this.#values);
-    if (this.#values > this.#limits.maxValues) throw new SchemaNotCheckableError(`Schema has more than ${this.#limits.maxValues} values`, at);
+    if (this.#values > this.#limits.maxValues)
+      throw new SchemaNotCheckableError(`Schema has more than ${this.#limits.maxValues} values`, at);
     copy[name === '$dynamicAnchor' ? '$anchor' : name] = value;
   }
 

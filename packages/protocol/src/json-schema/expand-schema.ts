@@ -17,13 +17,19 @@ export function expandSchema(schema: BoundedSchema): SchemaLookup {
   const lookup = resolve(schema);
   for (const [copy, pointer] of schema.all) {
     if (copy['$ref'] !== undefined && targetOf(copy, lookup) === undefined) {
-      throw new SchemaNotCheckableError(`Reference "${String(copy['$ref'])}" leads out of the schema, and nothing is fetched: put its target under $defs`, `${pointer}/$ref`);
+      throw new SchemaNotCheckableError(
+        `Reference "${String(copy['$ref'])}" leads out of the schema, and nothing is fetched: put its target under $defs`,
+        `${pointer}/$ref`,
+      );
     }
   }
   const sizes = new Map<SchemaCopy, number>();
   for (const [copy, pointer] of schema.all) {
     if (expandedSize(copy, schema, lookup, sizes) > schema.limits.maxExpandedSubschemas) {
-      throw new SchemaNotCheckableError(`Schema has more than ${schema.limits.maxExpandedSubschemas} subschemas for one place of a value`, pointer);
+      throw new SchemaNotCheckableError(
+        `Schema has more than ${schema.limits.maxExpandedSubschemas} subschemas for one place of a value`,
+        pointer,
+      );
     }
   }
   return lookup;
@@ -33,7 +39,9 @@ function resolve({ root }: BoundedSchema): SchemaLookup {
   try {
     return dereference(root as Parameters<typeof dereference>[0]);
   } catch (error) {
-    throw new SchemaNotCheckableError(`Schema has an "$id", "$anchor" or "$ref" that cannot be read: ${(error as Error).message}`, '', { cause: error });
+    throw new SchemaNotCheckableError(`Schema has an "$id", "$anchor" or "$ref" that cannot be read: ${(error as Error).message}`, '', {
+      cause: error,
+    });
   }
 }
 
@@ -44,7 +52,8 @@ function targetOf(copy: SchemaCopy, lookup: SchemaLookup): SchemaCopy | boolean 
 /** Counts a schema with all that applies to the same place of a value; 0 marks one that is being counted. */
 function expandedSize(copy: SchemaCopy, schema: BoundedSchema, lookup: SchemaLookup, sizes: Map<SchemaCopy, number>): number {
   const known = sizes.get(copy);
-  if (known === 0) throw new SchemaNotCheckableError('Schema refers to itself without going deeper into the value', schema.all.get(copy) ?? '');
+  if (known === 0)
+    throw new SchemaNotCheckableError('Schema refers to itself without going deeper into the value', schema.all.get(copy) ?? '');
   if (known !== undefined) return known;
   sizes.set(copy, 0);
   let size = 1;

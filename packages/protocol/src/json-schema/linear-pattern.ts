@@ -84,7 +84,11 @@ class Automaton {
       case 'choice': {
         const parts = pattern.options.map((option) => this.add(option, from));
         if (parts.filter((part) => part.nullable).length > 1) throw new PatternRefusal('a choice can be empty in two ways');
-        return { first: parts.flatMap((part) => part.first), last: parts.flatMap((part) => part.last), nullable: parts.some((part) => part.nullable) };
+        return {
+          first: parts.flatMap((part) => part.first),
+          last: parts.flatMap((part) => part.last),
+          nullable: parts.some((part) => part.nullable),
+        };
       }
       case 'repeat':
         return this.#repeat(pattern, from);
@@ -99,7 +103,11 @@ class Automaton {
     const reach = this.#sets.map((_, state) => this.#reachable(state, () => true));
     const loops = new Map<number, readonly number[]>();
     for (const [state, reached] of reach.entries()) {
-      if (reached.has(state)) loops.set(state, [...reached].filter((other) => reach[other]?.has(state)));
+      if (reached.has(state))
+        loops.set(
+          state,
+          [...reached].filter((other) => reach[other]?.has(state)),
+        );
     }
     const firstOfLoop = [...loops].filter(([state, loop]) => state === Math.min(...loop));
     for (const [state, loop] of loops) this.#refuseTwoWays(state, loop);
@@ -181,7 +189,8 @@ class Automaton {
     for (const [state, other] of loops) {
       if (other.includes(loop[0] as number) || !canRead(loop, state)) continue;
       const reached = this.#reachable(state, (next) => canRead(loop, next) && canRead(other, next));
-      if (reached.has(state) && loop.some((own) => reached.has(own))) throw new PatternRefusal('two repetitions can share a text between them in many ways');
+      if (reached.has(state) && loop.some((own) => reached.has(own)))
+        throw new PatternRefusal('two repetitions can share a text between them in many ways');
     }
   }
 
@@ -228,7 +237,9 @@ function countWays(pattern: Pattern): number {
 /** Whether the first character decides. */
 function areToldApart(options: readonly Pattern[]): boolean {
   const firsts = options.map(firstSet);
-  return firsts.every((one, index) => one !== undefined && firsts.slice(index + 1).every((other) => other !== undefined && !overlap(one, other)));
+  return firsts.every(
+    (one, index) => one !== undefined && firsts.slice(index + 1).every((other) => other !== undefined && !overlap(one, other)),
+  );
 }
 
 /** The characters that a pattern may begin with; undefined where it may be empty or that is not plain to see. */

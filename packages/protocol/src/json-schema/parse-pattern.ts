@@ -94,7 +94,8 @@ class PatternReader {
     if (quantifier === undefined) return item;
     this.#at += quantifier.length;
     this.#eat('?');
-    if (first === undefined) return { kind: 'repeat', item, min: quantifier === '+' ? 1 : 0, max: quantifier === '?' ? 1 : Number.POSITIVE_INFINITY };
+    if (first === undefined)
+      return { kind: 'repeat', item, min: quantifier === '+' ? 1 : 0, max: quantifier === '?' ? 1 : Number.POSITIVE_INFINITY };
     const max = comma === '' ? Number(first) : second === '' ? Number.POSITIVE_INFINITY : Number(second);
     return { kind: 'repeat', item, min: Number(first), max };
   }

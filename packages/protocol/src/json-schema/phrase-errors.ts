@@ -7,9 +7,29 @@ import type { SchemaIssue } from '../contracts/schema-adapter.ts';
 const MAX_ISSUES = 20;
 
 /** Keywords whose error only says that another one follows. */
-const WRAPPERS: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'items', 'prefixItems', 'additionalItems', 'allOf', '$ref', 'if', 'dependentSchemas', 'dependencies']);
+const WRAPPERS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'items',
+  'prefixItems',
+  'additionalItems',
+  'allOf',
+  '$ref',
+  'if',
+  'dependentSchemas',
+  'dependencies',
+]);
 /** Keywords whose own error says more than those of all their branches. */
-const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'not', 'contains', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties', 'additionalProperties']);
+const SUMMARIES: ReadonlySet<string> = new Set([
+  'anyOf',
+  'oneOf',
+  'not',
+  'contains',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'additionalProperties',
+]);
 
 const NOUNS: Readonly<Record<string, string>> = { array: 'an array', integer: 'an integer', object: 'an object', null: 'null' };
 
@@ -30,7 +50,8 @@ function toIssue(error: OutputUnit, value: unknown): SchemaIssue {
   const path = toPath(error.instanceLocation, value);
   const [, name] = /(?:property|Property|Property name) "([\s\S]*?)"(?:\.$| does not match| name)/.exec(error.error) ?? [];
   if (error.keyword === 'required') return { message: 'is required', path: [...path, name ?? ''] };
-  if (/^(?:additional|unevaluated)Properties$/.test(error.keyword) && name !== undefined) return { message: 'is not an allowed property', path: [...path, name] };
+  if (/^(?:additional|unevaluated)Properties$/.test(error.keyword) && name !== undefined)
+    return { message: 'is not an allowed property', path: [...path, name] };
   return { message: phrase(error), path };
 }
 
@@ -50,9 +71,19 @@ function phrase({ keyword, error }: OutputUnit): string {
       return 'is of a form that is not allowed';
     case 'enum':
     case 'const':
-      return `must be ${shorten(error.replace(/^Instance does not match any of /, 'one of ').replace(/^Instance does not match /, '').replace(/\.$/, ''))}`;
+      return `must be ${shorten(
+        error
+          .replace(/^Instance does not match any of /, 'one of ')
+          .replace(/^Instance does not match /, '')
+          .replace(/\.$/, ''),
+      )}`;
     default:
-      return shorten(error.replace(/^(?:Instance|String|Array) /, '').replace(/^[-\d.e+]+ is/, 'is').replace(/\.$/, ''));
+      return shorten(
+        error
+          .replace(/^(?:Instance|String|Array) /, '')
+          .replace(/^[-\d.e+]+ is/, 'is')
+          .replace(/\.$/, ''),
+      );
   }
 }
 

@@ -72,7 +72,8 @@ function run(value: unknown, schema: BoundedSchema, lookup: SchemaLookup, meter:
 
 /** Tells what is JSON already from what becomes it: members that are `undefined`, dates and the like. */
 function isJson(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value !== 'undefined' && typeof value !== 'bigint' && typeof value !== 'function' && typeof value !== 'symbol';
+  if (typeof value !== 'object' || value === null)
+    return typeof value !== 'undefined' && typeof value !== 'bigint' && typeof value !== 'function' && typeof value !== 'symbol';
   return typeof (value as { toJSON?: unknown }).toJSON !== 'function' && Object.values(value).every(isJson);
 }
 

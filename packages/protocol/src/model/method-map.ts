@@ -23,8 +23,19 @@ import type {
 } from './resources.ts';
 import type { ListRootsRequestParams, ListRootsResult } from './roots.ts';
 import type { CreateMessageRequestParams, CreateMessageResult } from './sampling.ts';
-import type { SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams, SubscriptionsListenResult } from './subscriptions.ts';
-import type { CancelTaskResult, GetTaskPayloadResult, GetTaskResult, ListTasksResult, TaskRequestParams, TaskStatusNotificationParams } from './tasks.ts';
+import type {
+  SubscriptionsAcknowledgedNotificationParams,
+  SubscriptionsListenRequestParams,
+  SubscriptionsListenResult,
+} from './subscriptions.ts';
+import type {
+  CancelTaskResult,
+  GetTaskPayloadResult,
+  GetTaskResult,
+  ListTasksResult,
+  TaskRequestParams,
+  TaskStatusNotificationParams,
+} from './tasks.ts';
 import type { CallToolRequestParams, CallToolResult, ListToolsResult } from './tools.ts';
 
 /** Requests that clients send. The result is the complete one: `input_required` and extensions' results come beside it. */

@@ -106,7 +106,11 @@ function nextMethods(
   return without(methods, removed);
 }
 
-function nextNames(before: ReadonlySet<string> | undefined, added: readonly string[] = [], removed?: readonly string[]): ReadonlySet<string> {
+function nextNames(
+  before: ReadonlySet<string> | undefined,
+  added: readonly string[] = [],
+  removed?: readonly string[],
+): ReadonlySet<string> {
   return without(new Set([...(before ?? []), ...added]), removed);
 }
 

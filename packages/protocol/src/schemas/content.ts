@@ -1,7 +1,16 @@
 /** Content blocks. */
 
 import { z } from 'zod';
-import type { AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, TextContent, ToolResultContent, ToolUseContent } from '../model/content.ts';
+import type {
+  AudioContent,
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  ResourceLink,
+  TextContent,
+  ToolResultContent,
+  ToolUseContent,
+} from '../model/content.ts';
 import type { SamplingMessageContentBlock } from '../model/sampling.ts';
 import { JsonObjectSchema, loose, optionalBoolean, optionalObject } from './base.ts';
 import { AnnotationsSchema, ResourceContentsSchema, resourceShape } from './resources.ts';
@@ -13,7 +22,11 @@ export const TextContentSchema: z.ZodType<TextContent> = loose({ ...block, type:
 export const ImageContentSchema: z.ZodType<ImageContent> = loose({ ...media, type: z.literal('image') });
 export const AudioContentSchema: z.ZodType<AudioContent> = loose({ ...media, type: z.literal('audio') });
 export const ResourceLinkSchema: z.ZodType<ResourceLink> = loose({ ...resourceShape, type: z.literal('resource_link') });
-export const EmbeddedResourceSchema: z.ZodType<EmbeddedResource> = loose({ ...block, type: z.literal('resource'), resource: ResourceContentsSchema });
+export const EmbeddedResourceSchema: z.ZodType<EmbeddedResource> = loose({
+  ...block,
+  type: z.literal('resource'),
+  resource: ResourceContentsSchema,
+});
 
 export const ContentBlockSchema: z.ZodType<ContentBlock> = z.union([
   TextContentSchema,

@@ -20,7 +20,12 @@ const options = z.array(loose({ const: z.string(), title: z.string() }));
 const names = z.array(z.string());
 
 export const PrimitiveSchemaDefinitionSchema: z.ZodType<PrimitiveSchemaDefinition> = z.union([
-  loose<PrimitiveSchemaDefinition>({ ...text, minLength: optionalInt, maxLength: optionalInt, format: z.enum(['email', 'uri', 'date', 'date-time']).optional() }),
+  loose<PrimitiveSchemaDefinition>({
+    ...text,
+    minLength: optionalInt,
+    maxLength: optionalInt,
+    format: z.enum(['email', 'uri', 'date', 'date-time']).optional(),
+  }),
   loose<PrimitiveSchemaDefinition>({ ...text, enum: names }),
   loose<PrimitiveSchemaDefinition>({ ...text, oneOf: options }),
   loose<PrimitiveSchemaDefinition>({
@@ -55,7 +60,10 @@ export const ElicitRequestURLParamsSchema: z.ZodType<ElicitRequestURLParams> = l
   elicitationId: optionalString,
 });
 
-export const ElicitRequestParamsSchema: z.ZodType<ElicitRequestParams> = z.union([ElicitRequestFormParamsSchema, ElicitRequestURLParamsSchema]);
+export const ElicitRequestParamsSchema: z.ZodType<ElicitRequestParams> = z.union([
+  ElicitRequestFormParamsSchema,
+  ElicitRequestURLParamsSchema,
+]);
 
 export const ElicitResultSchema: z.ZodType<ElicitResult> = loose({
   action: z.enum(['accept', 'decline', 'cancel']),

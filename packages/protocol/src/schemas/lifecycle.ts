@@ -8,12 +8,24 @@ import type { InitializeRequestParams, InitializeResult } from '../model/lifecyc
 import type { LoggingMessageNotificationParams, SetLevelRequestParams } from '../model/logging.ts';
 import type { PaginatedRequestParams } from '../model/pagination.ts';
 import type { ProgressNotificationParams } from '../model/progress.ts';
-import type { SubscriptionFilter, SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams } from '../model/subscriptions.ts';
+import type {
+  SubscriptionFilter,
+  SubscriptionsAcknowledgedNotificationParams,
+  SubscriptionsListenRequestParams,
+} from '../model/subscriptions.ts';
 import { JsonValueSchema, loose, optionalBoolean, optionalNumber, optionalString, optionalStrings, RequestIdSchema } from './base.ts';
 import { ClientCapabilitiesSchema, ServerCapabilitiesSchema } from './capabilities.ts';
 import { ElicitRequestParamsSchema } from './elicitation.ts';
 import { ImplementationSchema } from './icons.ts';
-import { cacheableShape, LoggingLevelSchema, notificationShape, pagedRequestShape, RequestParamsSchema, requestShape, resultShape } from './meta.ts';
+import {
+  cacheableShape,
+  LoggingLevelSchema,
+  notificationShape,
+  pagedRequestShape,
+  RequestParamsSchema,
+  requestShape,
+  resultShape,
+} from './meta.ts';
 import { CreateMessageRequestParamsSchema } from './sampling.ts';
 
 export const InitializeRequestParamsSchema: z.ZodType<InitializeRequestParams> = loose({

@@ -27,7 +27,13 @@ import {
   SubscribeRequestParamsSchema,
 } from './resources.ts';
 import { CreateMessageRequestParamsSchema, CreateMessageResultSchema, ListRootsResultSchema } from './sampling.ts';
-import { CancelTaskResultSchema, GetTaskResultSchema, ListTasksResultSchema, TaskRequestParamsSchema, TaskStatusNotificationParamsSchema } from './tasks.ts';
+import {
+  CancelTaskResultSchema,
+  GetTaskResultSchema,
+  ListTasksResultSchema,
+  TaskRequestParamsSchema,
+  TaskStatusNotificationParamsSchema,
+} from './tasks.ts';
 import { CallToolRequestParamsSchema, CallToolResultSchema, ListToolsResultSchema } from './tools.ts';
 
 /** The params of each request. */

@@ -1,7 +1,14 @@
 /** Prompts. */
 
 import { z } from 'zod';
-import type { GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from '../model/prompts.ts';
+import type {
+  GetPromptRequestParams,
+  GetPromptResult,
+  ListPromptsResult,
+  Prompt,
+  PromptArgument,
+  PromptMessage,
+} from '../model/prompts.ts';
 import { loose, optionalBoolean, optionalObject, optionalString } from './base.ts';
 import { ContentBlockSchema } from './content.ts';
 import { named } from './icons.ts';
@@ -22,7 +29,11 @@ export const PromptSchema: z.ZodType<Prompt> = loose({
   _meta: optionalObject,
 });
 
-export const ListPromptsResultSchema: z.ZodType<ListPromptsResult> = loose({ ...pagedResultShape, ...cacheableShape, prompts: z.array(PromptSchema) });
+export const ListPromptsResultSchema: z.ZodType<ListPromptsResult> = loose({
+  ...pagedResultShape,
+  ...cacheableShape,
+  prompts: z.array(PromptSchema),
+});
 
 export const GetPromptRequestParamsSchema: z.ZodType<GetPromptRequestParams> = loose({
   ...requestShape,

@@ -51,15 +51,33 @@ export const ResourceTemplateSchema: z.ZodType<ResourceTemplate> = loose({
 const contents = { uri: z.string(), mimeType: optionalString, _meta: optionalObject };
 export const TextResourceContentsSchema: z.ZodType<TextResourceContents> = loose({ ...contents, text: z.string() });
 export const BlobResourceContentsSchema: z.ZodType<BlobResourceContents> = loose({ ...contents, blob: z.string() });
-export const ResourceContentsSchema: z.ZodType<TextResourceContents | BlobResourceContents> = z.union([TextResourceContentsSchema, BlobResourceContentsSchema]);
+export const ResourceContentsSchema: z.ZodType<TextResourceContents | BlobResourceContents> = z.union([
+  TextResourceContentsSchema,
+  BlobResourceContentsSchema,
+]);
 
-export const ListResourcesResultSchema: z.ZodType<ListResourcesResult> = loose({ ...pagedResultShape, ...cacheableShape, resources: z.array(ResourceSchema) });
+export const ListResourcesResultSchema: z.ZodType<ListResourcesResult> = loose({
+  ...pagedResultShape,
+  ...cacheableShape,
+  resources: z.array(ResourceSchema),
+});
 export const ListResourceTemplatesResultSchema: z.ZodType<ListResourceTemplatesResult> = loose({
   ...pagedResultShape,
   ...cacheableShape,
   resourceTemplates: z.array(ResourceTemplateSchema),
 });
-export const ReadResourceRequestParamsSchema: z.ZodType<ReadResourceRequestParams> = loose({ ...requestShape, ...roundShape, uri: z.string() });
-export const ReadResourceResultSchema: z.ZodType<ReadResourceResult> = loose({ ...resultShape, ...cacheableShape, contents: z.array(ResourceContentsSchema) });
+export const ReadResourceRequestParamsSchema: z.ZodType<ReadResourceRequestParams> = loose({
+  ...requestShape,
+  ...roundShape,
+  uri: z.string(),
+});
+export const ReadResourceResultSchema: z.ZodType<ReadResourceResult> = loose({
+  ...resultShape,
+  ...cacheableShape,
+  contents: z.array(ResourceContentsSchema),
+});
 export const SubscribeRequestParamsSchema: z.ZodType<SubscribeRequestParams> = loose({ ...requestShape, uri: z.string() });
-export const ResourceUpdatedNotificationParamsSchema: z.ZodType<ResourceUpdatedNotificationParams> = loose({ ...notificationShape, uri: z.string() });
+export const ResourceUpdatedNotificationParamsSchema: z.ZodType<ResourceUpdatedNotificationParams> = loose({
+  ...notificationShape,
+  uri: z.string(),
+});

@@ -38,7 +38,11 @@ export const CreateMessageRequestParamsSchema: z.ZodType<CreateMessageRequestPar
   task: TaskMetadataSchema.optional(),
 });
 
-export const CreateMessageResultSchema: z.ZodType<CreateMessageResult> = loose({ ...message, model: z.string(), stopReason: optionalString });
+export const CreateMessageResultSchema: z.ZodType<CreateMessageResult> = loose({
+  ...message,
+  model: z.string(),
+  stopReason: optionalString,
+});
 
 export const RootSchema: z.ZodType<Root> = loose({ uri: z.string(), name: optionalString, _meta: optionalObject });
 export const ListRootsResultSchema: z.ZodType<ListRootsResult> = loose({ roots: z.array(RootSchema), _meta: optionalObject });

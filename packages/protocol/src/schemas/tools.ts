@@ -16,7 +16,9 @@ export const ToolAnnotationsSchema: z.ZodType<ToolAnnotations> = loose({
   openWorldHint: optionalBoolean,
 });
 
-export const ToolExecutionSchema: z.ZodType<ToolExecution> = loose({ taskSupport: z.enum(['forbidden', 'optional', 'required']).optional() });
+export const ToolExecutionSchema: z.ZodType<ToolExecution> = loose({
+  taskSupport: z.enum(['forbidden', 'optional', 'required']).optional(),
+});
 
 export const ToolSchema: z.ZodType<Tool> = loose({
   ...named,
@@ -28,7 +30,11 @@ export const ToolSchema: z.ZodType<Tool> = loose({
   _meta: optionalObject,
 });
 
-export const ListToolsResultSchema: z.ZodType<ListToolsResult> = loose({ ...pagedResultShape, ...cacheableShape, tools: z.array(ToolSchema) });
+export const ListToolsResultSchema: z.ZodType<ListToolsResult> = loose({
+  ...pagedResultShape,
+  ...cacheableShape,
+  tools: z.array(ToolSchema),
+});
 
 export const CallToolRequestParamsSchema: z.ZodType<CallToolRequestParams> = loose({
   ...requestShape,

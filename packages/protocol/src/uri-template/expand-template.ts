@@ -4,7 +4,8 @@ import { percentEncode } from './percent-encode.ts';
 import type { Operator, TemplateExpression, TemplatePart, TemplateVariable } from './template-part.ts';
 
 /** A value, a list of them, or a map. `undefined`, an empty list and an empty map count as no value. */
-export type TemplateValue = string | number | boolean | readonly (string | number | boolean)[] | Readonly<Record<string, string | number | boolean>> | undefined;
+export type TemplateValue =
+  string | number | boolean | readonly (string | number | boolean)[] | Readonly<Record<string, string | number | boolean>> | undefined;
 
 /** Writes the URI. */
 export function expandTemplate(parts: readonly TemplatePart[], values: Readonly<Record<string, TemplateValue>>): string {
@@ -45,7 +46,9 @@ function cut(text: string, maxLength: number | undefined): string {
 /** Unreserved characters stay; with a reserving operator so do reserved ones and what is encoded already. */
 function encode({ reserved }: Operator, text: string): string {
   const keep = reserved ? /(?:%[0-9A-Fa-f]{2}|[\w.~:/?#[\]@!$&'()*+,;=-])+|[^]/gu : /[\w.~-]+|[^]/gu;
-  return text.replace(keep, (run) => (/^[\w.~-]/.test(run) || (reserved && /^(?:%[0-9A-Fa-f]{2}|[:/?#[\]@!$&'()*+,;=])/.test(run)) ? run : encodeCharacter(run)));
+  return text.replace(keep, (run) =>
+    /^[\w.~-]/.test(run) || (reserved && /^(?:%[0-9A-Fa-f]{2}|[:/?#[\]@!$&'()*+,;=])/.test(run)) ? run : encodeCharacter(run),
+  );
 }
 
 function encodeCharacter(character: string): string {

@@ -94,11 +94,14 @@ function readExpression({ operator, variables }: TemplateExpression, text: strin
   const [only] = variables;
   if (variables.length === 1 && only?.explode === false) return put(values, only, body);
   const items = body.split(operator.separator);
-  return variables.every((variable, index) => {
-    if (index === variables.length - 1 && variable.explode) return items.length <= index || put(values, variable, ...items.slice(index));
-    const item = items[index];
-    return item === undefined || put(values, variable, item);
-  }) && (items.length <= variables.length || variables.at(-1)?.explode === true);
+  return (
+    variables.every((variable, index) => {
+      if (index === variables.length - 1 && variable.explode) return items.length <= index || put(values, variable, ...items.slice(index));
+      const item = items[index];
+      return item === undefined || put(values, variable, item);
+    }) &&
+    (items.length <= variables.length || variables.at(-1)?.explode === true)
+  );
 }
 
 function readNamed(variables: readonly TemplateVariable[], pairs: readonly string[], values: Values): boolean {

@@ -79,7 +79,8 @@ export function parseTemplate(template: string): readonly TemplatePart[] {
     parts.push(expression);
     at = close + 1;
   }
-  if (variables > MAX_TEMPLATE_VARIABLES) throw new UriTemplateError(`URI template has ${variables} variables: at most ${MAX_TEMPLATE_VARIABLES} are allowed`);
+  if (variables > MAX_TEMPLATE_VARIABLES)
+    throw new UriTemplateError(`URI template has ${variables} variables: at most ${MAX_TEMPLATE_VARIABLES} are allowed`);
   return parts;
 }
 

@@ -23,9 +23,21 @@ describe('params from clients', () => {
     ['tools/call', { name: 't', requestState: {} }, 'params.requestState must be a string, got an object'],
     ['resources/read', { uri: true }, 'params.uri must be a string, got true'],
     ['tools/list', { cursor: 5 }, 'params.cursor must be a string, got 5'],
-    ['logging/setLevel', { level: 'warn' }, 'params.level must be one of "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", got "warn"'],
-    ['initialize', { protocolVersion: 'x', capabilities: {}, clientInfo: { name: 'a' } }, 'params.clientInfo.version is missing: it must be a string'],
-    ['initialize', { protocolVersion: 'x', capabilities: { roots: true }, clientInfo: { name: 'a', version: '1' } }, 'params.capabilities.roots must be an object, got true'],
+    [
+      'logging/setLevel',
+      { level: 'warn' },
+      'params.level must be one of "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", got "warn"',
+    ],
+    [
+      'initialize',
+      { protocolVersion: 'x', capabilities: {}, clientInfo: { name: 'a' } },
+      'params.clientInfo.version is missing: it must be a string',
+    ],
+    [
+      'initialize',
+      { protocolVersion: 'x', capabilities: { roots: true }, clientInfo: { name: 'a', version: '1' } },
+      'params.capabilities.roots must be an object, got true',
+    ],
     ['ping', [], 'params must be an object, got an array'],
     ['unheard/of', { _meta: { progressToken: {} } }, 'params._meta.progressToken must be a string or an integer, got an object'],
   ])('of %s as %j: %s', (method, params, reason) => {
@@ -38,8 +50,10 @@ describe('params from clients', () => {
   });
 
   it('[TOOL-026] take a name, and arguments that are an object or absent', () => {
-    for (const params of [{ name: 't' }, { name: 't', arguments: {} }, { name: 't', unheard: 1 }]) expect(checkClientParams('tools/call', params)).toBeUndefined();
-    for (const params of [undefined, { name: null }, { name: 't', arguments: 'a' }]) expect(checkClientParams('tools/call', params)).toBeDefined();
+    for (const params of [{ name: 't' }, { name: 't', arguments: {} }, { name: 't', unheard: 1 }])
+      expect(checkClientParams('tools/call', params)).toBeUndefined();
+    for (const params of [undefined, { name: null }, { name: 't', arguments: 'a' }])
+      expect(checkClientParams('tools/call', params)).toBeDefined();
   });
 
   it('[PROMPT-005] of prompts/get have strings as arguments, nothing else', () => {
@@ -51,9 +65,15 @@ describe('params from clients', () => {
     const argument = { name: 'a', value: 'x' };
     expect(checkClientParams('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument })).toBeUndefined();
     expect(checkClientParams('completion/complete', { ref: { type: 'ref/resource', uri: 'docs://{topic}' }, argument })).toBeUndefined();
-    expect(checkClientParams('completion/complete', { ref: { type: 'ref/prompt', uri: 'x' }, argument })).toMatch(/params\.ref\.name is missing/);
-    expect(checkClientParams('completion/complete', { ref: { type: 'ref/tool', name: 'p' }, argument })).toMatch(/params\.ref\.type must be one of/);
-    expect(checkClientParams('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a' } })).toMatch(/params\.argument\.value is missing/);
+    expect(checkClientParams('completion/complete', { ref: { type: 'ref/prompt', uri: 'x' }, argument })).toMatch(
+      /params\.ref\.name is missing/,
+    );
+    expect(checkClientParams('completion/complete', { ref: { type: 'ref/tool', name: 'p' }, argument })).toMatch(
+      /params\.ref\.type must be one of/,
+    );
+    expect(checkClientParams('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a' } })).toMatch(
+      /params\.argument\.value is missing/,
+    );
   });
 
   it('[CANCEL-003] of a cancellation name the request', () => {
@@ -65,20 +85,33 @@ describe('params from clients', () => {
 
 describe('answers of clients', () => {
   it('[ELICIT-015][ELICIT-017] to a form are accept, decline or cancel, with flat content', () => {
-    for (const answer of [{ action: 'accept', content: { a: 'x', b: 1, c: true, d: ['y'] } }, { action: 'decline' }, { action: 'cancel' }]) {
+    for (const answer of [
+      { action: 'accept', content: { a: 'x', b: 1, c: true, d: ['y'] } },
+      { action: 'decline' },
+      { action: 'cancel' },
+    ]) {
       expect(checkClientResult('elicitation/create', answer)).toBeUndefined();
     }
     expect(checkClientResult('elicitation/create', { action: 'yes' })).toMatch(/result\.action must be one of/);
-    for (const value of [{ a: 1 }, null, [1]]) expect(checkClientResult('elicitation/create', { action: 'accept', content: { x: value } })).toMatch(/result\.content\["x"\]/);
+    for (const value of [{ a: 1 }, null, [1]])
+      expect(checkClientResult('elicitation/create', { action: 'accept', content: { x: value } })).toMatch(/result\.content\["x"\]/);
   });
 
   it('[SAMP-006][SAMP-018] to sampling have role, model and one block or many', () => {
     const text = { type: 'text', text: 'a' };
     const answer = { role: 'assistant', model: 'm', content: text };
-    for (const good of [answer, { ...answer, content: [text, { type: 'tool_use', id: '1', name: 't', input: {} }] }, { ...answer, stopReason: 'anything' }]) {
+    for (const good of [
+      answer,
+      { ...answer, content: [text, { type: 'tool_use', id: '1', name: 't', input: {} }] },
+      { ...answer, stopReason: 'anything' },
+    ]) {
       expect(checkClientResult('sampling/createMessage', good)).toBeUndefined();
     }
-    for (const bad of [{ ...answer, role: 'system' }, { ...answer, model: undefined }, { ...answer, content: [{ type: 'resource_link', uri: 'a', name: 'b' }] }]) {
+    for (const bad of [
+      { ...answer, role: 'system' },
+      { ...answer, model: undefined },
+      { ...answer, content: [{ type: 'resource_link', uri: 'a', name: 'b' }] },
+    ]) {
       expect(checkClientResult('sampling/createMessage', bad)).toBeDefined();
     }
   });
@@ -91,10 +124,14 @@ describe('answers of clients', () => {
 
 describe('what servers send', () => {
   it('[SAMP-007] sampling has messages and maxTokens', () => {
-    expect(checkServerParams('sampling/createMessage', { messages: [{ role: 'user', content: { type: 'text', text: 'a' } }], maxTokens: 1 })).toBeUndefined();
+    expect(
+      checkServerParams('sampling/createMessage', { messages: [{ role: 'user', content: { type: 'text', text: 'a' } }], maxTokens: 1 }),
+    ).toBeUndefined();
     expect(checkServerParams('sampling/createMessage', { messages: [] })).toMatch(/maxTokens is missing/);
     expect(checkServerParams('sampling/createMessage', { maxTokens: 1 })).toMatch(/messages is missing/);
-    expect(checkServerParams('sampling/createMessage', { messages: [{ role: 'tool', content: [] }], maxTokens: 1 })).toMatch(/messages\[0\]\.role/);
+    expect(checkServerParams('sampling/createMessage', { messages: [{ role: 'tool', content: [] }], maxTokens: 1 })).toMatch(
+      /messages\[0\]\.role/,
+    );
   });
 
   it('[ELICIT-005][ELICIT-006] a form has a message and a flat schema, with or without mode', () => {
@@ -102,7 +139,9 @@ describe('what servers send', () => {
     for (const good of [form, { ...form, mode: 'form' }]) expect(checkServerParams('elicitation/create', good)).toBeUndefined();
     expect(checkServerParams('elicitation/create', { ...form, message: undefined })).toMatch(/message is missing/);
     expect(checkServerParams('elicitation/create', { message: 'm' })).toMatch(/requestedSchema is missing/);
-    expect(checkServerParams('elicitation/create', { ...form, requestedSchema: { type: 'array', properties: {} } })).toMatch(/requestedSchema\.type/);
+    expect(checkServerParams('elicitation/create', { ...form, requestedSchema: { type: 'array', properties: {} } })).toMatch(
+      /requestedSchema\.type/,
+    );
   });
 
   it('[ELICIT-007] a form has no nested fields', () => {
@@ -117,7 +156,8 @@ describe('what servers send', () => {
 
   it('[TOOL-006][TOOL-008] a tool has a name and an input schema of an object', () => {
     expect(checkListItem('tools/list', { name: 't', inputSchema: { type: 'object', anyOf: [] } })).toBeUndefined();
-    for (const inputSchema of [undefined, null, {}, { type: 'array' }, true]) expect(checkListItem('tools/list', { name: 't', inputSchema })).toMatch(/^item\.inputSchema/);
+    for (const inputSchema of [undefined, null, {}, { type: 'array' }, true])
+      expect(checkListItem('tools/list', { name: 't', inputSchema })).toMatch(/^item\.inputSchema/);
   });
 
   it('[TOOL-027] a result of a tool has content', () => {
@@ -136,7 +176,14 @@ describe('what servers send', () => {
   it('[RES-004][RES-005] templates have uriTemplate and name, contents have uri and text or blob', () => {
     expect(checkListItem('resources/templates/list', { uriTemplate: 'a://{b}', name: 'a' })).toBeUndefined();
     expect(checkListItem('resources/templates/list', { name: 'a' })).toMatch(/uriTemplate is missing/);
-    expect(checkServerResult('resources/read', { contents: [{ uri: 'a', text: '' }, { uri: 'a', blob: '' }] })).toBeUndefined();
+    expect(
+      checkServerResult('resources/read', {
+        contents: [
+          { uri: 'a', text: '' },
+          { uri: 'a', blob: '' },
+        ],
+      }),
+    ).toBeUndefined();
     expect(checkServerResult('resources/read', { contents: [{ uri: 'a' }] })).toMatch(/contents\[0\]\.text is missing/);
   });
 
@@ -150,11 +197,14 @@ describe('what servers send', () => {
   it('[COMP-005] a completion has at most 100 values', () => {
     const values = Array.from({ length: 101 }, String);
     expect(checkServerResult('completion/complete', { completion: { values: values.slice(1) } })).toBeUndefined();
-    expect(checkServerResult('completion/complete', { completion: { values } })).toBe('result.completion.values must have at most 100 items, got 101');
+    expect(checkServerResult('completion/complete', { completion: { values } })).toBe(
+      'result.completion.values must have at most 100 items, got 101',
+    );
   });
 
   it('[LOG-003] a log message has a level and data of any kind', () => {
-    for (const data of [null, 0, '', {}, []]) expect(checkServerNotification('notifications/message', { level: 'info', data })).toBeUndefined();
+    for (const data of [null, 0, '', {}, []])
+      expect(checkServerNotification('notifications/message', { level: 'info', data })).toBeUndefined();
     expect(checkServerNotification('notifications/message', { level: 'info' })).toMatch(/data is missing/);
     expect(checkServerNotification('notifications/message', { data: 1 })).toMatch(/level is missing/);
   });
@@ -167,7 +217,12 @@ describe('what servers send', () => {
   it('[VERS-008] discovery has versions and capabilities', () => {
     const found = { supportedVersions: ['x'], capabilities: {}, resultType: 'complete', ttlMs: 0, cacheScope: 'public' };
     expect(checkServerResult('server/discover', found)).toBeUndefined();
-    for (const bad of [{ ...found, supportedVersions: 'x' }, { ...found, capabilities: undefined }, { ...found, cacheScope: 'shared' }]) expect(checkServerResult('server/discover', bad)).toBeDefined();
+    for (const bad of [
+      { ...found, supportedVersions: 'x' },
+      { ...found, capabilities: undefined },
+      { ...found, cacheScope: 'shared' },
+    ])
+      expect(checkServerResult('server/discover', bad)).toBeDefined();
   });
 
   it('lists are accepted with bad items, which are told one by one', () => {
@@ -177,9 +232,17 @@ describe('what servers send', () => {
 
   it('[MRTR-006][MRTR-008] a result that asks has questions of the three methods, a state, or both', () => {
     const asking = { resultType: 'input_required' };
-    for (const good of [{ ...asking, requestState: 's' }, { ...asking, inputRequests: { a: { method: 'roots/list' } } }]) expect(checkInputRequired(good)).toBeUndefined();
+    for (const good of [
+      { ...asking, requestState: 's' },
+      { ...asking, inputRequests: { a: { method: 'roots/list' } } },
+    ])
+      expect(checkInputRequired(good)).toBeUndefined();
     expect(checkInputRequired(asking)).toBe('result must have inputRequests or requestState');
-    expect(checkInputRequired({ ...asking, inputRequests: { a: { method: 'tools/call', params: {} } } })).toMatch(/inputRequests\["a"\]\.method must be one of/);
-    expect(checkInputRequired({ ...asking, inputRequests: { a: { method: 'elicitation/create', params: { message: 5 } } } })).toMatch(/inputRequests\["a"\]\.params\.message must be a string/);
+    expect(checkInputRequired({ ...asking, inputRequests: { a: { method: 'tools/call', params: {} } } })).toMatch(
+      /inputRequests\["a"\]\.method must be one of/,
+    );
+    expect(checkInputRequired({ ...asking, inputRequests: { a: { method: 'elicitation/create', params: { message: 5 } } } })).toMatch(
+      /inputRequests\["a"\]\.params\.message must be a string/,
+    );
   });
 });

@@ -27,15 +27,35 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { clientCapabilities, clientResults, damaged, implementation, notifications, params, prompt, resource, resourceTemplate, serverResults, shape, tool } from '../arbitraries.ts';
+import {
+  clientCapabilities,
+  clientResults,
+  damaged,
+  implementation,
+  notifications,
+  params,
+  prompt,
+  resource,
+  resourceTemplate,
+  serverResults,
+  shape,
+  tool,
+} from '../arbitraries.ts';
 
 type Check = (value: JsonValue) => string | undefined;
 
 /** Good values, values with one wrong part, and anything at all. */
 function tried(good: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue> {
-  const bad = fc.oneof(fc.constantFrom<JsonValue | undefined>(undefined, null, 5, 1.5, -1, '', 'x', true, [], {}, [{}], { a: 1 }), fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<JsonValue>);
+  const bad = fc.oneof(
+    fc.constantFrom<JsonValue | undefined>(undefined, null, 5, 1.5, -1, '', 'x', true, [], {}, [{}], { a: 1 }),
+    fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<JsonValue>,
+  );
   const path = fc.array(fc.nat(20), { minLength: 1, maxLength: 5 });
-  return fc.oneof(good, fc.tuple(good, path, bad).map(([value, at, by]) => JSON.parse(JSON.stringify(damaged(value, at, by))) as JsonValue), fc.jsonValue() as fc.Arbitrary<JsonValue>);
+  return fc.oneof(
+    good,
+    fc.tuple(good, path, bad).map(([value, at, by]) => JSON.parse(JSON.stringify(damaged(value, at, by))) as JsonValue),
+    fc.jsonValue() as fc.Arbitrary<JsonValue>,
+  );
 }
 
 function expectEqual(check: Check, schema: z.ZodType, values: fc.Arbitrary<JsonValue>): void {
@@ -54,21 +74,37 @@ const serverMethods = new Set(['elicitation/create', 'sampling/createMessage', '
 
 describe('the checks and the schemas', () => {
   it.each(Object.keys(params).filter((method) => !serverMethods.has(method)))('agree on params of %s from a client', (method) => {
-    expectEqual((value) => checkClientParams(method, value), PARAMS_SCHEMAS[method as keyof typeof PARAMS_SCHEMAS], params[method] as fc.Arbitrary<JsonValue>);
+    expectEqual(
+      (value) => checkClientParams(method, value),
+      PARAMS_SCHEMAS[method as keyof typeof PARAMS_SCHEMAS],
+      params[method] as fc.Arbitrary<JsonValue>,
+    );
   });
 
   it.each([...serverMethods])('agree on params of %s from a server', (method) => {
-    expectEqual((value) => checkServerParams(method, value), PARAMS_SCHEMAS[method as keyof typeof PARAMS_SCHEMAS], params[method] as fc.Arbitrary<JsonValue>);
+    expectEqual(
+      (value) => checkServerParams(method, value),
+      PARAMS_SCHEMAS[method as keyof typeof PARAMS_SCHEMAS],
+      params[method] as fc.Arbitrary<JsonValue>,
+    );
   });
 
   it.each(Object.keys(notifications))('agree on %s', (method) => {
     const schema = NOTIFICATION_SCHEMAS[method as keyof typeof NOTIFICATION_SCHEMAS];
     const isClients = ['initialized', 'cancelled', 'progress', 'roots/list_changed', 'tasks/status'].some((end) => method.endsWith(end));
-    expectEqual((value) => (isClients ? checkClientNotification : checkServerNotification)(method, value), schema, notifications[method] as fc.Arbitrary<JsonValue>);
+    expectEqual(
+      (value) => (isClients ? checkClientNotification : checkServerNotification)(method, value),
+      schema,
+      notifications[method] as fc.Arbitrary<JsonValue>,
+    );
   });
 
   it.each(Object.keys(serverResults).filter((method) => !lists.has(method)))('agree on results of %s', (method) => {
-    expectEqual((value) => checkServerResult(method, value), SERVER_RESULT_SCHEMAS[method as keyof typeof SERVER_RESULT_SCHEMAS], serverResults[method] as fc.Arbitrary<JsonValue>);
+    expectEqual(
+      (value) => checkServerResult(method, value),
+      SERVER_RESULT_SCHEMAS[method as keyof typeof SERVER_RESULT_SCHEMAS],
+      serverResults[method] as fc.Arbitrary<JsonValue>,
+    );
   });
 
   it.each([...lists])('agree on good results of %s, whose items are checked apart', (method) => {
@@ -76,7 +112,12 @@ describe('the checks and the schemas', () => {
     fc.assert(
       fc.property(tried(serverResults[method] as fc.Arbitrary<JsonValue>), (value) => {
         if (schema.safeParse(value).success) expect(checkServerResult(method, value)).toBeUndefined();
-        else expect([checkServerResult(method, value), ...itemsOf(value).map((item) => checkListItem(method, item))].some((reason) => reason !== undefined)).toBe(true);
+        else
+          expect(
+            [checkServerResult(method, value), ...itemsOf(value).map((item) => checkListItem(method, item))].some(
+              (reason) => reason !== undefined,
+            ),
+          ).toBe(true);
       }),
       { numRuns: 300 },
     );
@@ -92,21 +133,32 @@ describe('the checks and the schemas', () => {
   });
 
   it.each(Object.keys(clientResults))('agree on answers to %s', (method) => {
-    expectEqual((value) => checkClientResult(method, value), CLIENT_RESULT_SCHEMAS[method as keyof typeof CLIENT_RESULT_SCHEMAS], clientResults[method] as fc.Arbitrary<JsonValue>);
+    expectEqual(
+      (value) => checkClientResult(method, value),
+      CLIENT_RESULT_SCHEMAS[method as keyof typeof CLIENT_RESULT_SCHEMAS],
+      clientResults[method] as fc.Arbitrary<JsonValue>,
+    );
   });
 
   it('agree on input_required results', () => {
     const ask = fc.oneof(
       ...[...serverMethods].map((method) => shape({ method: fc.constant(method), params: params[method] as fc.Arbitrary<JsonValue> })),
     );
-    const values = shape({ resultType: fc.constant('input_required') }, { inputRequests: fc.dictionary(fc.constantFrom('a', 'b'), ask), requestState: fc.string() });
+    const values = shape(
+      { resultType: fc.constant('input_required') },
+      { inputRequests: fc.dictionary(fc.constantFrom('a', 'b'), ask), requestState: fc.string() },
+    );
     expectEqual(checkInputRequired, InputRequiredResultSchema, values);
   });
 
   it('agree on the _meta of modern requests', () => {
     const values = shape(
       { 'io.modelcontextprotocol/protocolVersion': fc.string(), 'io.modelcontextprotocol/clientCapabilities': clientCapabilities },
-      { 'io.modelcontextprotocol/clientInfo': implementation, 'io.modelcontextprotocol/logLevel': fc.constantFrom('debug', 'emergency'), progressToken: fc.oneof(fc.string(), fc.integer()) },
+      {
+        'io.modelcontextprotocol/clientInfo': implementation,
+        'io.modelcontextprotocol/logLevel': fc.constantFrom('debug', 'emergency'),
+        progressToken: fc.oneof(fc.string(), fc.integer()),
+      },
     );
     expectEqual(
       (value) => {

@@ -17,7 +17,12 @@ function fakeClock(): { now(): number; monotonicMs(): number; schedule(): { canc
   };
 }
 
-const session = (id: string, expiresAtMs = 100): { id: string; principal: string; state: { layout: number }; expiresAtMs: number } => ({ id, principal: 'p', state: { layout: 1 }, expiresAtMs });
+const session = (id: string, expiresAtMs = 100): { id: string; principal: string; state: { layout: number }; expiresAtMs: number } => ({
+  id,
+  principal: 'p',
+  state: { layout: 1 },
+  expiresAtMs,
+});
 
 describe('MemorySessionStore', () => {
   it('S1 writes only over the version that the writer saw', async () => {
@@ -81,7 +86,11 @@ const message = (id: number): JsonRpcMessage => ({ jsonrpc: '2.0', id, result: {
 describe('MemoryEventStore', () => {
   it('V1 gives ids that are unique and name their stream', async () => {
     const store = new MemoryEventStore({ clock: fakeClock() });
-    const ids = [await store.append('s', 'a', message(1)), await store.append('s', 'a', message(2)), await store.append('s', 'b', message(3))];
+    const ids = [
+      await store.append('s', 'a', message(1)),
+      await store.append('s', 'a', message(2)),
+      await store.append('s', 'b', message(3)),
+    ];
     expect(new Set(ids).size).toBe(3);
     expect((await store.replay('s', ids[2] ?? ''))?.streamId).toBe('b');
   });
@@ -99,10 +108,15 @@ describe('MemoryEventStore', () => {
   it('V3 rule 16: drops by count and by age, and knows no id that is dropped or made up', async () => {
     const clock = fakeClock();
     const store = new MemoryEventStore({ clock, maxEventsPerStream: 2, maxAgeMs: 100 });
-    const ids = [await store.append('s', 'a', message(1)), await store.append('s', 'a', message(2)), await store.append('s', 'a', message(3))];
+    const ids = [
+      await store.append('s', 'a', message(1)),
+      await store.append('s', 'a', message(2)),
+      await store.append('s', 'a', message(3)),
+    ];
     expect(await store.replay('s', ids[0] ?? '')).toBeUndefined();
     expect((await store.replay('s', ids[1] ?? ''))?.events).toHaveLength(1);
-    for (const made of ['a~99', 'a~0', 'a~-1', 'a', '', 'b~1', 'a~1.5', 'a~03', '__proto__~1']) expect(await store.replay('s', made)).toBeUndefined();
+    for (const made of ['a~99', 'a~0', 'a~-1', 'a', '', 'b~1', 'a~1.5', 'a~03', '__proto__~1'])
+      expect(await store.replay('s', made)).toBeUndefined();
     expect(await store.replay('other', ids[1] ?? '')).toBeUndefined();
     clock.atMs = 101;
     expect(await store.replay('s', ids[1] ?? '')).toBeUndefined();

@@ -4,12 +4,27 @@ import { checkUrl, classifyHost, isLoopbackHost } from '@mortise/protocol/edge';
 import { describe, expect, it } from 'vitest';
 
 describe('rule 11: checkUrl', () => {
-  it.each(['https://example.com', 'https://example.com:8443/a?b#c', 'https://93.184.216.34/', 'https://[2606:4700::1111]/'])('lets %s pass', (url) => {
-    expect(checkUrl(url)).toBeUndefined();
-    expect(checkUrl(new URL(url))).toBeUndefined();
-  });
+  it.each(['https://example.com', 'https://example.com:8443/a?b#c', 'https://93.184.216.34/', 'https://[2606:4700::1111]/'])(
+    'lets %s pass',
+    (url) => {
+      expect(checkUrl(url)).toBeUndefined();
+      expect(checkUrl(new URL(url))).toBeUndefined();
+    },
+  );
 
-  it.each(['http://example.com', 'ftp://example.com', 'javascript:alert(1)', 'file:///etc/passwd', 'data:text/html,x', 'example.com', '', '//example.com', 'https://', 'https://user:secret@example.com', 'https://user@example.com'])('refuses %s', (url) => {
+  it.each([
+    'http://example.com',
+    'ftp://example.com',
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    'data:text/html,x',
+    'example.com',
+    '',
+    '//example.com',
+    'https://',
+    'https://user:secret@example.com',
+    'https://user@example.com',
+  ])('refuses %s', (url) => {
     const reason = checkUrl(url);
     expect(reason).toBeDefined();
     expect(reason).not.toContain('secret');
@@ -94,7 +109,8 @@ describe('classifyHost', () => {
     expect(classifyHost('::ffff:127.0.0.1')).toBe('loopback');
     expect(classifyHost('8.8.8.8')).toBe('public');
     expect(classifyHost('2001:4860:4860::8888')).toBe('public');
-    for (const odd of [':::', '1:2', '::1::', 'g::1', '1:2:3:4:5:6:7:8:9', '::ffff:300.1.1.1']) expect(classifyHost(odd)).not.toBe('public');
+    for (const odd of [':::', '1:2', '::1::', 'g::1', '1:2:3:4:5:6:7:8:9', '::ffff:300.1.1.1'])
+      expect(classifyHost(odd)).not.toBe('public');
     expect(isLoopbackHost('127.0.0.1')).toBe(true);
     expect(isLoopbackHost('example.com')).toBe(false);
   });

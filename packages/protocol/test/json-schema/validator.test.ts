@@ -6,7 +6,10 @@ import { checkSchema, createJsonSchemaValidator } from '@mortise/protocol/json-s
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 const validator = createJsonSchemaValidator();
-const issues = (schema: JsonValue, value: unknown): readonly string[] => validator.compile(schema)(value).map(({ path, message }) => `${path.join('.')}: ${message}`);
+const issues = (schema: JsonValue, value: unknown): readonly string[] =>
+  validator
+    .compile(schema)(value)
+    .map(({ path, message }) => `${path.join('.')}: ${message}`);
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -27,7 +30,12 @@ const keywords: readonly (readonly [string, JsonValue, JsonValue, JsonValue])[] 
   ['uniqueItems', { uniqueItems: true }, [1, '1', [1]], [{ a: 1 }, { a: 1 }]],
   ['maxItems', { maxItems: 1 }, [1], [1, 2]],
   ['required', { required: ['a'] }, { a: 1 }, {}],
-  ['additionalProperties', { properties: { a: true }, patternProperties: { '^x-': true }, additionalProperties: false }, { a: 1, 'x-b': 2 }, { b: 1 }],
+  [
+    'additionalProperties',
+    { properties: { a: true }, patternProperties: { '^x-': true }, additionalProperties: false },
+    { a: 1, 'x-b': 2 },
+    { b: 1 },
+  ],
   ['propertyNames', { propertyNames: { maxLength: 1 } }, { a: 1 }, { ab: 1 }],
   ['dependentRequired', { dependentRequired: { a: ['b'] } }, { a: 1, b: 1 }, { a: 1 }],
   ['dependentSchemas', { dependentSchemas: { a: { required: ['b'] } } }, { b: 1 }, { a: 1 }],
@@ -61,29 +69,43 @@ describe('checking', () => {
     expect(issues(besides, 'a')).not.toEqual([]);
   });
 
-  it.each(['http://json-schema.org/draft-04/schema#', 'http://json-schema.org/draft-06/schema#', 'https://json-schema.org/draft/2019-09/schema', 'https://example.com/own', ''])(
-    '[SCHEMA-003][JSCH-002] says that the dialect %s is not supported',
-    (dialect) => {
-      expect(() => validator.compile({ $schema: dialect, type: 'string' })).toThrow(SchemaNotCheckableError);
-      expect(checkSchema({ $schema: dialect })).toContain('not supported: use 2020-12 or draft-07');
-      expect(checkSchema({ properties: { a: { $schema: dialect } } })).toContain('not supported');
-    },
-  );
+  it.each([
+    'http://json-schema.org/draft-04/schema#',
+    'http://json-schema.org/draft-06/schema#',
+    'https://json-schema.org/draft/2019-09/schema',
+    'https://example.com/own',
+    '',
+  ])('[SCHEMA-003][JSCH-002] says that the dialect %s is not supported', (dialect) => {
+    expect(() => validator.compile({ $schema: dialect, type: 'string' })).toThrow(SchemaNotCheckableError);
+    expect(checkSchema({ $schema: dialect })).toContain('not supported: use 2020-12 or draft-07');
+    expect(checkSchema({ properties: { a: { $schema: dialect } } })).toContain('not supported');
+  });
 
   it('takes the spellings of a dialect', () => {
-    for (const dialect of [DRAFT_2020, `${DRAFT_2020}#`, DRAFT_07, 'https://json-schema.org/draft-07/schema']) expect(checkSchema({ $schema: dialect })).toBeUndefined();
+    for (const dialect of [DRAFT_2020, `${DRAFT_2020}#`, DRAFT_07, 'https://json-schema.org/draft-07/schema'])
+      expect(checkSchema({ $schema: dialect })).toBeUndefined();
   });
 
   it('[SCHEMA-010] follows references within the schema: pointers, $defs, anchors, ids, recursion', () => {
     expect(issues({ $defs: { 'a/b~c%': { type: 'string' } }, $ref: '#/$defs/a~1b~0c%25' }, 5)).not.toEqual([]);
     expect(issues({ $defs: { x: { $anchor: 'here', type: 'string' } }, $ref: '#here' }, 5)).not.toEqual([]);
-    expect(issues({ $id: 'https://example.com/s', $defs: { x: { $id: 'x', type: 'string' } }, $ref: 'https://example.com/x' }, 5)).not.toEqual([]);
-    const tree = { $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, value: { type: 'number' } } } }, $ref: '#/$defs/node' };
+    expect(
+      issues({ $id: 'https://example.com/s', $defs: { x: { $id: 'x', type: 'string' } }, $ref: 'https://example.com/x' }, 5),
+    ).not.toEqual([]);
+    const tree = {
+      $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, value: { type: 'number' } } } },
+      $ref: '#/$defs/node',
+    };
     expect(issues(tree, { next: { next: { value: 'x' } } })).toEqual(['next.next.value: must be a number']);
   });
 
   it('[SCHEMA-012] reads composition beside properties', () => {
-    const schema = { type: 'object', properties: { kind: { type: 'string' } }, required: ['kind'], oneOf: [{ properties: { kind: { const: 'a' } }, required: ['x'] }, { properties: { kind: { const: 'b' } } }] };
+    const schema = {
+      type: 'object',
+      properties: { kind: { type: 'string' } },
+      required: ['kind'],
+      oneOf: [{ properties: { kind: { const: 'a' } }, required: ['x'] }, { properties: { kind: { const: 'b' } } }],
+    };
     expect(issues(schema, { kind: 'a', x: 1 })).toEqual([]);
     expect(issues(schema, { kind: 'a' })).not.toEqual([]);
   });
@@ -94,7 +116,12 @@ describe('checking', () => {
   });
 
   it('says in one short sentence what is wrong where', () => {
-    const schema = { type: 'object', properties: { a: { type: 'number' }, list: { items: { properties: { b: { enum: ['x', 'y'] } }, required: ['b'] } } }, required: ['a'], additionalProperties: false };
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'number' }, list: { items: { properties: { b: { enum: ['x', 'y'] } }, required: ['b'] } } },
+      required: ['a'],
+      additionalProperties: false,
+    };
     expect(issues(schema, {})).toEqual(['a: is required']);
     expect(issues(schema, { a: 'x' })).toEqual(['a: must be a number']);
     expect(issues(schema, { a: 1, z: 1 })).toEqual(['z: is not an allowed property']);
@@ -117,7 +144,9 @@ describe('checking', () => {
   });
 
   it('knows members named like those of every object', () => {
-    const schema = JSON.parse('{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}},"required":["__proto__"]}') as JsonValue;
+    const schema = JSON.parse(
+      '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}},"required":["__proto__"]}',
+    ) as JsonValue;
     expect(issues(schema, JSON.parse('{"__proto__":5}'))).toEqual(['__proto__: must be a string']);
     expect(issues(schema, {})).toEqual(['__proto__: is required']);
   });
@@ -137,12 +166,17 @@ describe('bounds', () => {
 
   it('[SCHEMA-007] has no option that would fetch', () => {
     expect(createJsonSchemaValidator.length).toBe(0);
-    expect(() => createJsonSchemaValidator({ loadSchema: () => ({}) } as object).compile({ $ref: 'https://example.com/x' })).toThrow(SchemaNotCheckableError);
+    expect(() => createJsonSchemaValidator({ loadSchema: () => ({}) } as object).compile({ $ref: 'https://example.com/x' })).toThrow(
+      SchemaNotCheckableError,
+    );
   });
 
-  it.each(['https://example.com/x', 'other.json', '#/$defs/none', '#none', 'urn:x:y'])('[SCHEMA-009][JSCH-006] refuses a schema with the reference %s, which leads nowhere', (ref) => {
-    expect(checkSchema({ anyOf: [{ type: 'string' }, { $ref: ref }] })).toContain('leads out of the schema');
-  });
+  it.each(['https://example.com/x', 'other.json', '#/$defs/none', '#none', 'urn:x:y'])(
+    '[SCHEMA-009][JSCH-006] refuses a schema with the reference %s, which leads nowhere',
+    (ref) => {
+      expect(checkSchema({ anyOf: [{ type: 'string' }, { $ref: ref }] })).toContain('leads out of the schema');
+    },
+  );
 
   it('[SCHEMA-011][JSCH-007] bounds depth, number and expansion', () => {
     let deep: JsonValue = {};
@@ -150,7 +184,8 @@ describe('bounds', () => {
     expect(checkSchema(deep)).toBe('Schema is deeper than 64');
     expect(checkSchema({ anyOf: Array.from({ length: 6000 }, () => ({})) })).toBe('Schema has more than 5000 subschemas');
     const $defs: Record<string, JsonValue> = { d0: {} };
-    for (let level = 1; level < 40; level += 1) $defs[`d${level}`] = { allOf: [{ $ref: `#/$defs/d${level - 1}` }, { $ref: `#/$defs/d${level - 1}` }] };
+    for (let level = 1; level < 40; level += 1)
+      $defs[`d${level}`] = { allOf: [{ $ref: `#/$defs/d${level - 1}` }, { $ref: `#/$defs/d${level - 1}` }] };
     expect(checkSchema({ $defs, $ref: '#/$defs/d39' })).toBe('Schema has more than 5000 subschemas for one place of a value');
     expect(checkSchema({ enum: Array.from({ length: 30_000 }, (_, index) => index) })).toContain('more than 20000 values');
     expect(checkSchema({ items: {} }, { maxDepth: 0 })).toBe('Schema is deeper than 0');
@@ -165,7 +200,10 @@ describe('bounds', () => {
 
   it('[SCHEMA-011][JSCH-007] ends a check that branches without end', () => {
     const branch = (name: string): JsonValue => ({ properties: { a: { $ref: '#/$defs/n' } }, required: [name] });
-    const check = createJsonSchemaValidator({ maxSteps: 10_000 }).compile({ $defs: { n: { anyOf: [branch('x'), branch('y')] } }, $ref: '#/$defs/n' });
+    const check = createJsonSchemaValidator({ maxSteps: 10_000 }).compile({
+      $defs: { n: { anyOf: [branch('x'), branch('y')] } },
+      $ref: '#/$defs/n',
+    });
     let value: JsonValue = {};
     for (let level = 0; level < 60; level += 1) value = { a: value };
     expect(check(value)).toEqual([{ message: 'takes too long to check against its schema', path: [] }]);
@@ -182,7 +220,12 @@ describe('bounds', () => {
     for (let level = 0; level < 100_000; level += 1) deep = { a: deep };
     const check = validator.compile({ $defs: { n: { properties: { a: { $ref: '#/$defs/n' } } } }, $ref: '#/$defs/n' });
     expect(check(deep)).toHaveLength(1);
-    expect(issues({ uniqueItems: true }, Array.from({ length: 5000 }, (_, index) => index))[0]).toContain('too many to compare');
+    expect(
+      issues(
+        { uniqueItems: true },
+        Array.from({ length: 5000 }, (_, index) => index),
+      )[0],
+    ).toContain('too many to compare');
   });
 
   it.each([
@@ -211,6 +254,11 @@ describe('bounds', () => {
   });
 
   it('passes over keywords and formats that say nothing to it', () => {
-    expect(issues({ 'x-mcp-header': 'A', example: { $ref: 'nowhere' }, format: 'colour', contentEncoding: 'base64', __absolute_ref__: 'x' }, 'a')).toEqual([]);
+    expect(
+      issues(
+        { 'x-mcp-header': 'A', example: { $ref: 'nowhere' }, format: 'colour', contentEncoding: 'base64', __absolute_ref__: 'x' },
+        'a',
+      ),
+    ).toEqual([]);
   });
 });

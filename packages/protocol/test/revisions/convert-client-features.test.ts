@@ -5,7 +5,11 @@ import { UnrepresentableError } from '@mortise/protocol';
 import { describe, expect, it } from 'vitest';
 import { VERSIONS, writeParams, writeResult } from './wire.ts';
 
-const form = (properties: JsonObject): JsonObject => ({ mode: 'form', message: 'm', requestedSchema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', properties, required: ['a'] } });
+const form = (properties: JsonObject): JsonObject => ({
+  mode: 'form',
+  message: 'm',
+  requestedSchema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', properties, required: ['a'] },
+});
 const written = (version: string, properties: JsonObject): JsonObject => {
   const requested = writeParams(version, 'elicitation/create', form(properties))['requestedSchema'] as JsonObject;
   return requested['properties'] as JsonObject;
@@ -13,22 +17,47 @@ const written = (version: string, properties: JsonObject): JsonObject => {
 
 describe('forms', () => {
   it('have neither mode nor $schema in 2025-06-18', () => {
-    expect(writeParams('2025-06-18', 'elicitation/create', form({}))).toEqual({ message: 'm', requestedSchema: { type: 'object', properties: {}, required: ['a'] } });
+    expect(writeParams('2025-06-18', 'elicitation/create', form({}))).toEqual({
+      message: 'm',
+      requestedSchema: { type: 'object', properties: {}, required: ['a'] },
+    });
   });
 
   it('[ELICIT-009] have defaults for booleans alone in 2025-06-18', () => {
-    const properties = { a: { type: 'string', default: 'x' }, b: { type: 'integer', default: 1 }, c: { type: 'boolean', default: true }, d: { type: 'string', enum: ['x'], default: 'x' } };
-    expect(written('2025-06-18', properties)).toEqual({ a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'boolean', default: true }, d: { type: 'string', enum: ['x'] } });
+    const properties = {
+      a: { type: 'string', default: 'x' },
+      b: { type: 'integer', default: 1 },
+      c: { type: 'boolean', default: true },
+      d: { type: 'string', enum: ['x'], default: 'x' },
+    };
+    expect(written('2025-06-18', properties)).toEqual({
+      a: { type: 'string' },
+      b: { type: 'integer' },
+      c: { type: 'boolean', default: true },
+      d: { type: 'string', enum: ['x'] },
+    });
     expect(written('2025-11-25', properties)).toEqual(properties);
   });
 
   it('[ELICIT-011] say a titled choice by enum and enumNames in 2025-06-18', () => {
-    const properties = { a: { type: 'string', title: 'T', oneOf: [{ const: 'r', title: 'Red' }, { const: 'g', title: 'Green' }] } };
+    const properties = {
+      a: {
+        type: 'string',
+        title: 'T',
+        oneOf: [
+          { const: 'r', title: 'Red' },
+          { const: 'g', title: 'Green' },
+        ],
+      },
+    };
     expect(written('2025-06-18', properties)).toEqual({ a: { type: 'string', title: 'T', enum: ['r', 'g'], enumNames: ['Red', 'Green'] } });
   });
 
   it('[ELICIT-012][ELICIT-014] keep oneOf, and the legacy enumNames, from 2025-11-25 on', () => {
-    const properties = { a: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }] }, b: { type: 'string', enum: ['r'], enumNames: ['Red'] } };
+    const properties = {
+      a: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }] },
+      b: { type: 'string', enum: ['r'], enumNames: ['Red'] },
+    };
     for (const version of ['2025-11-25', '2026-07-28']) expect(written(version, properties)).toEqual(properties);
   });
 
@@ -61,8 +90,14 @@ describe('pages', () => {
   it('[ELICIT-035] have no elicitationId in 2026-07-28, embedded ones included', () => {
     const modern = { mode: 'url', message: 'm', url: 'https://example.com/x' };
     expect(writeParams('2026-07-28', 'elicitation/create', page)).toEqual(modern);
-    const result = { resultType: 'input_required', inputRequests: { a: { method: 'elicitation/create', params: page }, b: { method: 'roots/list' } } };
-    expect(writeResult('2026-07-28', 'tools/call', result)['inputRequests']).toEqual({ a: { method: 'elicitation/create', params: modern }, b: { method: 'roots/list' } });
+    const result = {
+      resultType: 'input_required',
+      inputRequests: { a: { method: 'elicitation/create', params: page }, b: { method: 'roots/list' } },
+    };
+    expect(writeResult('2026-07-28', 'tools/call', result)['inputRequests']).toEqual({
+      a: { method: 'elicitation/create', params: modern },
+      b: { method: 'roots/list' },
+    });
   });
 
   it('cannot be opened for a client of 2025-06-18', () => {
@@ -75,7 +110,10 @@ describe('sampling', () => {
   const ask = (...messages: readonly JsonObject[]): JsonObject => ({ messages, maxTokens: 5 });
 
   it('[SAMP-005] holds one block a message up to 2025-06-18: several become several messages', () => {
-    const params = ask({ role: 'user', content: [text('a'), { type: 'image', data: 'AA==', mimeType: 'image/png' }], _meta: { 'com.example/a': 1 } }, { role: 'assistant', content: text('b') });
+    const params = ask(
+      { role: 'user', content: [text('a'), { type: 'image', data: 'AA==', mimeType: 'image/png' }], _meta: { 'com.example/a': 1 } },
+      { role: 'assistant', content: text('b') },
+    );
     expect(writeParams('2025-06-18', 'sampling/createMessage', params)['messages']).toEqual([
       { role: 'user', content: text('a') },
       { role: 'user', content: { type: 'image', data: 'AA==', mimeType: 'image/png' } },
@@ -112,11 +150,17 @@ describe('sampling', () => {
     expect(writeResult('2025-06-18', 'sampling/createMessage', answer)['content']).toEqual(text('a\nb'));
     expect(writeResult('2025-06-18', 'sampling/createMessage', { ...answer, content: [text('a')] })['content']).toEqual(text('a'));
     const image = { type: 'image', data: 'AA==', mimeType: 'image/png' };
-    expect(() => writeResult('2025-06-18', 'sampling/createMessage', { ...answer, content: [text('a'), image] })).toThrow(UnrepresentableError);
+    expect(() => writeResult('2025-06-18', 'sampling/createMessage', { ...answer, content: [text('a'), image] })).toThrow(
+      UnrepresentableError,
+    );
   });
 
   it('passes messages on that are none', () => {
-    for (const version of VERSIONS) expect(writeParams(version, 'sampling/createMessage', { messages: [5, null], maxTokens: 1 })).toEqual({ messages: [5, null], maxTokens: 1 });
+    for (const version of VERSIONS)
+      expect(writeParams(version, 'sampling/createMessage', { messages: [5, null], maxTokens: 1 })).toEqual({
+        messages: [5, null],
+        maxTokens: 1,
+      });
   });
 });
 

@@ -24,7 +24,14 @@ const server = {
   tasks: { list: {}, requests: { tools: { call: {} } } },
   extensions: { 'com.example/a': {} },
 };
-const info = { name: 'n', title: 'N', version: '1', description: 'd', websiteUrl: 'https://example.com', icons: [{ src: 'https://example.com/i.png' }] };
+const info = {
+  name: 'n',
+  title: 'N',
+  version: '1',
+  description: 'd',
+  websiteUrl: 'https://example.com',
+  icons: [{ src: 'https://example.com/i.png' }],
+};
 const initialize: JsonObject = { protocolVersion: 'v', capabilities: client, clientInfo: info };
 
 const always = { experimental: { x: {} }, unheard: { of: true } };
@@ -94,6 +101,10 @@ describe('implementations', () => {
     ['2025-11-25', Object.keys(info)],
   ])('[LIFE-017] have in %s the members of that revision', (version, members) => {
     expect(Object.keys(writeParams(version, 'initialize', initialize)['clientInfo'] as JsonObject)).toEqual(members);
-    expect(Object.keys(writeResult(version, 'initialize', { protocolVersion: version, capabilities: {}, serverInfo: info })['serverInfo'] as JsonObject)).toEqual(members);
+    expect(
+      Object.keys(
+        writeResult(version, 'initialize', { protocolVersion: version, capabilities: {}, serverInfo: info })['serverInfo'] as JsonObject,
+      ),
+    ).toEqual(members);
   });
 });

@@ -41,12 +41,17 @@ describe('tools', () => {
 
   it('[TOOL-007] say boolean property schemas as objects to legacy peers, which know no others', () => {
     const inputSchema = { type: 'object', properties: { any: true, none: false, a: { type: 'string' } } };
-    expect(writtenTool('2025-11-25', { name: 'x', inputSchema })['inputSchema']).toEqual({ type: 'object', properties: { any: {}, none: { not: {} }, a: { type: 'string' } } });
+    expect(writtenTool('2025-11-25', { name: 'x', inputSchema })['inputSchema']).toEqual({
+      type: 'object',
+      properties: { any: {}, none: { not: {} }, a: { type: 'string' } },
+    });
     expect(writtenTool('2026-07-28', { name: 'x', inputSchema })['inputSchema']).toBe(inputSchema);
   });
 
   it.each(['2025-06-18', '2025-11-25'])('[TOOL-035][TOOL-040] have no outputSchema in %s whose root is no object', (version) => {
-    expect(writtenTool(version, { name: 'x', inputSchema: schema, outputSchema: { type: 'array', items: {} } })).not.toHaveProperty('outputSchema');
+    expect(writtenTool(version, { name: 'x', inputSchema: schema, outputSchema: { type: 'array', items: {} } })).not.toHaveProperty(
+      'outputSchema',
+    );
     expect(writtenTool(version, { name: 'x', inputSchema: schema, outputSchema: schema })).toHaveProperty('outputSchema', schema);
   });
 
@@ -71,7 +76,9 @@ describe('results of tools', () => {
     ['null', null],
   ])('[TOOL-032][TOOL-040] have %s as text instead of structuredContent up to 2025-11-25', (_, structuredContent) => {
     for (const version of ['2025-06-18', '2025-11-25']) {
-      expect(writeResult(version, 'tools/call', { content, structuredContent })).toEqual({ content: [...content, { type: 'text', text: JSON.stringify(structuredContent) }] });
+      expect(writeResult(version, 'tools/call', { content, structuredContent })).toEqual({
+        content: [...content, { type: 'text', text: JSON.stringify(structuredContent) }],
+      });
     }
   });
 
@@ -82,7 +89,10 @@ describe('results of tools', () => {
 
   it('[TOOL-033][TOOL-034] keep any structuredContent in 2026-07-28, null included, and none as none', () => {
     for (const structuredContent of [null, [], 0, '', { a: 1 }]) {
-      expect(writeResult('2026-07-28', 'tools/call', { content, structuredContent })).toHaveProperty('structuredContent', structuredContent);
+      expect(writeResult('2026-07-28', 'tools/call', { content, structuredContent })).toHaveProperty(
+        'structuredContent',
+        structuredContent,
+      );
     }
     expect(writeResult('2025-11-25', 'tools/call', { content })).toEqual({ content });
   });
@@ -116,7 +126,9 @@ describe('results of tools', () => {
   });
 
   it('name a link and its address as text', () => {
-    expect(writeResult('2025-03-26', 'tools/call', { content: [blocks[3] as JsonObject] })['content']).toEqual([{ type: 'text', text: 'The A <docs://a>: first' }]);
+    expect(writeResult('2025-03-26', 'tools/call', { content: [blocks[3] as JsonObject] })['content']).toEqual([
+      { type: 'text', text: 'The A <docs://a>: first' },
+    ]);
   });
 
   it('say of audio what it was', () => {
@@ -134,7 +146,17 @@ describe('results of tools', () => {
 
 describe('what else servers offer', () => {
   const annotations = { audience: ['user'], priority: 0.5, lastModified: '2025-01-12T15:00:58Z' };
-  const resource = { uri: 'docs://a', name: 'a', title: 'A', description: 'd', mimeType: 'text/plain', size: 3, annotations, icons, _meta: { 'com.example/a': 1 } };
+  const resource = {
+    uri: 'docs://a',
+    name: 'a',
+    title: 'A',
+    description: 'd',
+    mimeType: 'text/plain',
+    size: 3,
+    annotations,
+    icons,
+    _meta: { 'com.example/a': 1 },
+  };
 
   it.each([
     ['2024-11-05', ['uri', 'name', 'description', 'mimeType', 'size', 'annotations']],
@@ -149,7 +171,9 @@ describe('what else servers offer', () => {
 
   it('[RES-022] annotations have lastModified from 2025-06-18 on', () => {
     const templates = { resourceTemplates: [{ uriTemplate: 'a://{b}', name: 'a', annotations }] };
-    expect(writeResult('2025-03-26', 'resources/templates/list', templates)['resourceTemplates']).toEqual([{ uriTemplate: 'a://{b}', name: 'a', annotations: { audience: ['user'], priority: 0.5 } }]);
+    expect(writeResult('2025-03-26', 'resources/templates/list', templates)['resourceTemplates']).toEqual([
+      { uriTemplate: 'a://{b}', name: 'a', annotations: { audience: ['user'], priority: 0.5 } },
+    ]);
     expect(writeResult('2025-06-18', 'resources/templates/list', templates)).toBe(templates);
   });
 
@@ -158,25 +182,38 @@ describe('what else servers offer', () => {
       writtenTool(version),
       ...(writeResult(version, 'prompts/list', { prompts: [{ name: 'p', icons }] })['prompts'] as readonly JsonObject[]),
       ...(writeResult(version, 'resources/list', { resources: [resource] })['resources'] as readonly JsonObject[]),
-      ...(writeResult(version, 'resources/templates/list', { resourceTemplates: [{ uriTemplate: 'a', name: 'a', icons }] })['resourceTemplates'] as readonly JsonObject[]),
+      ...(writeResult(version, 'resources/templates/list', { resourceTemplates: [{ uriTemplate: 'a', name: 'a', icons }] })[
+        'resourceTemplates'
+      ] as readonly JsonObject[]),
     ];
     const info = { name: 's', version: '1', icons };
-    const serverInfo = (version: string): JsonObject => writeResult(version, 'initialize', { protocolVersion: version, capabilities: {}, serverInfo: info })['serverInfo'] as JsonObject;
+    const serverInfo = (version: string): JsonObject =>
+      writeResult(version, 'initialize', { protocolVersion: version, capabilities: {}, serverInfo: info })['serverInfo'] as JsonObject;
     for (const version of VERSIONS.slice(0, 3)) {
       for (const each of [...listed(version), serverInfo(version)]) expect(each).not.toHaveProperty('icons');
     }
-    for (const each of [...listed('2025-11-25'), ...listed('2026-07-28'), serverInfo('2025-11-25')]) expect(each).toHaveProperty('icons', icons);
+    for (const each of [...listed('2025-11-25'), ...listed('2026-07-28'), serverInfo('2025-11-25')])
+      expect(each).toHaveProperty('icons', icons);
   });
 
   it('[PROMPT-004] prompts and their arguments have titles from 2025-06-18 on', () => {
     const prompts = [{ name: 'p', title: 'P', arguments: [{ name: 'a', title: 'A', required: true }] }];
-    expect(writeResult('2025-03-26', 'prompts/list', { prompts })['prompts']).toEqual([{ name: 'p', arguments: [{ name: 'a', required: true }] }]);
+    expect(writeResult('2025-03-26', 'prompts/list', { prompts })['prompts']).toEqual([
+      { name: 'p', arguments: [{ name: 'a', required: true }] },
+    ]);
     expect(writeResult('2025-06-18', 'prompts/list', { prompts })['prompts']).toBe(prompts);
   });
 
   it('[COMP-004] completion has a context from 2025-06-18 on', () => {
-    const params = { ref: { type: 'ref/prompt', name: 'p', title: 'P' }, argument: { name: 'a', value: 'x' }, context: { arguments: { b: 'y' } } };
-    expect(writeParams('2025-03-26', 'completion/complete', params)).toEqual({ ref: { type: 'ref/prompt', name: 'p' }, argument: params.argument });
+    const params = {
+      ref: { type: 'ref/prompt', name: 'p', title: 'P' },
+      argument: { name: 'a', value: 'x' },
+      context: { arguments: { b: 'y' } },
+    };
+    expect(writeParams('2025-03-26', 'completion/complete', params)).toEqual({
+      ref: { type: 'ref/prompt', name: 'p' },
+      argument: params.argument,
+    });
     expect(writeParams('2025-06-18', 'completion/complete', params)).toEqual(params);
   });
 
@@ -200,12 +237,28 @@ describe('the marks of the modern era', () => {
       name: 't',
       inputResponses: {},
       requestState: 's',
-      _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {}, 'io.modelcontextprotocol/logLevel': 'info', progressToken: 1 },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+        'io.modelcontextprotocol/logLevel': 'info',
+        progressToken: 1,
+      },
     };
     expect(writeParams('2025-11-25', 'tools/call', params)).toEqual({ name: 't', _meta: { progressToken: 1 } });
-    const result = { tools: [], resultType: 'complete', ttlMs: 5, cacheScope: 'public', _meta: { 'io.modelcontextprotocol/serverInfo': { name: 's', version: '1' }, a: 1 } };
+    const result = {
+      tools: [],
+      resultType: 'complete',
+      ttlMs: 5,
+      cacheScope: 'public',
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 's', version: '1' }, a: 1 },
+    };
     expect(writeResult('2025-11-25', 'tools/list', result)).toEqual({ tools: [], _meta: { a: 1 } });
-    expect(writeNotification('2025-11-25', 'notifications/resources/updated', { uri: 'a://b', _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } })).toEqual({ uri: 'a://b', _meta: {} });
+    expect(
+      writeNotification('2025-11-25', 'notifications/resources/updated', {
+        uri: 'a://b',
+        _meta: { 'io.modelcontextprotocol/subscriptionId': 1 },
+      }),
+    ).toEqual({ uri: 'a://b', _meta: {} });
   });
 
   it('stay in the modern era', () => {

@@ -27,12 +27,14 @@ describe('the list', () => {
 
   it('[LIFE-010] compares versions whole', () => {
     expect(findRevision('2025-06-18')?.version).toBe('2025-06-18');
-    for (const version of ['2025-06-18 ', '2025-06', '2025-6-18', '2099-01-01', 'DRAFT-2026', '', 5, null, undefined, {}, 'constructor']) expect(findRevision(version)).toBeUndefined();
+    for (const version of ['2025-06-18 ', '2025-06', '2025-6-18', '2099-01-01', 'DRAFT-2026', '', 5, null, undefined, {}, 'constructor'])
+      expect(findRevision(version)).toBeUndefined();
   });
 
   it('has a change log for each, every line with its page', () => {
     expect([...REVISION_CHANGES.keys()]).toEqual(VERSIONS);
-    for (const changes of REVISION_CHANGES.values()) for (const { what, see } of changes) expect([what, see].every((text) => text !== '')).toBe(true);
+    for (const changes of REVISION_CHANGES.values())
+      for (const { what, see } of changes) expect([what, see].every((text) => text !== '')).toBe(true);
   });
 });
 
@@ -102,13 +104,20 @@ describe('facts', () => {
   });
 
   it('[MRTR-004] name the three methods that may be asked back', () => {
-    expect([...NEWEST.requests].filter(([, { inputRequired }]) => inputRequired).map(([method]) => method)).toEqual(['tools/call', 'resources/read', 'prompts/get']);
-    for (const revision of revisionsOf('legacy')) for (const { inputRequired } of revision.requests.values()) expect(inputRequired).toBeUndefined();
+    expect([...NEWEST.requests].filter(([, { inputRequired }]) => inputRequired).map(([method]) => method)).toEqual([
+      'tools/call',
+      'resources/read',
+      'prompts/get',
+    ]);
+    for (const revision of revisionsOf('legacy'))
+      for (const { inputRequired } of revision.requests.values()) expect(inputRequired).toBeUndefined();
   });
 
   it('name the six results that may be kept', () => {
     const cacheable = [...NEWEST.requests].filter(([, facts]) => facts.cacheable).map(([method]) => method);
-    expect(new Set(cacheable)).toEqual(new Set(['server/discover', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read']));
+    expect(new Set(cacheable)).toEqual(
+      new Set(['server/discover', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read']),
+    );
   });
 
   it('name the codes that a revision may send', () => {

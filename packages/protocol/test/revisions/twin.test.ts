@@ -31,8 +31,12 @@ const RESULT_TYPES: Readonly<Record<string, string>> = {
 function methodsOf({ definitions }: UpstreamSchema, union: string): ReadonlyMap<string, string> {
   const definition = definitions[union];
   if (definition === undefined) return new Map();
-  const refs = (definition['anyOf'] as readonly JsonObject[] | undefined)?.map((member) => String(member['$ref']).split('/').at(-1) ?? '') ?? [union];
-  return new Map(refs.map((name) => [((definitions[name]?.['properties'] as JsonObject)['method'] as JsonObject)['const'] as string, name]));
+  const refs = (definition['anyOf'] as readonly JsonObject[] | undefined)?.map(
+    (member) => String(member['$ref']).split('/').at(-1) ?? '',
+  ) ?? [union];
+  return new Map(
+    refs.map((name) => [((definitions[name]?.['properties'] as JsonObject)['method'] as JsonObject)['const'] as string, name]),
+  );
 }
 
 function sent(methods: Revision['requests'], ...directions: readonly string[]): readonly string[] {
@@ -52,8 +56,19 @@ function closedValidator({ draft, key, definitions }: UpstreamSchema, type: stri
   };
   // `_meta` is open by its nature, schemas in a tool are open by the newest text, and a capability's own settings are too.
   // Types that others are put together from by allOf cannot be closed by themselves.
-  const open = new Set(['NotificationParams', 'Result', 'Task', 'MetaObject', 'RequestMetaObject', 'NotificationMetaObject', 'ResultMetaObject', 'JSONObject']);
-  const all = Object.fromEntries(Object.entries(definitions).map(([name, schema]) => [name, open.has(name) ? schema : openMeta(close(schema) as JsonObject)]));
+  const open = new Set([
+    'NotificationParams',
+    'Result',
+    'Task',
+    'MetaObject',
+    'RequestMetaObject',
+    'NotificationMetaObject',
+    'ResultMetaObject',
+    'JSONObject',
+  ]);
+  const all = Object.fromEntries(
+    Object.entries(definitions).map(([name, schema]) => [name, open.has(name) ? schema : openMeta(close(schema) as JsonObject)]),
+  );
   return new Validator({ $ref: `#/${key}/${type}`, [key]: all } as Schema, draft, false);
 }
 
@@ -61,7 +76,9 @@ function closedValidator({ draft, key, definitions }: UpstreamSchema, type: stri
 function openMeta(schema: JsonObject): JsonObject {
   return JSON.parse(
     JSON.stringify(schema, (name, value: unknown) =>
-      ['_meta', 'inputSchema', 'outputSchema', 'experimental', 'extensions', 'metadata'].includes(name) && typeof value === 'object' && value !== null
+      ['_meta', 'inputSchema', 'outputSchema', 'experimental', 'extensions', 'metadata'].includes(name) &&
+      typeof value === 'object' &&
+      value !== null
         ? { ...value, additionalProperties: true }
         : value,
     ),
@@ -84,45 +101,64 @@ describe.skipIf(!hasUpstream)('the revisions and the published schemas', () => {
     });
 
     it('has exactly the published notifications, by direction', () => {
-      expect(new Set(sent(revision.notifications, 'client-to-server', 'both'))).toEqual(new Set(methodsOf(upstream, 'ClientNotification').keys()));
-      expect(new Set(sent(revision.notifications, 'server-to-client', 'both'))).toEqual(new Set(methodsOf(upstream, 'ServerNotification').keys()));
+      expect(new Set(sent(revision.notifications, 'client-to-server', 'both'))).toEqual(
+        new Set(methodsOf(upstream, 'ClientNotification').keys()),
+      );
+      expect(new Set(sent(revision.notifications, 'server-to-client', 'both'))).toEqual(
+        new Set(methodsOf(upstream, 'ServerNotification').keys()),
+      );
     });
 
     it.each(['ClientCapabilities', 'ServerCapabilities'] as const)('has exactly the published keys of %s', (type) => {
       const names = (schema: JsonObject, prefix: string): readonly string[] =>
-        Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonObject>>).flatMap(([key, value]) => [prefix + key, ...names(value, `${prefix}${key}.`)]);
+        Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonObject>>).flatMap(([key, value]) => [
+          prefix + key,
+          ...names(value, `${prefix}${key}.`),
+        ]);
       const own = type === 'ClientCapabilities' ? revision.clientCapabilities : revision.serverCapabilities;
       expect([...own].toSorted()).toEqual(names(upstream.definitions[type] ?? {}, '').toSorted());
     });
 
-    it.each(sent(revision.requests, 'client-to-server', 'both', 'server-to-client', 'embedded'))('writes params of %s that the published schema accepts', (method) => {
-      const type = [...methodsOf(upstream, 'ClientRequest'), ...methodsOf(upstream, 'ServerRequest'), ...methodsOf(upstream, 'InputRequest')].find(([name]) => name === method)?.[1] ?? '';
-      const validator = closedValidator(upstream, type);
-      const isEnveloped = 'jsonrpc' in (upstream.definitions[type]?.['properties'] as JsonObject);
-      const isNewest = revision.rules.samplingArrays;
-      const values = (isNewest ? params[method] : (representableParams[method] ?? params[method])) as fc.Arbitrary<JsonObject>;
-      const convert = revision.toWire.params.get(method);
-      fc.assert(
-        fc.property(values, (value) => {
-          const wire = convert === undefined ? value : convert(value);
-          expectValid(validator, isEnveloped ? { jsonrpc: '2.0', id: 1, method, params: wire } : { method, params: wire });
-        }),
-        { numRuns: 60 },
-      );
-    });
+    it.each(sent(revision.requests, 'client-to-server', 'both', 'server-to-client', 'embedded'))(
+      'writes params of %s that the published schema accepts',
+      (method) => {
+        const type =
+          [...methodsOf(upstream, 'ClientRequest'), ...methodsOf(upstream, 'ServerRequest'), ...methodsOf(upstream, 'InputRequest')].find(
+            ([name]) => name === method,
+          )?.[1] ?? '';
+        const validator = closedValidator(upstream, type);
+        const isEnveloped = 'jsonrpc' in (upstream.definitions[type]?.['properties'] as JsonObject);
+        const isNewest = revision.rules.samplingArrays;
+        const values = (isNewest ? params[method] : (representableParams[method] ?? params[method])) as fc.Arbitrary<JsonObject>;
+        const convert = revision.toWire.params.get(method);
+        fc.assert(
+          fc.property(values, (value) => {
+            const wire = convert === undefined ? value : convert(value);
+            expectValid(validator, isEnveloped ? { jsonrpc: '2.0', id: 1, method, params: wire } : { method, params: wire });
+          }),
+          { numRuns: 60 },
+        );
+      },
+    );
 
-    it.each([...revision.requests.keys()].filter((method) => method in RESULT_TYPES))('writes results of %s that the published schema accepts', (method) => {
-      const validator = closedValidator(upstream, RESULT_TYPES[method] ?? '');
-      const values = (serverResults[method] ?? clientResults[method]) as fc.Arbitrary<JsonObject>;
-      const convert = revision.toWire.results.get(method);
-      fc.assert(
-        fc.property(values, (value) => expectValid(validator, convert === undefined ? value : convert(value))),
-        { numRuns: 60 },
-      );
-    });
+    it.each([...revision.requests.keys()].filter((method) => method in RESULT_TYPES))(
+      'writes results of %s that the published schema accepts',
+      (method) => {
+        const validator = closedValidator(upstream, RESULT_TYPES[method] ?? '');
+        const values = (serverResults[method] ?? clientResults[method]) as fc.Arbitrary<JsonObject>;
+        const convert = revision.toWire.results.get(method);
+        fc.assert(
+          fc.property(values, (value) => expectValid(validator, convert === undefined ? value : convert(value))),
+          { numRuns: 60 },
+        );
+      },
+    );
 
     it.each([...revision.notifications.keys()])('writes %s as the published schema has it', (method) => {
-      const type = [...methodsOf(upstream, 'ClientNotification'), ...methodsOf(upstream, 'ServerNotification')].find(([name]) => name === method)?.[1] ?? '';
+      const type =
+        [...methodsOf(upstream, 'ClientNotification'), ...methodsOf(upstream, 'ServerNotification')].find(
+          ([name]) => name === method,
+        )?.[1] ?? '';
       const validator = closedValidator(upstream, type);
       const isEnveloped = 'jsonrpc' in (upstream.definitions[type]?.['properties'] as JsonObject);
       const convert = revision.toWire.notifications.get(method);
@@ -147,7 +183,9 @@ describe.skipIf(!hasUpstream)('the revisions and the published schemas', () => {
       const { method, params: sentParams, result } = value as Readonly<Record<string, JsonValue | undefined>>;
       const resultType = type.endsWith('Response') ? all[`${type.replace(/Response$/, '')}Schema`] : undefined;
       const check =
-        schema?.safeParse(value) ?? resultType?.safeParse(result) ?? (typeof method === 'string' ? byMethod[method]?.safeParse(sentParams ?? {}) : undefined);
+        schema?.safeParse(value) ??
+        resultType?.safeParse(result) ??
+        (typeof method === 'string' ? byMethod[method]?.safeParse(sentParams ?? {}) : undefined);
       if (check === undefined) {
         expect(KNOWN_WITHOUT_SCHEMA).toContain(type);
         return;

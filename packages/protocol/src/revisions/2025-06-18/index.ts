@@ -10,7 +10,10 @@ import { http } from './http.ts';
 export const changes: readonly RevisionChange[] = [
   { what: 'No more JSON-RPC batches', see: 'changelog#major-changes' },
   { what: 'Structured tool output: structuredContent, outputSchema', see: 'server/tools#structured-content' },
-  { what: 'Servers are OAuth resource servers with protected resource metadata', see: 'basic/authorization#authorization-server-discovery' },
+  {
+    what: 'Servers are OAuth resource servers with protected resource metadata',
+    see: 'basic/authorization#authorization-server-discovery',
+  },
   { what: 'Resource indicators (RFC 8707) on token requests', see: 'basic/authorization#resource-parameter-implementation' },
   { what: 'Security considerations and best practices', see: 'basic/authorization#security-considerations' },
   { what: 'Elicitation by forms', see: 'client/elicitation' },

@@ -15,13 +15,19 @@ function linkWithoutIcons(block: JsonObject): JsonObject {
 /** Forms had `enum` with `enumNames`, one choice, and a default for yes and no alone. */
 function formField(field: JsonObject, name: string): JsonObject {
   if (field['type'] === 'array') {
-    throw new UnrepresentableError(`Field "${name}": the client's protocol revision has no choice of several; ask for one value, or for text`);
+    throw new UnrepresentableError(
+      `Field "${name}": the client's protocol revision has no choice of several; ask for one value, or for text`,
+    );
   }
   const older = field['type'] === 'boolean' ? field : drop('default')(field);
   const { oneOf, ...rest } = older;
   if (!Array.isArray(oneOf)) return older;
   const options: readonly JsonValue[] = oneOf;
-  return { ...rest, enum: options.map((option) => memberOf(option, 'const')), enumNames: options.map((option) => memberOf(option, 'title')) };
+  return {
+    ...rest,
+    enum: options.map((option) => memberOf(option, 'const')),
+    enumNames: options.map((option) => memberOf(option, 'title')),
+  };
 }
 
 function memberOf(value: JsonValue, key: string): JsonValue {
@@ -31,7 +37,9 @@ function memberOf(value: JsonValue, key: string): JsonValue {
 /** Elicitation was by forms alone. */
 function elicit(params: JsonObject): JsonObject {
   if (params['mode'] === 'url') {
-    throw new UnrepresentableError("The client's protocol revision has no elicitation by URL: ask by a form, or give the address in a tool's result");
+    throw new UnrepresentableError(
+      "The client's protocol revision has no elicitation by URL: ask by a form, or give the address in a tool's result",
+    );
   }
   return form(drop('mode', 'task')(params));
 }
@@ -41,7 +49,9 @@ const form = mapField('requestedSchema', inTurn(drop('$schema'), mapField('prope
 /** Fields held one value. */
 const oneAnswer = (content: JsonObject): JsonObject => {
   const lists = Object.entries(content).filter(([, value]) => Array.isArray(value));
-  return lists.length === 0 ? content : { ...content, ...Object.fromEntries(lists.map(([name, value]) => [name, (value as readonly JsonValue[]).join(', ')])) };
+  return lists.length === 0
+    ? content
+    : { ...content, ...Object.fromEntries(lists.map(([name, value]) => [name, (value as readonly JsonValue[]).join(', ')])) };
 };
 
 /** A sampling message held one block: several become several messages. */

@@ -9,7 +9,10 @@ import { http } from './http.ts';
 
 /** The specification's change log, in its order; what is no fact of the wire is left to the package that it concerns. */
 export const changes: readonly RevisionChange[] = [
-  { what: 'Authorization servers found by OpenID Connect discovery too', see: 'basic/authorization#authorization-server-metadata-discovery' },
+  {
+    what: 'Authorization servers found by OpenID Connect discovery too',
+    see: 'basic/authorization#authorization-server-metadata-discovery',
+  },
   { what: 'icons on tools, resources, templates, prompts and implementations', see: 'basic/index#icons' },
   { what: 'Scopes asked for step by step through WWW-Authenticate', see: 'basic/authorization#scope-challenge-handling' },
   { what: 'A rule for tool names', see: 'server/tools#tool-names' },
@@ -24,7 +27,10 @@ export const changes: readonly RevisionChange[] = [
   { what: 'Arguments that fail their schema are tool errors, not protocol errors', see: 'server/tools#error-handling' },
   { what: 'Servers may end SSE streams and be polled', see: 'basic/transports#sending-messages-to-the-server' },
   { what: 'Resumption is always by GET; event ids name their stream', see: 'basic/transports#resumability-and-redelivery' },
-  { what: 'Protected resource metadata may be found without WWW-Authenticate', see: 'basic/authorization#protected-resource-metadata-discovery-requirements' },
+  {
+    what: 'Protected resource metadata may be found without WWW-Authenticate',
+    see: 'basic/authorization#protected-resource-metadata-discovery-requirements',
+  },
   { what: 'Defaults for every primitive field of a form', see: 'client/elicitation#requested-schema' },
   { what: 'JSON Schema 2020-12 where a schema names no dialect', see: 'basic/index#json-schema-usage' },
   { what: 'Params are named types of their own', see: 'schema' },

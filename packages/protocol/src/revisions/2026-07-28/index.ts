@@ -13,8 +13,14 @@ export const changes: readonly RevisionChange[] = [
   { what: 'No sessions and no Mcp-Session-Id; lists no longer vary by connection', see: 'changelog#major-changes' },
   { what: 'No handshake: version, client capabilities and identities travel in _meta', see: 'basic/index#meta' },
   { what: 'server/discover', see: 'server/discover' },
-  { what: 'subscriptions/listen in place of the GET stream, resources/subscribe and resources/unsubscribe', see: 'basic/patterns/subscriptions' },
-  { what: 'No ping, logging/setLevel or notifications/roots/list_changed; the log level is asked for by request', see: 'server/utilities/logging' },
+  {
+    what: 'subscriptions/listen in place of the GET stream, resources/subscribe and resources/unsubscribe',
+    see: 'basic/patterns/subscriptions',
+  },
+  {
+    what: 'No ping, logging/setLevel or notifications/roots/list_changed; the log level is asked for by request',
+    see: 'server/utilities/logging',
+  },
   { what: 'Tasks become the extension io.modelcontextprotocol/tasks', see: 'changelog#major-changes' },
   { what: 'Servers ask by input_required results, no longer by requests', see: 'basic/patterns/mrtr' },
   { what: 'resultType on every result', see: 'basic/index#resulttype' },
