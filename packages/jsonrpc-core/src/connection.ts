@@ -31,7 +31,7 @@ import { resolvedPromise } from './resolved-promise.ts';
 import { silentLogger, systemClock } from './system-clock.ts';
 import { type Answer, toSendable } from './to-sendable.ts';
 import { holdTransport, toError } from './transport-hold.ts';
-import type { MessageInfo, SendOptions, Transport } from './transport.ts';
+import type { ChannelEndError, MessageInfo, SendOptions, Transport } from './transport.ts';
 
 type Outcome = JsonObject | JsonRpcResponse;
 
@@ -328,7 +328,9 @@ export class Connection {
 
   #onTransportError(error: Error): void {
     this.#report(error);
-    if (isUnparsable(error)) this.#refuseUnreported('Parse error: the text is not valid JSON', PARSE_ERROR);
+    if ((error as ChannelEndError).endsChannel === true) {
+      this.#closedError = new ConnectionClosedError(`The connection is closed: ${error.message}`, { cause: error });
+    } else if (isUnparsable(error)) this.#refuseUnreported('Parse error: the text is not valid JSON', PARSE_ERROR);
     else if (isMortiseError(error) && error.code === 'ERR_MESSAGE_TOO_LARGE') this.#refuseUnreported(error.message, INVALID_REQUEST);
     else if (isMortiseError(error) && error.code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
   }

@@ -38,6 +38,7 @@ export { createInMemoryExchange, type InMemoryExchangeCall } from './in-memory-e
 
 // What implementers of transports, servers and clients use.
 export {
+  type ChannelEndError,
   type Connectable,
   type ExchangeOptions,
   type ExchangeTransport,

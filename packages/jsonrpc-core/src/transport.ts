@@ -67,6 +67,11 @@ export interface Transport {
   setProtocolVersion?: ((version: string) => void) | undefined;
 }
 
+/** An error that says why a channel ended. Told to `onerror` before `onclose`, it becomes the cause of what was pending. */
+export interface ChannelEndError extends Error {
+  readonly endsChannel?: true;
+}
+
 /** How one exchange is made. */
 export interface ExchangeOptions {
   /** Ends the exchange, which tells the peer to stop; `exchange` then rejects with the signal's reason. */

@@ -1,6 +1,6 @@
 /** What can go wrong with stdio beyond what every transport knows. */
 
-import { MortiseError } from '@mortise/jsonrpc-core';
+import { type ChannelEndError, MortiseError } from '@mortise/jsonrpc-core';
 
 /** The server's command could not be started. */
 export class ServerStartError extends MortiseError {
@@ -33,11 +33,13 @@ export interface ServerProcessExit {
 }
 
 /** The server's process ended although nobody had asked it to. Reported through `onerror`, before `onclose`. */
-export class ServerProcessExitedError extends MortiseError implements ServerProcessExit {
+export class ServerProcessExitedError extends MortiseError implements ServerProcessExit, ChannelEndError {
   override get name(): string {
     return 'ServerProcessExitedError';
   }
   override readonly code: 'ERR_SERVER_PROCESS_EXITED' = 'ERR_SERVER_PROCESS_EXITED';
+  /** Makes it the cause of the `ConnectionClosedError` that requests in flight are rejected with. */
+  readonly endsChannel = true;
   readonly command: string;
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
