@@ -1,13 +1,6 @@
 /** The program's side of what servers ask: forms and pages for the user, the user's model, the user's folders. */
 
-import {
-  INVALID_PARAMS,
-  isJsonObject,
-  type JsonObject,
-  METHOD_NOT_FOUND,
-  MortiseError,
-  ProtocolError,
-} from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject, type JsonObject, METHOD_NOT_FOUND, MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
 import {
   type ClientCapabilities,
   type CreateMessageRequestParams,
@@ -116,7 +109,8 @@ export class Answers {
     this.#declare('sampling', { ...(tools && { tools: {} }), ...(hasContext && { context: {} }) });
     this.set('sampling/createMessage', async (params, context) => {
       if (!Array.isArray(params['messages'])) throw refuse('Invalid params: messages must be an array');
-      if (!tools && (params['tools'] !== undefined || params['toolChoice'] !== undefined)) throw refuse('Sampling with tools is not supported');
+      if (!tools && (params['tools'] !== undefined || params['toolChoice'] !== undefined))
+        throw refuse('Sampling with tools is not supported');
       return handler(params as CreateMessageRequestParams, context);
     });
   }

@@ -109,7 +109,8 @@ export class Changes {
   async #pump(subscription: Subscription): Promise<void> {
     try {
       for await (const notification of subscription) {
-        if (this.#host.needsListen === true && notification.method !== 'notifications/subscriptions/acknowledged') this.#host.dispatch(notification);
+        if (this.#host.needsListen === true && notification.method !== 'notifications/subscriptions/acknowledged')
+          this.#host.dispatch(notification);
       }
     } catch (error) {
       this.#host.report(error);

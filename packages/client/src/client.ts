@@ -3,47 +3,34 @@
  * that the era adds to them, and handlers by method. `McpClient` adds the names of MCP's features.
  */
 
+import { type JsonObject, type JsonRpcNotification, type JsonRpcResponse, silentLogger, systemClock } from '@mortise/jsonrpc-core';
 import {
-  AlreadyStartedError,
-  ConnectionClosedError,
-  ConnectionLostError,
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonRpcResponse,
-  linkSignals,
-  NotConnectedError,
-  silentLogger,
-  systemClock,
-} from '@mortise/jsonrpc-core';
-import {
-  type ClientRequestMethod,
   clientCapabilitiesFor,
+  type ClientRequestMethod,
   type Era,
   findNotification,
   findRequest,
   hasCapability,
-  hasExtension,
   type Implementation,
   type ParamsOf,
-  REVISIONS,
   type ResultOf,
   type Revision,
+  REVISIONS,
   type ServerCapabilities,
   type SubscriptionFilter,
 } from '@mortise/protocol';
 import { Answers, type RawAnswer } from './answers.ts';
 import type { CallOptions } from './call-options.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
-import { type Opened, SessionOpener } from './era/index.ts';
+import { Connector } from './connector.ts';
 import { MissingCapabilityError, UnknownResultTypeError, UnsupportedMethodError } from './errors.ts';
 import { Extensions } from './extension-host.ts';
 import type { LinkRequestOptions } from './link.ts';
 import { type ClientMiddleware, type MiddlewareEntry, runMiddleware } from './middleware.ts';
-import { Reopening } from './reopening.ts';
 import type { Session, SessionSettings } from './session.ts';
-import { Subscription } from './subscription.ts';
+import type { Subscription } from './subscription.ts';
 import { toClientError } from './to-client-error.ts';
-import { type ClientTransportSource, TransportSource } from './transport-source.ts';
+import type { ClientTransportSource } from './transport-source.ts';
 
 type NotificationHandler = (params: JsonObject) => void;
 
@@ -62,16 +49,10 @@ export class Client {
   readonly #inner: MiddlewareEntry[] = [];
   readonly #handlers = new Map<string, Set<NotificationHandler>>();
   readonly #watchers = new Set<(notification: JsonRpcNotification) => void>();
-  readonly #subscriptions = new Set<Subscription>();
-  readonly #reopening: Reopening;
   readonly #allowed = new Set<string>();
+  readonly #connector: Connector;
   #middleware: readonly MiddlewareEntry[] = [];
   #isInstalled = false;
-  #source: TransportSource | undefined;
-  #opened: Opened | undefined;
-  #session: Session | undefined;
-  #pendingOpen: Promise<Session> | undefined;
-  #closing = new AbortController();
 
   /** @param info Shown to servers, for their logs and their users. */
   constructor(info: Implementation, options: ClientOptions = {}) {
@@ -79,14 +60,17 @@ export class Client {
     this.options = options;
     this.#extensions = new Extensions(options.extensions ?? []);
     this.settings = this.#makeSettings(new Answers(options.capabilities, options));
-    this.#reopening = new Reopening(this.settings.clock);
+    this.#connector = new Connector(this.settings, options, {
+      onSession: () => this.#allowed.clear(),
+      onChange: (notification) => this.onChange(notification),
+    });
   }
 
   // ---- what is known of the server
 
   /** Whether a session is open at this moment. */
   get isConnected(): boolean {
-    return this.#session !== undefined;
+    return this.#connector.session !== undefined;
   }
 
   /** The era that is spoken. @throws {NotConnectedError} Before `connect`. */
@@ -120,8 +104,7 @@ export class Client {
   }
 
   protected get session(): Session {
-    if (this.#session) return this.#session;
-    throw this.#source ? new ConnectionLostError() : new NotConnectedError('not connected yet: call connect() first');
+    return this.#connector.currentSession;
   }
 
   // ---- connecting
@@ -134,32 +117,13 @@ export class Client {
    * @throws {MissingCapabilityError} The server lacks something of `requires`. The connection is then closed.
    */
   async connect(source: ClientTransportSource, options: ConnectOptions = {}): Promise<void> {
-    if (this.#source) throw new AlreadyStartedError('this client is connected: close() it first, or make another one');
-    this.#source = new TransportSource(source);
-    this.#closing = new AbortController();
     if (!this.#isInstalled) this.#install();
-    try {
-      await (this.#pendingOpen = this.#open(this.#source, options.signal));
-      this.#assertHas(options.requires ?? []);
-    } catch (error) {
-      await this.close();
-      throw error;
-    } finally {
-      this.#pendingOpen = undefined;
-    }
+    await this.#connector.connect(source, options);
   }
 
   /** Ends the connection and everything that was opened on it. What waits rejects. May be called at any time and again. */
   async close(): Promise<void> {
-    const opened = this.#opened;
-    const pending = this.#pendingOpen;
-    this.#source = undefined;
-    this.#session = undefined;
-    this.#opened = undefined;
-    this.#closing.abort(new ConnectionClosedError('the client was closed'));
-    for (const subscription of this.#subscriptions) subscription.close();
-    await opened?.close();
-    await pending?.catch(() => undefined);
+    await this.#connector.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -176,11 +140,15 @@ export class Client {
    * @throws {TimeoutError} {ConnectionLostError} {ConnectionClosedError} No answer came.
    */
   request<M extends ClientRequestMethod>(method: M, params: ParamsOf<M>, options?: CallOptions): Promise<ResultOf<M>>;
-  request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject>;
+  request<M extends string>(
+    method: M & (M extends ClientRequestMethod ? never : unknown),
+    params?: JsonObject,
+    options?: CallOptions,
+  ): Promise<JsonObject>;
   request(method: string, params: JsonObject = {}, options?: CallOptions): Promise<JsonObject> {
-    const session = this.#session;
+    const { session } = this.#connector;
     if (session) return this.#call(session, method, params, options);
-    return this.#whenOpen().then((opened) => this.#call(opened, method, params, options));
+    return this.#connector.whenOpen().then((opened) => this.#call(opened, method, params, options));
   }
 
   /**
@@ -189,7 +157,7 @@ export class Client {
    * Nothing is checked, converted or answered. In the modern era the mandatory `_meta` members are added unless they are there.
    */
   async requestRaw(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonRpcResponse> {
-    const session = this.#session ?? (await this.#whenOpen());
+    const session = await this.#connector.whenOpen();
     // The caller's own progress token must not be replaced.
     const own = { ...options, resetTimeoutOnProgress: options?.resetTimeoutOnProgress ?? false };
     return session.link.requestRaw(method, session.toRaw(params, options?.meta), own as LinkRequestOptions);
@@ -197,7 +165,7 @@ export class Client {
 
   /** Sends a notification. @throws {UnsupportedMethodError} The revision has no such notification from clients. */
   async notify(method: string, params: JsonObject = {}): Promise<void> {
-    const session = this.#session ?? (await this.#whenOpen());
+    const session = await this.#connector.whenOpen();
     const { revision } = session;
     if (!findNotification(revision, method, 'client') && REVISIONS.some(({ notifications }) => notifications.has(method))) {
       throw new UnsupportedMethodError(`clients do not send "${method}" in ${revision.version}`, method);
@@ -210,12 +178,7 @@ export class Client {
    * by `resources/subscribe`.
    */
   listen(filter: SubscriptionFilter, options: { readonly signal?: AbortSignal | undefined } = {}): Subscription {
-    const subscription = new Subscription(filter, this.#subscriptionOwner, options.signal);
-    if (subscription.isOver) return subscription;
-    this.#subscriptions.add(subscription);
-    if (this.#session) subscription.openOn(this.#session);
-    else this.#whenOpen().catch((error: unknown) => subscription.fail(error));
-    return subscription;
+    return this.#connector.subscribe(filter, options.signal);
   }
 
   // ---- answering and being told
@@ -251,7 +214,7 @@ export class Client {
 
   /** What the client declares has changed. */
   protected onDeclared(): void {
-    this.#session?.onCapabilitiesChanged();
+    this.#connector.session?.onCapabilitiesChanged();
   }
 
   /** Something changed at the server, whoever was told of it. */
@@ -309,10 +272,11 @@ export class Client {
       get session() {
         return client.session;
       },
-      sendUnchecked: async (method, params, options) => this.#send(this.#session ?? (await this.#whenOpen()), method, params, options, 1),
+      sendUnchecked: async (method, params, options) => this.#send(await this.#connector.whenOpen(), method, params, options, 1),
       requestRaw: (method, params, options) => this.requestRaw(method, params, options),
       notify: (method, params) => this.notify(method, params),
-      answer: ({ method, params, signal = new AbortController().signal }) => this.settings.answers.answer(method, params, { method, signal }),
+      answer: ({ method, params, signal = new AbortController().signal }) =>
+        this.settings.answers.answer(method, params, { method, signal }),
       setRequestHandler: (method, fn) => this.setRequestHandler(method, fn),
       addNotificationHandler: (method, fn) => this.onNotification(method, fn),
       addInnerMiddleware: (entry) => {
@@ -321,88 +285,6 @@ export class Client {
       },
       listenRaw: (filter, options) => this.listen(filter, options),
     });
-  }
-
-  #assertHas(required: readonly string[]): void {
-    const { capabilities } = this.session.server;
-    const missing = required.filter((name) => !(name.includes('/') ? hasExtension(capabilities, name) : hasCapability(capabilities, name)));
-    if (missing.length === 0) return;
-    throw new MissingCapabilityError(`the server lacks what this program requires: ${missing.join(', ')}`, 'server', missing);
-  }
-
-  async #open(source: TransportSource, callerSignal?: AbortSignal): Promise<Session> {
-    const closing = this.#closing.signal;
-    const linked = linkSignals(callerSignal, closing);
-    try {
-      const opened = await new SessionOpener(source, { session: this.settings, options: this.options, signal: linked.signal }).open();
-      if (linked.signal.aborted) {
-        await opened.close();
-        throw linked.signal.reason;
-      }
-      return this.#adopt(opened);
-    } finally {
-      linked.dispose();
-    }
-  }
-
-  #adopt(opened: Opened): Session {
-    this.#opened = opened;
-    this.#session = opened.session;
-    this.#allowed.clear();
-    this.#reopening.onOpened();
-    void opened.session.link.closed.then(() => this.#onLost(opened));
-    for (const subscription of this.#subscriptions) subscription.openOn(opened.session);
-    return opened.session;
-  }
-
-  #onLost(opened: Opened): void {
-    if (this.#opened !== opened) return;
-    this.#opened = undefined;
-    this.#session = undefined;
-    this.#reopening.onLost();
-    void opened.close();
-    if (!this.#canRestart) this.#failSubscriptions(new ConnectionClosedError());
-    else if (this.#subscriptions.size > 0) this.#whenOpen().catch((error: unknown) => this.#failSubscriptions(error));
-  }
-
-  get #canRestart(): boolean {
-    return this.options.restart !== false && this.#source?.canRepeat === true;
-  }
-
-  /** The session that is being opened, or is opened now because there is none. */
-  #whenOpen(): Promise<Session> {
-    if (this.#pendingOpen) return this.#pendingOpen;
-    const source = this.#source;
-    if (!source) return Promise.reject(this.#closing.signal.aborted ? new ConnectionClosedError('the client was closed') : new NotConnectedError('not connected yet: call connect() first'));
-    if (!this.#canRestart) return Promise.reject(new ConnectionClosedError('the connection ended: give connect() a factory of transports to have it opened again'));
-    const canRepeat = (error: unknown): boolean => !(error instanceof MissingCapabilityError);
-    const pending = this.#reopening
-      .run(() => this.#open(source), canRepeat, this.#closing.signal)
-      .finally(() => {
-        this.#pendingOpen = undefined;
-      });
-    this.#pendingOpen = pending;
-    return pending;
-  }
-
-  #failSubscriptions(error: unknown): void {
-    for (const subscription of [...this.#subscriptions]) subscription.fail(error);
-  }
-
-  readonly #subscriptionOwner = {
-    onEvent: (notification: JsonRpcNotification): void => this.onChange(notification),
-    onOver: (subscription: Subscription): void => void this.#subscriptions.delete(subscription),
-    onDropped: (subscription: Subscription): boolean => {
-      if (this.#closing.signal.aborted) return false;
-      // If the whole connection broke, everything is opened again together once that is known.
-      const session = this.#session;
-      if (session) void this.#reopening.pause(this.#closing.signal).then(() => this.#openAgain(subscription, session), () => undefined);
-      return session !== undefined || this.#canRestart;
-    },
-  };
-
-  #openAgain(subscription: Subscription, session: Session): void {
-    if (this.#session === session) subscription.openOn(session);
   }
 
   #call(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
@@ -437,7 +319,7 @@ export class Client {
     return session.link.request(method, wire, options as LinkRequestOptions | undefined).then(
       (result) => this.#read(session, method, params, options, round, result),
       (error: unknown) => {
-        throw toClientError(error, { method, params, era: session.revision.era, isReopened: this.#canRestart });
+        throw toClientError(error, { method, params, era: session.revision.era, isReopened: this.#connector.canRestart });
       },
     );
   }
@@ -460,7 +342,9 @@ export class Client {
     if (resultType === 'input_required' && findRequest(revision, method, 'client')?.inputRequired) {
       const maxRounds = this.options.maxInputRounds ?? 10;
       return import('./input-required.ts')
-        .then(({ answerInputRequired }) => answerInputRequired(params, result, { method, answers: this.settings.answers, signal, round, maxRounds }))
+        .then(({ answerInputRequired }) =>
+          answerInputRequired(params, result, { method, answers: this.settings.answers, signal, round, maxRounds }),
+        )
         .then((retry) => this.#send(session, method, retry, options, round + 1));
     }
     const read = this.#extensions.readerOf(String(resultType), session.server.capabilities);
@@ -491,7 +375,9 @@ function findRefusal({ revision, server }: Session, method: string): Error | und
 }
 
 function lacking(capability: string, method: string): MissingCapabilityError {
-  return new MissingCapabilityError(`"${method}" needs the capability "${capability}", which the server does not declare`, 'server', [capability]);
+  return new MissingCapabilityError(`"${method}" needs the capability "${capability}", which the server does not declare`, 'server', [
+    capability,
+  ]);
 }
 
 function toTarget({ name, uri }: JsonObject): string | undefined {

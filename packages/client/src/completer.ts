@@ -46,7 +46,12 @@ export function completer(client: McpClient, ref: PromptReference | ResourceTemp
   const off = ref.type === 'ref/prompt' ? client.onPromptsChanged(forget) : client.onResourcesChanged(forget);
   let overtake: () => void = () => undefined;
 
-  const ask = async (key: string, argument: CompletionArgument, resolved: Readonly<Record<string, string>> | undefined, signal: AbortSignal): Promise<Completion> => {
+  const ask = async (
+    key: string,
+    argument: CompletionArgument,
+    resolved: Readonly<Record<string, string>> | undefined,
+    signal: AbortSignal,
+  ): Promise<Completion> => {
     const context = resolved && Object.keys(resolved).length > 0 ? { context: { arguments: resolved } } : {};
     const { completion } = await client.complete({ ref, argument, ...context }, { ...options.call, signal });
     cache.set(key, completion);

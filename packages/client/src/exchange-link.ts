@@ -50,11 +50,15 @@ export class ExchangeLink implements Link {
   }
 
   request(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonObject> {
-    return new Promise<Outcome>((resolve, reject) => this.#open(method, params, options, { resolve, reject, isRaw: false })) as Promise<JsonObject>;
+    return new Promise<Outcome>((resolve, reject) =>
+      this.#open(method, params, options, { resolve, reject, isRaw: false }),
+    ) as Promise<JsonObject>;
   }
 
   requestRaw(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonRpcResponse> {
-    return new Promise<Outcome>((resolve, reject) => this.#open(method, params, options, { resolve, reject, isRaw: true })) as Promise<JsonRpcResponse>;
+    return new Promise<Outcome>((resolve, reject) =>
+      this.#open(method, params, options, { resolve, reject, isRaw: true }),
+    ) as Promise<JsonRpcResponse>;
   }
 
   /** Only a transport that is a channel too can carry a message that belongs to no request. */

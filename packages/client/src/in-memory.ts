@@ -55,7 +55,10 @@ export function connectInMemory(endpoint: McpEndpoint & Connectable, options: In
 }
 
 /** Makes the factory of transports that `connectInMemory` uses. */
-export function inMemoryTransport(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): () => Transport | ExchangeTransport {
+export function inMemoryTransport(
+  endpoint: McpEndpoint & Connectable,
+  options: InMemoryConnectOptions = {},
+): () => Transport | ExchangeTransport {
   if (options.via === 'channel') return () => openChannel(endpoint, options);
   return () => new EndpointExchange(endpoint, options);
 }

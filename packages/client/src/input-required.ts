@@ -26,7 +26,9 @@ export interface InputRound {
 export async function answerInputRequired(params: JsonObject, result: JsonObject, round: InputRound): Promise<JsonObject> {
   const { method, maxRounds } = round;
   if (round.round > maxRounds) {
-    throw new InputRequiredError(`"${method}" was asked back for input more than ${maxRounds} times: raise maxInputRounds if that is right`);
+    throw new InputRequiredError(
+      `"${method}" was asked back for input more than ${maxRounds} times: raise maxInputRounds if that is right`,
+    );
   }
   const { inputRequests, requestState } = result;
   const { inputResponses: _answered, requestState: _older, ...original } = params;
@@ -39,7 +41,8 @@ export async function answerInputRequired(params: JsonObject, result: JsonObject
 
 /** Answers all questions at once: they were asked together because none depends on another. */
 async function answerAll(inputRequests: unknown, { method, answers, signal }: InputRound): Promise<JsonObject> {
-  if (!isJsonObject(inputRequests)) throw new InputRequiredError(`the server wants input for "${method}" but its inputRequests are not an object`);
+  if (!isJsonObject(inputRequests))
+    throw new InputRequiredError(`the server wants input for "${method}" but its inputRequests are not an object`);
   const questions = Object.entries(inputRequests).map(([key, question]) => ({ key, question: toQuestion(method, key, question, answers) }));
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
@@ -60,9 +63,15 @@ async function answerAll(inputRequests: unknown, { method, answers, signal }: In
   }
 }
 
-function toQuestion(method: string, key: string, question: unknown, answers: Answers): { readonly method: string; readonly params: JsonObject } {
+function toQuestion(
+  method: string,
+  key: string,
+  question: unknown,
+  answers: Answers,
+): { readonly method: string; readonly params: JsonObject } {
   const asked = isJsonObject(question) ? question['method'] : undefined;
-  if (!isJsonObject(question) || typeof asked !== 'string') throw new InputRequiredError(`the input "${key}" that "${method}" wants is not a request`);
+  if (!isJsonObject(question) || typeof asked !== 'string')
+    throw new InputRequiredError(`the input "${key}" that "${method}" wants is not a request`);
   if (!answers.has(asked)) {
     throw new InputRequiredError(`"${method}" wants an answer to "${asked}", which this client does not give: set a handler for it`);
   }

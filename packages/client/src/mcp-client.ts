@@ -82,7 +82,11 @@ export class McpClient extends Client {
    * @param source A transport, unstarted. A factory of them lets the client restart a server that died.
    * @throws As `connect` of the instance does.
    */
-  static async connect(source: ClientTransportSource, info: Implementation, options: ClientOptions & ConnectOptions = {}): Promise<McpClient> {
+  static async connect(
+    source: ClientTransportSource,
+    info: Implementation,
+    options: ClientOptions & ConnectOptions = {},
+  ): Promise<McpClient> {
     const client = new McpClient(info, options);
     await client.connect(source, options);
     return client;
@@ -119,17 +123,32 @@ export class McpClient extends Client {
 
   /** Reads all tools, page by page. */
   tools(options: PagesOptions = {}): AsyncIterableIterator<Tool> {
-    return this.#pages(LISTS.tools, (cursor) => this.listTools(cursor, options), (page) => page.tools, options);
+    return this.#pages(
+      LISTS.tools,
+      (cursor) => this.listTools(cursor, options),
+      (page) => page.tools,
+      options,
+    );
   }
 
   /** Reads all prompts, page by page. */
   prompts(options: PagesOptions = {}): AsyncIterableIterator<Prompt> {
-    return this.#pages(LISTS.prompts, (cursor) => this.listPrompts(cursor, options), (page) => page.prompts, options);
+    return this.#pages(
+      LISTS.prompts,
+      (cursor) => this.listPrompts(cursor, options),
+      (page) => page.prompts,
+      options,
+    );
   }
 
   /** Reads all resources, page by page. */
   resources(options: PagesOptions = {}): AsyncIterableIterator<Resource> {
-    return this.#pages(LISTS.resources, (cursor) => this.listResources(cursor, options), (page) => page.resources, options);
+    return this.#pages(
+      LISTS.resources,
+      (cursor) => this.listResources(cursor, options),
+      (page) => page.resources,
+      options,
+    );
   }
 
   /** Reads all resource templates, page by page. */
@@ -194,7 +213,8 @@ export class McpClient extends Client {
    */
   async complete(params: CompleteRequestParams, options?: CallOptions): Promise<CompleteResult> {
     const result = await this.request('completion/complete', params, options);
-    if (!isJsonObject(result.completion) || !Array.isArray(result.completion.values)) throw malformed('completion/complete', 'completion.values');
+    if (!isJsonObject(result.completion) || !Array.isArray(result.completion.values))
+      throw malformed('completion/complete', 'completion.values');
     return result;
   }
 
@@ -230,7 +250,9 @@ export class McpClient extends Client {
   async subscribeResource(resource: string | { readonly uri: string }): Promise<void> {
     const uri = typeof resource === 'string' ? resource : resource.uri;
     if (await this.#changes.subscribe(uri)) return;
-    throw new MissingCapabilityError(`the server does not tell of updates of ${uri}: "resources.subscribe" is missing`, 'server', ['resources.subscribe']);
+    throw new MissingCapabilityError(`the server does not tell of updates of ${uri}: "resources.subscribe" is missing`, 'server', [
+      'resources.subscribe',
+    ]);
   }
 
   /** Takes `subscribeResource` back. */
@@ -358,6 +380,7 @@ function malformed(method: string, key: string): InvalidResultError {
 function assertStrings(args: unknown): void {
   if (!isJsonObject(args)) return;
   for (const [name, value] of Object.entries(args)) {
-    if (typeof value !== 'string') throw new TypeError(`prompt argument "${name}" must be a string, got ${JSON.stringify(value)}: convert it first`);
+    if (typeof value !== 'string')
+      throw new TypeError(`prompt argument "${name}" must be a string, got ${JSON.stringify(value)}: convert it first`);
   }
 }

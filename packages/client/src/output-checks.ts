@@ -14,7 +14,10 @@ export class OutputSchemaError extends MortiseError {
   readonly tool: string;
 
   constructor(tool: string, cause: unknown) {
-    super(`the output of the tool "${tool}" is not checked: ${cause instanceof Error ? cause.message : 'its outputSchema cannot be compiled'}`, { cause });
+    super(
+      `the output of the tool "${tool}" is not checked: ${cause instanceof Error ? cause.message : 'its outputSchema cannot be compiled'}`,
+      { cause },
+    );
     this.tool = tool;
   }
 }
@@ -90,5 +93,10 @@ function assertFits(tool: string, check: Check, result: CallToolResult): CallToo
   const [first] = issues;
   if (!first) return result;
   const where = first.path.length > 0 ? ` at ${first.path.join('.')}` : '';
-  throw new ToolOutputError(`the structuredContent of the tool "${tool}" does not fit its outputSchema${where}: ${first.message}`, tool, issues, result);
+  throw new ToolOutputError(
+    `the structuredContent of the tool "${tool}" does not fit its outputSchema${where}: ${first.message}`,
+    tool,
+    issues,
+    result,
+  );
 }

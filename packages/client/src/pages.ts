@@ -38,7 +38,8 @@ export async function* readPages<Page extends PaginatedResult, Item>(
     const page = await fetchPage(cursor);
     yield* itemsOf(page);
     cursor = page.nextCursor ?? undefined;
-    if (cursor !== undefined && seen.has(cursor)) throw new PagingError(`"${what}" goes round in a circle: the server gave the same cursor twice`);
+    if (cursor !== undefined && seen.has(cursor))
+      throw new PagingError(`"${what}" goes round in a circle: the server gave the same cursor twice`);
     seen.add(cursor ?? '');
   } while (cursor !== undefined);
 }

@@ -16,7 +16,10 @@ export interface FailedRequest {
 export function toClientError(error: unknown, request: FailedRequest): unknown {
   if (error instanceof RemoteError) return fromRemote(error, request);
   if (error instanceof ConnectionClosedError && request.isReopened) {
-    return new ConnectionLostError(`the connection broke before "${request.method}" was answered: whether it was carried out is not known`, { cause: error });
+    return new ConnectionLostError(
+      `the connection broke before "${request.method}" was answered: whether it was carried out is not known`,
+      { cause: error },
+    );
   }
   return error;
 }
@@ -24,10 +27,16 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
 function fromRemote(error: RemoteError, { method, params, era }: FailedRequest): Error {
   const { uri } = params;
   if (method.startsWith('resources/') && typeof uri === 'string' && isResourceNotFound(error)) return new ResourceNotFoundError(uri, error);
-  const required = era === 'modern' ? readMissingCapabilities({ code: error.rpcCode, ...(error.data !== undefined && { data: error.data }) }) : undefined;
+  const required =
+    era === 'modern' ? readMissingCapabilities({ code: error.rpcCode, ...(error.data !== undefined && { data: error.data }) }) : undefined;
   if (!required) return error;
   const missing = namesOf(required);
-  return new MissingCapabilityError(`the server needs what this client does not declare for "${method}": ${missing.join(', ')}`, 'client', missing, { cause: error });
+  return new MissingCapabilityError(
+    `the server needs what this client does not declare for "${method}": ${missing.join(', ')}`,
+    'client',
+    missing,
+    { cause: error },
+  );
 }
 
 /** Dotted names of capabilities, and the identifiers of extensions. */

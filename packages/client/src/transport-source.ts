@@ -1,6 +1,12 @@
 /** Where a client's transports come from: one that is at hand, or a factory of them. */
 
-import { type ExchangeTransport, isExchangeTransport, NotConnectedError, type Transport, type TransportFactory } from '@mortise/jsonrpc-core';
+import {
+  type ExchangeTransport,
+  isExchangeTransport,
+  NotConnectedError,
+  type Transport,
+  type TransportFactory,
+} from '@mortise/jsonrpc-core';
 import { eraKeyOf } from './era/era-memory.ts';
 
 /** Whatever a client can speak through. */

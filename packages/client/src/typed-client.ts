@@ -33,7 +33,9 @@ export type ToolCall<Input, Output> = [Input] extends [undefined]
 
 /** The tools of a server, by name. */
 export type ToolCalls<Tools> = {
-  readonly [Name in keyof Tools]: Tools[Name] extends TypedTool<infer Input, infer Output> ? ToolCall<Input, Output> : ToolCall<JsonObject, unknown>;
+  readonly [Name in keyof Tools]: Tools[Name] extends TypedTool<infer Input, infer Output>
+    ? ToolCall<Input, Output>
+    : ToolCall<JsonObject, unknown>;
 };
 
 /** An `McpClient` whose `tools` can also be called by name: `client.tools.add({ a: 1, b: 2 })`. */
@@ -64,7 +66,8 @@ export async function createClient<Server extends ServerTools>(
   const call = async (name: string, args?: JsonObject, callOptions?: CallOptions): Promise<CallToolResult> =>
     expectSuccess(name, await client.callTool(name, args, callOptions));
   const tools = new Proxy(list, {
-    get: (_list, name) => (typeof name === 'string' ? (args?: JsonObject, callOptions?: CallOptions) => call(name, args, callOptions) : undefined),
+    get: (_list, name) =>
+      typeof name === 'string' ? (args?: JsonObject, callOptions?: CallOptions) => call(name, args, callOptions) : undefined,
   });
   Object.defineProperty(client, 'tools', { value: tools });
   return client as TypedClient<Server>;

@@ -64,7 +64,9 @@ class FakeHttp implements ExchangeTransport, LegacyOpener {
   }
 }
 
-const discovery = { result: { resultType: 'complete', supportedVersions: [NEWEST.version], capabilities: allCapabilities, ttlMs: 0, cacheScope: 'private' } };
+const discovery = {
+  result: { resultType: 'complete', supportedVersions: [NEWEST.version], capabilities: allCapabilities, ttlMs: 0, cacheScope: 'private' },
+};
 const modern = (rest: Readonly<Record<string, Answer>> = {}): FakeHttp => new FakeHttp({ 'server/discover': () => discovery, ...rest });
 
 async function connect(http: FakeHttp, options: ClientOptions = {}): Promise<McpClient> {
@@ -97,23 +99,31 @@ describe('the era over exchanges', () => {
     expect(http.legacy.methods).toEqual(['initialize', 'notifications/initialized']);
   });
 
-  it.each([-32601, -32602, -32000, -32001])('[ERA-014][ERA-016] is legacy where the body has the error %d, whatever the status', async (code) => {
-    for (const status of [400, 404]) {
-      const client = await connect(new FakeHttp({ 'server/discover': failing(status, { code, message: 'm' }) }));
-      expect(client.era).toBe('legacy');
-    }
-  });
+  it.each([-32601, -32602, -32000, -32001])(
+    '[ERA-014][ERA-016] is legacy where the body has the error %d, whatever the status',
+    async (code) => {
+      for (const status of [400, 404]) {
+        const client = await connect(new FakeHttp({ 'server/discover': failing(status, { code, message: 'm' }) }));
+        expect(client.era).toBe('legacy');
+      }
+    },
+  );
 
-  it.each([{ error: { code: -32601, message: 'no' } }, { result: {} }, { result: { tools: [] } }])('[ERA-017] is legacy where status 200 brings %j', async (answer) => {
-    const client = await connect(new FakeHttp({ 'server/discover': () => answer }));
-    expect(client.era).toBe('legacy');
-  });
+  it.each([{ error: { code: -32601, message: 'no' } }, { result: {} }, { result: { tools: [] } }])(
+    '[ERA-017] is legacy where status 200 brings %j',
+    async (answer) => {
+      const client = await connect(new FakeHttp({ 'server/discover': () => answer }));
+      expect(client.era).toBe('legacy');
+    },
+  );
 
   it('[ERA-014][ERA-015] is modern where a 400 brings a modern error, and another version is tried', async () => {
     const next = { ...NEWEST, version: '2027-03-01' };
     const http = new FakeHttp({
       'server/discover': (request, options) =>
-        JSON.stringify(request).includes(next.version) ? failing(400, { code: -32022, message: 'v', data: { supported: [NEWEST.version], requested: next.version } })(request, options) : discovery,
+        JSON.stringify(request).includes(next.version)
+          ? failing(400, { code: -32022, message: 'v', data: { supported: [NEWEST.version], requested: next.version } })(request, options)
+          : discovery,
     });
     const client = await connect(http, { revisions: [next, NEWEST, NEWEST_LEGACY] });
     expect(client.protocolVersion).toBe(NEWEST.version);
@@ -156,7 +166,10 @@ describe('the era over exchanges', () => {
 
   it('that is legacy needs a transport that can open a channel', async () => {
     const bare: ExchangeTransport = { exchange: ({ id }) => Promise.resolve({ jsonrpc: '2.0', id, result: {} }) };
-    await expect(McpClient.connect(bare, info)).rejects.toMatchObject({ code: 'ERR_ERA_MISMATCH', message: expect.stringContaining('use another transport') });
+    await expect(McpClient.connect(bare, info)).rejects.toMatchObject({
+      code: 'ERR_ERA_MISMATCH',
+      message: expect.stringContaining('use another transport'),
+    });
   });
 
   it('is not looked for where the client is pinned to the legacy one', async () => {
@@ -167,7 +180,7 @@ describe('the era over exchanges', () => {
 });
 
 describe('an exchange', () => {
-  it('carries the request with its _meta, a progress token and the caller\'s headers', async () => {
+  it("carries the request with its _meta, a progress token and the caller's headers", async () => {
     const http = modern({ 'tools/call': () => complete(NEWEST, { content: [] }) as JsonObject });
     const client = await connect(http);
     await client.callTool('x', { a: 1 }, { headers: { 'x-tenant': 't' } });
@@ -192,7 +205,7 @@ describe('an exchange', () => {
   });
 
   it('that is answered under another id is an error', async () => {
-    const http = modern({ 'tools/list': () => ({ id: 'other', ...complete(NEWEST, { tools: [] }) as JsonObject }) });
+    const http = modern({ 'tools/list': () => ({ id: 'other', ...(complete(NEWEST, { tools: [] }) as JsonObject) }) });
     const client = await connect(http);
     await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
   });
@@ -245,7 +258,8 @@ describe('an exchange', () => {
     const http = modern({
       'tools/call': ({ id }, options) => {
         signals.push(options.signal);
-        tell = (progress) => options.onMessage?.({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress } });
+        tell = (progress) =>
+          options.onMessage?.({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress } });
         return new Promise(() => undefined);
       },
     });
@@ -279,8 +293,11 @@ describe('an exchange', () => {
     expect(made).toEqual(['lazy']);
   });
 
-  it('that fails rejects with the transport\'s own error, thrown or rejected', async () => {
-    const http = modern({ 'tools/list': failing(503), 'prompts/list': () => Promise.reject(new ConnectionClosedError('the stream ended')) });
+  it("that fails rejects with the transport's own error, thrown or rejected", async () => {
+    const http = modern({
+      'tools/list': failing(503),
+      'prompts/list': () => Promise.reject(new ConnectionClosedError('the stream ended')),
+    });
     const client = await connect(http);
     await expect(client.listTools()).rejects.toMatchObject({ status: 503 });
     await expect(client.listPrompts()).rejects.toThrow('the stream ended');
@@ -290,7 +307,7 @@ describe('an exchange', () => {
     await expect(client.listTools()).rejects.toThrow('synchronous');
   });
 
-  it('that is raw gives the response as it came, and leaves the caller\'s parameters alone', async () => {
+  it("that is raw gives the response as it came, and leaves the caller's parameters alone", async () => {
     const error = { code: 7, message: 'm', data: [null] };
     const http = modern({ 'tools/call': () => ({ error }) });
     const client = await connect(http);
@@ -310,12 +327,22 @@ describe('an exchange', () => {
 });
 
 describe('a subscription over exchanges', () => {
-  function listening(): { http: FakeHttp; tell: (method: string, params?: JsonObject) => void; end: (outcome: JsonObject | Error) => void; signals: (AbortSignal | undefined)[] } {
-    const state = { tell: (_method: string, _params?: JsonObject): void => undefined, end: (_outcome: JsonObject | Error): void => undefined, signals: [] as (AbortSignal | undefined)[] };
+  function listening(): {
+    http: FakeHttp;
+    tell: (method: string, params?: JsonObject) => void;
+    end: (outcome: JsonObject | Error) => void;
+    signals: (AbortSignal | undefined)[];
+  } {
+    const state = {
+      tell: (_method: string, _params?: JsonObject): void => undefined,
+      end: (_outcome: JsonObject | Error): void => undefined,
+      signals: [] as (AbortSignal | undefined)[],
+    };
     const http = modern({
       'subscriptions/listen': ({ id, params }, options) => {
         state.signals.push(options.signal);
-        state.tell = (method, more = {}) => options.onMessage?.({ jsonrpc: '2.0', method, params: { ...more, _meta: { [META_SUBSCRIPTION_ID]: id } } });
+        state.tell = (method, more = {}) =>
+          options.onMessage?.({ jsonrpc: '2.0', method, params: { ...more, _meta: { [META_SUBSCRIPTION_ID]: id } } });
         state.tell('notifications/subscriptions/acknowledged', { notifications: params?.['notifications'] ?? {} });
         return new Promise((resolve, reject) => {
           state.end = (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome));
@@ -339,7 +366,10 @@ describe('a subscription over exchanges', () => {
     expect(http.methods).toEqual(['server/discover', 'subscriptions/listen']);
   });
 
-  it.each([{ how: 'a result', graceful: true }, { how: 'a cancellation', graceful: false }])('ends when the server says so by $how', async ({ graceful }) => {
+  it.each([
+    { how: 'a result', graceful: true },
+    { how: 'a cancellation', graceful: false },
+  ])('ends when the server says so by $how', async ({ graceful }) => {
     const { http, tell, end } = listening();
     const client = await connect(http);
     const subscription = client.listen({ toolsListChanged: true });

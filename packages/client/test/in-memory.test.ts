@@ -16,10 +16,14 @@ afterEach(async () => {
 function makeServer(): McpServer {
   const server = new McpServer({ name: 'calculator', version: '1.0.0' }, { instructions: 'count on it' });
   open.push(server);
-  server.registerTool('add', { description: 'Add', inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } }, ({ a, b }) => ({
-    content: [{ type: 'text', text: String(a + b) }],
-    structuredContent: { sum: a + b },
-  }));
+  server.registerTool(
+    'add',
+    { description: 'Add', inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } },
+    ({ a, b }) => ({
+      content: [{ type: 'text', text: String(a + b) }],
+      structuredContent: { sum: a + b },
+    }),
+  );
   server.registerTool('fail', {}, () => {
     throw new Error('it broke');
   });
@@ -36,8 +40,17 @@ function makeServer(): McpServer {
     return answer.action === 'accept' ? `hello ${String((answer.content as JsonObject)['name'])}` : 'nobody';
   });
   server.registerResource('readme', 'docs://readme', { title: 'Read me' }, () => 'read me');
-  server.registerResource('greeting', new ResourceTemplate('greeting://{name}', { list: undefined }), {}, (_uri, { name }) => `Hello, ${String(name)}!`);
-  server.registerPrompt('explain', { argsSchema: { topic: completable(z.string(), (value) => ['maths', 'music'].filter((topic) => topic.startsWith(value))) } }, ({ topic }) => `Explain ${topic}`);
+  server.registerResource(
+    'greeting',
+    new ResourceTemplate('greeting://{name}', { list: undefined }),
+    {},
+    (_uri, { name }) => `Hello, ${String(name)}!`,
+  );
+  server.registerPrompt(
+    'explain',
+    { argsSchema: { topic: completable(z.string(), (value) => ['maths', 'music'].filter((topic) => topic.startsWith(value))) } },
+    ({ topic }) => `Explain ${topic}`,
+  );
   return server;
 }
 
@@ -48,7 +61,9 @@ async function connect(server: McpServer, options: InMemoryConnectOptions): Prom
 }
 
 const ways = REVISIONS.flatMap(({ version, era }) =>
-  (era === 'modern' ? (['exchange', 'channel'] as const) : (['channel'] as const)).flatMap((via) => (['reference', 'json'] as const).map((passBy) => ({ version, era, via, passBy }))),
+  (era === 'modern' ? (['exchange', 'channel'] as const) : (['channel'] as const)).flatMap((via) =>
+    (['reference', 'json'] as const).map((passBy) => ({ version, era, via, passBy })),
+  ),
 );
 
 describe.each(ways)('$version by $via, passed by $passBy', ({ version, era, via, passBy }) => {
@@ -56,7 +71,12 @@ describe.each(ways)('$version by $via, passed by $passBy', ({ version, era, via,
 
   it('connects in that revision', async () => {
     const client = await connect(makeServer(), options);
-    expect(client).toMatchObject({ era, protocolVersion: version, serverInfo: { name: 'calculator', version: '1.0.0' }, instructions: 'count on it' });
+    expect(client).toMatchObject({
+      era,
+      protocolVersion: version,
+      serverInfo: { name: 'calculator', version: '1.0.0' },
+      instructions: 'count on it',
+    });
   });
 
   it('lists, calls, reads, prompts and completes', async () => {
@@ -70,7 +90,10 @@ describe.each(ways)('$version by $via, passed by $passBy', ({ version, era, via,
     expect((await client.readResource(new URL('greeting://Ada'))).contents).toMatchObject([{ text: 'Hello, Ada!' }]);
     await expect(client.readResource('docs://none')).rejects.toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND' });
     expect((await client.getPrompt('explain', { topic: 'maths' })).messages).toMatchObject([{ content: { text: 'Explain maths' } }]);
-    const { completion } = await client.complete({ ref: { type: 'ref/prompt', name: 'explain' }, argument: { name: 'topic', value: 'mu' } });
+    const { completion } = await client.complete({
+      ref: { type: 'ref/prompt', name: 'explain' },
+      argument: { name: 'topic', value: 'mu' },
+    });
     expect(completion.values).toEqual(['music']);
   });
 
@@ -80,7 +103,11 @@ describe.each(ways)('$version by $via, passed by $passBy', ({ version, era, via,
     await client.callTool('slow', { steps: 3 }, { onProgress: ({ progress }) => seen.push(progress) });
     expect(seen.at(-1)).toBe(3);
     const controller = new AbortController();
-    const call = client.callTool('slow', { steps: 100_000 }, { signal: controller.signal, onProgress: () => controller.abort(new Error('enough')) });
+    const call = client.callTool(
+      'slow',
+      { steps: 100_000 },
+      { signal: controller.signal, onProgress: () => controller.abort(new Error('enough')) },
+    );
     await expect(call).rejects.toThrow('enough');
   });
 

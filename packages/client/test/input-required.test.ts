@@ -11,25 +11,38 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()));
 });
 
-async function connect(answer: (request: JsonRpcRequest, round: number) => Reply, options: ClientOptions = {}, method = 'tools/call'): Promise<{ client: McpClient; server: ScriptedServer }> {
+async function connect(
+  answer: (request: JsonRpcRequest, round: number) => Reply,
+  options: ClientOptions = {},
+  method = 'tools/call',
+): Promise<{ client: McpClient; server: ScriptedServer }> {
   let round = 0;
-  const server = new ScriptedServer(modernScript({ [method]: (request) => answer(request, (round += 1)), 'tools/list': () => complete(NEWEST, { tools: [] }) }));
+  const server = new ScriptedServer(
+    modernScript({ [method]: (request) => answer(request, (round += 1)), 'tools/list': () => complete(NEWEST, { tools: [] }) }),
+  );
   const client = await McpClient.connect(server.factory, info, options);
   open.push(client);
   return { client, server };
 }
 
 const accept = (): ElicitResult => ({ action: 'accept', content: { name: 'Ada' } });
-const question = { method: 'elicitation/create', params: { mode: 'form', message: 'who?', requestedSchema: { type: 'object', properties: {} } } };
+const question = {
+  method: 'elicitation/create',
+  params: { mode: 'form', message: 'who?', requestedSchema: { type: 'object', properties: {} } },
+};
 const ask = (rest: JsonObject): Reply => ({ result: { resultType: 'input_required', ...rest } });
 const done = complete(NEWEST, { content: [] });
 
 describe('a result that asks', () => {
   it('[MRTR-009][MRTR-013][MRTR-014] is answered in full, and the same is asked again with all of _meta', async () => {
-    const { client, server } = await connect((_request, round) => (round === 1 ? ask({ inputRequests: { who: question, where: { method: 'roots/list' } }, requestState: 's' }) : done), {
-      elicitation: accept,
-      roots: [{ uri: 'file:///a' }],
-    });
+    const { client, server } = await connect(
+      (_request, round) =>
+        round === 1 ? ask({ inputRequests: { who: question, where: { method: 'roots/list' } }, requestState: 's' }) : done,
+      {
+        elicitation: accept,
+        roots: [{ uri: 'file:///a' }],
+      },
+    );
     await client.callTool('x', { a: 1 }, { meta: { 'x.example/y': 2 } });
     const [first, second] = server.requests('tools/call');
     expect(second?.params).toMatchObject({
@@ -37,7 +50,11 @@ describe('a result that asks', () => {
       arguments: { a: 1 },
       inputResponses: { who: { action: 'accept', content: { name: 'Ada' } }, where: { roots: [{ uri: 'file:///a' }] } },
       requestState: 's',
-      _meta: { [META_PROTOCOL_VERSION]: NEWEST.version, [META_CLIENT_CAPABILITIES]: { elicitation: { form: {} }, roots: {} }, 'x.example/y': 2 },
+      _meta: {
+        [META_PROTOCOL_VERSION]: NEWEST.version,
+        [META_CLIENT_CAPABILITIES]: { elicitation: { form: {} }, roots: {} },
+        'x.example/y': 2,
+      },
     });
     expect(first?.params).not.toHaveProperty('inputResponses');
   });
@@ -50,17 +67,30 @@ describe('a result that asks', () => {
     expect(second?.params).toMatchObject({ _meta: { progressToken: second?.id } });
   });
 
-  it.each(['', 'a', '\u0000\ud83d\ude00"\\', ' {"a":1} ', 'x'.repeat(100_000)])('[MRTR-015][MRTR-016] gets its requestState back byte for byte', async (requestState) => {
-    const { client, server } = await connect((_request, round) => (round === 1 ? ask({ requestState }) : done));
-    await client.callTool('x');
-    expect(server.requests('tools/call')[1]?.params?.['requestState']).toBe(requestState);
-  });
+  it.each(['', 'a', '\u0000\ud83d\ude00"\\', ' {"a":1} ', 'x'.repeat(100_000)])(
+    '[MRTR-015][MRTR-016] gets its requestState back byte for byte',
+    async (requestState) => {
+      const { client, server } = await connect((_request, round) => (round === 1 ? ask({ requestState }) : done));
+      await client.callTool('x');
+      expect(server.requests('tools/call')[1]?.params?.['requestState']).toBe(requestState);
+    },
+  );
 
   it('[MRTR-017] gets no state back that only an earlier result had, and no earlier answers', async () => {
-    const rounds = [ask({ inputRequests: { a: question }, requestState: 'one' }), ask({ inputRequests: { b: question } }), ask({ requestState: 'three' }), done];
+    const rounds = [
+      ask({ inputRequests: { a: question }, requestState: 'one' }),
+      ask({ inputRequests: { b: question } }),
+      ask({ requestState: 'three' }),
+      done,
+    ];
     const { client, server } = await connect((_request, round) => rounds[round - 1] ?? done, { elicitation: accept });
     await client.callTool('x');
-    const params = server.requests('tools/call').map((request) => ({ state: request.params?.['requestState'], keys: Object.keys((request.params?.['inputResponses'] ?? {}) as JsonObject) }));
+    const params = server
+      .requests('tools/call')
+      .map((request) => ({
+        state: request.params?.['requestState'],
+        keys: Object.keys((request.params?.['inputResponses'] ?? {}) as JsonObject),
+      }));
     expect(params).toEqual([
       { state: undefined, keys: [] },
       { state: 'one', keys: ['a'] },
@@ -71,16 +101,25 @@ describe('a result that asks', () => {
   });
 
   it('[MRTR-019] touches no other request that is in flight', async () => {
-    const { client, server } = await connect((request, round) => (request.params?.['name'] === 'asks' && round === 1 ? ask({ inputRequests: { a: question }, requestState: 's' }) : done), { elicitation: accept });
+    const { client, server } = await connect(
+      (request, round) =>
+        request.params?.['name'] === 'asks' && round === 1 ? ask({ inputRequests: { a: question }, requestState: 's' }) : done,
+      { elicitation: accept },
+    );
     await Promise.all([client.callTool('asks'), client.callTool('other'), client.listTools()]);
-    for (const request of [...server.requests('tools/list'), ...server.requests('tools/call').filter(({ params }) => params?.['name'] === 'other')]) {
+    for (const request of [
+      ...server.requests('tools/list'),
+      ...server.requests('tools/call').filter(({ params }) => params?.['name'] === 'other'),
+    ]) {
       expect(request.params).not.toHaveProperty('requestState');
       expect(request.params).not.toHaveProperty('inputResponses');
     }
   });
 
   it('is answered under keys that are names of what objects inherit', async () => {
-    const inputRequests = JSON.parse(`{"__proto__": ${JSON.stringify(question)}, "constructor": ${JSON.stringify(question)}}`) as JsonObject;
+    const inputRequests = JSON.parse(
+      `{"__proto__": ${JSON.stringify(question)}, "constructor": ${JSON.stringify(question)}}`,
+    ) as JsonObject;
     const { client, server } = await connect((_request, round) => (round === 1 ? ask({ inputRequests }) : done), { elicitation: accept });
     await client.callTool('x');
     const responses = server.requests('tools/call')[1]?.params?.['inputResponses'] as JsonObject;
@@ -91,18 +130,29 @@ describe('a result that asks', () => {
     { method: 'prompts/get', call: (client: McpClient) => client.getPrompt('p'), result: { messages: [] } },
     { method: 'resources/read', call: (client: McpClient) => client.readResource('a:b'), result: { contents: [] } },
   ])('may come from $method too', async ({ method, call, result }) => {
-    const { client } = await connect((_request, round) => (round === 1 ? ask({ requestState: 's' }) : complete(NEWEST, result)), {}, method);
+    const { client } = await connect(
+      (_request, round) => (round === 1 ? ask({ requestState: 's' }) : complete(NEWEST, result)),
+      {},
+      method,
+    );
     await expect(call(client)).resolves.toMatchObject(result);
   });
 
   it('is followed at most maxInputRounds times', async () => {
     const { client, server } = await connect(() => ask({ requestState: 's' }), { maxInputRounds: 3 });
-    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_INPUT_REQUIRED', message: expect.stringContaining('more than 3 times') });
+    await expect(client.callTool('x')).rejects.toMatchObject({
+      code: 'ERR_INPUT_REQUIRED',
+      message: expect.stringContaining('more than 3 times'),
+    });
     expect(server.requests('tools/call')).toHaveLength(4);
   });
 
   it.each([
-    { what: 'a handler is missing', result: { inputRequests: { a: { method: 'sampling/createMessage', params: {} } } }, says: 'set a handler' },
+    {
+      what: 'a handler is missing',
+      result: { inputRequests: { a: { method: 'sampling/createMessage', params: {} } } },
+      says: 'set a handler',
+    },
     { what: 'the question is no request', result: { inputRequests: { a: 'who?' } }, says: 'is not a request' },
     { what: 'the questions are no object', result: { inputRequests: [question] }, says: 'not an object' },
     { what: 'nothing is asked', result: {}, says: 'does not say which' },
@@ -114,22 +164,25 @@ describe('a result that asks', () => {
 
   it('[SAMP-014][ROOT-006] is not retried where a handler fails, and the other handlers are told to stop', async () => {
     let stopped = false;
-    const { client, server } = await connect(() => ask({ inputRequests: { a: question, b: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } } }), {
-      elicitation: () => Promise.reject(new Error('the user left')),
-      sampling: (_params, { signal }) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => {
-            stopped = true;
-            reject(signal.reason as Error);
-          });
-        }),
-    });
+    const { client, server } = await connect(
+      () => ask({ inputRequests: { a: question, b: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } } }),
+      {
+        elicitation: () => Promise.reject(new Error('the user left')),
+        sampling: (_params, { signal }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              stopped = true;
+              reject(signal.reason as Error);
+            });
+          }),
+      },
+    );
     await expect(client.callTool('x')).rejects.toThrow('the user left');
     expect(stopped).toBe(true);
     expect(server.requests('tools/call')).toHaveLength(1);
   });
 
-  it('is given up by the caller\'s signal while the user thinks', async () => {
+  it("is given up by the caller's signal while the user thinks", async () => {
     const controller = new AbortController();
     const { client, server } = await connect(() => ask({ inputRequests: { a: question } }), {
       elicitation: () => {

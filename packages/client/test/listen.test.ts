@@ -90,7 +90,7 @@ describe('a subscription of the modern era', () => {
     expect((await server.nextMethod('notifications/cancelled')).params).toEqual({ requestId: request?.id });
   });
 
-  it('is ended by its signal, with the signal\'s reason', async () => {
+  it("is ended by its signal, with the signal's reason", async () => {
     const { client, server } = await connect(modernScript(listenScript()));
     const controller = new AbortController();
     const subscription = client.listen({ toolsListChanged: true }, { signal: controller.signal });
@@ -103,11 +103,19 @@ describe('a subscription of the modern era', () => {
   });
 
   it.each([
-    { how: 'a result', end: (server: ScriptedServer, id: JsonRpcRequest['id']) => server.send({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }) },
-    { how: 'a cancellation', end: (server: ScriptedServer, id: JsonRpcRequest['id']) => server.notify('notifications/cancelled', { requestId: id }) },
+    {
+      how: 'a result',
+      end: (server: ScriptedServer, id: JsonRpcRequest['id']) =>
+        server.send({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }),
+    },
+    {
+      how: 'a cancellation',
+      end: (server: ScriptedServer, id: JsonRpcRequest['id']) => server.notify('notifications/cancelled', { requestId: id }),
+    },
     {
       how: 'a cancellation under its id',
-      end: (server: ScriptedServer, id: JsonRpcRequest['id']) => server.notify('notifications/cancelled', { requestId: id, _meta: { [META_SUBSCRIPTION_ID]: id } }),
+      end: (server: ScriptedServer, id: JsonRpcRequest['id']) =>
+        server.notify('notifications/cancelled', { requestId: id, _meta: { [META_SUBSCRIPTION_ID]: id } }),
     },
   ])('[CANCEL-015][CANCEL-016] is ended by the server with $how, and what comes after is ignored', async ({ how, end }) => {
     const errors: Error[] = [];
@@ -126,7 +134,7 @@ describe('a subscription of the modern era', () => {
     expect(server.methods).not.toContain('notifications/cancelled');
   });
 
-  it('that the server refuses fails with the server\'s error', async () => {
+  it("that the server refuses fails with the server's error", async () => {
     const { client } = await connect(modernScript({ 'subscriptions/listen': () => ({ error: { code: -32602, message: 'no' } }) }));
     const subscription = client.listen({ toolsListChanged: true });
     await expect(next(subscription)).rejects.toMatchObject({ rpcCode: -32602 });
@@ -164,7 +172,9 @@ describe('a subscription of the modern era', () => {
 
 describe.each(revisionsOf('legacy'))('a subscription in $version', ({ version }) => {
   it('is fed by what the server tells unasked, after an acknowledgement of what it promises', async () => {
-    const { client, server } = await connect(legacyScript(version, {}, { capabilities: { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true } } }));
+    const { client, server } = await connect(
+      legacyScript(version, {}, { capabilities: { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true } } }),
+    );
     const subscription = client.listen({ toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a:b'] });
     const accepted = { toolsListChanged: true, resourceSubscriptions: ['a:b'] };
     expect(await next(subscription)).toMatchObject({ method: ACKNOWLEDGED, params: { notifications: accepted } });
@@ -199,26 +209,42 @@ describe.each(revisionsOf('legacy'))('a subscription in $version', ({ version })
   });
 
   it('fails where the server refuses a resource', async () => {
-    const { client } = await connect(legacyScript(version, { 'resources/subscribe': () => ({ error: { code: -32002, message: 'none' } }) }));
+    const { client } = await connect(
+      legacyScript(version, { 'resources/subscribe': () => ({ error: { code: -32002, message: 'none' } }) }),
+    );
     await expect(next(client.listen({ resourceSubscriptions: ['a:b'] }))).rejects.toMatchObject({ rpcCode: -32002 });
   });
 });
 
 describe.each(REVISIONS)('callbacks in $version', (revision) => {
   const isModern = revision.rules.changeNotifications === 'listen';
-  const script = (rest: Script = {}): Script => scriptOf(revision, { ...listenScript(), 'tools/list': () => complete(revision, { tools: [{ name: 'new', inputSchema: { type: 'object' } }] }), ...rest });
+  const script = (rest: Script = {}): Script =>
+    scriptOf(revision, {
+      ...listenScript(),
+      'tools/list': () => complete(revision, { tools: [{ name: 'new', inputSchema: { type: 'object' } }] }),
+      ...rest,
+    });
   const change = async (server: ScriptedServer, method: string, params: JsonObject = {}): Promise<void> => {
     if (!isModern) return server.notify(method, params);
-    const request = server.requests('subscriptions/listen').find(({ params: wish }) => JSON.stringify(wish?.['notifications']).includes(method.includes('updated') ? 'resourceSub' : (method.split('/')[1] ?? '')));
+    const request = server
+      .requests('subscriptions/listen')
+      .find(({ params: wish }) =>
+        JSON.stringify(wish?.['notifications']).includes(method.includes('updated') ? 'resourceSub' : (method.split('/')[1] ?? '')),
+      );
     await tell(server, request?.id ?? 0, method, params);
   };
 
   it('are called when a list changes, until they are taken back', async () => {
     const { client, server } = await connect(script(), { protocolVersion: revision.version });
     const calls: unknown[] = [];
-    const offs = [client.onToolsChanged((items) => calls.push(['tools', items])), client.onPromptsChanged(() => calls.push(['prompts'])), client.onResourcesChanged(() => calls.push(['resources']))];
+    const offs = [
+      client.onToolsChanged((items) => calls.push(['tools', items])),
+      client.onPromptsChanged(() => calls.push(['prompts'])),
+      client.onResourcesChanged(() => calls.push(['resources'])),
+    ];
     await client.request('resources/read', { uri: 'a:b' });
-    for (const method of [TOOLS, 'notifications/prompts/list_changed', 'notifications/resources/list_changed']) await change(server, method);
+    for (const method of [TOOLS, 'notifications/prompts/list_changed', 'notifications/resources/list_changed'])
+      await change(server, method);
     await client.request('resources/read', { uri: 'a:b' });
     expect(calls).toEqual([['tools', undefined], ['prompts'], ['resources']]);
     for (const off of offs) off();
@@ -277,7 +303,10 @@ describe.each(REVISIONS)('callbacks in $version', (revision) => {
   it('are told that a server does not tell of a resource', async () => {
     const { client } = await connect(script(isModern ? listenScript(() => ({})) : {}), { protocolVersion: revision.version });
     if (!isModern) Object.assign(client.serverCapabilities.resources ?? {}, { subscribe: false });
-    await expect(client.subscribeResource('a:b')).rejects.toMatchObject({ code: 'ERR_MISSING_CAPABILITY', missing: ['resources.subscribe'] });
+    await expect(client.subscribeResource('a:b')).rejects.toMatchObject({
+      code: 'ERR_MISSING_CAPABILITY',
+      missing: ['resources.subscribe'],
+    });
   });
 
   it('[LOG-002] are told log messages of every level', async () => {

@@ -18,10 +18,18 @@ interface Given {
   readonly result: JsonObject;
 }
 
-async function connect(given: Given, revision: Revision = NEWEST, options: ClientOptions = {}): Promise<{ client: McpClient; server: ScriptedServer }> {
-  const tools = (): JsonObject[] => Object.entries(given.schemas).map(([name, outputSchema]) => ({ name, inputSchema: { type: 'object' }, outputSchema }));
+async function connect(
+  given: Given,
+  revision: Revision = NEWEST,
+  options: ClientOptions = {},
+): Promise<{ client: McpClient; server: ScriptedServer }> {
+  const tools = (): JsonObject[] =>
+    Object.entries(given.schemas).map(([name, outputSchema]) => ({ name, inputSchema: { type: 'object' }, outputSchema }));
   const server = new ScriptedServer(
-    scriptOf(revision, { 'tools/list': () => complete(revision, { tools: tools() }), 'tools/call': () => complete(revision, { content: [], ...given.result }) }),
+    scriptOf(revision, {
+      'tools/list': () => complete(revision, { tools: tools() }),
+      'tools/call': () => complete(revision, { content: [], ...given.result }),
+    }),
   );
   const client = await McpClient.connect(server.factory, info, { protocolVersion: revision.version, ...options });
   open.push(client);
@@ -84,7 +92,9 @@ it.each([
   { what: 'too many subschemas', schema: { anyOf: Array.from({ length: 20_000 }, () => ({ type: 'object' })) } },
 ])('[JSCH-002][SCHEMA-003][SCHEMA-009] a schema with $what is reported once, and neither hides nor fails any tool', async ({ schema }) => {
   const errors: Error[] = [];
-  const { client } = await connect({ schemas: { bad: schema, good: sumSchema }, result: { structuredContent: { sum: 1 } } }, NEWEST, { onError: (error) => errors.push(error) });
+  const { client } = await connect({ schemas: { bad: schema, good: sumSchema }, result: { structuredContent: { sum: 1 } } }, NEWEST, {
+    onError: (error) => errors.push(error),
+  });
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['bad', 'good']);
   for (let i = 0; i < 2; i += 1) expect((await client.callTool('bad')).structuredContent).toEqual({ sum: 1 });
   expect((await client.callTool('good')).structuredContent).toEqual({ sum: 1 });
@@ -124,7 +134,7 @@ it('a listing that fails forgets nothing', async () => {
   await expect(client.callTool('add')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT' });
 });
 
-it('no tool is checked where the program says so, and by the program\'s own validator where it gives one', async () => {
+it("no tool is checked where the program says so, and by the program's own validator where it gives one", async () => {
   const given = { schemas: { add: sumSchema }, result: { structuredContent: { sum: 'x' } } };
   const off = await connect(given, NEWEST, { validator: false });
   await off.client.listTools();

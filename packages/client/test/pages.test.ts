@@ -15,7 +15,11 @@ const lists = [
   { method: 'tools/list', key: 'tools', read: (client: McpClient, options?: { maxPages?: number }) => client.tools(options) },
   { method: 'prompts/list', key: 'prompts', read: (client: McpClient, options?: { maxPages?: number }) => client.prompts(options) },
   { method: 'resources/list', key: 'resources', read: (client: McpClient, options?: { maxPages?: number }) => client.resources(options) },
-  { method: 'resources/templates/list', key: 'resourceTemplates', read: (client: McpClient, options?: { maxPages?: number }) => client.resourceTemplates(options) },
+  {
+    method: 'resources/templates/list',
+    key: 'resourceTemplates',
+    read: (client: McpClient, options?: { maxPages?: number }) => client.resourceTemplates(options),
+  },
 ] as const;
 
 async function collect(items: AsyncIterable<{ readonly name: string }>): Promise<string[]> {
@@ -24,7 +28,12 @@ async function collect(items: AsyncIterable<{ readonly name: string }>): Promise
   return names;
 }
 
-async function connect(revision: Revision, method: string, answer: (cursor: unknown, request: JsonRpcRequest) => JsonObject | Reply, options: ClientOptions = {}): Promise<{ client: McpClient; server: ScriptedServer }> {
+async function connect(
+  revision: Revision,
+  method: string,
+  answer: (cursor: unknown, request: JsonRpcRequest) => JsonObject | Reply,
+  options: ClientOptions = {},
+): Promise<{ client: McpClient; server: ScriptedServer }> {
   const script = {
     [method]: (request: JsonRpcRequest): Reply => {
       const said = answer(request.params?.['cursor'], request);
@@ -91,7 +100,7 @@ describe.each(REVISIONS)('in $version', (revision) => {
       expect(server.requests(method)).toHaveLength(1);
     });
 
-    it('passes a refused cursor on as the server\'s error', async () => {
+    it("passes a refused cursor on as the server's error", async () => {
       const { client } = await connect(revision, method, (cursor) =>
         cursor === undefined ? { [key]: [], nextCursor: 'stale' } : { error: { code: -32602, message: 'Invalid cursor' } },
       );
@@ -100,7 +109,9 @@ describe.each(REVISIONS)('in $version', (revision) => {
   });
 
   it('[PAGE-005] keeps no cursor from one reading to the next', async () => {
-    const { client, server } = await connect(revision, 'tools/list', (cursor) => (cursor === undefined ? { tools: [], nextCursor: 'c' } : { tools: [] }));
+    const { client, server } = await connect(revision, 'tools/list', (cursor) =>
+      cursor === undefined ? { tools: [], nextCursor: 'c' } : { tools: [] },
+    );
     await collect(client.tools());
     await collect(client.tools());
     expect(server.requests('tools/list').map(({ params }) => params?.['cursor'])).toEqual([undefined, 'c', undefined, 'c']);

@@ -39,7 +39,11 @@ function everything(revision: Revision): Script {
   };
 }
 
-async function connect(revision: Revision, options: ClientOptions = {}, opening: JsonObject = {}): Promise<{ client: McpClient; server: ScriptedServer }> {
+async function connect(
+  revision: Revision,
+  options: ClientOptions = {},
+  opening: JsonObject = {},
+): Promise<{ client: McpClient; server: ScriptedServer }> {
   const server = new ScriptedServer(scriptOf(revision, everything(revision), opening));
   const client = await McpClient.connect(server.factory, info, { protocolVersion: revision.version, ...options });
   open.push(client);
@@ -104,7 +108,7 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
     expect(metaOf(last(server, 'tools/call'))).not.toHaveProperty('progressToken');
   });
 
-  it('[META-007][XMETA-007] carry the caller\'s own _meta members', async () => {
+  it("[META-007][XMETA-007] carry the caller's own _meta members", async () => {
     const { client, server } = await connect(revision);
     await client.callTool('a', {}, { meta: { 'x.example/trace': 7 } });
     expect(metaOf(last(server, 'tools/call'))).toMatchObject({ 'x.example/trace': 7 });
@@ -132,7 +136,11 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
 
   it('[COMP-002][COMP-004] complete with a ref, an argument and, where the revision has it, what was chosen before', async () => {
     const { client, server } = await connect(revision);
-    await client.complete({ ref: { type: 'ref/resource', uri: 'a:{b}' }, argument: { name: 'b', value: 'x' }, context: { arguments: { c: 'd' } } });
+    await client.complete({
+      ref: { type: 'ref/resource', uri: 'a:{b}' },
+      argument: { name: 'b', value: 'x' },
+      context: { arguments: { c: 'd' } },
+    });
     const { params } = last(server, 'completion/complete') ?? {};
     expect(params).toMatchObject({ ref: { type: 'ref/resource', uri: 'a:{b}' }, argument: { name: 'b', value: 'x' } });
     expect('context' in (params ?? {})).toBe(revision.rules.completionContext);
@@ -148,12 +156,20 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
 
   it.runIf(isModern)('[META-008][META-009][CAP-002] say in every _meta which version they are in and what the client can do', async () => {
     const elicit = (): ElicitResult => ({ action: 'cancel' });
-    const { client, server } = await connect(revision, { elicitation: elicit, roots: [], capabilities: { experimental: { 'x.example/y': {} } } });
+    const { client, server } = await connect(revision, {
+      elicitation: elicit,
+      roots: [],
+      capabilities: { experimental: { 'x.example/y': {} } },
+    });
     await client.listTools();
     await client.callTool('x');
     for (const request of server.received.filter(isJsonRpcRequest)) {
       expect(metaOf(request)[META_PROTOCOL_VERSION]).toBe(revision.version);
-      expect(metaOf(request)[META_CLIENT_CAPABILITIES]).toEqual({ elicitation: { form: {} }, roots: {}, experimental: { 'x.example/y': {} } });
+      expect(metaOf(request)[META_CLIENT_CAPABILITIES]).toEqual({
+        elicitation: { form: {} },
+        roots: {},
+        experimental: { 'x.example/y': {} },
+      });
     }
   });
 
@@ -235,7 +251,15 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
   it('are refused here where the revision does not have them', async () => {
     const { client, server } = await connect(revision);
     const before = server.received.length;
-    const methods: readonly ClientRequestMethod[] = ['initialize', 'ping', 'server/discover', 'resources/subscribe', 'logging/setLevel', 'tasks/list', 'subscriptions/listen'];
+    const methods: readonly ClientRequestMethod[] = [
+      'initialize',
+      'ping',
+      'server/discover',
+      'resources/subscribe',
+      'logging/setLevel',
+      'tasks/list',
+      'subscriptions/listen',
+    ];
     for (const method of methods) {
       if (findRequest(revision, method, 'client')) continue;
       await expect(client.request(method as string, {})).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_METHOD', method });
@@ -252,7 +276,9 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
 
   it('[CAP-008] need no capabilities where the program asks by raw request', async () => {
     const { client, server } = await connect(revision, {}, { capabilities: {} });
-    const params = isModern ? { _meta: { [META_PROTOCOL_VERSION]: revision.version, 'x.example/y': 1, progressToken: 'mine' }, name: 'n' } : { name: 'n', odd: [1, null] };
+    const params = isModern
+      ? { _meta: { [META_PROTOCOL_VERSION]: revision.version, 'x.example/y': 1, progressToken: 'mine' }, name: 'n' }
+      : { name: 'n', odd: [1, null] };
     server.script = { ...server.script, 'tools/call': () => ({ result: { strange: { resultType: 5 }, resultType: 'odd' } }) };
     const response = await client.requestRaw('tools/call', params);
     expect(last(server, 'tools/call')?.params).toEqual(params);
@@ -265,7 +291,8 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
     server.script = { ...server.script, 'tools/call': () => ({ error }) };
     expect(await client.requestRaw('tools/call', { name: 'n' })).toMatchObject({ error });
     const { params } = last(server, 'tools/call') ?? {};
-    if (isModern) expect(params).toMatchObject({ name: 'n', _meta: { [META_PROTOCOL_VERSION]: revision.version, [META_CLIENT_CAPABILITIES]: {} } });
+    if (isModern)
+      expect(params).toMatchObject({ name: 'n', _meta: { [META_PROTOCOL_VERSION]: revision.version, [META_CLIENT_CAPABILITIES]: {} } });
     else expect(params).toEqual({ name: 'n' });
   });
 });
@@ -273,7 +300,9 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
 describe('connecting with requires', () => {
   it('lists everything that is missing and closes', async () => {
     const server = new ScriptedServer(scriptOf(NEWEST, {}, { capabilities: { tools: {}, extensions: { 'x.example/a': {} } } }));
-    const connecting = McpClient.connect(server.factory, info, { requires: ['tools', 'x.example/a', 'resources.subscribe', 'prompts', 'x.example/b'] });
+    const connecting = McpClient.connect(server.factory, info, {
+      requires: ['tools', 'x.example/a', 'resources.subscribe', 'prompts', 'x.example/b'],
+    });
     await expect(connecting).rejects.toThrow('the server lacks what this program requires: resources.subscribe, prompts, x.example/b');
     await expect(connecting).rejects.toMatchObject({ missing: ['resources.subscribe', 'prompts', 'x.example/b'] });
   });
@@ -295,7 +324,11 @@ describe('a modern client', () => {
     await server.send({ jsonrpc: '2.0', id: 3, method: 'no/such' });
     await client.listTools();
     expect(server.received.some(isJsonRpcResponse)).toBe(false);
-    expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('"ping"'), expect.stringContaining('"elicitation/create"'), expect.stringContaining('"no/such"')]);
+    expect(errors.map(({ message }) => message)).toEqual([
+      expect.stringContaining('"ping"'),
+      expect.stringContaining('"elicitation/create"'),
+      expect.stringContaining('"no/such"'),
+    ]);
   });
 
   it('[CAP-021][STATE-004] carries nothing from one request to the next', async () => {
@@ -307,7 +340,11 @@ describe('a modern client', () => {
 
   it('[META-018][CAP-020] behaves the same whoever the server says it is', async () => {
     const one = await connect(NEWEST);
-    const other = await connect(NEWEST, {}, { _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'claims-to-be-other', version: '9', title: 'x' } } });
+    const other = await connect(
+      NEWEST,
+      {},
+      { _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'claims-to-be-other', version: '9', title: 'x' } } },
+    );
     const nobody = await connect(NEWEST, {}, { _meta: {} });
     for (const { client } of [one, other, nobody]) await client.callTool('x', { a: 1 });
     expect(nobody.client.serverInfo).toBeUndefined();
@@ -319,7 +356,9 @@ describe('a modern client', () => {
     const extensions = [{ id: 'x.example/a', settings: { depth: 2 } }, { id: 'x.example/b' }];
     const modern = await connect(NEWEST, { extensions });
     await modern.client.listTools();
-    expect(metaOf(last(modern.server, 'tools/list'))[META_CLIENT_CAPABILITIES]).toEqual({ extensions: { 'x.example/a': { depth: 2 }, 'x.example/b': {} } });
+    expect(metaOf(last(modern.server, 'tools/list'))[META_CLIENT_CAPABILITIES]).toEqual({
+      extensions: { 'x.example/a': { depth: 2 }, 'x.example/b': {} },
+    });
     const legacy = await connect(NEWEST_LEGACY, { extensions });
     expect(legacy.server.requests('initialize')[0]?.params?.['capabilities']).toEqual({});
   });
@@ -345,5 +384,9 @@ it('the low-level client sends and hears by method', async () => {
   off();
   await server.notify('x.example/event', { n: 2 });
   await client.request('tools/list', {});
-  expect(heard).toEqual([{ jsonrpc: '2.0', method: 'x.example/event', params: { n: 1 } }, { n: 1 }, { jsonrpc: '2.0', method: 'x.example/event', params: { n: 2 } }]);
+  expect(heard).toEqual([
+    { jsonrpc: '2.0', method: 'x.example/event', params: { n: 1 } },
+    { n: 1 },
+    { jsonrpc: '2.0', method: 'x.example/event', params: { n: 2 } },
+  ]);
 });

@@ -14,7 +14,10 @@ afterEach(async () => {
 
 const listening: Script = {
   'subscriptions/listen': async ({ id, params }, server): Promise<Reply> => {
-    await server.notify('notifications/subscriptions/acknowledged', { notifications: params?.['notifications'] ?? {}, _meta: { [META_SUBSCRIPTION_ID]: id } });
+    await server.notify('notifications/subscriptions/acknowledged', {
+      notifications: params?.['notifications'] ?? {},
+      _meta: { [META_SUBSCRIPTION_ID]: id },
+    });
     return 'silence';
   },
 };
@@ -49,7 +52,10 @@ describe.each(REVISIONS)('in $version', (revision) => {
     const clock = new FakeClock();
     const server = new ScriptedServer(script({ 'tools/call': () => 'die', 'tools/list': () => complete(revision, { tools: [] }) }));
     const client = await connect(server, { clock, protocolVersion: revision.version });
-    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_CONNECTION_LOST', message: expect.stringContaining('whether it was carried out is not known') });
+    await expect(client.callTool('x')).rejects.toMatchObject({
+      code: 'ERR_CONNECTION_LOST',
+      message: expect.stringContaining('whether it was carried out is not known'),
+    });
     expect(client.isConnected).toBe(false);
     expect(server.starts).toBe(1);
     await expect(passTime(clock, client.listTools())).resolves.toMatchObject({ tools: [] });
@@ -80,7 +86,11 @@ describe.each(REVISIONS)('in $version', (revision) => {
     await client.setLoggingLevel('error');
     await die(server, client);
     await passTime(clock, client.listTools());
-    const after = JSON.stringify(server.received.slice(server.received.findLastIndex((message) => 'method' in message && ['initialize', 'server/discover'].includes(message.method))));
+    const after = JSON.stringify(
+      server.received.slice(
+        server.received.findLastIndex((message) => 'method' in message && ['initialize', 'server/discover'].includes(message.method)),
+      ),
+    );
     expect(after).toContain('a:b');
     expect(after).toContain(revision.era === 'modern' ? '"io.modelcontextprotocol/logLevel":"error"' : '"level":"error"');
   });

@@ -3,7 +3,14 @@
 import { ConnectionClosedError, type JsonObject, type JsonValue, RemoteError } from '@mortise/jsonrpc-core';
 import { NEWEST, NEWEST_LEGACY, REVISIONS, type Revision } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClientOptions, expectSuccess, McpClient, MissingCapabilityError, ResourceNotFoundError, ToolFailedError } from '../src/index.ts';
+import {
+  type ClientOptions,
+  expectSuccess,
+  McpClient,
+  MissingCapabilityError,
+  ResourceNotFoundError,
+  ToolFailedError,
+} from '../src/index.ts';
 import { FakeClock } from './fake-clock.ts';
 import { complete, info, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
@@ -12,7 +19,12 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()));
 });
 
-async function connect(revision: Revision, script: Script, options: ClientOptions = {}, opening: JsonObject = {}): Promise<{ client: McpClient; server: ScriptedServer }> {
+async function connect(
+  revision: Revision,
+  script: Script,
+  options: ClientOptions = {},
+  opening: JsonObject = {},
+): Promise<{ client: McpClient; server: ScriptedServer }> {
   const server = new ScriptedServer(scriptOf(revision, script, opening));
   const client = await McpClient.connect(server.factory, info, { protocolVersion: revision.version, ...options });
   open.push(client);
@@ -52,7 +64,11 @@ describe.each(REVISIONS)('results in $version', (revision) => {
     { method: 'tools/list', call: (client: McpClient) => client.listTools(), result: { tools: 'none' } },
     { method: 'tools/call', call: (client: McpClient) => client.callTool('x'), result: { content: 'text' } },
     { method: 'resources/list', call: (client: McpClient) => client.listResources(), result: {} },
-    { method: 'resources/templates/list', call: (client: McpClient) => client.listResourceTemplates(), result: { resourceTemplates: null } },
+    {
+      method: 'resources/templates/list',
+      call: (client: McpClient) => client.listResourceTemplates(),
+      result: { resourceTemplates: null },
+    },
     { method: 'resources/read', call: (client: McpClient) => client.readResource('a:b'), result: { contents: {} } },
     { method: 'prompts/list', call: (client: McpClient) => client.listPrompts(), result: { prompts: 1 } },
     { method: 'prompts/get', call: (client: McpClient) => client.getPrompt('p'), result: { messages: 'hi' } },
@@ -67,7 +83,7 @@ describe.each(REVISIONS)('results in $version', (revision) => {
   });
 
   it.each([-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32019, -32042, -1, 12345])(
-    '[ERR-001][ERR-010] that are the error %d are the server\'s own words and nothing else',
+    "[ERR-001][ERR-010] that are the error %d are the server's own words and nothing else",
     async (code) => {
       const data: JsonValue = { detail: [1, null, { a: 'b' }] };
       const { client } = await connect(revision, { 'tools/call': answering({ error: { code, message: 'said so', data } }) });
@@ -83,14 +99,19 @@ describe.each(REVISIONS)('results in $version', (revision) => {
   });
 
   it('[ERR-012][RES-008] that are -32002 mean that there is no such resource', async () => {
-    const { client } = await connect(revision, { 'resources/read': answering({ error: { code: -32002, message: 'Resource not found', data: { uri: 'a:b' } } }) });
+    const { client } = await connect(revision, {
+      'resources/read': answering({ error: { code: -32002, message: 'Resource not found', data: { uri: 'a:b' } } }),
+    });
     const failure = await client.readResource('a:b').catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ResourceNotFoundError);
     expect(failure).toMatchObject({ code: 'ERR_RESOURCE_NOT_FOUND', uri: 'a:b', rpcCode: -32002, cause: expect.any(RemoteError) });
   });
 
   it('[ERR-012] that are -32602 mean the same where the error names a resource, and bad parameters else', async () => {
-    const replies: Reply[] = [{ error: { code: -32602, message: 'Resource not found', data: { uri: 'a:b' } } }, { error: { code: -32602, message: 'uri?' } }];
+    const replies: Reply[] = [
+      { error: { code: -32602, message: 'Resource not found', data: { uri: 'a:b' } } },
+      { error: { code: -32602, message: 'uri?' } },
+    ];
     const { client } = await connect(revision, { 'resources/read': () => replies.shift() ?? 'silence' });
     await expect(client.readResource('a:b')).rejects.toBeInstanceOf(ResourceNotFoundError);
     await expect(client.readResource('a:b')).rejects.toMatchObject({ code: 'ERR_REMOTE', rpcCode: -32602 });
@@ -98,7 +119,11 @@ describe.each(REVISIONS)('results in $version', (revision) => {
 
   it('[BASE-009] that are errors without an id are reported and answer nothing', async () => {
     const errors: Error[] = [];
-    const { client, server } = await connect(revision, { 'tools/list': () => complete(revision, { tools: [] }) }, { onError: (error) => errors.push(error) });
+    const { client, server } = await connect(
+      revision,
+      { 'tools/list': () => complete(revision, { tools: [] }) },
+      { onError: (error) => errors.push(error) },
+    );
     await server.send({ jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' } });
     await server.send({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid Request' } });
     await client.listTools();
@@ -107,7 +132,11 @@ describe.each(REVISIONS)('results in $version', (revision) => {
 
   it('[BASE-008][BASE-010] with an id of another type, or with both result and error, answer nothing', async () => {
     const clock = new FakeClock();
-    const { client, server } = await connect(revision, { 'tools/call': answering('silence'), 'tools/list': () => complete(revision, { tools: [] }) }, { clock, onError: () => undefined });
+    const { client, server } = await connect(
+      revision,
+      { 'tools/call': answering('silence'), 'tools/list': () => complete(revision, { tools: [] }) },
+      { clock, onError: () => undefined },
+    );
     const call = client.callTool('x', {}, { timeoutMs: 100 });
     const request = server.requests('tools/call')[0] ?? (await server.nextMethod('tools/call'));
     await server.send({ jsonrpc: '2.0', id: String(request.id), result: { content: [] } });
@@ -143,7 +172,11 @@ describe.each(REVISIONS)('results in $version', (revision) => {
 
   it('[TIME-004][TIME-005] are waited for longer while progress is told, but not beyond the hard bound', async () => {
     const clock = new FakeClock();
-    const { client, server } = await connect(revision, { 'tools/call': answering('silence'), 'tools/list': () => complete(revision, { tools: [] }) }, { clock });
+    const { client, server } = await connect(
+      revision,
+      { 'tools/call': answering('silence'), 'tools/list': () => complete(revision, { tools: [] }) },
+      { clock },
+    );
     const call = client.callTool('x', {}, { timeoutMs: 100, maxTimeoutMs: 250 });
     call.catch(() => undefined);
     const { _meta } = (await server.nextMethod('tools/call')).params as { _meta: { progressToken: number } };
@@ -160,7 +193,11 @@ describe.each(REVISIONS)('results in $version', (revision) => {
 
   it('[TIME-004] are not waited for longer where the caller does not want that', async () => {
     const clock = new FakeClock();
-    const { client, server } = await connect(revision, { 'tools/call': answering('silence'), 'tools/list': () => complete(revision, { tools: [] }) }, { clock });
+    const { client, server } = await connect(
+      revision,
+      { 'tools/call': answering('silence'), 'tools/list': () => complete(revision, { tools: [] }) },
+      { clock },
+    );
     const call = client.callTool('x', {}, { timeoutMs: 100, resetTimeoutOnProgress: false, onProgress: () => undefined });
     const { _meta } = (await server.nextMethod('tools/call')).params as { _meta: { progressToken: number } };
     clock.advance(90);
@@ -202,7 +239,10 @@ describe.each(REVISIONS)('results in $version', (revision) => {
   });
 
   it('[CANCEL-002][CANCEL-012][STDIO-009] that nobody wants any more are cancelled by id, and the caller gets its own reason', async () => {
-    const { client, server } = await connect(revision, { 'tools/call': answering('silence'), 'tools/list': () => complete(revision, { tools: [] }) });
+    const { client, server } = await connect(revision, {
+      'tools/call': answering('silence'),
+      'tools/list': () => complete(revision, { tools: [] }),
+    });
     const controller = new AbortController();
     const call = client.callTool('x', {}, { signal: controller.signal });
     const request = await server.nextMethod('tools/call');
@@ -218,7 +258,11 @@ describe.each(REVISIONS)('results in $version', (revision) => {
 
   it('[CANCEL-009][CANCEL-010] that come after they were cancelled are ignored', async () => {
     const errors: Error[] = [];
-    const { client, server } = await connect(revision, { 'tools/call': answering('silence'), 'tools/list': () => complete(revision, { tools: [] }) }, { onError: (error) => errors.push(error) });
+    const { client, server } = await connect(
+      revision,
+      { 'tools/call': answering('silence'), 'tools/list': () => complete(revision, { tools: [] }) },
+      { onError: (error) => errors.push(error) },
+    );
     const controller = new AbortController();
     const call = client.callTool('x', {}, { signal: controller.signal });
     const { id } = await server.nextMethod('tools/call');
@@ -253,18 +297,26 @@ describe.each(REVISIONS)('results in $version', (revision) => {
 });
 
 describe('results of a modern server', () => {
-  it.each(['task', 'input_required', 'COMPLETE', '', 5, null, {}])('[BASE-016][CAP-016] of the type %j are an error on a method that cannot have it', async (resultType) => {
-    const { client } = await connect(NEWEST, { 'tools/list': answering({ result: { resultType, tools: [] } }) });
-    await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_UNKNOWN_RESULT_TYPE' });
-  });
+  it.each(['task', 'input_required', 'COMPLETE', '', 5, null, {}])(
+    '[BASE-016][CAP-016] of the type %j are an error on a method that cannot have it',
+    async (resultType) => {
+      const { client } = await connect(NEWEST, { 'tools/list': answering({ result: { resultType, tools: [] } }) });
+      await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_UNKNOWN_RESULT_TYPE' });
+    },
+  );
 
-  it('[BASE-017][CAP-014][VERS-013] of an extension\'s type are read by it only where the server has it too', async () => {
+  it("[BASE-017][CAP-014][VERS-013] of an extension's type are read by it only where the server has it too", async () => {
     const extension = {
       id: 'x.example/later',
       results: { later: (result: JsonObject) => Promise.resolve({ content: [{ type: 'text', text: String(result['ticket']) }] }) },
     };
     const script: Script = { 'tools/call': answering({ result: { resultType: 'later', ticket: 7 } }) };
-    const both = await connect(NEWEST, script, { extensions: [extension] }, { capabilities: { tools: {}, extensions: { 'x.example/later': {} } } });
+    const both = await connect(
+      NEWEST,
+      script,
+      { extensions: [extension] },
+      { capabilities: { tools: {}, extensions: { 'x.example/later': {} } } },
+    );
     expect(await both.client.callTool('x')).toEqual({ content: [{ type: 'text', text: '7' }] });
     const onlyHere = await connect(NEWEST, script, { extensions: [extension] }, { capabilities: { tools: {} } });
     await expect(onlyHere.client.callTool('x')).rejects.toMatchObject({ code: 'ERR_UNKNOWN_RESULT_TYPE', resultType: 'later' });
@@ -278,14 +330,19 @@ describe('results of a modern server', () => {
     expect(failure).toMatchObject({ side: 'client', missing: ['elicitation.url', 'sampling', 'x.example/a'], cause: { rpcCode: code } });
   });
 
-  it.each([{ code: -32003 }, { code: -32003, data: { a: 1 } }, { code: -32001, data: { requiredCapabilities: {} } }])('[ERR-010] that are %j are plain errors of the server', async (error) => {
-    const { client } = await connect(NEWEST, { 'tools/call': answering({ error: { message: 'm', ...error } }) });
-    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_REMOTE', rpcCode: error.code });
-  });
+  it.each([{ code: -32003 }, { code: -32003, data: { a: 1 } }, { code: -32001, data: { requiredCapabilities: {} } }])(
+    '[ERR-010] that are %j are plain errors of the server',
+    async (error) => {
+      const { client } = await connect(NEWEST, { 'tools/call': answering({ error: { message: 'm', ...error } }) });
+      await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_REMOTE', rpcCode: error.code });
+    },
+  );
 });
 
-it('[ERR-010] reads a legacy server\'s -32003 as nothing but its own error', async () => {
-  const { client } = await connect(NEWEST_LEGACY, { 'tools/call': answering({ error: { code: -32003, message: 'm', data: { requiredCapabilities: { sampling: {} } } } }) });
+it("[ERR-010] reads a legacy server's -32003 as nothing but its own error", async () => {
+  const { client } = await connect(NEWEST_LEGACY, {
+    'tools/call': answering({ error: { code: -32003, message: 'm', data: { requiredCapabilities: { sampling: {} } } } }),
+  });
   await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_REMOTE', rpcCode: -32003 });
 });
 
@@ -296,7 +353,11 @@ it('ignores what a legacy server calls its results', async () => {
 
 it('a callback that throws is reported and breaks nothing', async () => {
   const errors: Error[] = [];
-  const { client, server } = await connect(NEWEST_LEGACY, { 'tools/list': () => complete(NEWEST_LEGACY, { tools: [] }) }, { onError: (error) => errors.push(error) });
+  const { client, server } = await connect(
+    NEWEST_LEGACY,
+    { 'tools/list': () => complete(NEWEST_LEGACY, { tools: [] }) },
+    { onError: (error) => errors.push(error) },
+  );
   client.onLog(() => {
     throw new Error('bad callback');
   });

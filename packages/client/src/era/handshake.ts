@@ -11,7 +11,16 @@ import {
   ProtocolError,
   type RequestOutcome,
 } from '@mortise/jsonrpc-core';
-import { findRequest, hasCapability, type InitializeResult, type LoggingLevel, type MetaObject, REVISIONS, type Revision, type SubscriptionFilter } from '@mortise/protocol';
+import {
+  findRequest,
+  hasCapability,
+  type InitializeResult,
+  type LoggingLevel,
+  type MetaObject,
+  REVISIONS,
+  type Revision,
+  type SubscriptionFilter,
+} from '@mortise/protocol';
 import type { CallOptions } from '../call-options.ts';
 
 import type { ChannelLink } from '../channel-link.ts';
@@ -147,7 +156,8 @@ class LegacySession implements Session, LinkHost {
   /** A method of MCP is answered only where this revision lets servers ask it and the client said that it can. */
   #assertAnswerable(method: string): void {
     const facts = findRequest(this.revision, method, 'server');
-    const isDeclared = facts?.clientCapability === undefined || hasCapability(this.#settings.capabilitiesFor(this.revision), facts.clientCapability);
+    const isDeclared =
+      facts?.clientCapability === undefined || hasCapability(this.#settings.capabilitiesFor(this.revision), facts.clientCapability);
     const isForeign = !facts && REVISIONS.some((revision) => revision.requests.has(method));
     if (isForeign || !isDeclared) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
   }

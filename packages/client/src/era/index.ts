@@ -1,6 +1,14 @@
 /** Finds out which era a server speaks and opens a session in it. The one switch between the eras. */
 
-import { type ClockTimer, ConnectionClosedError, type ExchangeTransport, isExchangeTransport, isLegacyOpener, RemoteError, type Transport } from '@mortise/jsonrpc-core';
+import {
+  type ClockTimer,
+  ConnectionClosedError,
+  type ExchangeTransport,
+  isExchangeTransport,
+  isLegacyOpener,
+  RemoteError,
+  type Transport,
+} from '@mortise/jsonrpc-core';
 import { chooseLegacy, chooseModern, type Era, REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { ChannelLink } from '../channel-link.ts';
 import type { ClientOptions } from '../client-options.ts';
@@ -163,7 +171,9 @@ export class SessionOpener {
 
   async #openLegacy(transport: object, offered: Revision): Promise<Session> {
     if (!isLegacyOpener(transport)) {
-      throw new EraMismatchError('the server speaks the legacy era only, for which this transport cannot open a channel: use another transport');
+      throw new EraMismatchError(
+        'the server speaks the legacy era only, for which this transport cannot open a channel: use another transport',
+      );
     }
     return this.#handshake(await this.#startChannel(await transport.openLegacy()), offered);
   }
@@ -250,10 +260,16 @@ function pinned({ era, protocolVersion, revisions = REVISIONS }: OpenerSettings[
   const version = chooseModern([protocolVersion], spoken) ?? chooseLegacy([protocolVersion], spoken);
   if (version) return [version];
   const known = supportedVersions(spoken);
-  throw new UnsupportedVersionError(`this client does not speak protocolVersion ${JSON.stringify(protocolVersion)}: use one of ${known.join(', ')}`, [], known);
+  throw new UnsupportedVersionError(
+    `this client does not speak protocolVersion ${JSON.stringify(protocolVersion)}: use one of ${known.join(', ')}`,
+    [],
+    known,
+  );
 }
 
 function diedOnProbe(cause: Error, isLegacyWanted: boolean): Error {
-  const remedy = isLegacyWanted ? 'if it is of the legacy era, give connect() a factory of transports, or pin era: "legacy"' : 'see what it wrote to stderr';
+  const remedy = isLegacyWanted
+    ? 'if it is of the legacy era, give connect() a factory of transports, or pin era: "legacy"'
+    : 'see what it wrote to stderr';
   return new ConnectionClosedError(`the server ended at the first message: ${remedy}`, { cause });
 }

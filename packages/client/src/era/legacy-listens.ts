@@ -40,7 +40,11 @@ export class LegacyListens {
         if (isClosed) return this.#close(listen);
         this.#open.add(listen);
         const accepted = this.#toAccepted(filter, listen);
-        sink.onAccepted(accepted, { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { notifications: accepted } });
+        sink.onAccepted(accepted, {
+          jsonrpc: '2.0',
+          method: 'notifications/subscriptions/acknowledged',
+          params: { notifications: accepted },
+        });
       },
       (error: Error) => {
         if (!isClosed) sink.onEnd(error);

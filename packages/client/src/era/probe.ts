@@ -1,6 +1,13 @@
 /** The first question to a server, and what its answer says about the server's era. */
 
-import { ConnectionClosedError, ExchangeHttpError, isJsonObject, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
+import {
+  ConnectionClosedError,
+  ExchangeHttpError,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcErrorObject,
+  RemoteError,
+} from '@mortise/jsonrpc-core';
 import { type DiscoverResult, isModernError, readSupportedVersions, type Revision } from '@mortise/protocol';
 import type { Link } from '../link.ts';
 import { ModernMeta } from './stateless.ts';
@@ -43,12 +50,14 @@ export function probe(
 function judgeResult(revision: Revision, answer: JsonObject): Finding {
   const result = revision.fromWire.results.get('server/discover')?.(answer) ?? answer;
   const { supportedVersions, capabilities } = result;
-  const isDiscovery = Array.isArray(supportedVersions) && supportedVersions.every((one) => typeof one === 'string') && isJsonObject(capabilities);
+  const isDiscovery =
+    Array.isArray(supportedVersions) && supportedVersions.every((one) => typeof one === 'string') && isJsonObject(capabilities);
   return isDiscovery ? { kind: 'discovered', result: result as DiscoverResult } : { kind: 'legacy', error: undefined };
 }
 
 function judgeError(error: unknown): Finding {
-  if (error instanceof RemoteError) return judgeRpcError({ code: error.rpcCode, message: error.message, ...(error.data !== undefined && { data: error.data }) }, error);
+  if (error instanceof RemoteError)
+    return judgeRpcError({ code: error.rpcCode, message: error.message, ...(error.data !== undefined && { data: error.data }) }, error);
   if (error instanceof ExchangeHttpError) return judgeHttpError(error);
   if (error instanceof ConnectionClosedError) return { kind: 'died', error };
   return { kind: 'failed', error };

@@ -1,7 +1,6 @@
 /** The modern era: no session. Each request says in `_meta` what it is written in, who asks, and what the client can do. */
 
 import {
-  type ClockTimer,
   copyObject,
   isJsonObject,
   type JsonObject,
@@ -119,17 +118,21 @@ export class ModernSession implements Session, LinkHost {
 
   listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle {
     const { clock, requestTimeoutMs = 60_000 } = this.#settings;
-    let timer: ClockTimer | undefined;
     let isOver = false;
+    const giveUp = (): void => {
+      stream.cancel();
+      end(new TimeoutError(`"${method}" was not acknowledged within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
+    };
+    const timer = clock.schedule(giveUp, requestTimeoutMs);
     const end = (error?: Error): void => {
-      timer?.cancel();
+      timer.cancel();
       if (!isOver) sink.onEnd(error);
       isOver = true;
     };
     const receive = (notification: JsonRpcNotification): void => {
       if (isOver) return;
       if (notification.method !== 'notifications/subscriptions/acknowledged') return sink.onEvent(notification);
-      timer?.cancel();
+      timer.cancel();
       const accepted = notification.params?.['notifications'];
       sink.onAccepted(isJsonObject(accepted) ? accepted : {}, notification);
     };
@@ -139,13 +142,9 @@ export class ModernSession implements Session, LinkHost {
       () => end(),
       (error: Error) => end(error),
     );
-    timer = clock.schedule(() => {
-      stream.cancel();
-      end(new TimeoutError(`"${method}" was not acknowledged within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
-    }, requestTimeoutMs);
     const close = (): void => {
       isOver = true;
-      timer?.cancel();
+      timer.cancel();
       stream.cancel();
     };
     return { close };

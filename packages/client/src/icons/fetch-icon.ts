@@ -48,7 +48,9 @@ export function checkIconUrl(src: string, source: IconSource = {}): URL {
   if (url.username !== '' || url.password !== '') throw new IconError(`icon ${quote(src)}: the URL holds credentials`);
   const own = source.serverUrl === undefined ? undefined : new URL(source.serverUrl).origin;
   if (url.origin === own || source.trustedOrigins?.includes(url.origin) === true) return url;
-  throw new IconError(`icon ${quote(src)}: it is not from the server's origin${own === undefined ? '' : ` ${own}`}: add ${url.origin} to trustedOrigins if it is to be trusted`);
+  throw new IconError(
+    `icon ${quote(src)}: it is not from the server's origin${own === undefined ? '' : ` ${own}`}: add ${url.origin} to trustedOrigins if it is to be trusted`,
+  );
 }
 
 /**
@@ -63,7 +65,8 @@ export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptio
   const bytes = url.protocol === 'data:' ? readDataUrl(url, maxBytes) : await download(url, maxBytes, options);
   const facts = readImageFacts(bytes);
   if (!facts || !types.includes(facts.type)) throw new IconError(`icon ${quote(icon.src)}: its bytes are not ${types.join(', ')}`);
-  if (Math.max(facts.width ?? 0, facts.height ?? 0) > maxPixels) throw new IconError(`icon ${quote(icon.src)}: it is larger than ${maxPixels} pixels`);
+  if (Math.max(facts.width ?? 0, facts.height ?? 0) > maxPixels)
+    throw new IconError(`icon ${quote(icon.src)}: it is larger than ${maxPixels} pixels`);
   if (facts.frames > maxFrames) throw new IconError(`icon ${quote(icon.src)}: it has more than ${maxFrames} frames`);
   return { ...facts, bytes };
 }
@@ -76,7 +79,8 @@ async function download(first: URL, maxBytes: number, options: FetchIconOptions)
     if (response.ok) return readBounded(response, maxBytes);
     await response.body?.cancel();
     const location = response.headers.get('location');
-    if (response.status < 300 || response.status > 399 || location === null) throw new IconError(`icon ${quote(first.href)}: HTTP status ${response.status}`);
+    if (response.status < 300 || response.status > 399 || location === null)
+      throw new IconError(`icon ${quote(first.href)}: HTTP status ${response.status}`);
     url = new URL(location, url);
     if (url.origin !== first.origin) throw new IconError(`icon ${quote(first.href)}: it redirects to ${url.origin}, another origin`);
   }

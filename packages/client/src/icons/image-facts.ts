@@ -59,7 +59,7 @@ function readJpeg(view: DataView): ImageFacts {
 function readWebp(view: DataView): ImageFacts {
   let size: { readonly width: number; readonly height: number } | undefined;
   let frames = 0;
-  for (let at = 12; at + 8 <= view.byteLength; ) {
+  for (let at = 12; at + 8 <= view.byteLength;) {
     const name = tagOf(view, at);
     const length = view.getUint32(at + 4, true);
     if (name === 'ANMF') frames += 1;
@@ -99,7 +99,8 @@ function readSvg(bytes: Uint8Array): ImageFacts | undefined {
   }
   if (!/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<svg[\s>]/u.test(text)) return undefined;
   // Character references could spell what is looked for.
-  if (UNSAFE_SVG.some((pattern) => pattern.test(text)) || /&#/u.test(text)) throw new IconError('the SVG icon holds script or refers to something outside: it is not shown');
+  if (UNSAFE_SVG.some((pattern) => pattern.test(text)) || /&#/u.test(text))
+    throw new IconError('the SVG icon holds script or refers to something outside: it is not shown');
   return { type: 'image/svg+xml', width: undefined, height: undefined, frames: 1 };
 }
 

@@ -7,7 +7,14 @@ import { type ClientOptions, McpClient } from '../../src/index.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { info, legacyScript, type Script, ScriptedServer, serverInfo } from '../scripted-server.ts';
 
-const fullInfo = { name: 'c', version: '1', title: 'The C', description: 'd', websiteUrl: 'https://c.example', icons: [{ src: 'https://c.example/i.png' }] };
+const fullInfo = {
+  name: 'c',
+  version: '1',
+  title: 'The C',
+  description: 'd',
+  websiteUrl: 'https://c.example',
+  icons: [{ src: 'https://c.example/i.png' }],
+};
 const open: McpClient[] = [];
 
 afterEach(async () => {
@@ -77,7 +84,9 @@ describe.each(revisionsOf('legacy'))('initialize in $version', (revision) => {
   });
 
   it('[LIFE-016][CAP-009] tolerates capabilities that nobody knows, and an empty object counts as support', async () => {
-    const server = new ScriptedServer(legacyScript(version, { 'tools/list': () => ({ result: { tools: [] } }) }, { capabilities: { tools: {}, telepathy: { range: 5 } } }));
+    const server = new ScriptedServer(
+      legacyScript(version, { 'tools/list': () => ({ result: { tools: [] } }) }, { capabilities: { tools: {}, telepathy: { range: 5 } } }),
+    );
     const client = await connect(server);
     expect(client.serverCapabilities).toMatchObject({ tools: {}, telepathy: { range: 5 } });
     await expect(client.listTools()).resolves.toMatchObject({ tools: [] });
@@ -85,11 +94,14 @@ describe.each(revisionsOf('legacy'))('initialize in $version', (revision) => {
 });
 
 describe('the handshake', () => {
-  it.each(['2099-01-01', '2026-07-28', 'latest', '', 7, null])('[LIFE-009][LIFE-010] ends with a closed connection when the server chooses %j', async (protocolVersion) => {
-    const server = new ScriptedServer(legacyScript('', {}, { protocolVersion }));
-    await expect(connect(server)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_VERSION' });
-    expect(server.methods).not.toContain('notifications/initialized');
-  });
+  it.each(['2099-01-01', '2026-07-28', 'latest', '', 7, null])(
+    '[LIFE-009][LIFE-010] ends with a closed connection when the server chooses %j',
+    async (protocolVersion) => {
+      const server = new ScriptedServer(legacyScript('', {}, { protocolVersion }));
+      await expect(connect(server)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_VERSION' });
+      expect(server.methods).not.toContain('notifications/initialized');
+    },
+  );
 
   it('[LIFE-004] sends nothing before initialize is answered, not even what is asked for meanwhile', async () => {
     let answer: () => void = () => undefined;
@@ -141,7 +153,11 @@ describe('the handshake', () => {
   it('tells a transport that wants to know which version was agreed on', async () => {
     const server = new ScriptedServer(legacyScript('2025-06-18'));
     const told: string[] = [];
-    const client = await McpClient.connect(() => Object.assign(server.factory(), { setProtocolVersion: (version: string) => told.push(version) }), info, { era: 'legacy' });
+    const client = await McpClient.connect(
+      () => Object.assign(server.factory(), { setProtocolVersion: (version: string) => told.push(version) }),
+      info,
+      { era: 'legacy' },
+    );
     open.push(client);
     expect(told).toEqual(['2025-06-18']);
   });
@@ -175,7 +191,7 @@ describe('a legacy server', () => {
     expect(await server.next((message) => 'result' in message && message.id === 2)).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
   });
 
-  it('[PING-001] answers the client\'s ping', async () => {
+  it("[PING-001] answers the client's ping", async () => {
     const server = new ScriptedServer(legacyScript(version));
     const client = await connect(server);
     await client.ping();
@@ -207,7 +223,7 @@ describe('a legacy server', () => {
     expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: {} })).toMatchObject({ error: { code: -32601 } });
   });
 
-  it('[ELICIT-015][ELICIT-016] gets the user\'s answer, with content only if it was accepted', async () => {
+  it("[ELICIT-015][ELICIT-016] gets the user's answer, with content only if it was accepted", async () => {
     const answers: ElicitResult[] = [
       { action: 'accept', content: { name: 'Ada' } },
       { action: 'decline', content: { name: 'Ada' } },
@@ -220,8 +236,15 @@ describe('a legacy server', () => {
         return answers.shift() ?? { action: 'cancel' };
       },
     });
-    expect(await ask(server, 'elicitation/create', { message: 'who?', requestedSchema: { type: 'object', properties: {} } })).toMatchObject({ result: { action: 'accept', content: { name: 'Ada' } } });
-    await server.send({ jsonrpc: '2.0', id: 2, method: 'elicitation/create', params: { message: 'again?', requestedSchema: { type: 'object', properties: {} } } });
+    expect(await ask(server, 'elicitation/create', { message: 'who?', requestedSchema: { type: 'object', properties: {} } })).toMatchObject(
+      { result: { action: 'accept', content: { name: 'Ada' } } },
+    );
+    await server.send({
+      jsonrpc: '2.0',
+      id: 2,
+      method: 'elicitation/create',
+      params: { message: 'again?', requestedSchema: { type: 'object', properties: {} } },
+    });
     expect(await server.next((message) => 'result' in message && message.id === 2)).toMatchObject({ result: { action: 'decline' } });
     expect(server.received.at(-1)).not.toHaveProperty('result.content');
     expect(seen).toEqual(['who?', 'again?']);
@@ -230,20 +253,33 @@ describe('a legacy server', () => {
   it('[ELICIT-023] is told -32602 for a mode that was not declared', async () => {
     const server = new ScriptedServer(legacyScript(version));
     await connect(server, { elicitation: { form: () => ({ action: 'cancel' }) } });
-    expect(await ask(server, 'elicitation/create', { mode: 'url', message: 'm', url: 'https://x.example' })).toMatchObject({ error: { code: -32602 } });
+    expect(await ask(server, 'elicitation/create', { mode: 'url', message: 'm', url: 'https://x.example' })).toMatchObject({
+      error: { code: -32602 },
+    });
     expect(server.requests('initialize')[0]?.params?.['capabilities']).toEqual({ elicitation: { form: {} } });
   });
 
   it('[SAMP-003] is told -32602 when it samples with tools that the client does not honour', async () => {
     const server = new ScriptedServer(legacyScript(version));
     await connect(server, { sampling: () => ({ role: 'assistant', content: { type: 'text', text: 'hi' }, model: 'm' }) });
-    expect(await ask(server, 'sampling/createMessage', { messages: [], maxTokens: 1, tools: [] })).toMatchObject({ error: { code: -32602 } });
+    expect(await ask(server, 'sampling/createMessage', { messages: [], maxTokens: 1, tools: [] })).toMatchObject({
+      error: { code: -32602 },
+    });
   });
 
   it('[SAMP-001][SAMP-018] gets what the model said', async () => {
     const server = new ScriptedServer(legacyScript(version));
-    await connect(server, { sampling: ({ messages }) => ({ role: 'assistant', content: { type: 'text', text: `${messages.length}` }, model: 'm', stopReason: 'endTurn' }) });
-    expect(await ask(server, 'sampling/createMessage', { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }], maxTokens: 5 })).toMatchObject({
+    await connect(server, {
+      sampling: ({ messages }) => ({
+        role: 'assistant',
+        content: { type: 'text', text: `${messages.length}` },
+        model: 'm',
+        stopReason: 'endTurn',
+      }),
+    });
+    expect(
+      await ask(server, 'sampling/createMessage', { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }], maxTokens: 5 }),
+    ).toMatchObject({
       result: { role: 'assistant', content: { type: 'text', text: '1' }, model: 'm', stopReason: 'endTurn' },
     });
   });
@@ -253,7 +289,10 @@ describe('a legacy server', () => {
     { method: 'sampling/createMessage', params: { maxTokens: 1 }, missing: 'messages' },
   ])('[ERR-001] is told -32602 when its $method lacks $missing', async ({ method, params }) => {
     const server = new ScriptedServer(legacyScript(version));
-    await connect(server, { elicitation: () => ({ action: 'cancel' }), sampling: () => ({ role: 'assistant', content: { type: 'text', text: '' }, model: 'm' }) });
+    await connect(server, {
+      elicitation: () => ({ action: 'cancel' }),
+      sampling: () => ({ role: 'assistant', content: { type: 'text', text: '' }, model: 'm' }),
+    });
     expect(await ask(server, method, params)).toMatchObject({ error: { code: -32602 } });
   });
 
@@ -263,20 +302,30 @@ describe('a legacy server', () => {
     expect(await ask(server, 'roots/list')).toMatchObject({ result: { roots: [{ uri: 'file:///home/ada', name: 'home' }] } });
   });
 
-  it.each(['https://x.example/', '/home/ada', 'file:///home/../etc', 'file:///home/%2e%2E/etc'])('[ROOT-004][ROOT-005][ROOT-007] is told -32603 rather than the root %s', async (uri) => {
-    const errors: Error[] = [];
-    const server = new ScriptedServer(legacyScript(version));
-    await connect(server, { roots: () => [{ uri }], onError: (error) => errors.push(error) });
-    expect(await ask(server, 'roots/list')).toEqual({ jsonrpc: '2.0', id: 'ask-roots/list', error: { code: -32603, message: 'Internal error' } });
-    expect(errors[0]?.message).toContain(uri);
-  });
+  it.each(['https://x.example/', '/home/ada', 'file:///home/../etc', 'file:///home/%2e%2E/etc'])(
+    '[ROOT-004][ROOT-005][ROOT-007] is told -32603 rather than the root %s',
+    async (uri) => {
+      const errors: Error[] = [];
+      const server = new ScriptedServer(legacyScript(version));
+      await connect(server, { roots: () => [{ uri }], onError: (error) => errors.push(error) });
+      expect(await ask(server, 'roots/list')).toEqual({
+        jsonrpc: '2.0',
+        id: 'ask-roots/list',
+        error: { code: -32603, message: 'Internal error' },
+      });
+      expect(errors[0]?.message).toContain(uri);
+    },
+  );
 
   it('[ROOT-002] is told when the roots have changed', async () => {
     const server = new ScriptedServer(legacyScript(version));
     const client = await connect(server, { roots: [] });
     client.onListRoots([{ uri: 'file:///b' }]);
     await client.sendRootsListChanged();
-    expect(await server.nextMethod('notifications/roots/list_changed')).toEqual({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
+    expect(await server.nextMethod('notifications/roots/list_changed')).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/roots/list_changed',
+    });
     expect(await ask(server, 'roots/list')).toMatchObject({ result: { roots: [{ uri: 'file:///b' }] } });
   });
 
@@ -292,8 +341,12 @@ describe('a legacy server', () => {
       },
       onError: (error) => errors.push(error),
     });
-    expect(await ask(server, 'sampling/createMessage', { messages: [], maxTokens: 1 })).toMatchObject({ error: { code: -1, message: 'User rejected sampling request' } });
-    expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: {} })).toMatchObject({ error: { code: -32603, message: 'Internal error' } });
+    expect(await ask(server, 'sampling/createMessage', { messages: [], maxTokens: 1 })).toMatchObject({
+      error: { code: -1, message: 'User rejected sampling request' },
+    });
+    expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: {} })).toMatchObject({
+      error: { code: -32603, message: 'Internal error' },
+    });
     expect(errors.map(({ message }) => message)).toEqual(['secret path /etc/x']);
   });
 
@@ -319,13 +372,16 @@ describe('a legacy server', () => {
     expect(server.received.some((message) => 'id' in message && message.id === 'q')).toBe(false);
   });
 
-  it.each([{ requestId: 'unknown' }, {}, { requestId: null }, { requestId: { a: 1 } }])('[CANCEL-004][CANCEL-008][CANCEL-011] is not answered, and nothing breaks, when it cancels %j', async (params) => {
-    const server = new ScriptedServer(legacyScript(version));
-    await connect(server);
-    await server.notify('notifications/cancelled', params);
-    expect(await ask(server, 'ping')).toMatchObject({ result: {} });
-    expect(server.received.filter((message) => !('method' in message))).toHaveLength(1);
-  });
+  it.each([{ requestId: 'unknown' }, {}, { requestId: null }, { requestId: { a: 1 } }])(
+    '[CANCEL-004][CANCEL-008][CANCEL-011] is not answered, and nothing breaks, when it cancels %j',
+    async (params) => {
+      const server = new ScriptedServer(legacyScript(version));
+      await connect(server);
+      await server.notify('notifications/cancelled', params);
+      expect(await ask(server, 'ping')).toMatchObject({ result: {} });
+      expect(server.received.filter((message) => !('method' in message))).toHaveLength(1);
+    },
+  );
 
   it('[BASE-019] never gets an answer to a notification, whatever it is', async () => {
     const server = new ScriptedServer(legacyScript(version));
@@ -365,15 +421,18 @@ describe('batches', () => {
     expect(logs).toEqual(['a']);
   });
 
-  it.each(['2024-11-05', '2025-06-18', '2025-11-25'])('[BATCH-010] are one invalid message from a server that speaks %s', async (version) => {
-    const server = new ScriptedServer(legacyScript(version, members));
-    const client = await connect(server, { onError: () => undefined });
-    const logs: unknown[] = [];
-    client.onLog(({ data }) => logs.push(data));
-    await server.send([{ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'a' } }]);
-    await client.listTools();
-    expect(logs).toEqual([]);
-  });
+  it.each(['2024-11-05', '2025-06-18', '2025-11-25'])(
+    '[BATCH-010] are one invalid message from a server that speaks %s',
+    async (version) => {
+      const server = new ScriptedServer(legacyScript(version, members));
+      const client = await connect(server, { onError: () => undefined });
+      const logs: unknown[] = [];
+      client.onLog(({ data }) => logs.push(data));
+      await server.send([{ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'a' } }]);
+      await client.listTools();
+      expect(logs).toEqual([]);
+    },
+  );
 
   it('[BATCH-002][BATCH-003] are never sent', async () => {
     const server = new ScriptedServer(legacyScript('2025-03-26', members));

@@ -1,11 +1,29 @@
 /** Which era a channel's server is found to speak. */
 
 import { ConnectionClosedError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
-import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION, NEWEST, NEWEST_LEGACY, REVISIONS, type Revision, revisionsOf } from '@mortise/protocol';
+import {
+  META_CLIENT_CAPABILITIES,
+  META_CLIENT_INFO,
+  META_PROTOCOL_VERSION,
+  NEWEST,
+  NEWEST_LEGACY,
+  REVISIONS,
+  type Revision,
+  revisionsOf,
+} from '@mortise/protocol';
 import { describe, expect, it } from 'vitest';
 import { createEraMemory, EraMismatchError, McpClient, UnsupportedVersionError } from '../../src/index.ts';
 import { FakeClock } from '../fake-clock.ts';
-import { allCapabilities, info, legacyScript, modernScript, type Reply, type Script, ScriptedServer, serverInfo } from '../scripted-server.ts';
+import {
+  allCapabilities,
+  info,
+  legacyScript,
+  modernScript,
+  type Reply,
+  type Script,
+  ScriptedServer,
+  serverInfo,
+} from '../scripted-server.ts';
 
 /** A modern revision that does not exist yet, to have a choice between two. */
 const next: Revision = { ...NEWEST, version: '2027-03-01' };
@@ -31,7 +49,12 @@ describe('a channel', () => {
   });
 
   it('[ERA-006][VERS-010] that answers a DiscoverResult is spoken to in a version from its list', async () => {
-    const server = new ScriptedServer(modernScript({ 'tools/call': () => ({ result: { resultType: 'complete', content: [] } }) }, { supportedVersions: [NEWEST.version, '1999-01-01'] }));
+    const server = new ScriptedServer(
+      modernScript(
+        { 'tools/call': () => ({ result: { resultType: 'complete', content: [] } }) },
+        { supportedVersions: [NEWEST.version, '1999-01-01'] },
+      ),
+    );
     const client = await McpClient.connect(server.factory, info, { revisions: withNext });
     expect(versionOf(server.requests('server/discover')[0]?.params)).toBe(next.version);
     await client.callTool('x');
@@ -52,7 +75,8 @@ describe('a channel', () => {
   it('[ERA-007][VERS-004] that refuses the version is asked again in one that it supports, and never to initialize', async () => {
     const discover = modernScript()['server/discover'];
     const server = new ScriptedServer({
-      'server/discover': (request, self) => (versionOf(request.params) === NEWEST.version && discover ? discover(request, self) : unsupported(['1999-01-01', NEWEST.version])),
+      'server/discover': (request, self) =>
+        versionOf(request.params) === NEWEST.version && discover ? discover(request, self) : unsupported(['1999-01-01', NEWEST.version]),
     });
     const client = await McpClient.connect(server.factory, info, { revisions: withNext });
     expect(server.methods).toEqual(['server/discover', 'server/discover']);
@@ -61,7 +85,9 @@ describe('a channel', () => {
   });
 
   it('[VERS-004] that refuses every version is asked once in each and then given up with both lists', async () => {
-    const server = new ScriptedServer({ 'server/discover': (request) => unsupported([next.version, NEWEST.version], String(versionOf(request.params))) });
+    const server = new ScriptedServer({
+      'server/discover': (request) => unsupported([next.version, NEWEST.version], String(versionOf(request.params))),
+    });
     const connecting = McpClient.connect(server.factory, info, { revisions: withNext });
     await expect(connecting).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_VERSION', supported: [next.version, NEWEST.version] });
     expect(server.methods).toEqual(['server/discover', 'server/discover']);
@@ -160,7 +186,10 @@ describe('a channel', () => {
 
   it('[ERA-008] of which nothing is heard at all is given up with the error of initialize', async () => {
     const clock = new FakeClock();
-    const server = new ScriptedServer({ 'server/discover': () => 'silence', initialize: () => ({ error: { code: -32603, message: 'broken' } }) });
+    const server = new ScriptedServer({
+      'server/discover': () => 'silence',
+      initialize: () => ({ error: { code: -32603, message: 'broken' } }),
+    });
     const connecting = McpClient.connect(server.factory, info, { clock });
     await server.nextMethod('server/discover');
     await clock.untilScheduled();
@@ -191,7 +220,7 @@ describe('a channel', () => {
     await expect(connecting).rejects.toThrow('never mind');
   });
 
-  it('answers a ping while its server\'s era is not known', async () => {
+  it("answers a ping while its server's era is not known", async () => {
     const server = new ScriptedServer({
       'server/discover': async (_request, self) => {
         await self.send({ jsonrpc: '2.0', id: 'p', method: 'ping' });
@@ -238,7 +267,9 @@ describe('a pinned client', () => {
 
   it('names the versions that exist when it is pinned to one that does not', async () => {
     const server = new ScriptedServer({});
-    await expect(McpClient.connect(server.factory, info, { protocolVersion: '1999-01-01' })).rejects.toThrow(/"1999-01-01": use one of 2026-07-28/u);
+    await expect(McpClient.connect(server.factory, info, { protocolVersion: '1999-01-01' })).rejects.toThrow(
+      /"1999-01-01": use one of 2026-07-28/u,
+    );
     expect(server.starts).toBe(0);
   });
 });

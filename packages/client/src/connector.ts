@@ -1,0 +1,197 @@
+/** The life of a client's connection: opened, lost, opened again, closed; and the subscriptions that outlive it. */
+
+import {
+  AlreadyStartedError,
+  ConnectionClosedError,
+  ConnectionLostError,
+  type JsonRpcNotification,
+  linkSignals,
+  NotConnectedError,
+} from '@mortise/jsonrpc-core';
+import { hasCapability, hasExtension, type SubscriptionFilter } from '@mortise/protocol';
+import type { ClientOptions, ConnectOptions } from './client-options.ts';
+import { type Opened, SessionOpener } from './era/index.ts';
+import { MissingCapabilityError } from './errors.ts';
+import { Reopening } from './reopening.ts';
+import type { Session, SessionSettings } from './session.ts';
+import { Subscription, type SubscriptionOwner } from './subscription.ts';
+import { type ClientTransportSource, TransportSource } from './transport-source.ts';
+
+/** What a connector tells its client. */
+export interface ConnectorHost {
+  /** A session is open, the first one or another. */
+  onSession(session: Session): void;
+  /** A subscription was told of a change. */
+  onChange(notification: JsonRpcNotification): void;
+}
+
+export class Connector implements SubscriptionOwner {
+  /** The open session; undefined while there is none. */
+  session: Session | undefined;
+  readonly #settings: SessionSettings;
+  readonly #options: ClientOptions;
+  readonly #host: ConnectorHost;
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #reopening: Reopening;
+  #requires: readonly string[] = [];
+  #source: TransportSource | undefined;
+  #opened: Opened | undefined;
+  #pending: Promise<Session> | undefined;
+  #closing = new AbortController();
+
+  constructor(settings: SessionSettings, options: ClientOptions, host: ConnectorHost) {
+    this.#settings = settings;
+    this.#options = options;
+    this.#host = host;
+    this.#reopening = new Reopening(settings.clock);
+  }
+
+  /** Whether a lost connection is opened again. */
+  get canRestart(): boolean {
+    return this.#options.restart !== false && this.#source?.canRepeat === true;
+  }
+
+  /** The open session. @throws {NotConnectedError} {ConnectionLostError} There is none, or none at this moment. */
+  get currentSession(): Session {
+    if (this.session) return this.session;
+    throw this.#source ? new ConnectionLostError() : neverConnected();
+  }
+
+  async connect(source: ClientTransportSource, { signal, requires = [] }: ConnectOptions): Promise<void> {
+    if (this.#source) throw new AlreadyStartedError('this client is connected: close() it first, or make another one');
+    this.#source = new TransportSource(source);
+    this.#requires = requires;
+    this.#closing = new AbortController();
+    try {
+      await (this.#pending = this.#open(this.#source, signal));
+    } catch (error) {
+      await this.close();
+      throw error;
+    } finally {
+      this.#pending = undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    const pending = this.#pending;
+    this.#source = undefined;
+    this.session = undefined;
+    this.#opened = undefined;
+    this.#closing.abort(new ConnectionClosedError('the client was closed'));
+    for (const subscription of this.#subscriptions) subscription.close();
+    await opened?.close();
+    await pending?.catch(() => undefined);
+  }
+
+  /** The session that is being opened, or is opened now because there is none. */
+  whenOpen(): Promise<Session> {
+    if (this.session) return Promise.resolve(this.session);
+    if (this.#pending) return this.#pending;
+    const source = this.#source;
+    if (!source) return Promise.reject(this.#closing.signal.aborted ? (this.#closing.signal.reason as Error) : neverConnected());
+    if (!this.canRestart) {
+      return Promise.reject(
+        new ConnectionClosedError('the connection ended: give connect() a factory of transports to have it opened again'),
+      );
+    }
+    const canRepeat = (error: unknown): boolean => !(error instanceof MissingCapabilityError);
+    this.#pending = this.#reopening
+      .run(() => this.#open(source), canRepeat, this.#closing.signal)
+      .finally(() => {
+        this.#pending = undefined;
+      });
+    return this.#pending;
+  }
+
+  subscribe(filter: SubscriptionFilter, signal: AbortSignal | undefined): Subscription {
+    const subscription = new Subscription(filter, this, signal);
+    if (subscription.isOver) return subscription;
+    this.#subscriptions.add(subscription);
+    if (this.session) subscription.openOn(this.session);
+    else this.whenOpen().catch((error: unknown) => subscription.fail(error));
+    return subscription;
+  }
+
+  // ---- what subscriptions tell
+
+  onEvent(notification: JsonRpcNotification): void {
+    this.#host.onChange(notification);
+  }
+
+  onOver(subscription: Subscription): void {
+    this.#subscriptions.delete(subscription);
+  }
+
+  onDropped(subscription: Subscription): boolean {
+    const { signal } = this.#closing;
+    if (signal.aborted) return false;
+    const { session } = this;
+    // Where the whole connection broke, everything is opened again together once that is known.
+    if (!session) return this.canRestart;
+    this.#reopening.pause(signal).then(
+      () => {
+        if (this.session === session) subscription.openOn(session);
+      },
+      () => undefined,
+    );
+    return true;
+  }
+
+  // ---- inside
+
+  async #open(source: TransportSource, callerSignal?: AbortSignal): Promise<Session> {
+    const linked = linkSignals(callerSignal, this.#closing.signal);
+    try {
+      const opener = new SessionOpener(source, { session: this.#settings, options: this.#options, signal: linked.signal });
+      const opened = await opener.open();
+      try {
+        linked.signal.throwIfAborted();
+        assertHas(opened.session, this.#requires);
+      } catch (error) {
+        await opened.close();
+        throw error;
+      }
+      this.#adopt(opened);
+      return opened.session;
+    } finally {
+      linked.dispose();
+    }
+  }
+
+  #adopt(opened: Opened): void {
+    const { session } = opened;
+    this.#opened = opened;
+    this.session = session;
+    this.#reopening.onOpened();
+    void session.link.closed.then(() => this.#onLost(opened));
+    this.#host.onSession(session);
+    for (const subscription of this.#subscriptions) subscription.openOn(session);
+  }
+
+  #onLost(opened: Opened): void {
+    if (this.#opened !== opened) return;
+    this.#opened = undefined;
+    this.session = undefined;
+    this.#reopening.onLost();
+    void opened.close();
+    if (!this.canRestart) this.#failSubscriptions(new ConnectionClosedError());
+    else if (this.#subscriptions.size > 0) this.whenOpen().catch((error: unknown) => this.#failSubscriptions(error));
+  }
+
+  #failSubscriptions(error: unknown): void {
+    for (const subscription of [...this.#subscriptions]) subscription.fail(error);
+  }
+}
+
+function assertHas({ server }: Session, required: readonly string[]): void {
+  const has = (name: string): boolean =>
+    name.includes('/') ? hasExtension(server.capabilities, name) : hasCapability(server.capabilities, name);
+  const missing = required.filter((name) => !has(name));
+  if (missing.length === 0) return;
+  throw new MissingCapabilityError(`the server lacks what this program requires: ${missing.join(', ')}`, 'server', missing);
+}
+
+function neverConnected(): NotConnectedError {
+  return new NotConnectedError('not connected yet: call connect() first');
+}

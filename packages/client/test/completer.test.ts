@@ -1,0 +1,135 @@
+/** Completion for a user who types. */
+
+import { REVISIONS } from '@mortise/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { completer, type CompleterOptions, type Completer, McpClient } from '../src/index.ts';
+import { FakeClock } from './fake-clock.ts';
+import { complete, info, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+const ref = { type: 'ref/prompt', name: 'p' } as const;
+
+async function make(
+  revision = REVISIONS[0],
+  options: CompleterOptions = {},
+  script: Script = {},
+): Promise<{ server: ScriptedServer; clock: FakeClock; completing: Completer; client: McpClient }> {
+  if (!revision) throw new Error('there are revisions');
+  const answering: Script = {
+    'completion/complete': ({ params }) =>
+      complete(revision, { completion: { values: [`${(params?.['argument'] as { value: string }).value}!`] } }),
+    'subscriptions/listen': () => 'silence',
+  };
+  const server = new ScriptedServer(scriptOf(revision, { ...answering, ...script }));
+  const client = await McpClient.connect(server.factory, info, { protocolVersion: revision.version });
+  const clock = new FakeClock();
+  const completing = completer(client, ref, { clock, ...options });
+  open.push(client, completing);
+  return { server, clock, completing, client };
+}
+
+/** Types something and pauses. */
+async function type(completing: Completer, clock: FakeClock, value: string): Promise<readonly string[] | undefined> {
+  const suggested = completing.complete({ name: 'a', value });
+  clock.advance(150);
+  return (await suggested)?.values;
+}
+
+describe.each(REVISIONS)('in $version', (revision) => {
+  it('[COMP-007] asks once for what was typed without a pause, and drops what was overtaken', async () => {
+    const { server, clock, completing } = await make(revision);
+    const typed = ['p', 'py', 'pyt'].map((value) => completing.complete({ name: 'a', value }));
+    clock.advance(149);
+    expect(server.requests('completion/complete')).toHaveLength(0);
+    clock.advance(1);
+    expect(await Promise.all(typed)).toEqual([undefined, undefined, { values: ['pyt!'] }]);
+    expect(server.requests('completion/complete')).toHaveLength(1);
+  });
+
+  it('[COMP-007] keeps answers until the list changes', async () => {
+    const { server, clock, completing, client } = await make(revision);
+    expect(await type(completing, clock, 'x')).toEqual(['x!']);
+    expect(await completing.complete({ name: 'a', value: 'x' })).toEqual({ values: ['x!'] });
+    expect(server.requests('completion/complete')).toHaveLength(1);
+    await server.notify('notifications/prompts/list_changed');
+    await client.ping();
+    expect(await type(completing, clock, 'x')).toEqual(['x!']);
+    expect(server.requests('completion/complete')).toHaveLength(2);
+  });
+
+  it('[COMP-004] tells apart what was chosen before, and sends it where the revision has it', async () => {
+    const { server, clock, completing } = await make(revision);
+    for (const resolved of [{ lang: 'de' }, { lang: 'en' }, {}]) {
+      const suggested = completing.complete({ name: 'a', value: 'x' }, resolved);
+      clock.advance(150);
+      await suggested;
+    }
+    const contexts = server.requests('completion/complete').map(({ params }) => params?.['context']);
+    expect(contexts).toEqual(
+      revision.rules.completionContext
+        ? [{ arguments: { lang: 'de' } }, { arguments: { lang: 'en' } }, undefined]
+        : [undefined, undefined, undefined],
+    );
+  });
+});
+
+it('[COMP-007] cancels the request that was overtaken', async () => {
+  const { server, clock, completing } = await make(REVISIONS[0], {}, { 'completion/complete': () => 'silence' });
+  const first = completing.complete({ name: 'a', value: 'x' });
+  clock.advance(150);
+  const request = await server.nextMethod('completion/complete');
+  void completing.complete({ name: 'a', value: 'xy' });
+  expect(await first).toBeUndefined();
+  expect((await server.nextMethod('notifications/cancelled')).params).toMatchObject({ requestId: request.id });
+});
+
+it('[COMP-007] has no suggestions where the server completes nothing', async () => {
+  const [newest] = REVISIONS;
+  if (!newest) throw new Error('there are revisions');
+  const server = new ScriptedServer(scriptOf(newest, {}, { capabilities: { prompts: {} } }));
+  const client = await McpClient.connect(server.factory, info);
+  const clock = new FakeClock();
+  const completing = completer(client, ref, { clock });
+  open.push(client, completing);
+  expect(await type(completing, clock, 'x')).toEqual([]);
+});
+
+it('passes other failures on', async () => {
+  const { clock, completing } = await make(
+    REVISIONS[0],
+    {},
+    { 'completion/complete': () => ({ error: { code: -32602, message: 'no such argument' } }) },
+  );
+  await expect(type(completing, clock, 'x')).rejects.toThrow('no such argument');
+});
+
+it('keeps a bounded number of answers', async () => {
+  const { server, clock, completing } = await make(REVISIONS[0], { maxCached: 2 });
+  for (const value of ['a', 'b', 'c', 'a']) await type(completing, clock, value);
+  expect(server.requests('completion/complete')).toHaveLength(4);
+  await type(completing, clock, 'c');
+  expect(server.requests('completion/complete')).toHaveLength(4);
+});
+
+it('ends with what is under way dropped', async () => {
+  const { clock, completing } = await make();
+  const suggested = completing.complete({ name: 'a', value: 'x' });
+  completing.close();
+  expect(await suggested).toBeUndefined();
+  expect(clock.running).toBe(0);
+});
+
+it('of a resource template listens for changed resources', async () => {
+  const { server, client, clock } = await make();
+  const completing = completer(client, { type: 'ref/resource', uri: 'a:{b}' }, { clock });
+  open.push(completing);
+  await client.ping();
+  expect(server.requests('subscriptions/listen').map(({ params }) => params?.['notifications'])).toEqual([
+    { promptsListChanged: true },
+    { resourcesListChanged: true },
+  ]);
+});
