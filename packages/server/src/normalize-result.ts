@@ -37,8 +37,8 @@ export function normalizeToolResult(value: unknown, owner: ResultOwner): CallToo
     );
   }
   const outcome = owner.output.validate(result['structuredContent']);
-  const finish = (checked: SchemaOutcome<unknown>): CallToolResult => complete(result, acceptOutput(checked, result, owner), owner);
-  return 'then' in outcome ? outcome.then(finish) : finish(outcome);
+  if ('then' in outcome) return outcome.then((checked) => complete(result, acceptOutput(checked, result, owner), owner));
+  return complete(result, acceptOutput(outcome, result, owner), owner);
 }
 
 function toResultObject(value: unknown, owner: ResultOwner): JsonObject {
@@ -73,10 +73,13 @@ function acceptOutput(outcome: SchemaOutcome<unknown>, result: JsonObject, owner
 function complete(result: JsonObject, structuredContent: JsonValue | undefined, owner: ResultOwner): CallToolResult {
   const content = result['content'] ?? mirror(structuredContent, result, owner);
   if (!Array.isArray(content)) throw fault(owner, 'content must be an array of blocks');
-  content.forEach((block: unknown, i) => checkBlock(block, i, owner));
+  for (let i = 0; i < content.length; i += 1) if (!isText(content[i])) checkBlock(content[i], i, owner);
   if (result['content'] === content && result['structuredContent'] === structuredContent) return result as CallToolResult;
-  const { structuredContent: _, ...rest } = result;
-  return { ...rest, content, ...(structuredContent === undefined ? undefined : { structuredContent }) };
+  // Written member by member: a copy with `...rest` costs more than the whole of the rest.
+  const completed: Record<string, JsonValue | undefined> = { content };
+  if (structuredContent !== undefined) completed['structuredContent'] = structuredContent;
+  for (const key of Object.keys(result)) if (key !== 'content' && key !== 'structuredContent') completed[key] = result[key];
+  return completed as CallToolResult;
 }
 
 /** `null` is a value and is mirrored; an error that says nothing has no content. */
@@ -103,6 +106,13 @@ const BLOCK_TEXTS: Readonly<Record<ContentBlock['type'], readonly string[]>> = {
   resource_link: ['uri', 'name'],
   resource: [],
 };
+
+/** Nearly every block is text. */
+function isText(block: unknown): boolean {
+  if (typeof block !== 'object' || block === null) return false;
+  const { type, text } = block as { readonly type?: unknown; readonly text?: unknown };
+  return type === 'text' && typeof text === 'string';
+}
 
 function checkBlock(block: unknown, index: number, owner: ResultOwner): void {
   if (!isContentBlock(block))
