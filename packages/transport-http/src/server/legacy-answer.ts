@@ -13,7 +13,7 @@ import type { HostedSession } from './hosted-session.ts';
 import type { AnswerMode } from './modern-call.ts';
 import type { Reply } from './reply.ts';
 import { createStreamId, SessionStream } from './session-stream.ts';
-import { toJsonText } from './to-json-text.ts';
+import { toJsonText, writeResponse } from './to-json-text.ts';
 
 /** What shapes an answer. */
 export interface LegacyAnswerOptions {
@@ -71,7 +71,7 @@ export class LegacyAnswer {
   settle(response: JsonRpcResponse | undefined): void {
     if (response !== undefined) {
       if (this.#stream === undefined) this.#responses.push(response);
-      else void this.#stream.send(response).catch(() => this.#stream?.send(toInternalError(response)));
+      else sendResponse(this.#stream, response);
     }
     if (--this.#open === 0) this.#finish();
   }
@@ -101,13 +101,14 @@ export class LegacyAnswer {
     this.#stream = stream;
     if (log !== undefined) session?.addPost(stream);
     stream.connect(reply.openStream('wait'), this.canPause ? retryMs : undefined);
-    for (const response of this.#responses.splice(0)) void stream.send(response).catch(() => stream.send(toInternalError(response)));
+    for (const response of this.#responses.splice(0)) sendResponse(stream, response);
     return stream;
   }
 }
 
-function toInternalError(response: JsonRpcResponse): JsonRpcResponse {
-  return JSON.parse(toJsonText(response)) as JsonRpcResponse;
+function sendResponse(stream: SessionStream, response: JsonRpcResponse): void {
+  const { message, json } = writeResponse(response);
+  void stream.send(message, json);
 }
 
 /** A legacy request as its endpoint sees it. A client that leaves has not cancelled. */

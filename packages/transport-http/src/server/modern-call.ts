@@ -36,6 +36,7 @@ export class ModernCall extends HostedCall {
   readonly #reply: Reply;
   readonly #mode: AnswerMode;
   #stream: SseStream | undefined;
+  #isFinished = false;
 
   constructor(caller: Caller, request: JsonRpcRequest, reply: Reply, mode: AnswerMode) {
     super(caller);
@@ -65,6 +66,7 @@ export class ModernCall extends HostedCall {
   /** Sends the answer. @param status For an answer that nothing preceded. */
   finish(response: JsonRpcResponse, status: number): void {
     if (this.isCancelled) return;
+    this.#isFinished = true;
     const json = toJsonText(response);
     if (this.#stream === undefined && this.#mode.json) this.#reply.json(status, json);
     else this.#openStream().end(encodeMessageEvent(json));
@@ -85,8 +87,16 @@ export class ModernCall extends HostedCall {
   }
 
   #openStream(): SseStream {
-    // Nobody but the reader's own slowness makes a call wait; a listen has no sender that could.
-    this.#stream ??= this.#reply.openStream(this.isListen ? 'cut' : 'wait');
+    if (this.#stream === undefined) {
+      // What a call sends may wait for its reader; what a listen delivers has no sender that could.
+      this.#stream = this.#reply.openStream(this.isListen ? 'cut' : 'wait');
+      this.#stream.onClose(this.#onClose);
+    }
     return this.#stream;
   }
+
+  /** At once, and not with the next event of the socket: a handler that only ever sends would never let that come. */
+  readonly #onClose = (): void => {
+    if (!this.#isFinished) this.abort(new CancelledError('the stream was closed'));
+  };
 }

@@ -70,10 +70,10 @@ export class SessionStream {
   /**
    * Sends a message. Resolves when it is logged and handed to the connection; where there is neither it is dropped.
    *
+   * @param json The message's text, where it is written already.
    * @throws {SerializeError} As a rejection: the message holds what JSON cannot carry.
    */
-  async send(message: JsonRpcMessage): Promise<void> {
-    const json = serializeMessage(message);
+  async send(message: JsonRpcMessage, json: string = serializeMessage(message)): Promise<void> {
     if (this.#log === undefined) return this.#sse?.write(encodeMessageEvent(json));
     let written: Promise<void> | undefined;
     await this.#inTurn(async () => {

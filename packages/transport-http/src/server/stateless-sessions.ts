@@ -37,16 +37,11 @@ export class NoLink implements SessionLink {
 
 /** Opens sessions from the state that a handshake in their revision leaves, which is made once for each. */
 export function createStatelessOpener(endpoint: McpEndpoint): StatelessOpener {
-  const states = new Map<string, Promise<SessionState>>();
+  const states = new Map<string, SessionState>();
   return async (revision, caller) => {
-    const state = states.get(revision.version) ?? makeState(endpoint, revision, caller);
+    const state = states.get(revision.version) ?? (await makeState(endpoint, revision, caller));
     states.set(revision.version, state);
-    try {
-      return endpoint.openSession(new NoLink(caller), await state);
-    } catch (error) {
-      states.delete(revision.version);
-      throw error;
-    }
+    return endpoint.openSession(new NoLink(caller), state);
   };
 }
 

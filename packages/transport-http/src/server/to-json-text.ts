@@ -2,11 +2,22 @@
 
 import { INTERNAL_ERROR, type JsonRpcResponse, serializeMessage } from '@mortise/jsonrpc-core';
 
-export function toJsonText(response: JsonRpcResponse): string {
+/** A response beside its text. */
+export interface WrittenResponse {
+  readonly message: JsonRpcResponse;
+  readonly json: string;
+}
+
+export function writeResponse(response: JsonRpcResponse): WrittenResponse {
   try {
-    return serializeMessage(response);
+    return { message: response, json: serializeMessage(response) };
   } catch {
     const id = response.id === undefined ? {} : { id: response.id };
-    return serializeMessage({ jsonrpc: '2.0', ...id, error: { code: INTERNAL_ERROR, message: 'Internal error' } });
+    const message: JsonRpcResponse = { jsonrpc: '2.0', ...id, error: { code: INTERNAL_ERROR, message: 'Internal error' } };
+    return { message, json: serializeMessage(message) };
   }
+}
+
+export function toJsonText(response: JsonRpcResponse): string {
+  return writeResponse(response).json;
 }

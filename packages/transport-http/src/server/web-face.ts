@@ -49,47 +49,60 @@ export class WebFaceRequest implements HttpRequest {
     return this.#request.headers.get(name) ?? undefined;
   }
 
+  /** Walking all headers makes platforms sort them, so only those that mean something here are looked at. */
   findDuplicateHeader(): string | undefined {
     const { headers } = this.#request;
-    let length = 0;
-    for (const [name, value] of headers) length += name.length + value.length;
-    if (length > MAX_HEADER_LENGTH) throw new HttpRefusal(431, `The headers are longer than ${MAX_HEADER_LENGTH} characters`);
-    return NO_COMMA.find((name) => headers.get(name)?.includes(',') === true);
+    for (const name of NO_COMMA) {
+      const value = headers.get(name);
+      if (value === null) continue;
+      if (value.length > MAX_HEADER_LENGTH) throw new HttpRefusal(431, `The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
+      if (value.includes(',')) return name;
+    }
+    return undefined;
   }
 
-  async readBody({ maxBytes, timeoutMs, watch }: BodyLimits): Promise<string> {
-    const tooLarge = new HttpRefusal(413, `The body is longer than ${maxBytes} bytes`);
-    if (Number(this.header('content-length') ?? 0) > maxBytes) throw tooLarge;
+  async readBody(limits: BodyLimits): Promise<string> {
+    const declared = this.header('content-length');
+    if (declared !== undefined && Number(declared) > limits.maxBytes) throw tooLarge(limits.maxBytes);
+    // A platform holds a body to the length that it announces, so that one is read at once.
+    const read = declared === undefined ? this.#readPieces(limits.maxBytes) : this.#readWhole(limits.maxBytes);
+    return new Promise<string>((resolve, reject) => {
+      const reading: WatchedBody = {
+        startedAtMs: performance.now(),
+        timeoutMs: limits.timeoutMs,
+        onTimeout: () => reject(new HttpRefusal(408, 'The body took too long to arrive')),
+      };
+      limits.watch.add(reading);
+      const finish = (): void => limits.watch.delete(reading);
+      read.then(resolve, (error: unknown) => reject(error instanceof HttpRefusal ? error : new HttpRefusal(400, 'The body ended early'))).finally(finish);
+    });
+  }
+
+  async #readWhole(maxBytes: number): Promise<string> {
+    const bytes = new Uint8Array(await this.#request.arrayBuffer());
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+    return joinChunks([bytes], bytes.length);
+  }
+
+  async #readPieces(maxBytes: number): Promise<string> {
     const reader = this.#request.body?.getReader();
     if (reader === undefined) return '';
-    const late: { isLate: boolean } & WatchedBody = {
-      isLate: false,
-      startedAtMs: performance.now(),
-      timeoutMs,
-      onTimeout: () => {
-        late.isLate = true;
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      length += piece.value.length;
+      if (length > maxBytes) {
         reader.cancel().catch(() => undefined);
-      },
-    };
-    watch.add(late);
-    try {
-      const chunks: Uint8Array[] = [];
-      let length = 0;
-      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-        length += piece.value.length;
-        if (length > maxBytes) throw tooLarge;
-        chunks.push(piece.value);
+        throw tooLarge(maxBytes);
       }
-      if (late.isLate) throw new HttpRefusal(408, 'The body took too long to arrive');
-      return joinChunks(chunks, length);
-    } catch (error) {
-      reader.cancel().catch(() => undefined);
-      if (error instanceof HttpRefusal) throw error;
-      throw new HttpRefusal(400, 'The body ended early');
-    } finally {
-      watch.delete(late);
+      chunks.push(piece.value);
     }
+    return joinChunks(chunks, length);
   }
+}
+
+function tooLarge(maxBytes: number): HttpRefusal {
+  return new HttpRefusal(413, `The body is longer than ${maxBytes} bytes`);
 }
 
 /** Makes the `Response`. */

@@ -190,7 +190,7 @@ describe('exact reading', () => {
     serving = await serve('node', new ScriptedEndpoint());
     const headers = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x-${at}`, '1']));
     expect((await send(serving.port, { headers })).status).toBe(431);
-    const long = new Request('http://localhost/mcp', { method: 'POST', headers: { 'x-long': 'x'.repeat(20_000) } });
+    const long = new Request('http://localhost/mcp', { method: 'POST', headers: { 'mcp-session-id': 'x'.repeat(20_000) } });
     expect((await serving.handler.fetch(long)).status).toBe(431);
   });
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { FACES, initializeRequest, LEGACY, LegacyClient, MODERN, modernTool, post, send, serve, type Serving } from '../support/http-client.ts';
 import { TestSessionStore } from '../support/memory-stores.ts';
-import { aborted, gate, progress, ScriptedEndpoint, text } from '../support/scripted-endpoint.ts';
+import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;
 afterEach(() => serving.close());
@@ -148,7 +148,7 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     await answer.event();
     answer.leave();
     await new Promise<void>((resolve) => answer.message.on('close', resolve));
-    while (serving.handler.counts.streams > 0) await new Promise(setImmediate);
+    await until(() => serving.handler.counts.streams <= 0);
     go.open();
     expect(await finished.promise).toBe(false);
   });
@@ -186,7 +186,7 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     await link?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
     expect(await second.nextMessage()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
     second.leave();
-    while (serving.handler.counts.streams > 1) await new Promise(setImmediate);
+    await until(() => serving.handler.counts.streams <= 1);
     await link?.send({ jsonrpc: '2.0', id: 1, method: 'roots/list' });
     expect(await first.nextMessage()).toMatchObject({ method: 'roots/list' });
     expect(first.raw).not.toContain('list_changed');
@@ -305,7 +305,7 @@ describe.each(FACES)('legacy requests without sessions over the %s face', (face)
       const answer = await post(serving.port, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'who', arguments: { me } } });
       return answer.text();
     });
-    while (endpoint.calls.length < 20) await new Promise(setImmediate);
+    await until(() => endpoint.calls.length >= 20);
     go.open();
     const bodies = await Promise.all(answers);
     expect(bodies.every((body, me) => body.includes(`"text":"${me}"`) && body.includes(`"progressToken":"${me}"`))).toBe(true);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { FACES, LEGACY, MODERN, modern, modernHeaders, modernRequest, modernTool, post, send, serve, type Serving } from '../support/http-client.ts';
-import { aborted, gate, progress, ScriptedEndpoint, text } from '../support/scripted-endpoint.ts';
+import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;
 afterEach(() => serving.close());
@@ -296,7 +296,7 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
       const request = modernRequest('tools/call', { name: 'who', arguments: { me } }, 1);
       return post(serving.port, request, modernHeaders(request)).then((answer) => answer.response());
     });
-    while (endpoint.calls.length < 20) await new Promise(setImmediate);
+    await until(() => endpoint.calls.length >= 20);
     go.open();
     const texts = (await Promise.all(answers)).map((answer) => JSON.stringify(answer));
     expect(texts.every((answer, me) => answer.includes(`"text":"${me}"`))).toBe(true);

@@ -3,13 +3,13 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryEventStore } from '@mortise/protocol/edge';
 import { type Answer, FACES, LEGACY, LegacyClient, serve, type Serving } from '../support/http-client.ts';
 import { TestEventStore } from '../support/memory-stores.ts';
-import { gate, progress, ScriptedEndpoint, text } from '../support/scripted-endpoint.ts';
+import { gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;
 afterEach(() => serving.close());
 
 async function untilStreams(count: number): Promise<void> {
-  while (serving.handler.counts.streams !== count) await new Promise(setImmediate);
+  await until(() => serving.handler.counts.streams === count);
 }
 
 function values(raw: string): readonly number[] {
@@ -113,7 +113,7 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     answer.leave();
     await untilStreams(0);
     await steps.step();
-    while (serving.handler.counts.calls > 0) await new Promise(setImmediate);
+    await until(() => serving.handler.counts.calls <= 0);
     const body = await (await client.get({ 'last-event-id': id })).text();
     expect(values(body)).toEqual([1]);
     expect(body).toContain('finished');

@@ -1,6 +1,6 @@
 /** Speaks HTTP as bare as possible, so that tests see what is on the wire. Each face of the handler looks the same through it. */
 
-import { request as httpRequest, type ClientRequest, createServer, type IncomingMessage, type Server } from 'node:http';
+import { request as httpRequest, type ClientRequest, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from '@mortise/transport-http/server';
@@ -38,19 +38,13 @@ export async function serve(face: FaceName, endpoint: McpEndpoint, options: Http
 }
 
 /** What any adapter from `node:http` to `fetch` does. */
-async function throughFetch(handler: HttpHandler, incoming: IncomingMessage, outgoing: import('node:http').ServerResponse): Promise<void> {
+async function throughFetch(handler: HttpHandler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const left = new AbortController();
   outgoing.on('close', () => left.abort());
   const headers = new Headers();
   for (let at = 0; at < incoming.rawHeaders.length; at += 2) headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
   const hasBody = incoming.method === 'POST';
-  const body = hasBody ? new ReadableStream<Uint8Array>({
-    start(controller) {
-      incoming.on('data', (chunk: Uint8Array) => controller.enqueue(new Uint8Array(chunk)));
-      incoming.on('end', () => controller.close());
-      incoming.on('error', (error) => controller.error(error));
-    },
-  }) : undefined;
+  const body = hasBody ? toStream(incoming) : undefined;
   const init = { method: incoming.method ?? 'GET', headers, signal: left.signal, ...(body === undefined ? {} : { body, duplex: 'half' as const }) };
   const request = new Request(`http://${incoming.headers.host ?? 'localhost'}${incoming.url ?? '/'}`, init);
   const response = await handler.fetch(request, { remoteAddress: incoming.socket.remoteAddress, isLoopback: true });
@@ -60,12 +54,38 @@ async function throughFetch(handler: HttpHandler, incoming: IncomingMessage, out
   outgoing.on('close', () => void reader?.cancel().catch(() => undefined));
   try {
     for (let piece = await reader?.read(); piece !== undefined && !piece.done; piece = await reader?.read()) {
-      if (!outgoing.write(piece.value)) await new Promise((resolve) => outgoing.once('drain', resolve).once('close', resolve));
+      if (!outgoing.write(piece.value) && !outgoing.destroyed) await drained(outgoing);
     }
     outgoing.end();
   } catch {
     outgoing.destroy();
   }
+}
+
+function toStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  let isOpen = true;
+  return new ReadableStream({
+    start(controller) {
+      incoming.on('data', (chunk: Uint8Array) => isOpen && controller.enqueue(new Uint8Array(chunk)));
+      incoming.on('end', () => isOpen && controller.close());
+      incoming.on('error', (error) => isOpen && controller.error(error));
+    },
+    cancel() {
+      isOpen = false;
+    },
+  });
+}
+
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off('drain', done);
+      outgoing.off('close', done);
+      resolve();
+    };
+    outgoing.on('drain', done);
+    outgoing.on('close', done);
+  });
 }
 
 /** An answer whose head has come. */

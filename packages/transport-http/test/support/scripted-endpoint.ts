@@ -183,3 +183,14 @@ export function gate<T = void>(): Gate<T> {
   const promise = new Promise<T>((resolve) => (open = resolve));
   return { promise, open: (value) => open(value) };
 }
+
+const UNTIL_MS = 5_000;
+
+/** Waits for something that other parts of the process bring about, and fails loudly where they do not. */
+export async function until(isSo: () => boolean, what = isSo.toString()): Promise<void> {
+  const startedAt = performance.now();
+  while (!isSo()) {
+    if (performance.now() - startedAt > UNTIL_MS) throw new Error(`Never came to be: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { type Answer, FACES, initializeRequest, post, send, serve, type Serving } from '../support/http-client.ts';
+import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
+
+let serving: Serving;
+afterEach(() => serving.close());
+
+const OLDEST = '2024-11-05';
+
+interface Channel {
+  readonly stream: Answer;
+  post(message: JsonObject): Promise<Answer>;
+}
+
+async function open(): Promise<Channel> {
+  const stream = await send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } });
+  const endpoint = await stream.event();
+  const path = endpoint?.data ?? '';
+  const channel: Channel = {
+    stream,
+    post: (message) => send(serving.port, { path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) }),
+  };
+  await channel.post(initializeRequest(OLDEST));
+  await stream.nextMessage();
+  return channel;
+}
+
+describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
+  it('[SSE-001][DEPR-004] is off unless it is asked for', async () => {
+    serving = await serve(face, new ScriptedEndpoint());
+    expect((await send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } })).status).toBe(404);
+  });
+
+  it('[SSE-001][SSE-002] tells first where to post, on the origin of the stream', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { sse: true });
+    const stream = await send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } });
+    expect(await stream.event()).toMatchObject({ event: 'endpoint', data: expect.stringMatching(/^\/messages\?sessionId=[\w-]{32}$/) });
+    expect(stream.raw.startsWith('event: endpoint\n')).toBe(true);
+  });
+
+  it('[SSE-005] answers a POST with 202, and sends the response on the stream', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { sse: true });
+    const { stream, post: send_ } = await open();
+    const accepted = await send_({ jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 'echo', arguments: { a: 1 } } });
+    expect([accepted.status, await accepted.text()]).toEqual([202, '']);
+    expect(await stream.nextMessage()).toMatchObject({ id: 4, result: {} });
+  });
+
+  it('sends everything on the one stream: progress, questions and what nobody asked for', async () => {
+    const endpoint = new ScriptedEndpoint();
+    endpoint.tools.set('ask', async ({ call, link }) => {
+      await call.send(progress('t', 1));
+      await call.send({ jsonrpc: '2.0', id: 'q', method: 'sampling/createMessage', params: {} });
+      await link?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+      return text('x');
+    });
+    serving = await serve(face, endpoint, { sse: true });
+    const { stream, post: send_ } = await open();
+    await send_({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' } });
+    const messages = [await stream.nextMessage(), await stream.nextMessage(), await stream.nextMessage(), await stream.nextMessage()];
+    expect(messages.map((message) => message?.['method'] ?? 'answer')).toEqual(['notifications/progress', 'sampling/createMessage', 'notifications/tools/list_changed', 'answer']);
+  });
+
+  it('ends the session with its stream', async () => {
+    const endpoint = new ScriptedEndpoint();
+    const ended = gate();
+    endpoint.tools.set('long', async ({ call }) => {
+      await Promise.race([aborted(call.signal), new Promise<void>((resolve) => void (async () => {
+        await until(() => endpoint.sessions.at(-1)?.isClosed === true);
+        resolve();
+      })())]);
+      ended.open();
+      return text('x');
+    });
+    serving = await serve(face, endpoint, { sse: true });
+    const { stream, post: send_ } = await open();
+    await send_({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'long' } });
+    stream.leave();
+    await ended.promise;
+    expect((await send_({ jsonrpc: '2.0', id: 2, method: 'ping' })).status).toBe(404);
+    expect(serving.handler.counts.streams).toBe(0);
+  });
+
+  it('[SSE-009] refuses a session that is not, and a body that is no message', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { sse: { path: '/old', messagePath: '/old/post' } });
+    const unknown = await send(serving.port, { path: '/old/post?sessionId=x', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
+    expect(unknown.status).toBe(404);
+    const stream = await send(serving.port, { method: 'GET', path: '/old', headers: { accept: 'text/event-stream' } });
+    const path = (await stream.event())?.data ?? '';
+    const bad = await send(serving.port, { path, headers: { 'content-type': 'application/json' }, body: '{"id":5}' });
+    expect([bad.status, await bad.json()]).toMatchObject([400, { id: 5, error: { code: -32600 } }]);
+    expect((await send(serving.port, { path, headers: { 'content-type': 'text/plain' }, body: '{}' })).status).toBe(415);
+  });
+
+  it('[ERA-027] keeps both endpoints beside the one of Streamable HTTP', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { sse: true });
+    await open();
+    expect((await post(serving.port, initializeRequest())).status).toBe(200);
+  });
+});
