@@ -76,7 +76,7 @@ export class ServerCore {
     this.info = info;
     this.options = options;
     this.clock = options.clock ?? systemClock;
-    this.logger = options.logger ?? silentLogger;
+    this.logger = options.logger ? guardLogger(options.logger) : silentLogger;
     this.bus = options.messageBus ?? new MemoryMessageBus({ onError: (error) => this.logger.log('error', 'A listener failed', { error }) });
     this.topics = new Topics(this.bus);
     this.capabilities = new CapabilityBook(options.capabilities, options.extensions);
@@ -211,6 +211,19 @@ export class ServerCore {
   #findExtensionMethod(revision: Revision, method: string): MethodEntry | undefined {
     return this.#extensionMethods.get(method)?.find((entry) => entry.eras?.includes(revision.era));
   }
+}
+
+/** A logger must not throw; one that does, perhaps over a strange value, must not cost a request its answer. */
+function guardLogger(logger: Logger): Logger {
+  return {
+    log(level, message, data) {
+      try {
+        logger.log(level, message, data);
+      } catch {
+        // There is nowhere left to say it.
+      }
+    },
+  };
 }
 
 function chooseRevisions(versions: readonly string[] | undefined): readonly Revision[] {

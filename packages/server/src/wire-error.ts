@@ -1,9 +1,9 @@
 /** Which JSON-RPC error a failed request is answered with, in the revision that it was made in. */
 
-import { INTERNAL_ERROR, type JsonRpcErrorObject, METHOD_NOT_FOUND, ProtocolError, toWireError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, isMortiseError, type JsonRpcErrorObject, METHOD_NOT_FOUND, ProtocolError, toWireError } from '@mortise/jsonrpc-core';
 import { missingCapabilityError, RESOURCE_NOT_FOUND_LEGACY, type Revision } from '@mortise/protocol';
 import { eraOf } from './era/index.ts';
-import { ClientCapabilityError, HandlerTimeoutError } from './errors.ts';
+import type { ClientCapabilityError } from './errors.ts';
 
 /** The error for a method that does not exist here. */
 export function methodNotFoundError(method: string): ProtocolError {
@@ -16,10 +16,12 @@ export function toCallError(thrown: unknown, revision: Revision): JsonRpcErrorOb
   return isSendable(error.code, revision) ? error : { ...error, code: substituteFor(error.code, revision) };
 }
 
+/** Asks for `code` alone: a thrown value may be anything, and `instanceof` runs its traps. */
 function toProtocolError(thrown: unknown, revision: Revision): unknown {
-  if (thrown instanceof HandlerTimeoutError) return new ProtocolError(INTERNAL_ERROR, thrown.message);
-  if (!(thrown instanceof ClientCapabilityError)) return thrown;
-  const error = missingCapabilityError(thrown.requiredCapabilities);
+  if (!isMortiseError(thrown)) return thrown;
+  if (thrown.code === 'ERR_HANDLER_TIMEOUT') return new ProtocolError(INTERNAL_ERROR, thrown.message);
+  if (thrown.code !== 'ERR_CLIENT_CAPABILITY') return thrown;
+  const error = missingCapabilityError((thrown as ClientCapabilityError).requiredCapabilities);
   return isSendable(error.rpcCode, revision) ? error : new ProtocolError(INTERNAL_ERROR, thrown.message);
 }
 

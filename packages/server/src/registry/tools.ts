@@ -113,8 +113,16 @@ export class Tools {
   #toFailure(item: ToolItem, error: unknown, facts: CallFacts): CallToolResult {
     if (isForProtocol(error, facts)) throw error;
     this.#core.logger.log('error', 'A tool failed', { tool: item.key, error });
-    const described = (this.#core.options.describeError ?? describeError)(error);
-    return toErrorResult(described ?? `tool "${item.key}" failed: internal error`);
+    return toErrorResult(this.#describe(error) ?? `tool "${item.key}" failed: internal error`);
+  }
+
+  #describe(error: unknown): string | undefined {
+    try {
+      return (this.#core.options.describeError ?? describeError)(error);
+    } catch (cause) {
+      this.#core.logger.log('error', 'describeError failed', { error: cause });
+      return undefined;
+    }
   }
 
   #checkName(name: string): void {
