@@ -23,7 +23,7 @@ export function readTestReport(file = reportFile) {
     const path = relative(root, suite.name).split(sep).join('/');
     const folder = path
       .split('/')
-      .slice(0, path.startsWith('scripts/') ? 1 : 2)
+      .slice(0, /^(?:packages|apps)\//.test(path) ? 2 : 1)
       .join('/');
     if (suite.assertionResults.length === 0 && suite.status === 'failed') {
       return [{ title: 'the file loads', fullTitle: 'the file loads', file: path, folder, outcome: 'failed' }];
