@@ -1,12 +1,12 @@
 /**
  * Cursors of lists: opaque, bound to the list that gave them, and refused when altered or made up.
  *
- * A cursor is `base64url(tag || payload)`, the tag being SipHash-2-4 over the list's name and the payload under a 128-bit key. The tag
- * keeps callers from reading meaning into cursors and from making some up; it guards no secret, since a list shows its reader every
- * page anyway. That is why a 64-bit keyed hash that is synchronous everywhere is enough, see docs/decisions/cursors.md.
+ * A cursor is `base64url(tag || payload)`, the tag being HalfSipHash-2-4 over the list's name and the payload under a secret key. The
+ * tag keeps callers from reading meaning into cursors and from making some up; it guards no secret, since a list shows its reader
+ * every page anyway. That is why a keyed hash of 64 bits, which is synchronous everywhere, is enough.
  */
 
-import { sipHash } from './sip-hash.ts';
+import { halfSipHash } from './half-sip-hash.ts';
 
 /** The longest cursor that is looked at. */
 const MAX_CURSOR_LENGTH = 4096;
@@ -25,15 +25,14 @@ export interface CursorCodec {
 /**
  * Makes a codec.
  *
- * @param options.key 16 bytes. Machines that share it read each other's cursors. @default random, per codec
+ * @param options.key 8 bytes or more. Machines that share it read each other's cursors. @default random, per codec
  */
 export function createCursorCodec(options: { readonly key?: Uint8Array } = {}): CursorCodec {
-  const key = options.key ?? crypto.getRandomValues(new Uint8Array(16));
-  if (key.length !== 16) throw new RangeError(`A cursor key has 16 bytes, got ${key.length}`);
+  const key = options.key === undefined ? crypto.getRandomValues(new Uint8Array(8)) : foldKey(options.key);
   const tagOf = (list: string, position: Uint8Array): Uint8Array => {
     const name = encoder.encode(list);
     // The name's length keeps ("ab", "c") and ("a", "bc") apart.
-    return sipHash(key, concat(Uint8Array.of(name.length & 255, (name.length >> 8) & 255), name, position));
+    return halfSipHash(key, concat(Uint8Array.of(name.length & 255, (name.length >> 8) & 255), name, position));
   };
   return {
     encode(list, position) {
@@ -47,6 +46,14 @@ export function createCursorCodec(options: { readonly key?: Uint8Array } = {}): 
       return isEqual(tagOf(list, position), bytes.subarray(0, 8)) ? toText(position) : undefined;
     },
   };
+}
+
+/** Eight bytes, to which every byte of the key has added. */
+function foldKey(key: Uint8Array): Uint8Array {
+  if (key.length < 8) throw new RangeError(`A cursor key has 8 bytes or more, got ${key.length}`);
+  const folded = new Uint8Array(8);
+  for (const [index, byte] of key.entries()) folded[index % 8] = (folded[index % 8] as number) ^ byte;
+  return folded;
 }
 
 function concat(...chunks: readonly Uint8Array[]): Uint8Array {

@@ -3,7 +3,7 @@
 import { createCursorCodec } from '@mortise/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sipHash } from '../src/sip-hash.ts';
+import { halfSipHash } from '../src/half-sip-hash.ts';
 
 describe('createCursorCodec', () => {
   const codec = createCursorCodec();
@@ -57,23 +57,25 @@ describe('createCursorCodec', () => {
   });
 
   it('reads the cursors of a machine that shares its key', () => {
-    const key = new Uint8Array(16).fill(7);
+    const key = Uint8Array.from({ length: 16 }, (_, index) => index * 11);
+    expect(createCursorCodec({ key }).decode('l', createCursorCodec({ key: key.slice(0, 8) }).encode('l', 'a'))).toBeUndefined();
     expect(createCursorCodec({ key }).decode('l', createCursorCodec({ key }).encode('l', 'a'))).toBe('a');
     expect(() => createCursorCodec({ key: new Uint8Array(5) })).toThrow(RangeError);
   });
 });
 
-describe('sipHash', () => {
+describe('halfSipHash', () => {
   it.each([
-    [0, '310e0edd47db6f72'],
-    [1, 'fd67dc93c539f874'],
-    [7, '37d1018bf50002ab'],
-    [8, '6224939a79f5f593'],
-    [15, 'e545be4961ca29a1'],
-    [63, '724506eb4c328a95'],
+    [0, '218d1f59b9b83cc8'],
+    [1, 'be552412f8387315'],
+    [2, '064f39ef7c50eb57'],
+    [3, 'ce0f1a45f7060679'],
+    [4, 'd5e78a175be52ea1'],
+    [5, 'cb9d7c3f2f3db580'],
+    [6, 'ce3e91358aa2bc25'],
   ])('gives the published value for %i bytes', (length, expected) => {
-    const key = Uint8Array.from({ length: 16 }, (_, index) => index);
+    const key = Uint8Array.from({ length: 8 }, (_, index) => index);
     const data = Uint8Array.from({ length }, (_, index) => index);
-    expect(Buffer.from(sipHash(key, data)).toString('hex')).toBe(expected);
+    expect(Buffer.from(halfSipHash(key, data)).toString('hex')).toBe(expected);
   });
 });

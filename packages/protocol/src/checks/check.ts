@@ -20,9 +20,14 @@ export const anyValue: Check = (value) => (value === undefined ? expected('a val
 /** A request id or progress token. */
 export const id: Check = (value) => (isRequestId(value) ? undefined : expected('a string or an integer', value));
 
+/** What `optional` wraps, so that `object` can pass over absent members without a call. */
+const optionals = new WeakMap<Check, Check>();
+
 /** A member that may be absent. */
 export function optional(check: Check): Check {
-  return (value) => (value === undefined ? undefined : check(value));
+  const absentOr: Check = (value) => (value === undefined ? undefined : check(value));
+  optionals.set(absentOr, check);
+  return absentOr;
 }
 
 /** One of a few strings. */
@@ -33,13 +38,17 @@ export function oneOf(...values: readonly string[]): Check {
 
 /** An object with these members; others pass. */
 export function object(members: Readonly<Record<string, Check>>): Check {
-  const names = Object.keys(members);
-  const checks = Object.values(members);
+  const facts = Object.entries(members).map(([name, check]) => ({
+    name,
+    check: optionals.get(check) ?? check,
+    isOptional: optionals.has(check),
+  }));
   return (value) => {
     if (!isJsonObject(value)) return expected('an object', value);
-    for (let index = 0; index < names.length; index += 1) {
-      const name = names[index] as string;
-      const reason = (checks[index] as Check)(value[name]);
+    for (const { name, check, isOptional } of facts) {
+      const member = value[name];
+      if (member === undefined && isOptional) continue;
+      const reason = check(member);
       if (reason !== undefined) return `.${name}${reason}`;
     }
     return undefined;

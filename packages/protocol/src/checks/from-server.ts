@@ -19,6 +19,7 @@ import {
   string,
   tagged,
 } from './check.ts';
+import { pagedResult, prompt, resourceTemplate, result, serverCapabilities, tool } from './server-shapes.ts';
 import {
   block,
   cancelledParams,
@@ -26,22 +27,16 @@ import {
   implementation,
   level,
   notificationParams,
-  pagedResult,
   progressParams,
-  prompt,
   requestParams,
   resource,
   resourceContents,
-  resourceTemplate,
-  result,
   role,
   samplingBlock,
-  serverCapabilities,
   taskParams,
   taskState,
   taskStatusParams,
   taskWish,
-  tool,
 } from './shapes.ts';
 
 const optionalString = optional(string);

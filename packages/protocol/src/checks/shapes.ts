@@ -1,7 +1,7 @@
 /** The shapes that several methods share, as checks. `/schemas` says the same in zod; a property test holds them equal. */
 
 import { LOGGING_LEVELS } from '../model/logging.ts';
-import { META_SERVER_INFO, META_SUBSCRIPTION_ID } from '../model/meta.ts';
+import { META_SUBSCRIPTION_ID } from '../model/meta.ts';
 import {
   anyObject,
   anyOf,
@@ -35,7 +35,7 @@ export const requestParams: Check = object({ _meta: optional(object({ progressTo
 /** Params of a notification: `_meta` may hold a subscription's id. */
 export const notificationParams: Check = object({ _meta: optional(object({ [META_SUBSCRIPTION_ID]: optional(id) })) });
 
-const icons = optional(
+export const icons: Check = optional(
   array(object({ src: string, mimeType: optionalString, sizes: optional(strings), theme: optional(oneOf('light', 'dark')) })),
 );
 
@@ -48,13 +48,7 @@ export const implementation: Check = object({
   icons,
 });
 
-/** Any result. */
-export const result: Check = object({
-  resultType: optionalString,
-  _meta: optional(object({ [META_SERVER_INFO]: optional(implementation), [META_SUBSCRIPTION_ID]: optional(id) })),
-});
-
-const settings = optional(record(anyObject));
+export const settings: Check = optional(record(anyObject));
 
 export const clientCapabilities: Check = object({
   experimental: settings,
@@ -76,26 +70,9 @@ export const clientCapabilities: Check = object({
   extensions: settings,
 });
 
-const listCapability = optional(object({ listChanged: optionalBoolean }));
-
-export const serverCapabilities: Check = object({
-  experimental: settings,
-  logging: optionalObject,
-  completions: optionalObject,
-  prompts: listCapability,
-  resources: optional(object({ subscribe: optionalBoolean, listChanged: optionalBoolean })),
-  tools: listCapability,
-  tasks: optional(
-    object({
-      list: optionalObject,
-      cancel: optionalObject,
-      requests: optional(object({ tools: optional(object({ call: optionalObject })) })),
-    }),
-  ),
-  extensions: settings,
-});
-
-const annotations = optional(object({ audience: optional(array(role)), priority: optional(number), lastModified: optionalString }));
+export const annotations: Check = optional(
+  object({ audience: optional(array(role)), priority: optional(number), lastModified: optionalString }),
+);
 
 export const resource: Check = object({
   uri: string,
@@ -105,17 +82,6 @@ export const resource: Check = object({
   mimeType: optionalString,
   annotations,
   size: optionalInteger,
-  icons,
-  _meta: optionalObject,
-});
-
-export const resourceTemplate: Check = object({
-  uriTemplate: string,
-  name: string,
-  title: optionalString,
-  description: optionalString,
-  mimeType: optionalString,
-  annotations,
   icons,
   _meta: optionalObject,
 });
@@ -151,35 +117,6 @@ export const samplingBlock: Check = tagged('type', {
   }),
 });
 
-export const tool: Check = object({
-  name: string,
-  title: optionalString,
-  description: optionalString,
-  inputSchema: object({ $schema: optionalString, type: oneOf('object'), properties: optionalObject, required: optional(strings) }),
-  outputSchema: optional(object({ $schema: optionalString })),
-  annotations: optional(
-    object({
-      title: optionalString,
-      readOnlyHint: optionalBoolean,
-      destructiveHint: optionalBoolean,
-      idempotentHint: optionalBoolean,
-      openWorldHint: optionalBoolean,
-    }),
-  ),
-  execution: optional(object({ taskSupport: optional(oneOf('forbidden', 'optional', 'required')) })),
-  icons,
-  _meta: optionalObject,
-});
-
-export const prompt: Check = object({
-  name: string,
-  title: optionalString,
-  description: optionalString,
-  arguments: optional(array(object({ name: string, title: optionalString, description: optionalString, required: optionalBoolean }))),
-  icons,
-  _meta: optionalObject,
-});
-
 const task = object({
   taskId: string,
   status: oneOf('working', 'input_required', 'completed', 'failed', 'cancelled'),
@@ -207,8 +144,6 @@ export const progressParams: Check = every(
 );
 /** Params of a list. */
 export const pagedParams: Check = every(requestParams, object({ cursor: optionalString }));
-/** A result in pages. A `nextCursor` of `null` is read as none. */
-export const pagedResult: Check = every(result, object({ nextCursor: (value) => (value == null ? undefined : string(value)) }));
 /** The filter of a subscription. */
 export const filter: Check = object({
   toolsListChanged: optionalBoolean,
