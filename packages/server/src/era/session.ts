@@ -250,7 +250,7 @@ export class Session implements TopicListener {
     const revision = isOpening ? this.#negotiate(request) : (this.#revision ?? this.#beforeOpening(method));
     const resolved = this.core.resolve(revision, method);
     if (!resolved) throw methodNotFoundError(method);
-    const problem = checkClientParams(method, request.params);
+    const problem = resolved.facts && checkClientParams(method, request.params);
     if (problem !== undefined) throw invalidParamsError(problem);
     const wire = paramsOf(request.params);
     const params = resolved.readParams?.(wire) ?? wire;

@@ -24,7 +24,7 @@ function toCall(core: ServerCore, request: JsonRpcRequest, host: ExchangeCall, v
   const revision = findSpoken(core, meta.protocolVersion);
   const resolved = core.resolve(revision, method);
   if (!resolved) throw methodNotFoundError(method);
-  const problem = checkClientParams(method, request.params);
+  const problem = resolved.facts && checkClientParams(method, request.params);
   if (problem !== undefined) throw invalidParamsError(problem);
   const wire = paramsOf(request.params);
   return new RequestCall({

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import { McpServer } from '@mortise/server';
+import { LEGACY, type Loose } from './raw-peer.ts';
+import { FakeClock } from './fake-clock.ts';
+import { createCalculator, defer } from './support.ts';
+
+/** A host that carries one session's messages by hand. */
+class Host {
+  readonly sent: Loose[] = [];
+  readonly states: SessionState[] = [];
+  readonly link: SessionLink;
+  readonly session: LegacySession;
+  #id = 0;
+
+  constructor(server: McpServer, options: { principal?: string; canRequest?: boolean; saved?: SessionState; sessionId?: string } = {}) {
+    const { principal = 'ann', canRequest = true, saved, sessionId } = options;
+    this.link = {
+      principal,
+      canRequest,
+      ...(sessionId ? { sessionId } : {}),
+      send: (message) => {
+        this.sent.push({ ...message, on: 'link' });
+        return Promise.resolve();
+      },
+      onStateChange: (state) => void this.states.push(state),
+    };
+    this.session = server.openSession(this.link, saved);
+  }
+
+  call(principal = 'ann', signal: AbortSignal = new AbortController().signal): ExchangeCall {
+    return {
+      principal,
+      signal,
+      get isCancelled() {
+        return signal.aborted;
+      },
+      send: (message) => {
+        this.sent.push({ ...message, on: 'call' });
+        return Promise.resolve();
+      },
+    };
+  }
+
+  receive(message: Loose, call = this.call()): Promise<JsonRpcResponse | undefined> {
+    return this.session.receive({ jsonrpc: '2.0', ...message } as JsonRpcMessage, call);
+  }
+
+  async request(method: string, params: Loose = {}, id: string | number = ++this.#id): Promise<Loose> {
+    return this.receive({ id, method, params });
+  }
+
+  async initialize(version: string, capabilities: Loose = {}): Promise<Loose> {
+    const answer = await this.request('initialize', { protocolVersion: version, capabilities, clientInfo: { name: 'host', version: '1' } });
+    await this.receive({ method: 'notifications/initialized' });
+    return answer;
+  }
+}
+
+describe.each(LEGACY)('a hosted session in %s', (version) => {
+  it('serves what a connection does', async () => {
+    const host = new Host(createCalculator());
+    expect((await host.initialize(version)).result).toMatchObject({ protocolVersion: version, capabilities: { tools: { listChanged: true } } });
+    expect((await host.request('tools/call', { name: 'add', arguments: { a: 1, b: 2 } })).result.content[0].text).toBe('{"sum":3}');
+    expect((await host.request('no/such')).error.code).toBe(-32601);
+    expect(await host.receive({ method: 'notifications/acme' })).toBeUndefined();
+  });
+
+  it('goes on from its saved state as if never closed', async () => {
+    const create = (): McpServer => {
+      const server = createCalculator({ capabilities: { logging: {} } });
+      server.registerResource('r', 'test://r', {}, () => 'r');
+      server.registerTool('who', {}, async (ctx) => {
+        await ctx.log('warning', 'hidden');
+        await ctx.log('error', 'shown');
+        return JSON.stringify([ctx.client.info?.name, ctx.client.capabilities, ctx.revision.version, ctx.sessionId]);
+      });
+      return server;
+    };
+    const first = new Host(create(), { sessionId: 'abc' });
+    await first.initialize(version, { roots: {} });
+    await first.request('logging/setLevel', { level: 'error' });
+    await first.request('resources/subscribe', { uri: 'test://r' });
+    const saved = JSON.parse(JSON.stringify(first.session.state));
+    expect(first.states.at(-1)).toEqual(saved);
+    await first.session.close();
+
+    const server = create();
+    const second = new Host(server, { saved, sessionId: 'abc' });
+    expect(second.session.state).toEqual(saved);
+    expect(JSON.parse((await second.request('tools/call', { name: 'who' })).result.content[0].text)).toEqual(['host', { roots: {} }, version, 'abc']);
+    expect(second.sent.map((message) => message.params.data)).toEqual(['shown']);
+    await server.sendResourceUpdated({ uri: 'test://r' });
+    expect(second.sent.at(-1)).toMatchObject({ method: 'notifications/resources/updated', params: { uri: 'test://r' }, on: 'link' });
+    expect((await second.request('initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 'x', version: '1' } })).error.code).toBe(-32600);
+  });
+
+  it('asks its client on the stream of the call, and takes the answer from another exchange', async () => {
+    const server = new McpServer({ name: 's', version: '1' });
+    server.registerTool('roots', {}, async (ctx) => JSON.stringify((await ctx.listRoots()).roots));
+    const host = new Host(server);
+    await host.initialize(version, { roots: {} });
+    const answer = host.request('tools/call', { name: 'roots' });
+    await new Promise((resolve) => setImmediate(resolve));
+    const asked = host.sent.find((message) => message.method === 'roots/list');
+    expect(asked.on).toBe('call');
+    expect(await host.receive({ id: asked.id, result: { roots: [] } })).toBeUndefined();
+    expect((await answer).result.content[0].text).toBe('[]');
+  });
+
+  it('belongs to the principal that opened it', async () => {
+    const host = new Host(createCalculator());
+    await host.initialize(version);
+    const stranger = host.call('eve');
+    expect(await host.receive({ id: 9, method: 'tools/list' }, stranger)).toMatchObject({ error: { code: -32600 } });
+    expect(await host.receive({ method: 'notifications/cancelled', params: { requestId: 1 } }, stranger)).toBeUndefined();
+  });
+
+  it('[ROBUSTNESS-3] refuses an id that is in flight, and cancels by it without an answer', async () => {
+    const reason = defer<Loose>();
+    const server = new McpServer({ name: 's', version: '1' });
+    server.registerTool('wait', {}, (ctx) => {
+      ctx.signal.addEventListener('abort', () => reason.resolve(ctx.signal.reason));
+      return new Promise<never>(() => undefined);
+    });
+    const host = new Host(server);
+    await host.initialize(version);
+    const slow = host.request('tools/call', { name: 'wait' }, 'slow');
+    expect((await host.request('tools/list', {}, 'slow')).error.code).toBe(-32600);
+    await host.receive({ method: 'notifications/cancelled', params: { requestId: 'slow', reason: 'enough' } });
+    expect(await slow).toBeUndefined();
+    expect((await reason.promise).reason).toBe('enough');
+    expect((await host.request('tools/list', {}, 'slow')).result.tools).toHaveLength(1);
+  });
+
+  it('ends its calls when it is closed, and serves nothing after', async () => {
+    const reason = defer<Loose>();
+    const server = createCalculator();
+    server.registerTool('wait', {}, (ctx) => {
+      ctx.signal.addEventListener('abort', () => reason.resolve(ctx.signal.reason));
+      return new Promise<never>(() => undefined);
+    });
+    const host = new Host(server);
+    await host.initialize(version);
+    const slow = host.request('tools/call', { name: 'wait' });
+    await host.session.close();
+    await host.session.close();
+    expect((await reason.promise).code).toBe('ERR_SERVER_CLOSED');
+    expect(await slow).toBeUndefined();
+    expect((await host.request('tools/list')).error.code).toBe(-32600);
+    server.registerTool('late', {}, () => 'late');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(host.sent).toEqual([]);
+  });
+
+  it('promises nothing unasked where the host has no way back to the client', async () => {
+    const server = createCalculator();
+    server.registerResource('r', 'test://r', {}, () => 'r');
+    server.registerTool('ask', {}, (ctx) => ctx.listRoots().then(() => 'asked', (error: { code: string }) => error.code));
+    const host = new Host(server, { canRequest: false });
+    expect((await host.initialize(version, { roots: {} })).result.capabilities).toEqual({ tools: {}, resources: {} });
+    expect((await host.request('tools/call', { name: 'ask' })).result.content[0].text).toBe('ERR_ASK_UNAVAILABLE');
+    server.registerTool('late', {}, () => 'late');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(host.sent).toEqual([]);
+  });
+});
+
+describe('questions of a hosted session', () => {
+  const create = (clock: FakeClock, run: (ctx: Loose) => Promise<unknown>): Host => {
+    const server = new McpServer({ name: 's', version: '1' }, { clock });
+    server.registerTool('run', {}, (ctx) => run(ctx).then((value) => JSON.stringify(value), (error: { code: string }) => error.code));
+    return new Host(server);
+  };
+
+  it('are given up in time, with their call, and when the client refuses', async () => {
+    const clock = new FakeClock();
+    const host = create(clock, (ctx) => ctx.listRoots({ timeoutMs: 100 }));
+    await host.initialize('2025-11-25', { roots: {} });
+    const late = host.request('tools/call', { name: 'run' });
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(100);
+    expect((await late).result.content[0].text).toBe('ERR_TIMEOUT');
+    expect(host.sent.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: host.sent[0].id } });
+
+    const refused = host.request('tools/call', { name: 'run' });
+    await new Promise((resolve) => setImmediate(resolve));
+    await host.receive({ id: host.sent.at(-1).id, error: { code: -1, message: 'no' } });
+    expect((await refused).result.content[0].text).toBe('ERR_REMOTE');
+
+    const cancelled = host.request('tools/call', { name: 'run' }, 'c');
+    await new Promise((resolve) => setImmediate(resolve));
+    const asked = host.sent.at(-1);
+    await host.receive({ method: 'notifications/cancelled', params: { requestId: 'c' } });
+    expect(await cancelled).toBeUndefined();
+    expect(host.sent.some((message) => message.method === 'notifications/cancelled' && message.params.requestId === asked.id)).toBe(false);
+    expect(clock.running).toBeLessThanOrEqual(1);
+  });
+
+  it('never have the same id', async () => {
+    const host = create(new FakeClock(), (ctx) => Promise.all([ctx.listRoots(), ctx.listRoots()]));
+    await host.initialize('2025-11-25', { roots: {} });
+    void host.request('tools/call', { name: 'run' });
+    void host.request('tools/call', { name: 'run' });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(new Set(host.sent.map((message) => message.id)).size).toBe(4);
+  });
+});
+
+describe('saved state', () => {
+  it.each([{ layout: 2 }, { layout: 1, revision: '1999-01-01' }, { layout: 1, revision: '2026-07-28' }] as SessionState[])('%j is refused', (saved) => {
+    expect(() => new Host(createCalculator(), { saved })).toThrow(expect.objectContaining({ code: 'ERR_PROTOCOL', rpcCode: -32602 }));
+  });
+
+  it('of a session before initialize opens one that waits for it', async () => {
+    const saved = new Host(createCalculator()).session.state;
+    const host = new Host(createCalculator(), { saved });
+    expect((await host.request('tools/list')).error.code).toBe(-32602);
+    expect((await host.initialize('2025-06-18')).result.protocolVersion).toBe('2025-06-18');
+  });
+});
