@@ -93,10 +93,10 @@ export function judgeCoverage({ rows, uncovered, dueLists: lists }, tests) {
   return { errors, lines, missing, markdown: page(rows, passed, explain) };
 }
 
-/** The ids that a title begins with: `[BASE-001][BASE-002] says ...`. */
+/** The rows that a title begins with: `[BASE-001][BASE-002] says ...`. Rules of robustness (`[ROBUSTNESS-4]`) may stand among them. */
 function idsOf(title) {
-  const head = /^(?:\[[A-Z0-9]+-\d{3}\]\s*)+/.exec(title)?.[0] ?? '';
-  return [...head.matchAll(/[A-Z0-9]+-\d{3}/g)].map((match) => match[0]);
+  const head = /^(?:\[[A-Z0-9]+-\d+\]\s*)+/.exec(title)?.[0] ?? '';
+  return [...head.matchAll(/[A-Z0-9]+-\d{3}(?=\])/g)].map((match) => match[0]);
 }
 
 function testsByRow(tests) {

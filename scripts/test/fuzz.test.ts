@@ -19,9 +19,9 @@ beforeAll(async () => {
   recordings = await recordMessages();
 });
 
-describe('ROBUSTNESS rules 4 and 5', () => {
+describe('fuzzed messages', () => {
   it.each(transports)(
-    `every request with a readable id gets exactly one answer $name, and nothing crashes, over ${messages} fuzzed messages`,
+    `[ROBUSTNESS-4][ROBUSTNESS-5] answers every readable id exactly once and never crashes, ${messages} messages $name`,
     async ({ open }) => {
       const figures = await runFuzz({ seed, messages, messagesPerConnection: 10_000, recordings, open });
       const { unanswered, strays, ignored, crashes, problems } = figures;

@@ -23,9 +23,11 @@ describe('spec coverage', () => {
     const { missing, markdown } = judgeCoverage({ rows, uncovered: nothing, dueLists: due(true, 'AAA-001', 'AAA-002') }, [
       test('[AAA-001][AAA-002] answers'),
       test('answers [AAA-003]'),
+      test('[ROBUSTNESS-4][BBB-001] answers'),
     ]);
     expect(missing.size).toBe(0);
     expect(markdown).toContain('| AAA-001 | MUST | server | all | Answers | answers (packages/x/test/y.test.ts) |');
+    expect(markdown).toContain('| BBB-001 | MUST | server | all | Answers | answers (packages/x/test/y.test.ts) |');
     expect(markdown).toContain('| AAA-003 | MUST | server | all | Answers | **missing** |');
   });
 
