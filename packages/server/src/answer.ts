@@ -1,6 +1,14 @@
 /** Runs a request and answers it: exactly once, whatever its handler does. */
 
-import { isJsonObject, isMortiseError, type JsonObject, type JsonRpcErrorResponse, type JsonRpcResponse, type RequestId, toWireError } from '@mortise/jsonrpc-core';
+import {
+  isJsonObject,
+  isMortiseError,
+  type JsonObject,
+  type JsonRpcErrorResponse,
+  type JsonRpcResponse,
+  type RequestId,
+  toWireError,
+} from '@mortise/jsonrpc-core';
 import { HandlerTimeoutError, InvalidHandlerResultError } from './errors.ts';
 import { finishResult } from './finish-result.ts';
 import type { RequestCall } from './request-call.ts';
@@ -41,7 +49,8 @@ function answerLater(call: RequestCall, outcome: PromiseLike<JsonObject>): Promi
 }
 
 function succeed(call: RequestCall, result: JsonObject): JsonRpcResponse {
-  if (!isJsonObject(result)) return fail(call, new InvalidHandlerResultError(`"${call.method}" gave something that is not an object as its result`));
+  if (!isJsonObject(result))
+    return fail(call, new InvalidHandlerResultError(`"${call.method}" gave something that is not an object as its result`));
   try {
     call.end();
     reportCancelled(call);
@@ -58,7 +67,10 @@ function fail(call: RequestCall, error: unknown): JsonRpcResponse {
 }
 
 function expire(call: RequestCall, timeoutMs: number): JsonRpcResponse {
-  const error = new HandlerTimeoutError(`${call.target === undefined ? call.method : `"${call.target}"`} did not finish within ${timeoutMs} ms`, timeoutMs);
+  const error = new HandlerTimeoutError(
+    `${call.target === undefined ? call.method : `"${call.target}"`} did not finish within ${timeoutMs} ms`,
+    timeoutMs,
+  );
   call.abort(error);
   call.core.logger.log('warning', 'A handler was stopped at its bound', { method: call.method, target: call.target, timeoutMs });
   const result = call.resolved.entry.toExpiredResult?.(error);

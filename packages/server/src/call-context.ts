@@ -1,6 +1,13 @@
 /** `ctx`: what a handler is given. One object a run, with its members on a prototype. */
 
-import { type JsonObject, type JsonRpcNotification, type JsonValue, type LogLevel, type RequestId, resolvedPromise } from '@mortise/jsonrpc-core';
+import {
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonValue,
+  type LogLevel,
+  type RequestId,
+  resolvedPromise,
+} from '@mortise/jsonrpc-core';
 import {
   type CreateMessageRequestParams,
   type CreateMessageResult,
@@ -14,6 +21,7 @@ import {
   type Revision,
 } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
+import { toAskOptions } from './asks/ask-options.ts';
 import { elicit } from './asks/elicit.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { AskOptions, ElicitFormRequest, ElicitFormResult, HandlerContext, HandlerLog, ProgressUpdate } from './context.ts';
@@ -117,17 +125,24 @@ export class CallContext implements HandlerContext {
     return this.#facts.run.once(key, fn);
   }
 
-  sendNotification(notification: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcNotification): Promise<void> {
+  sendNotification(
+    notification: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcNotification,
+  ): Promise<void> {
     return this.notify(notification.method, notification.params);
   }
 
-  sendRequest(request: { readonly method: string; readonly params?: JsonObject | undefined }, _schema?: unknown, options?: AskOptions): Promise<JsonObject> {
+  sendRequest(
+    request: { readonly method: string; readonly params?: JsonObject | undefined },
+    _schema?: unknown,
+    options?: AskOptions,
+  ): Promise<JsonObject> {
     const { method, params } = request;
     return this.#facts.run.ask({ method, ...(params ? { params } : {}), ...toAskOptions(options) });
   }
 
   #writeLog(level: LogLevel, data: JsonValue, logger: string | undefined): Promise<void> {
-    if (!isLoggingLevel(level)) return Promise.reject(new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`));
+    if (!isLoggingLevel(level))
+      return Promise.reject(new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`));
     if (this.#facts.isOver) return resolvedPromise;
     const params = this.#facts.logGate?.admit(level, data ?? null, logger);
     return params ? this.#facts.run.report({ jsonrpc: '2.0', method: 'notifications/message', params }) : resolvedPromise;
@@ -159,12 +174,6 @@ export class CallContext implements HandlerContext {
     }
     return this.#facts.run.report({ jsonrpc: '2.0', method, ...(params ? { params } : {}) });
   }
-}
-
-/** What of the options an `Ask` carries. */
-export function toAskOptions(options: AskOptions = {}): { key?: string; signal?: AbortSignal; timeoutMs?: number } {
-  const { key, signal, timeoutMs } = options;
-  return { ...(key === undefined ? {} : { key }), ...(signal ? { signal } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }
 
 type WriteLog = (level: LogLevel, data: JsonValue, logger?: string) => Promise<void>;

@@ -121,7 +121,8 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
     this.#keepAlive?.heard();
     const call = new ChannelCall(inbound, this);
     if (!this.#core.rawHandler) return this.#serve(request, call);
-    const ask = (method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> => inbound.request(method, params, options);
+    const ask = (method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> =>
+      inbound.request(method, params, options);
     const carrier = { core: this.#core, host: call, via: 'channel' as const, sessionId: this.sessionId, request: ask };
     return serveRaw(request, carrier, () => this.#serve(request, call));
   }

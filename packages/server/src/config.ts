@@ -69,8 +69,18 @@ export interface PromptConfig<Args = ObjectSchema | undefined, App = unknown> ex
 
 /** One item of what a resource holds; without `uri` it is the one that was asked for. Bytes are sent as base64. */
 export type ReadContent =
-  | { readonly uri?: string | undefined; readonly mimeType?: string | undefined; readonly text: string; readonly _meta?: MetaObject | undefined }
-  | { readonly uri?: string | undefined; readonly mimeType?: string | undefined; readonly blob: string | Uint8Array; readonly _meta?: MetaObject | undefined };
+  | {
+      readonly uri?: string | undefined;
+      readonly mimeType?: string | undefined;
+      readonly text: string;
+      readonly _meta?: MetaObject | undefined;
+    }
+  | {
+      readonly uri?: string | undefined;
+      readonly mimeType?: string | undefined;
+      readonly blob: string | Uint8Array;
+      readonly _meta?: MetaObject | undefined;
+    };
 
 /** What a reader may give back. `undefined` means that there is no such resource. */
 export type ReadReturn =

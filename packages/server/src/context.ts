@@ -1,7 +1,15 @@
 /** What handlers and visibility rules are given. */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, LogLevel, RequestId } from '@mortise/jsonrpc-core';
-import type { CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult, Era, ListRootsResult, Revision } from '@mortise/protocol';
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestParams,
+  ElicitResult,
+  Era,
+  ListRootsResult,
+  Revision,
+} from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
 import type { ClientFacts } from './middleware.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
@@ -127,7 +135,13 @@ export interface HandlerContext<App = unknown> {
   /** Runs a step once along one chain of runs of the handler, and gives its value each time. */
   once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T>;
   /** The same as `notify`, in the form that MCP users know. */
-  sendNotification(notification: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcNotification): Promise<void>;
+  sendNotification(
+    notification: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcNotification,
+  ): Promise<void>;
   /** Asks the client anything; a legacy connection only. The schema that MCP users pass second is not needed and not looked at. */
-  sendRequest(request: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcRequest, schema?: unknown, options?: AskOptions): Promise<JsonObject>;
+  sendRequest(
+    request: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcRequest,
+    schema?: unknown,
+    options?: AskOptions,
+  ): Promise<JsonObject>;
 }

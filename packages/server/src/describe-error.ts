@@ -32,7 +32,9 @@ export function describeError(error: unknown): string | undefined {
 }
 
 function isPlainError(error: unknown): error is Error {
-  return error instanceof Error && Object.getPrototypeOf(error) === Error.prototype && !('code' in error) && typeof error.message === 'string';
+  return (
+    error instanceof Error && Object.getPrototypeOf(error) === Error.prototype && !('code' in error) && typeof error.message === 'string'
+  );
 }
 
 function toSafeLine(message: string): string | undefined {

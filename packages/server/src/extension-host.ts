@@ -1,7 +1,15 @@
 /** What extensions are given: their methods, filters and interceptors become the server's, and tools can be run from records. */
 
 import { type JsonObject, ProtocolError, INVALID_PARAMS, type RequestId } from '@mortise/jsonrpc-core';
-import { checkExtensionId, findRevision, isLoggingLevel, isProgressToken, META_LOG_LEVEL, META_PROGRESS_TOKEN, type Revision } from '@mortise/protocol';
+import {
+  checkExtensionId,
+  findRevision,
+  isLoggingLevel,
+  isProgressToken,
+  META_LOG_LEVEL,
+  META_PROGRESS_TOKEN,
+  type Revision,
+} from '@mortise/protocol';
 import type {
   AuthInfo,
   BusMessage,
@@ -52,7 +60,8 @@ function createHost(core: ServerCore, extension: ServerExtension, filters: Liste
     toolOptions: (name, principal) => tools()?.find(name, principal)?.options,
     publish: (event: BusMessage) => core.publish(event),
     addFilter(filter) {
-      if (filters.some(({ key }) => key === filter.key)) throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is taken`);
+      if (filters.some(({ key }) => key === filter.key))
+        throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is taken`);
       filters.push(filter);
     },
     onClose: (fn) => void core.onClose.push(fn),
@@ -61,7 +70,11 @@ function createHost(core: ServerCore, extension: ServerExtension, filters: Liste
 
 async function runTool(core: ServerCore, tools: Tools | undefined, record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
   const revision = findRevision(record.revision);
-  if (!revision) throw new ProtocolError(INVALID_PARAMS, `The record of tool "${record.tool}" is of version ${record.revision}, which is not known here`);
+  if (!revision)
+    throw new ProtocolError(
+      INVALID_PARAMS,
+      `The record of tool "${record.tool}" is of version ${record.revision}, which is not known here`,
+    );
   const item = tools?.find(record.tool, record.principal);
   if (!tools || !item) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${record.tool.slice(0, 128)}"`);
   return tools.run(item, record.arguments, new RecordedCall(core, record, revision, run));

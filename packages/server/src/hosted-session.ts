@@ -1,6 +1,20 @@
 /** A legacy session that somebody else carries: HTTP hosts hand its messages over one by one and keep its state. */
 
-import { CancelledError, INVALID_REQUEST, isJsonRpcRequest, isJsonRpcResponse, isRequestId, type JsonObject, type JsonRpcMessage, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, ProtocolError, type RequestId, INVALID_PARAMS } from '@mortise/jsonrpc-core';
+import {
+  CancelledError,
+  INVALID_REQUEST,
+  isJsonRpcRequest,
+  isJsonRpcResponse,
+  isRequestId,
+  type JsonObject,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  ProtocolError,
+  type RequestId,
+  INVALID_PARAMS,
+} from '@mortise/jsonrpc-core';
 import { findRevision, isLoggingLevel, negotiateLegacy, type ServerCapabilities } from '@mortise/protocol';
 import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { toErrorAnswer } from './answer.ts';
@@ -58,7 +72,8 @@ class HostedSession implements LegacySession, ClientLink {
   async receive(message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> {
     const isRequest = isJsonRpcRequest(message);
     // One session never tells another principal that it exists.
-    if (call.principal !== this.#link.principal || this.#isClosed) return isRequest ? toErrorAnswer(message.id, unknownSession()) : undefined;
+    if (call.principal !== this.#link.principal || this.#isClosed)
+      return isRequest ? toErrorAnswer(message.id, unknownSession()) : undefined;
     if (isRequest) return this.#serve(message, call);
     if (isJsonRpcResponse(message)) this.#asks?.settle(message);
     else this.#notice(message, call);
@@ -83,7 +98,9 @@ class HostedSession implements LegacySession, ClientLink {
 
   request(method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> {
     const { call } = options;
-    const carrier = call ? (message: JsonRpcNotification | JsonRpcRequest) => call.send(message) : (message: JsonRpcNotification | JsonRpcRequest) => this.#link.send(message);
+    const carrier = call
+      ? (message: JsonRpcNotification | JsonRpcRequest) => call.send(message)
+      : (message: JsonRpcNotification | JsonRpcRequest) => this.#link.send(message);
     return (this.#asks ??= new PendingAsks(this.#core.clock)).ask(method, params, options, carrier);
   }
 
@@ -113,7 +130,8 @@ class HostedSession implements LegacySession, ClientLink {
   }
 
   #toRawCarrier(host: HostedCall): Parameters<typeof serveRaw>[1] {
-    const request = (method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> => this.request(method, params, { ...options, call: host });
+    const request = (method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> =>
+      this.request(method, params, { ...options, call: host });
     return { core: this.#core, host, via: 'channel', sessionId: this.sessionId, request: this.canRequest ? request : undefined };
   }
 
@@ -147,7 +165,11 @@ function toState(facts: SessionFacts): SessionState {
 
 /** Gives undefined for a session that had not been opened yet. */
 function fromState(state: SessionState, core: ServerCore): SessionFacts | undefined {
-  if (state.layout !== LAYOUT) throw new ProtocolError(INVALID_PARAMS, `The saved session has layout ${String(state.layout)}, this server knows ${LAYOUT}: open a new session`);
+  if (state.layout !== LAYOUT)
+    throw new ProtocolError(
+      INVALID_PARAMS,
+      `The saved session has layout ${String(state.layout)}, this server knows ${LAYOUT}: open a new session`,
+    );
   const { revision: version, client, advertised, isReady, logLevel, subscriptions } = state;
   if (version === undefined) return undefined;
   const revision = findRevision(version);

@@ -1,6 +1,14 @@
 /** `subscriptions/listen`: one long request that delivers the changes it asked for. */
 
-import { isJsonObject, type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError, INVALID_PARAMS, type RequestId } from '@mortise/jsonrpc-core';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonValue,
+  ProtocolError,
+  INVALID_PARAMS,
+  type RequestId,
+} from '@mortise/jsonrpc-core';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol';
 import type { BusMessage, ExchangeCall, ListenFilter, Principal } from '@mortise/protocol/contracts';
 import { ChannelCall } from './channel-call.ts';
@@ -10,7 +18,11 @@ import type { RequestCall } from './request-call.ts';
 import type { ServerCore } from './server-core.ts';
 import type { TopicListener } from './topics.ts';
 
-const FILTER_KEYS: Readonly<Record<ListKind, string>> = { tools: 'toolsListChanged', resources: 'resourcesListChanged', prompts: 'promptsListChanged' };
+const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
+  tools: 'toolsListChanged',
+  resources: 'resourcesListChanged',
+  prompts: 'promptsListChanged',
+};
 
 /** What an extension's part of a filter came to. */
 interface AcceptedFilter {
@@ -48,7 +60,8 @@ async function honour(wish: JsonObject, call: RequestCall, filters: readonly Lis
   const uris = wish['resourceSubscriptions'];
   if (Array.isArray(uris) && core.capabilities.has(revision, 'resources.subscribe')) {
     const max = core.options.maxSubscriptions ?? 1000;
-    if (uris.length > max) throw new ProtocolError(INVALID_PARAMS, `resourceSubscriptions names ${uris.length} resources: at most ${max} in one subscription`);
+    if (uris.length > max)
+      throw new ProtocolError(INVALID_PARAMS, `resourceSubscriptions names ${uris.length} resources: at most ${max} in one subscription`);
     notifications['resourceSubscriptions'] = uris;
     topics.push(...new Set(uris.map((uri) => `resource:${String(uri)}`)));
   }
@@ -140,7 +153,11 @@ export class Listen implements TopicListener {
     const { host, id } = this;
     this.#finish?.({ _meta: { [META_SUBSCRIPTION_ID]: id } });
     if (!(host instanceof ChannelCall)) return;
-    await host.sendAfterAnswer({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason: 'The server ended the subscription' } });
+    await host.sendAfterAnswer({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: id, reason: 'The server ended the subscription' },
+    });
   }
 
   #pushUpdate(event: BusMessage): void {

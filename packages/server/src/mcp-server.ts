@@ -63,7 +63,6 @@ export interface McpServerOptions<App = unknown, ToolValues extends ToolDefiniti
  *
  * @see 2026-07-28 server/index
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no tools as values
 export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> implements McpEndpoint {
   /** Never there at run time: the tools given as values, for `createClient<typeof server>`. */
   declare readonly '~tools'?: ToolValues;

@@ -45,7 +45,9 @@ export class PendingAsks {
       if (aborted) return reject(aborted.reason as Error);
       const giveUp = (reason: unknown): void => {
         if (!this.#take(id)) return;
-        void carry({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason: 'No longer needed' } }).catch(() => undefined);
+        void carry({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason: 'No longer needed' } }).catch(
+          () => undefined,
+        );
         reject(reason as Error);
       };
       const onAbort = (): void => giveUp(signals.find((signal) => signal.aborted)?.reason);
@@ -73,7 +75,10 @@ export class PendingAsks {
   #arm(ask: PendingAsk, giveUp: (reason: unknown) => void): void {
     if (ask.timeoutMs === Infinity) return;
     const { method, timeoutMs } = ask;
-    ask.timer = this.#clock.schedule(() => giveUp(new TimeoutError(`The client did not answer "${method}" within ${timeoutMs} ms`, timeoutMs)), timeoutMs);
+    ask.timer = this.#clock.schedule(
+      () => giveUp(new TimeoutError(`The client did not answer "${method}" within ${timeoutMs} ms`, timeoutMs)),
+      timeoutMs,
+    );
   }
 
   #take(id: RequestId): PendingAsk | undefined {

@@ -1,6 +1,12 @@
 /** Requests as they came, for gateways: nothing is checked, converted or added. */
 
-import { isJsonRpcResponse, type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse } from '@mortise/jsonrpc-core';
+import {
+  isJsonRpcResponse,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from '@mortise/jsonrpc-core';
 import type { AuthInfo, CallOrigin, ExchangeCall, Principal } from '@mortise/protocol/contracts';
 import { type Answer, toErrorAnswer } from './answer.ts';
 import { AskUnavailableError, InvalidHandlerResultError } from './errors.ts';
@@ -47,7 +53,13 @@ export interface RawCarrier {
   readonly via: 'channel' | 'exchange';
   readonly sessionId: string | undefined;
   /** Asks the client; absent where nothing can reach it. */
-  readonly request?: ((method: string, params: JsonObject | undefined, options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined }) => Promise<JsonObject>) | undefined;
+  readonly request?:
+    | ((
+        method: string,
+        params: JsonObject | undefined,
+        options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+      ) => Promise<JsonObject>)
+    | undefined;
 }
 
 /** Lets the program's raw handler answer, else the server. Neither throws nor rejects. */
@@ -68,7 +80,9 @@ export function serveRaw(request: JsonRpcRequest, carrier: RawCarrier, next: () 
 
 function toAnswer(request: JsonRpcRequest, response: JsonRpcResponse | undefined): JsonRpcResponse | undefined {
   if (response === undefined || (isJsonRpcResponse(response) && response.id === request.id)) return response;
-  throw new InvalidHandlerResultError('The raw handler gave something that is not a response to the request: return { jsonrpc, id, result } or { jsonrpc, id, error }');
+  throw new InvalidHandlerResultError(
+    'The raw handler gave something that is not a response to the request: return { jsonrpc, id, result } or { jsonrpc, id, error }',
+  );
 }
 
 class CarriedRawCall implements RawCall {
@@ -103,7 +117,8 @@ class CarriedRawCall implements RawCall {
 
   async request(method: string, params?: JsonObject, options: RawRequestOptions = {}): Promise<JsonObject> {
     const { request, core } = this.#carrier;
-    if (!request) throw new AskUnavailableError(`"${method}" cannot be sent: this request is an exchange by itself, on which servers send none`);
+    if (!request)
+      throw new AskUnavailableError(`"${method}" cannot be sent: this request is an exchange by itself, on which servers send none`);
     return request(method, params, { timeoutMs: options.timeoutMs ?? core.options.askTimeoutMs ?? 600_000, signal: options.signal });
   }
 }

@@ -171,7 +171,9 @@ export class ServerCore {
   // ---- events
 
   publish(event: BusMessage): Promise<void> {
-    return this.bus.publish(event).catch((error: unknown) => this.logger.log('error', 'An event could not be published', { topic: event.topic, error }));
+    return this.bus
+      .publish(event)
+      .catch((error: unknown) => this.logger.log('error', 'An event could not be published', { topic: event.topic, error }));
   }
 
   publishResourceUpdated(uri: string): Promise<void> {
@@ -201,7 +203,9 @@ export class ServerCore {
       revision,
       facts,
       entry,
-      middleware: this.#middleware.filter((added) => added.method === undefined || added.method === method).map((added) => added.middleware),
+      middleware: this.#middleware
+        .filter((added) => added.method === undefined || added.method === method)
+        .map((added) => added.middleware),
       interceptors: this.#interceptors.get(method) ?? [],
       context: context && ((call: RequestCall) => context(call)),
       targetParam: this.nameParam(method),
@@ -229,6 +233,7 @@ function guardLogger(logger: Logger): Logger {
 function chooseRevisions(versions: readonly string[] | undefined): readonly Revision[] {
   if (versions === undefined) return REVISIONS;
   const unknown = versions.find((version) => !findRevision(version));
-  if (unknown !== undefined) throw new RegistrationError(`supportedVersions: "${unknown}" is not a version of MCP: use some of ${supportedVersions().join(', ')}`);
+  if (unknown !== undefined)
+    throw new RegistrationError(`supportedVersions: "${unknown}" is not a version of MCP: use some of ${supportedVersions().join(', ')}`);
   return REVISIONS.filter((revision) => versions.includes(revision.version));
 }

@@ -1,6 +1,13 @@
 /** The low-level server: methods and notifications by name, requests as they come. `McpServer` is built on it. */
 
-import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, type ServerConnection, type Transport } from '@mortise/jsonrpc-core';
+import {
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type ServerConnection,
+  type Transport,
+} from '@mortise/jsonrpc-core';
 import {
   type Implementation,
   isLoggingLevel,
@@ -50,7 +57,10 @@ export type RequestHandler<Params = JsonObject, App = unknown> = (
 ) => JsonObject | Promise<JsonObject>;
 
 /** Is told one notification of clients. */
-export type NotificationHandler = (notification: { readonly method: string; readonly params: JsonObject }, call: ExtensionCall) => void | Promise<void>;
+export type NotificationHandler = (
+  notification: { readonly method: string; readonly params: JsonObject },
+  call: ExtensionCall,
+) => void | Promise<void>;
 
 /** How a server ends. */
 export interface CloseOptions {

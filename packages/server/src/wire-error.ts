@@ -1,6 +1,13 @@
 /** Which JSON-RPC error a failed request is answered with, in the revision that it was made in. */
 
-import { INTERNAL_ERROR, isMortiseError, type JsonRpcErrorObject, METHOD_NOT_FOUND, ProtocolError, toWireError } from '@mortise/jsonrpc-core';
+import {
+  INTERNAL_ERROR,
+  isMortiseError,
+  type JsonRpcErrorObject,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  toWireError,
+} from '@mortise/jsonrpc-core';
 import { missingCapabilityError, RESOURCE_NOT_FOUND_LEGACY, type Revision } from '@mortise/protocol';
 import { eraOf } from './era/index.ts';
 import type { ClientCapabilityError } from './errors.ts';

@@ -29,8 +29,10 @@ describe.each(LEGACY)('questions to the client in %s', (version) => {
     expect(peer.requests()).toMatchObject([{ method: 'roots/list' }]);
   });
 
-  it('sample the client\'s model', async () => {
-    const peer = await open(version, (ctx) => ctx.sample({ messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }], maxTokens: 5 }));
+  it("sample the client's model", async () => {
+    const peer = await open(version, (ctx) =>
+      ctx.sample({ messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }], maxTokens: 5 }),
+    );
     peer.onRequest = () => ({ role: 'assistant', content: { type: 'text', text: 'hello' }, model: 'm' });
     expect(JSON.parse(await run(peer))).toMatchObject({ role: 'assistant', model: 'm' });
     expect(peer.requests()[0]?.params).toMatchObject({ maxTokens: 5, messages: [{ role: 'user' }] });
@@ -47,7 +49,11 @@ describe.each(LEGACY)('questions to the client in %s', (version) => {
       return;
     }
     expect(JSON.parse(text)).toEqual({ action: 'accept', content: { name: 'Ann', age: 18 } });
-    expect(peer.requests()[0]?.params.requestedSchema).toMatchObject({ type: 'object', properties: { name: { type: 'string' } }, required: ['name'] });
+    expect(peer.requests()[0]?.params.requestedSchema).toMatchObject({
+      type: 'object',
+      properties: { name: { type: 'string' } },
+      required: ['name'],
+    });
     peer.onRequest = () => ({ action: 'accept', content: { name: 5 } });
     expect(await run(peer)).toContain('ERR_INVALID_ANSWER');
     peer.onRequest = () => ({ action: 'decline' });

@@ -35,7 +35,11 @@ describe.each(ALL)('cancellation in %s', (version) => {
     await peer.settle();
     expect(peer.answersTo('slow')).toEqual([]);
     expect(peer.notifications()).toEqual([]);
-    expect(logger.lines).toContainEqual({ level: 'info', message: 'A call was cancelled', data: { method: 'tools/call', requestId: 'slow', reason: 'enough' } });
+    expect(logger.lines).toContainEqual({
+      level: 'info',
+      message: 'A call was cancelled',
+      data: { method: 'tools/call', requestId: 'slow', reason: 'enough' },
+    });
     expect((await peer.callTool('quick')).content[0].text).toBe('quick');
   });
 
@@ -45,7 +49,8 @@ describe.each(ALL)('cancellation in %s', (version) => {
     await peer.request('tools/call', { name: 'quick' }, 'done');
     const slow = peer.request('tools/call', { name: 'wait' }, 'slow');
     await started.promise;
-    for (const params of [{ requestId: 'done' }, { requestId: 'nobody' }, { requestId: {} }, {}, { requestId: null }] as Loose[]) peer.notify('notifications/cancelled', params);
+    for (const params of [{ requestId: 'done' }, { requestId: 'nobody' }, { requestId: {} }, {}, { requestId: null }] as Loose[])
+      peer.notify('notifications/cancelled', params);
     peer.notify('notifications/cancelled');
     release.resolve();
     expect((await slow).result.content[0].text).toBe('over');
@@ -173,7 +178,7 @@ it('[CANCEL-009] ignores an answer that comes after the question was given up', 
   expect((await call).content[0].text).toBe('gave up');
   expect((await peer.nextNotification('notifications/cancelled')).params).toMatchObject({ requestId: asked.id });
   peer.send({ jsonrpc: '2.0', id: asked.id, result: { roots: [] } });
-  expect((await peer.call('ping'))).toEqual({});
+  expect(await peer.call('ping')).toEqual({});
 });
 
 it('[CANCEL-002] reaches the modern handlers of one connection one by one', async () => {

@@ -24,7 +24,12 @@ describe.each(ALL)('capabilities in %s', (version) => {
     };
     const keys = Object.keys(await told(new McpServer({ name: 's', version: '1' }, { capabilities: everything }), version));
     const always = ['experimental', 'logging', 'prompts', 'resources', 'tools'];
-    const expected = [...always, ...(version === '2024-11-05' ? [] : ['completions']), ...(version === '2025-11-25' ? ['tasks'] : []), ...(version === MODERN ? ['extensions'] : [])];
+    const expected = [
+      ...always,
+      ...(version === '2024-11-05' ? [] : ['completions']),
+      ...(version === '2025-11-25' ? ['tasks'] : []),
+      ...(version === MODERN ? ['extensions'] : []),
+    ];
     expect(keys.toSorted()).toEqual(expected.toSorted());
   });
 
@@ -38,7 +43,9 @@ describe.each(ALL)('capabilities in %s', (version) => {
   it('[LIFE-014][CAP-011] of the client count in the revisions that have them', async () => {
     const server = new McpServer({ name: 's', version: '1' });
     server.registerTool('elicit', {}, async (ctx) => {
-      const outcome = await ctx.elicit({ message: 'm', requestedSchema: { type: 'object', properties: {} } }).catch((error: { code: string }) => ({ action: error.code }));
+      const outcome = await ctx
+        .elicit({ message: 'm', requestedSchema: { type: 'object', properties: {} } })
+        .catch((error: { code: string }) => ({ action: error.code }));
       return outcome.action;
     });
     const peer = await RawPeer.open(server, version, { capabilities: { elicitation: {} } });
@@ -59,7 +66,12 @@ describe.each(ALL)('capabilities in %s', (version) => {
 });
 
 describe('extensions', () => {
-  const create = (changes: Partial<ServerExtension> = {}): ServerExtension => ({ id: 'com.example/clock', settings: { zone: 'UTC' }, install: () => undefined, ...changes });
+  const create = (changes: Partial<ServerExtension> = {}): ServerExtension => ({
+    id: 'com.example/clock',
+    settings: { zone: 'UTC' },
+    install: () => undefined,
+    ...changes,
+  });
   const serve = (extension: ServerExtension): McpServer => new McpServer({ name: 's', version: '1' }, { extensions: [extension] });
 
   it('[VERS-012][CAP-013] are told by identifier with their settings in the modern era', async () => {
@@ -74,9 +86,12 @@ describe('extensions', () => {
     expect('tasks' in capabilities).toBe(version === '2025-11-25');
   });
 
-  it.each(['clock', 'com.example/', '/clock', '1com/clock', 'com.example/cl ock'])('[CAP-012] must have an identifier with a prefix, unlike %j', (id) => {
-    expect(() => serve(create({ id }))).toThrow(RegistrationError);
-  });
+  it.each(['clock', 'com.example/', '/clock', '1com/clock', 'com.example/cl ock'])(
+    '[CAP-012] must have an identifier with a prefix, unlike %j',
+    (id) => {
+      expect(() => serve(create({ id }))).toThrow(RegistrationError);
+    },
+  );
 
   it('[CAP-015][VERS-014] are off until the program opts in', async () => {
     expect(await told(createCalculator(), MODERN)).not.toHaveProperty('extensions');
@@ -86,13 +101,19 @@ describe('extensions', () => {
 
   it('[VERS-013][CAP-014] leave the core as it is for clients that lack them', async () => {
     const extension = create({
-      install: (host) => host.intercept('tools/call', async (_params, call, next) => (call.clientCapabilities.extensions?.['com.example/clock'] ? { resultType: 'clock' } : next())),
+      install: (host) =>
+        host.intercept('tools/call', async (_params, call, next) =>
+          call.clientCapabilities.extensions?.['com.example/clock'] ? { resultType: 'clock' } : next(),
+        ),
       answers: ['tools/call'],
       resultTypes: ['clock'],
     });
     const server = serve(extension);
     server.registerTool('t', {}, () => 't');
-    const [plain, able] = [await RawPeer.open(server, MODERN), await RawPeer.open(server, MODERN, { capabilities: { extensions: { 'com.example/clock': {} } } })];
+    const [plain, able] = [
+      await RawPeer.open(server, MODERN),
+      await RawPeer.open(server, MODERN, { capabilities: { extensions: { 'com.example/clock': {} } } }),
+    ];
     expect((await plain.callTool('t')).resultType).toBe('complete');
     expect((await able.callTool('t')).resultType).toBe('clock');
   });

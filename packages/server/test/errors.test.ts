@@ -28,7 +28,14 @@ describe.each(ALL)('errors in %s', (version) => {
 
   it('[ERR-001] are -32600 for what is no request, and the connection lives', async () => {
     const peer = await RawPeer.open(createCalculator(), version);
-    for (const bad of [{ id: 'x', method: 'tools/list' }, { jsonrpc: '2.0', id: 'x' }, { jsonrpc: '2.0', id: 'x', method: 5 }, { jsonrpc: '1.0', id: 'x', method: 'ping' }, 5, 'text']) {
+    for (const bad of [
+      { id: 'x', method: 'tools/list' },
+      { jsonrpc: '2.0', id: 'x' },
+      { jsonrpc: '2.0', id: 'x', method: 5 },
+      { jsonrpc: '1.0', id: 'x', method: 'ping' },
+      5,
+      'text',
+    ]) {
       const answer = peer.next((message) => message.error !== undefined);
       peer.send(bad);
       expect((await answer).error?.code).toBe(-32600);
@@ -56,7 +63,11 @@ describe.each(ALL)('errors in %s', (version) => {
   it('[BASE-012] say one short sentence, whatever the input', async () => {
     const peer = await RawPeer.open(createCalculator(), version);
     const long = 'x'.repeat(10_000);
-    for (const [method, params] of [[long, {}], ['tools/call', { name: long }], ['tools/list', { cursor: long }]] as Loose[]) {
+    for (const [method, params] of [
+      [long, {}],
+      ['tools/call', { name: long }],
+      ['tools/list', { cursor: long }],
+    ] as Loose[]) {
       const { error } = await peer.request(method, params);
       expect(error?.message.length).toBeLessThan(300);
       expect(error?.message).not.toContain('\n');
@@ -64,32 +75,54 @@ describe.each(ALL)('errors in %s', (version) => {
   });
 
   it('[ERR-014][CAP-025] keep the codes that an application chose, with their data', async () => {
-    const peer = await RawPeer.open(createFailing(() => new ProtocolError(1234, 'own', [1, null])), version);
+    const peer = await RawPeer.open(
+      createFailing(() => new ProtocolError(1234, 'own', [1, null])),
+      version,
+    );
     expect((await peer.request('acme/fail')).error).toEqual({ code: 1234, message: 'own', data: [1, null] });
   });
 
-  it.each([-32042, -32020, -32021, -32022, -32050, -32099])('[ERR-007][CAP-023] never are %s where the revision does not say so', async (code) => {
-    const peer = await RawPeer.open(createFailing(() => new ProtocolError(code, 'own meaning')), version);
-    const defined: Record<string, readonly number[]> = { '2025-11-25': [-32042], [MODERN]: [-32020, -32021, -32022] };
-    const expected = defined[version]?.includes(code) ? code : -32603;
-    expect((await peer.request('acme/fail')).error?.code).toBe(expected);
-    expect((await peer.request('tools/call', { name: 'fail' })).error?.code).toBe(expected);
-  });
+  it.each([-32042, -32020, -32021, -32022, -32050, -32099])(
+    '[ERR-007][CAP-023] never are %s where the revision does not say so',
+    async (code) => {
+      const peer = await RawPeer.open(
+        createFailing(() => new ProtocolError(code, 'own meaning')),
+        version,
+      );
+      const defined: Record<string, readonly number[]> = { '2025-11-25': [-32042], [MODERN]: [-32020, -32021, -32022] };
+      const expected = defined[version]?.includes(code) ? code : -32603;
+      expect((await peer.request('acme/fail')).error?.code).toBe(expected);
+      expect((await peer.request('tools/call', { name: 'fail' })).error?.code).toBe(expected);
+    },
+  );
 });
 
 describe('reserved codes in the modern era', () => {
   it.each([-32000, -32001, -32003, -32019])('[ERR-008][ERR-009][CAP-024] never include %s', async (code) => {
-    const peer = await RawPeer.open(createFailing(() => new ProtocolError(code, 'habit')), MODERN);
+    const peer = await RawPeer.open(
+      createFailing(() => new ProtocolError(code, 'habit')),
+      MODERN,
+    );
     expect((await peer.request('acme/fail')).error?.code).toBe(-32603);
   });
 
   it('[ERR-011] turn -32002 into the code of a missing resource', async () => {
-    const peer = await RawPeer.open(createFailing(() => new ProtocolError(-32002, 'Resource not found', { uri: 'test://r' })), MODERN);
-    expect((await peer.request('resources/read', { uri: 'test://r' })).error).toEqual({ code: -32602, message: 'Resource not found', data: { uri: 'test://r' } });
+    const peer = await RawPeer.open(
+      createFailing(() => new ProtocolError(-32002, 'Resource not found', { uri: 'test://r' })),
+      MODERN,
+    );
+    expect((await peer.request('resources/read', { uri: 'test://r' })).error).toEqual({
+      code: -32602,
+      message: 'Resource not found',
+      data: { uri: 'test://r' },
+    });
   });
 
   it('[ERR-013] never include -32042', async () => {
-    const peer = await RawPeer.open(createFailing(() => new ProtocolError(-32042, 'open a page')), MODERN);
+    const peer = await RawPeer.open(
+      createFailing(() => new ProtocolError(-32042, 'open a page')),
+      MODERN,
+    );
     expect((await peer.request('tools/call', { name: 'fail' })).error?.code).toBe(-32603);
   });
 
@@ -104,7 +137,10 @@ describe('reserved codes in the modern era', () => {
 
 describe.each(LEGACY)('custom server codes in %s', (version) => {
   it('stay as they are', async () => {
-    const peer = await RawPeer.open(createFailing(() => new ProtocolError(-32001, 'habit')), version);
+    const peer = await RawPeer.open(
+      createFailing(() => new ProtocolError(-32001, 'habit')),
+      version,
+    );
     expect((await peer.request('acme/fail')).error).toEqual({ code: -32001, message: 'habit' });
   });
 });

@@ -22,7 +22,11 @@ describe('an extension', () => {
   it('adds methods to the eras that it names, with who asks', async () => {
     const server = createServer({
       install(host) {
-        host.addMethod('jobs/get', { eras: ['modern'], nameParam: 'jobId' }, (params, call) => ({ job: params['jobId'] ?? null, principal: call.principal, via: call.via }));
+        host.addMethod('jobs/get', { eras: ['modern'], nameParam: 'jobId' }, (params, call) => ({
+          job: params['jobId'] ?? null,
+          principal: call.principal,
+          via: call.via,
+        }));
         host.addMethod('jobs/old', { eras: ['legacy'] }, () => ({ old: true }));
         host.addMethod('tasks/get', { eras: ['legacy', 'modern'] }, (_params, call) => ({ era: call.revision.era }));
         host.addMethod('jobs/fail', { eras: ['modern'] }, () => {
@@ -31,7 +35,12 @@ describe('an extension', () => {
       },
     });
     const [modern, old] = [await RawPeer.open(server, MODERN), await RawPeer.open(server, '2025-11-25')];
-    expect(await modern.call('jobs/get', { jobId: 'j1' })).toMatchObject({ resultType: 'complete', job: 'j1', principal: 'local', via: 'channel' });
+    expect(await modern.call('jobs/get', { jobId: 'j1' })).toMatchObject({
+      resultType: 'complete',
+      job: 'j1',
+      principal: 'local',
+      via: 'channel',
+    });
     expect((await modern.request('jobs/fail')).error).toEqual({ code: 77, message: 'no job' });
     expect(await old.call('jobs/old')).toEqual({ old: true });
     expect((await modern.request('jobs/old')).error?.code).toBe(-32601);
@@ -67,7 +76,10 @@ describe('an extension', () => {
     const server = createServer({
       answers: ['tools/call'],
       resultTypes: ['job'],
-      install: (host) => host.intercept('tools/call', () => Promise.resolve(version === MODERN ? { resultType: 'job', jobId: '1', structuredContent: [1] } : { job: { id: '1' } })),
+      install: (host) =>
+        host.intercept('tools/call', () =>
+          Promise.resolve(version === MODERN ? { resultType: 'job', jobId: '1', structuredContent: [1] } : { job: { id: '1' } }),
+        ),
     });
     server.registerTool('t', {}, () => 't');
     const peer = await RawPeer.open(server, version);
@@ -80,7 +92,8 @@ describe('an extension', () => {
     let host: ExtensionHost | undefined;
     const server = createServer({
       toolOptions: ['queue'],
-      toolDefinition: (options, revision) => (options['queue'] ? { 'com.example/queue': options['queue'] as string, era: revision.era } : {}),
+      toolDefinition: (options, revision) =>
+        options['queue'] ? { 'com.example/queue': options['queue'] as string, era: revision.era } : {},
       context: (run) => ({ jobs: { signalled: run.signal.aborted } }),
       install(given) {
         host = given;
@@ -112,9 +125,14 @@ describe('an extension', () => {
             return known.length > 0 ? known : undefined;
           },
           topics: (accepted) => (accepted as string[]).map((id) => `job:${id}`),
-          toNotification: (event) => (event.topic.startsWith('job:') ? { jsonrpc: '2.0', method: 'notifications/jobs', params: event.payload as JsonObject } : undefined),
+          toNotification: (event) =>
+            event.topic.startsWith('job:')
+              ? { jsonrpc: '2.0', method: 'notifications/jobs', params: event.payload as JsonObject }
+              : undefined,
         });
-        expect(() => host?.addFilter({ key: 'jobIds', accept: () => undefined, topics: () => [], toNotification: () => undefined })).toThrow(RegistrationError);
+        expect(() =>
+          host?.addFilter({ key: 'jobIds', accept: () => undefined, topics: () => [], toNotification: () => undefined }),
+        ).toThrow(RegistrationError);
       },
     });
     const peer = await RawPeer.open(server, MODERN, { info: { principal: 'ann' } });
@@ -161,7 +179,15 @@ describe('an extension', () => {
       throw new Error('sorry');
     });
     const reports: Loose[] = [];
-    const record = { tool: 't', arguments: { n: 5 }, principal: 'ann', revision: MODERN, clientCapabilities: {}, scopes: [], meta: { progressToken: 'p' } };
+    const record = {
+      tool: 't',
+      arguments: { n: 5 },
+      principal: 'ann',
+      revision: MODERN,
+      clientCapabilities: {},
+      scopes: [],
+      meta: { progressToken: 'p' },
+    };
     const run = fakeRun({
       ask: async (ask) => (ask.method === 'elicitation/create' ? { action: 'decline' } : {}),
       report: async (notification) => void reports.push(notification),
@@ -169,7 +195,10 @@ describe('an extension', () => {
     expect(await host?.runTool(record, run)).toEqual({ content: [{ type: 'text', text: '5 step s decline ann none' }] });
     expect(reports).toMatchObject([{ method: 'notifications/progress', params: { progressToken: 'p', progress: 1, total: 2 } }]);
     expect(await host?.runTool({ ...record, arguments: { n: 'x' } }, run)).toMatchObject({ isError: true });
-    expect(await host?.runTool({ ...record, tool: 'fails', arguments: {} }, run)).toMatchObject({ isError: true, content: [{ text: 'sorry' }] });
+    expect(await host?.runTool({ ...record, tool: 'fails', arguments: {} }, run)).toMatchObject({
+      isError: true,
+      content: [{ text: 'sorry' }],
+    });
     await expect(host?.runTool({ ...record, principal: 'eve' }, run)).rejects.toMatchObject({ rpcCode: -32602 });
     await expect(host?.runTool({ ...record, revision: '1999' }, run)).rejects.toMatchObject({ rpcCode: -32602 });
   });

@@ -61,7 +61,10 @@ class Host {
 describe.each(LEGACY)('a hosted session in %s', (version) => {
   it('serves what a connection does', async () => {
     const host = new Host(createCalculator());
-    expect((await host.initialize(version)).result).toMatchObject({ protocolVersion: version, capabilities: { tools: { listChanged: true } } });
+    expect((await host.initialize(version)).result).toMatchObject({
+      protocolVersion: version,
+      capabilities: { tools: { listChanged: true } },
+    });
     expect((await host.request('tools/call', { name: 'add', arguments: { a: 1, b: 2 } })).result.content[0].text).toBe('{"sum":3}');
     expect((await host.request('no/such')).error.code).toBe(-32601);
     expect(await host.receive({ method: 'notifications/acme' })).toBeUndefined();
@@ -89,11 +92,19 @@ describe.each(LEGACY)('a hosted session in %s', (version) => {
     const server = create();
     const second = new Host(server, { saved, sessionId: 'abc' });
     expect(second.session.state).toEqual(saved);
-    expect(JSON.parse((await second.request('tools/call', { name: 'who' })).result.content[0].text)).toEqual(['host', { roots: {} }, version, 'abc']);
+    expect(JSON.parse((await second.request('tools/call', { name: 'who' })).result.content[0].text)).toEqual([
+      'host',
+      { roots: {} },
+      version,
+      'abc',
+    ]);
     expect(second.sent.map((message) => message.params.data)).toEqual(['shown']);
     await server.sendResourceUpdated({ uri: 'test://r' });
     expect(second.sent.at(-1)).toMatchObject({ method: 'notifications/resources/updated', params: { uri: 'test://r' }, on: 'link' });
-    expect((await second.request('initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 'x', version: '1' } })).error.code).toBe(-32600);
+    expect(
+      (await second.request('initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 'x', version: '1' } })).error
+        .code,
+    ).toBe(-32600);
   });
 
   it('asks its client on the stream of the call, and takes the answer from another exchange', async () => {
@@ -157,7 +168,12 @@ describe.each(LEGACY)('a hosted session in %s', (version) => {
   it('promises nothing unasked where the host has no way back to the client', async () => {
     const server = createCalculator();
     server.registerResource('r', 'test://r', {}, () => 'r');
-    server.registerTool('ask', {}, (ctx) => ctx.listRoots().then(() => 'asked', (error: { code: string }) => error.code));
+    server.registerTool('ask', {}, (ctx) =>
+      ctx.listRoots().then(
+        () => 'asked',
+        (error: { code: string }) => error.code,
+      ),
+    );
     const host = new Host(server, { canRequest: false });
     expect((await host.initialize(version, { roots: {} })).result.capabilities).toEqual({ tools: {}, resources: {} });
     expect((await host.request('tools/call', { name: 'ask' })).result.content[0].text).toBe('ERR_ASK_UNAVAILABLE');
@@ -170,7 +186,12 @@ describe.each(LEGACY)('a hosted session in %s', (version) => {
 describe('questions of a hosted session', () => {
   const create = (clock: FakeClock, run: (ctx: Loose) => Promise<unknown>): Host => {
     const server = new McpServer({ name: 's', version: '1' }, { clock });
-    server.registerTool('run', {}, (ctx) => run(ctx).then((value) => JSON.stringify(value), (error: { code: string }) => error.code));
+    server.registerTool('run', {}, (ctx) =>
+      run(ctx).then(
+        (value) => JSON.stringify(value),
+        (error: { code: string }) => error.code,
+      ),
+    );
     return new Host(server);
   };
 
@@ -209,9 +230,12 @@ describe('questions of a hosted session', () => {
 });
 
 describe('saved state', () => {
-  it.each([{ layout: 2 }, { layout: 1, revision: '1999-01-01' }, { layout: 1, revision: '2026-07-28' }] as SessionState[])('%j is refused', (saved) => {
-    expect(() => new Host(createCalculator(), { saved })).toThrow(expect.objectContaining({ code: 'ERR_PROTOCOL', rpcCode: -32602 }));
-  });
+  it.each([{ layout: 2 }, { layout: 1, revision: '1999-01-01' }, { layout: 1, revision: '2026-07-28' }] as SessionState[])(
+    '%j is refused',
+    (saved) => {
+      expect(() => new Host(createCalculator(), { saved })).toThrow(expect.objectContaining({ code: 'ERR_PROTOCOL', rpcCode: -32602 }));
+    },
+  );
 
   it('of a session before initialize opens one that waits for it', async () => {
     const saved = new Host(createCalculator()).session.state;

@@ -66,10 +66,13 @@ describe.each(LEGACY)('initialize in %s', (version) => {
 });
 
 describe('version negotiation of the handshake', () => {
-  it.each(['1999-01-01', 'DRAFT', '', '2026-07-28'])('[LIFE-008][LIFE-010] answers an offer of %j with the newest legacy version', async (offered) => {
-    const peer = await attach(createCalculator(), '2025-11-25');
-    expect((await peer.initialize(offered)).result.protocolVersion).toBe('2025-11-25');
-  });
+  it.each(['1999-01-01', 'DRAFT', '', '2026-07-28'])(
+    '[LIFE-008][LIFE-010] answers an offer of %j with the newest legacy version',
+    async (offered) => {
+      const peer = await attach(createCalculator(), '2025-11-25');
+      expect((await peer.initialize(offered)).result.protocolVersion).toBe('2025-11-25');
+    },
+  );
 
   it('[ERR-016] counter-offers for a mismatch and errs for a malformed offer only', async () => {
     const peer = await attach(createCalculator(), '2025-11-25');
@@ -192,7 +195,9 @@ describe('both eras on one connection', () => {
 
   it('[VERS-002] judges each request by its own version, on one connection', async () => {
     const peer = await open(createCalculator(), MODERN);
-    expect((await peer.rawRequest('tools/list', { _meta: { [META_VERSION]: '2030-01-01', [META_CAPABILITIES]: {} } })).error?.code).toBe(-32022);
+    expect((await peer.rawRequest('tools/list', { _meta: { [META_VERSION]: '2030-01-01', [META_CAPABILITIES]: {} } })).error?.code).toBe(
+      -32022,
+    );
     expect((await peer.request('tools/list')).error).toBeUndefined();
   });
 
@@ -233,7 +238,13 @@ describe('the modern era', () => {
     const peer = await open(createCalculator({ instructions: 'Add.' }), MODERN);
     for (let time = 0; time < 2; time++) {
       const result = await peer.call('server/discover');
-      expect(result).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'public', instructions: 'Add.', capabilities: { tools: { listChanged: true } } });
+      expect(result).toMatchObject({
+        resultType: 'complete',
+        ttlMs: 0,
+        cacheScope: 'public',
+        instructions: 'Add.',
+        capabilities: { tools: { listChanged: true } },
+      });
       expect(result.supportedVersions).toContain(MODERN);
     }
   });
@@ -261,15 +272,23 @@ describe('the modern era', () => {
     expect((await peer.callTool('add', { a: 1, b: 1 })).resultType).toBe('complete');
   });
 
-  it.each(['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel', 'roots/list'])(
-    '[STATE-005] does not know %s',
-    async (method) => {
-      const server = createCalculator({ capabilities: { logging: {}, resources: { subscribe: true } } });
-      server.registerResource('r', 'test://r', {}, () => 'r');
-      const peer = await open(server, MODERN);
-      expect((await peer.request(method, { level: 'info', uri: 'test://r', taskId: '1' })).error?.code).toBe(-32601);
-    },
-  );
+  it.each([
+    'ping',
+    'initialize',
+    'logging/setLevel',
+    'resources/subscribe',
+    'resources/unsubscribe',
+    'tasks/get',
+    'tasks/result',
+    'tasks/list',
+    'tasks/cancel',
+    'roots/list',
+  ])('[STATE-005] does not know %s', async (method) => {
+    const server = createCalculator({ capabilities: { logging: {}, resources: { subscribe: true } } });
+    server.registerResource('r', 'test://r', {}, () => 'r');
+    const peer = await open(server, MODERN);
+    expect((await peer.request(method, { level: 'info', uri: 'test://r', taskId: '1' })).error?.code).toBe(-32601);
+  });
 
   it('[STATE-001][META-015][CAP-004] forgets what an earlier request said of the client', async () => {
     const server = new McpServer({ name: 's', version: '1' });
@@ -291,7 +310,10 @@ describe('the modern era', () => {
   });
 
   it('[STATE-002][CAP-022] serves interleaved requests of unrelated conversations', async () => {
-    const gates = new Map([['a', defer()], ['b', defer()]]);
+    const gates = new Map([
+      ['a', defer()],
+      ['b', defer()],
+    ]);
     const server = new McpServer({ name: 's', version: '1' });
     server.registerPrompt('p', {}, () => 'hello');
     server.server.setRequestHandler('acme/wait', async ({ params }) => {
@@ -311,11 +333,15 @@ describe('the modern era', () => {
   it('[STATE-004][CAP-021] answers the same whatever connection asks, where the request names what it is about', async () => {
     const carts = new Map<string, number>();
     const server = new McpServer({ name: 'shop', version: '1' });
-    server.registerTool('put', { inputSchema: { type: 'object', properties: { cart: { type: 'string' } }, required: ['cart'] } }, (args) => {
-      const cart = String(args['cart']);
-      carts.set(cart, (carts.get(cart) ?? 0) + 1);
-      return String(carts.get(cart));
-    });
+    server.registerTool(
+      'put',
+      { inputSchema: { type: 'object', properties: { cart: { type: 'string' } }, required: ['cart'] } },
+      (args) => {
+        const cart = String(args['cart']);
+        carts.set(cart, (carts.get(cart) ?? 0) + 1);
+        return String(carts.get(cart));
+      },
+    );
     const [one, other] = [await open(server, MODERN), await open(server, MODERN)];
     expect((await one.callTool('put', { cart: 'x' })).content[0].text).toBe('1');
     expect((await other.callTool('put', { cart: 'x' })).content[0].text).toBe('2');
@@ -361,7 +387,8 @@ describe('messages', () => {
   it.each(ALL)('[BASE-019] never answers a notification in %s, well-formed or not', async (version) => {
     const peer = await open(createCalculator(), version);
     const before = peer.received.length;
-    for (const method of ['notifications/unknown', 'notifications/cancelled', 'tools/list', 'notifications/roots/list_changed']) peer.notify(method, peer.params());
+    for (const method of ['notifications/unknown', 'notifications/cancelled', 'tools/list', 'notifications/roots/list_changed'])
+      peer.notify(method, peer.params());
     peer.send({ jsonrpc: '2.0', method: 'notifications/progress', params: [1] });
     await peer.settle();
     expect(peer.received.length).toBe(before);

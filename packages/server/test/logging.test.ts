@@ -39,7 +39,12 @@ describe.each(LEGACY)('log messages in %s', (version) => {
     expect(levels(peer)).toEqual(LOGGING_LEVELS);
     expect(peer.notifications('notifications/message')[0]?.params).toEqual({ level: 'debug', logger: 'tests', data: { level: 'debug' } });
     await peer.callTool('methods');
-    expect(peer.notifications('notifications/message').slice(8).map((message) => message.params)).toEqual([
+    expect(
+      peer
+        .notifications('notifications/message')
+        .slice(8)
+        .map((message) => message.params),
+    ).toEqual([
       { level: 'info', data: 'i' },
       { level: 'error', data: { e: 1 } },
     ]);
@@ -55,7 +60,8 @@ describe.each(LEGACY)('log messages in %s', (version) => {
   it('[LOG-007] keep their level where an invalid one is asked for', async () => {
     const peer = await RawPeer.open(createChatty(), version);
     await peer.call('logging/setLevel', { level: 'alert' });
-    for (const level of ['loud', 5, undefined] as Loose[]) expect((await peer.request('logging/setLevel', { level })).error?.code).toBe(-32602);
+    for (const level of ['loud', 5, undefined] as Loose[])
+      expect((await peer.request('logging/setLevel', { level })).error?.code).toBe(-32602);
     await peer.callTool('all');
     expect(levels(peer)).toEqual(['alert', 'emergency']);
   });
@@ -139,7 +145,10 @@ describe('log messages in the modern era', () => {
 describe.each(ALL)('limits of log messages in %s', (version) => {
   it('[LOG-014] are kept by dropping, and the next message says how many were', async () => {
     const clock = new FakeClock();
-    const server = new McpServer({ name: 'flood', version: '1' }, { capabilities: { logging: {} }, clock, logging: { burst: 3, perSecond: 1 } });
+    const server = new McpServer(
+      { name: 'flood', version: '1' },
+      { capabilities: { logging: {} }, clock, logging: { burst: 3, perSecond: 1 } },
+    );
     server.registerTool('flood', {}, async (ctx) => {
       for (let index = 0; index < 10; index++) await ctx.log('info', index, 'flood');
       clock.advance(1000);

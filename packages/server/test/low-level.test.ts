@@ -18,7 +18,7 @@ describe.each(ALL)('the low-level server in %s', (version) => {
     expect((await peer.request('tools/call', { name: 't' })).error?.code).toBe(-32601);
   });
 
-  it('serves methods of the program\'s own', async () => {
+  it("serves methods of the program's own", async () => {
     const server = new Server({ name: 'low', version: '1' });
     server.setRequestHandler('acme/echo', ({ method, params }) => ({ method, got: params['x'] ?? null }));
     const peer = await RawPeer.open(server, version);
@@ -56,7 +56,13 @@ describe.each(LEGACY)('notifications of clients in %s', (version) => {
     const peer = await RawPeer.open(server, version, { capabilities: { roots: { listChanged: true } } });
     peer.onRequest = () => ({ roots: [] });
     peer.notify('notifications/roots/list_changed');
-    expect(await got.promise).toEqual({ method: 'notifications/roots/list_changed', params: {}, roots: { roots: [] }, principal: 'local', version });
+    expect(await got.promise).toEqual({
+      method: 'notifications/roots/list_changed',
+      params: {},
+      roots: { roots: [] },
+      principal: 'local',
+      version,
+    });
     await peer.nextNotification('notifications/acme');
   });
 
@@ -100,13 +106,24 @@ describe('onAnyRequest', () => {
     const server = new Server({ name: 'gateway', version: '1' });
     server.onAnyRequest((request) => {
       seen.push(request);
-      if (request.method === 'fails') return { jsonrpc: '2.0', id: request.id, error: { code: -32001, message: 'upstream', data: { deep: [null, { x: 1 }] } } };
-      return { jsonrpc: '2.0', id: request.id, result: { novel: { field: 1 }, resultType: 'strange', structuredContent: [1] }, extra: 'member' } as Loose;
+      if (request.method === 'fails')
+        return { jsonrpc: '2.0', id: request.id, error: { code: -32001, message: 'upstream', data: { deep: [null, { x: 1 }] } } };
+      return {
+        jsonrpc: '2.0',
+        id: request.id,
+        result: { novel: { field: 1 }, resultType: 'strange', structuredContent: [1] },
+        extra: 'member',
+      } as Loose;
     });
     const peer = await RawPeer.attach(server, version);
     const params = { unknown: { member: true }, _meta: { 'com.example/x': 1 } };
     const answer = await peer.rawRequest('tools/call', params, 'id-1');
-    expect(answer).toEqual({ jsonrpc: '2.0', id: 'id-1', result: { novel: { field: 1 }, resultType: 'strange', structuredContent: [1] }, extra: 'member' });
+    expect(answer).toEqual({
+      jsonrpc: '2.0',
+      id: 'id-1',
+      result: { novel: { field: 1 }, resultType: 'strange', structuredContent: [1] },
+      extra: 'member',
+    });
     expect(seen[0]).toEqual({ jsonrpc: '2.0', id: 'id-1', method: 'tools/call', params });
     expect((await peer.rawRequest('fails')).error).toEqual({ code: -32001, message: 'upstream', data: { deep: [null, { x: 1 }] } });
     await peer.rawRequest('initialize', { protocolVersion: 'odd' });
@@ -115,7 +132,9 @@ describe('onAnyRequest', () => {
 
   it('leaves to the server what it gives no answer to', async () => {
     const server = createCalculator();
-    server.server.onAnyRequest((request) => (request.method === 'acme/own' ? { jsonrpc: '2.0', id: request.id, result: { own: true } } : undefined));
+    server.server.onAnyRequest((request) =>
+      request.method === 'acme/own' ? { jsonrpc: '2.0', id: request.id, result: { own: true } } : undefined,
+    );
     for (const version of ALL) {
       const peer = await RawPeer.open(server, version);
       expect((await peer.rawRequest('acme/own')).result).toEqual({ own: true });
@@ -149,7 +168,8 @@ describe('onAnyRequest', () => {
     };
     server.onAnyRequest((request) => outcomes[request.method]?.());
     const peer = await RawPeer.attach(server, '2025-11-25');
-    for (const method of Object.keys(outcomes)) expect((await peer.rawRequest(method)).error).toEqual({ code: -32603, message: 'Internal error' });
+    for (const method of Object.keys(outcomes))
+      expect((await peer.rawRequest(method)).error).toEqual({ code: -32603, message: 'Internal error' });
     expect(() => server.onAnyRequest(() => undefined)).toThrow(RegistrationError);
   });
 
@@ -160,7 +180,9 @@ describe('onAnyRequest', () => {
       return { jsonrpc: '2.0', id: request.id, result: { code: code as string, via: call.via } };
     });
     const call = { principal: 'x', signal: new AbortController().signal, isCancelled: false, send: () => Promise.resolve() };
-    expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'any' }, call)).toMatchObject({ result: { code: 'ERR_ASK_UNAVAILABLE', via: 'exchange' } });
+    expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'any' }, call)).toMatchObject({
+      result: { code: 'ERR_ASK_UNAVAILABLE', via: 'exchange' },
+    });
   });
 });
 
@@ -224,7 +246,12 @@ describe('connections', () => {
     (serverSide as Loose).setProtocolVersion = (version: string) => void versions.push(version);
     await createCalculator().connect(serverSide);
     await client.start();
-    await client.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } } });
+    await client.send({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    });
     await new Promise((resolve) => setImmediate(resolve));
     expect(versions).toEqual(['2025-06-18']);
   });

@@ -7,12 +7,14 @@ import { createCalculator, defer } from './support.ts';
 describe.each(ALL)('middleware in %s', (version) => {
   it('wraps every request in the order of use, for all methods and for one', async () => {
     const order: string[] = [];
-    const note = (name: string): Middleware => async (call, next) => {
-      order.push(`${name} in ${call.method}`);
-      const result = await next();
-      order.push(`${name} out`);
-      return result;
-    };
+    const note =
+      (name: string): Middleware =>
+      async (call, next) => {
+        order.push(`${name} in ${call.method}`);
+        const result = await next();
+        order.push(`${name} out`);
+        return result;
+      };
     const server = createCalculator().use(note('all')).use('tools/call', note('call')).use(note('last'));
     const peer = await RawPeer.open(server, version);
     order.length = 0;
@@ -64,7 +66,10 @@ describe.each(ALL)('middleware in %s', (version) => {
     expect(JSON.parse(result.content[0].text)).toEqual({ sum: 101 });
     expect(result._meta['com.example/seen']).toBe(true);
     expect((await peer.callTool('add', { a: 0, b: 1 })).content[0].text).toBe('from middleware');
-    expect((await peer.request('tools/call', { name: 'add', arguments: { a: -1, b: 1 } })).error).toEqual({ code: 4030, message: 'not for you' });
+    expect((await peer.request('tools/call', { name: 'add', arguments: { a: -1, b: 1 } })).error).toEqual({
+      code: 4030,
+      message: 'not for you',
+    });
   });
 
   it('is added while clients are connected', async () => {
@@ -134,16 +139,33 @@ describe('the context of a handler', () => {
   it('says whose call it is, and where it comes from', async () => {
     const server = new McpServer({ name: 's', version: '1' });
     server.registerTool('all', {}, (ctx) =>
-      JSON.stringify({ principal: ctx.principal, same: ctx.auth === ctx.authInfo, id: ctx.requestId, era: ctx.era, session: ctx.sessionId ?? null, origin: ctx.origin?.url ?? null, aborted: ctx.signal.aborted }),
+      JSON.stringify({
+        principal: ctx.principal,
+        same: ctx.auth === ctx.authInfo,
+        id: ctx.requestId,
+        era: ctx.era,
+        session: ctx.sessionId ?? null,
+        origin: ctx.origin?.url ?? null,
+        aborted: ctx.signal.aborted,
+      }),
     );
     const origin = { method: 'POST', url: 'https://example.com/mcp', header: () => undefined };
     const request: Loose = {
       jsonrpc: '2.0',
       id: 'x',
       method: 'tools/call',
-      params: { name: 'all', _meta: { 'io.modelcontextprotocol/protocolVersion': MODERN, 'io.modelcontextprotocol/clientCapabilities': {} } },
+      params: {
+        name: 'all',
+        _meta: { 'io.modelcontextprotocol/protocolVersion': MODERN, 'io.modelcontextprotocol/clientCapabilities': {} },
+      },
     };
-    const answer: Loose = await server.handle(request, { principal: 'ann', signal: new AbortController().signal, isCancelled: false, send: () => Promise.resolve(), origin });
+    const answer: Loose = await server.handle(request, {
+      principal: 'ann',
+      signal: new AbortController().signal,
+      isCancelled: false,
+      send: () => Promise.resolve(),
+      origin,
+    });
     expect(JSON.parse(answer.result.content[0].text)).toEqual({
       principal: 'ann',
       same: true,
@@ -165,8 +187,22 @@ describe('the context of a handler', () => {
       return 'later';
     });
     const state = server.openSession({ principal: 'ann', canRequest: true, send: () => Promise.resolve() });
-    const call = { principal: 'ann', signal: new AbortController().signal, isCancelled: false, send: () => Promise.resolve(), closeStream: (retryMs?: number) => void closed.push(retryMs) };
-    await state.receive({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } } }, call);
+    const call = {
+      principal: 'ann',
+      signal: new AbortController().signal,
+      isCancelled: false,
+      send: () => Promise.resolve(),
+      closeStream: (retryMs?: number) => void closed.push(retryMs),
+    };
+    await state.receive(
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+      },
+      call,
+    );
     const answer = state.receive({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'poll' } }, call);
     gate.resolve();
     expect(await answer).toMatchObject({ result: { content: [{ text: 'later' }] } });

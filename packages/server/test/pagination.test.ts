@@ -79,23 +79,34 @@ describe.each(ALL)('pages in %s', (version) => {
     const server = new McpServer({ name: 'mixed', version: '1' }, { pageSize: 2 });
     server.registerResource('r', 'test://r', {}, () => 'r');
     const members = (count: number, scheme: string) => ({
-      list: () => ({ resources: Array.from({ length: count }, (_, index) => ({ uri: `${scheme}://${index}`, name: `${scheme}${index}` })) }),
+      list: () => ({
+        resources: Array.from({ length: count }, (_, index) => ({ uri: `${scheme}://${index}`, name: `${scheme}${index}` })),
+      }),
     });
     server.registerResource('a', new ResourceTemplate('a://{x}', members(3, 'a')), {}, () => 'a');
     server.registerResource('b', new ResourceTemplate('b://{x}', { list: undefined }), {}, () => 'b');
     server.registerResource('c', new ResourceTemplate('c://{x}', members(2, 'c')), {}, () => 'c');
     const peer = await RawPeer.open(server, version);
     const all = await pages(peer, 'resources/list', 'resources');
-    expect(all.map((page) => page.map((item) => item.uri))).toEqual([['test://r', 'a://0'], ['a://1', 'a://2'], ['c://0', 'c://1']]);
+    expect(all.map((page) => page.map((item) => item.uri))).toEqual([
+      ['test://r', 'a://0'],
+      ['a://1', 'a://2'],
+      ['c://0', 'c://1'],
+    ]);
   });
 
   it('show each caller the items it may see, page by page', async () => {
     const server = new McpServer({ name: 'rules', version: '1' }, { pageSize: 2 });
-    for (let index = 0; index < 6; index++) server.registerTool(`t${index}`, { visible: ({ principal }) => principal === 'all' || index % 2 === 0 }, () => 't');
+    for (let index = 0; index < 6; index++)
+      server.registerTool(`t${index}`, { visible: ({ principal }) => principal === 'all' || index % 2 === 0 }, () => 't');
     const all = await RawPeer.open(server, version, { info: { principal: 'all' } });
     const even = await RawPeer.open(server, version, { info: { principal: 'even' } });
     const names = async (peer: RawPeer) => (await pages(peer, 'tools/list', 'tools')).map((page) => page.map((tool) => tool.name));
-    expect(await names(all)).toEqual([['t0', 't1'], ['t2', 't3'], ['t4', 't5']]);
+    expect(await names(all)).toEqual([
+      ['t0', 't1'],
+      ['t2', 't3'],
+      ['t4', 't5'],
+    ]);
     expect(await names(even)).toEqual([['t0', 't2'], ['t4']]);
   });
 });

@@ -96,7 +96,11 @@ describe.each(ALL)('progress in %s', (version) => {
     const peer = await RawPeer.open(server, version);
     await Promise.all([1, 10].map((n) => peer.call('tools/call', { name: 'run', arguments: { n }, _meta: { progressToken: `t${n}` } })));
     for (const n of [1, 10]) {
-      expect(steps(peer).filter((step) => step.progressToken === `t${n}`).map((step) => step.progress)).toEqual([n, n + 1]);
+      expect(
+        steps(peer)
+          .filter((step) => step.progressToken === `t${n}`)
+          .map((step) => step.progress),
+      ).toEqual([n, n + 1]);
     }
   });
 
@@ -128,7 +132,11 @@ it('merges while the transport is full, and sends the last before the answer', a
     method: 'tools/call',
     params: {
       name: 'run',
-      _meta: { progressToken: 't', 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} },
+      _meta: {
+        progressToken: 't',
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
     },
   };
   const send = (message: Loose): Promise<void> => {

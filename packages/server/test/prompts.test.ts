@@ -4,13 +4,18 @@ import { completable, definePrompt, McpServer, RegistrationError, ResourceTempla
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 
 const create = (options = {}): McpServer => new McpServer({ name: 'prompts', version: '1.0.0' }, options);
-const since = (version: string, first: string): boolean => (ALL as readonly string[]).indexOf(version) >= (ALL as readonly string[]).indexOf(first);
+const since = (version: string, first: string): boolean =>
+  (ALL as readonly string[]).indexOf(version) >= (ALL as readonly string[]).indexOf(first);
 
 function createPrompts(): McpServer {
   const server = create();
   server.registerPrompt(
     'review',
-    { title: 'Review', description: 'Reviews code', argsSchema: { code: z.string().describe('The code'), language: z.string().optional() } },
+    {
+      title: 'Review',
+      description: 'Reviews code',
+      argsSchema: { code: z.string().describe('The code'), language: z.string().optional() },
+    },
     ({ code, language }) => `Review this ${language ?? 'unknown'} code: ${code}`,
   );
   server.registerPrompt('hello', {}, () => 'Say hello');
@@ -59,7 +64,11 @@ describe.each(ALL)('prompts in %s', (version) => {
 
   it('[PROMPT-006] refuses what a handler may not give', async () => {
     const server = create();
-    const bad = [{ role: 'system', content: { type: 'text', text: 'x' } }, { role: 'user', content: [{ type: 'text', text: 'x' }] }, { role: 'user' }];
+    const bad = [
+      { role: 'system', content: { type: 'text', text: 'x' } },
+      { role: 'user', content: [{ type: 'text', text: 'x' }] },
+      { role: 'user' },
+    ];
     bad.forEach((message, index) => server.registerPrompt(`p${index}`, {}, () => [message] as Loose));
     const peer = await RawPeer.open(server, version);
     for (const index of bad.keys()) expect((await peer.request('prompts/get', { name: `p${index}` })).error?.code).toBe(-32603);
@@ -87,7 +96,10 @@ describe.each(ALL)('prompts in %s', (version) => {
     server.registerPrompt('broken', {}, () => Promise.reject(new Error('secret inside')));
     const peer = await RawPeer.open(server, version);
     expect((await peer.request('prompts/get', { name: 'nobody' })).error).toEqual({ code: -32602, message: 'Unknown prompt: "nobody"' });
-    expect((await peer.request('prompts/get', { name: 'review', arguments: {} })).error).toEqual({ code: -32602, message: 'prompt "review": argument "code" is required' });
+    expect((await peer.request('prompts/get', { name: 'review', arguments: {} })).error).toEqual({
+      code: -32602,
+      message: 'prompt "review": argument "code" is required',
+    });
     expect((await peer.request('prompts/get', { name: 'broken' })).error).toEqual({ code: -32603, message: 'Internal error' });
   });
 
@@ -160,11 +172,23 @@ describe('completion', () => {
     const server = create();
     server.registerPrompt(
       'greet',
-      { argsSchema: { name: completable(z.string(), (value) => names.filter((name) => name.startsWith(value))), plain: z.string().optional() } },
+      {
+        argsSchema: {
+          name: completable(z.string(), (value) => names.filter((name) => name.startsWith(value))),
+          plain: z.string().optional(),
+        },
+      },
       ({ name }) => name,
     );
-    server.registerPrompt('topic', { argsSchema: { field: completable(z.string(), (_value, { arguments: others }) => [JSON.stringify(others ?? null)]) } }, () => 't');
-    const template = new ResourceTemplate('user://{group}/{name}', { list: undefined, complete: { name: (value, { arguments: others }) => [`${others?.['group'] ?? '?'}:${value}`] } });
+    server.registerPrompt(
+      'topic',
+      { argsSchema: { field: completable(z.string(), (_value, { arguments: others }) => [JSON.stringify(others ?? null)]) } },
+      () => 't',
+    );
+    const template = new ResourceTemplate('user://{group}/{name}', {
+      list: undefined,
+      complete: { name: (value, { arguments: others }) => [`${others?.['group'] ?? '?'}:${value}`] },
+    });
     server.registerResource('user', template, {}, () => 'u');
     server.registerResource('fixed', 'fixed://x', {}, () => 'x');
     return server;
@@ -180,7 +204,9 @@ describe('completion', () => {
     expect(await told(createPrompts())).toBeUndefined();
     expect(await told(createCompletions())).toEqual(since(version, '2025-03-26') ? {} : undefined);
     const unadvertised = await RawPeer.open(createCompletions(), '2024-11-05');
-    expect((await complete(unadvertised, { type: 'ref/prompt', name: 'greet' }, 'name', 'name-149')).result.completion.values).toEqual(['name-149']);
+    expect((await complete(unadvertised, { type: 'ref/prompt', name: 'greet' }, 'name', 'name-149')).result.completion.values).toEqual([
+      'name-149',
+    ]);
   });
 
   it.each(ALL)('[COMP-005] cuts at 100 values in %s, with total and hasMore', async (version) => {
@@ -188,7 +214,10 @@ describe('completion', () => {
     const { completion } = (await complete(peer, { type: 'ref/prompt', name: 'greet' }, 'name', '')).result;
     expect(completion).toMatchObject({ total: 150, hasMore: true });
     expect(completion.values).toEqual(names.slice(0, 100));
-    expect((await complete(peer, { type: 'ref/prompt', name: 'greet' }, 'name', 'name-1')).result.completion).toMatchObject({ total: 61, hasMore: false });
+    expect((await complete(peer, { type: 'ref/prompt', name: 'greet' }, 'name', 'name-1')).result.completion).toMatchObject({
+      total: 61,
+      hasMore: false,
+    });
   });
 
   it('[COMP-003] completes variables of templates, named by the template or by a URI of its family', async () => {
@@ -211,7 +240,11 @@ describe('completion', () => {
 
   it.each(ALL)('[COMP-008] answers in %s an unknown reference or argument with -32602, and no completions with -32601', async (version) => {
     const peer = await RawPeer.open(createCompletions(), version);
-    const refs = [{ type: 'ref/prompt', name: 'nobody' }, { type: 'ref/resource', uri: 'nobody://x' }, { type: 'ref/other', name: 'greet' }];
+    const refs = [
+      { type: 'ref/prompt', name: 'nobody' },
+      { type: 'ref/resource', uri: 'nobody://x' },
+      { type: 'ref/other', name: 'greet' },
+    ];
     for (const ref of refs) expect((await complete(peer, ref, 'name', '')).error?.code).toBe(-32602);
     expect((await complete(peer, { type: 'ref/prompt', name: 'greet' }, 'nothing', '')).error?.code).toBe(-32602);
     expect((await peer.request('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' } })).error?.code).toBe(-32602);
@@ -221,8 +254,14 @@ describe('completion', () => {
 
   it('[COMP-002] takes both kinds of references, and gives nothing for an argument without suggestions', async () => {
     const peer = await RawPeer.open(createCompletions(), MODERN);
-    expect((await complete(peer, { type: 'ref/prompt', name: 'greet' }, 'plain', 'x')).result.completion).toEqual({ values: [], total: 0, hasMore: false });
-    expect((await complete(peer, { type: 'ref/resource', uri: 'user://{group}/{name}' }, 'group', 'x')).result.completion.values).toEqual([]);
+    expect((await complete(peer, { type: 'ref/prompt', name: 'greet' }, 'plain', 'x')).result.completion).toEqual({
+      values: [],
+      total: 0,
+      hasMore: false,
+    });
+    expect((await complete(peer, { type: 'ref/resource', uri: 'user://{group}/{name}' }, 'group', 'x')).result.completion.values).toEqual(
+      [],
+    );
   });
 
   it('[COMP-008] answers a failing completer with -32603', async () => {

@@ -159,7 +159,9 @@ export class RawPeer {
   }
 
   notifications(method?: string): RawMessage[] {
-    return this.received.filter((message) => message.id === undefined && message.method !== undefined && (method === undefined || message.method === method));
+    return this.received.filter(
+      (message) => message.id === undefined && message.method !== undefined && (method === undefined || message.method === method),
+    );
   }
 
   requests(): RawMessage[] {

@@ -4,13 +4,19 @@ import { defineResource, McpServer, RegistrationError, ResourceTemplate } from '
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 
 const create = (options = {}): McpServer => new McpServer({ name: 'resources', version: '1.0.0' }, options);
-const since = (version: string, first: string): boolean => (ALL as readonly string[]).indexOf(version) >= (ALL as readonly string[]).indexOf(first);
+const since = (version: string, first: string): boolean =>
+  (ALL as readonly string[]).indexOf(version) >= (ALL as readonly string[]).indexOf(first);
 
 function createLibrary(): McpServer {
   const server = create();
   server.registerResource('readme', 'docs://readme', { title: 'Read me', mimeType: 'text/markdown', size: 7 }, () => '# Hello');
   server.registerResource('logo', 'docs://logo', { mimeType: 'image/png' }, () => new Uint8Array([1, 2, 255]));
-  server.registerResource('book', new ResourceTemplate('book://{author}/{title}', { list: undefined }), { mimeType: 'text/plain' }, (_uri, { author, title }) => `${String(title)} by ${String(author)}`);
+  server.registerResource(
+    'book',
+    new ResourceTemplate('book://{author}/{title}', { list: undefined }),
+    { mimeType: 'text/plain' },
+    (_uri, { author, title }) => `${String(title)} by ${String(author)}`,
+  );
   return server;
 }
 
@@ -38,7 +44,10 @@ describe.each(ALL)('resources in %s', (version) => {
 
   it('[RES-005] reads text, bytes as base64, and several items', async () => {
     const server = createLibrary();
-    server.registerResource('many', 'docs://many', {}, (uri) => [{ text: 'one' }, { uri: `${uri.href}/two`, blob: 'aGk=', mimeType: 'a/b' }]);
+    server.registerResource('many', 'docs://many', {}, (uri) => [
+      { text: 'one' },
+      { uri: `${uri.href}/two`, blob: 'aGk=', mimeType: 'a/b' },
+    ]);
     const peer = await RawPeer.open(server, version);
     const contents = async (uri: string) => (await peer.call('resources/read', { uri })).contents;
     expect(await contents('docs://readme')).toEqual([{ uri: 'docs://readme', mimeType: 'text/markdown', text: '# Hello' }]);
@@ -60,7 +69,8 @@ describe.each(ALL)('resources in %s', (version) => {
     server.registerResource('none', new ResourceTemplate('maybe://{x}', { list: undefined }), {}, () => undefined);
     const peer = await RawPeer.open(server, version);
     const code = version === MODERN ? -32602 : RESOURCE_NOT_FOUND_LEGACY;
-    for (const uri of ['docs://nothing', 'maybe://x']) expect((await peer.request('resources/read', { uri })).error).toMatchObject({ code, data: { uri } });
+    for (const uri of ['docs://nothing', 'maybe://x'])
+      expect((await peer.request('resources/read', { uri })).error).toMatchObject({ code, data: { uri } });
   });
 
   it('[RES-010] never gives empty contents for what does not exist, but does for what is empty', async () => {
@@ -76,7 +86,8 @@ describe.each(ALL)('resources in %s', (version) => {
     server.registerResource('broken', 'docs://broken', {}, () => Promise.reject(new Error('disk /dev/sda1 is gone')));
     server.registerResource('wrong', 'docs://wrong', {}, () => 5 as Loose);
     const peer = await RawPeer.open(server, version);
-    for (const uri of ['docs://broken', 'docs://wrong']) expect((await peer.request('resources/read', { uri })).error).toEqual({ code: -32603, message: 'Internal error' });
+    for (const uri of ['docs://broken', 'docs://wrong'])
+      expect((await peer.request('resources/read', { uri })).error).toEqual({ code: -32603, message: 'Internal error' });
   });
 
   it.each(['not a uri', '', 'relative/path', 'docs://[bad'])('[RES-018] refuses to read %j, which is no URI', async (uri) => {
@@ -87,7 +98,12 @@ describe.each(ALL)('resources in %s', (version) => {
   it('[RES-019] hides a resource from those who may not see it, in list and read alike', async () => {
     const server = createLibrary();
     server.registerResource('secret', 'docs://secret', { visible: ({ auth }) => auth?.scopes.includes('read') === true }, () => 's');
-    server.registerResource('family', new ResourceTemplate('vault://{x}', { list: undefined }), { visible: ({ auth }) => auth !== undefined }, () => 'v');
+    server.registerResource(
+      'family',
+      new ResourceTemplate('vault://{x}', { list: undefined }),
+      { visible: ({ auth }) => auth !== undefined },
+      () => 'v',
+    );
     const insider = await RawPeer.open(server, version, { info: { principal: 'ann', auth: { principal: 'ann', scopes: ['read'] } } });
     const outsider = await RawPeer.open(server, version);
     const uris = async (peer: RawPeer) => (await peer.call('resources/list')).resources.map((each: Loose) => each.uri);
@@ -108,8 +124,18 @@ describe.each(ALL)('resources in %s', (version) => {
 
   it('lists the members that a template names, with what the template says of them', async () => {
     const server = create();
-    const list = () => ({ resources: [{ uri: 'note://1', name: 'One' }, { uri: 'note://2', mimeType: 'text/html' }] });
-    server.registerResource('note', new ResourceTemplate('note://{id}', { list }), { mimeType: 'text/plain', description: 'A note' }, () => 'n');
+    const list = () => ({
+      resources: [
+        { uri: 'note://1', name: 'One' },
+        { uri: 'note://2', mimeType: 'text/html' },
+      ],
+    });
+    server.registerResource(
+      'note',
+      new ResourceTemplate('note://{id}', { list }),
+      { mimeType: 'text/plain', description: 'A note' },
+      () => 'n',
+    );
     const peer = await RawPeer.open(server, version);
     expect((await peer.call('resources/list')).resources).toEqual([
       { uri: 'note://1', name: 'One', mimeType: 'text/plain', description: 'A note' },
@@ -127,13 +153,21 @@ describe('registering a resource', () => {
     expect(() => create().registerResource('r', uri, {}, () => 'r')).not.toThrow();
   });
 
-  it.each([{ audience: ['robot'] }, { priority: 1.5 }, { priority: -1 }, { lastModified: 'yesterday' }] as Loose[])('[RES-022] refuses the annotations %j', (annotations) => {
-    expect(() => create().registerResource('r', 'test://r', { annotations }, () => 'r')).toThrow(RegistrationError);
-  });
+  it.each([{ audience: ['robot'] }, { priority: 1.5 }, { priority: -1 }, { lastModified: 'yesterday' }] as Loose[])(
+    '[RES-022] refuses the annotations %j',
+    (annotations) => {
+      expect(() => create().registerResource('r', 'test://r', { annotations }, () => 'r')).toThrow(RegistrationError);
+    },
+  );
 
   it.each(ALL)('[RES-022] shows good annotations in %s, with lastModified where the revision has it', async (version) => {
     const server = create();
-    server.registerResource('r', 'test://r', { annotations: { audience: ['user'], priority: 0.5, lastModified: '2025-01-12T15:00:58Z' } }, () => 'r');
+    server.registerResource(
+      'r',
+      'test://r',
+      { annotations: { audience: ['user'], priority: 0.5, lastModified: '2025-01-12T15:00:58Z' } },
+      () => 'r',
+    );
     const peer = await RawPeer.open(server, version);
     const [{ annotations }] = (await peer.call('resources/list')).resources;
     expect(annotations).toMatchObject({ audience: ['user'], priority: 0.5 });
@@ -143,12 +177,17 @@ describe('registering a resource', () => {
   it('refuses an address or a template name that is taken', () => {
     const server = createLibrary();
     expect(() => server.registerResource('other', 'docs://readme', {}, () => 'r')).toThrow(RegistrationError);
-    expect(() => server.registerResource('book', new ResourceTemplate('other://{x}', { list: undefined }), {}, () => 'r')).toThrow(RegistrationError);
+    expect(() => server.registerResource('book', new ResourceTemplate('other://{x}', { list: undefined }), {}, () => 'r')).toThrow(
+      RegistrationError,
+    );
   });
 
   it('takes resources as values', async () => {
     const server = create({
-      resources: { one: defineResource('test://one', {}, () => 'one'), all: defineResource(new ResourceTemplate('test://all/{x}', { list: undefined }), {}, (_uri, { x }) => String(x)) },
+      resources: {
+        one: defineResource('test://one', {}, () => 'one'),
+        all: defineResource(new ResourceTemplate('test://all/{x}', { list: undefined }), {}, (_uri, { x }) => String(x)),
+      },
     });
     const peer = await RawPeer.open(server, MODERN);
     expect((await peer.call('resources/read', { uri: 'test://one' })).contents[0].text).toBe('one');
@@ -239,7 +278,8 @@ describe.each(LEGACY)('subscriptions to resources in %s', (version) => {
 
 it('[RES-015] has no resources/subscribe in the modern era', async () => {
   const peer = await RawPeer.open(createLibrary(), MODERN);
-  for (const method of ['resources/subscribe', 'resources/unsubscribe']) expect((await peer.request(method, { uri: 'docs://readme' })).error?.code).toBe(-32601);
+  for (const method of ['resources/subscribe', 'resources/unsubscribe'])
+    expect((await peer.request(method, { uri: 'docs://readme' })).error?.code).toBe(-32601);
 });
 
 describe('caching', () => {

@@ -37,7 +37,14 @@ const outcomes: [string, () => unknown][] = [
   ['an object whose getter throws', () => throwing],
   ['a Date', () => new Date()],
   ['a Map', () => new Map([['a', 1]])],
-  ['a thenable that throws', () => ({ then: () => { throw new Error('then'); } })],
+  [
+    'a thenable that throws',
+    () => ({
+      then: () => {
+        throw new Error('then');
+      },
+    }),
+  ],
   ['a rejected promise', () => Promise.reject(new Error('late'))],
   ['a rejection without a reason', () => Promise.reject()],
 ];
@@ -47,39 +54,85 @@ const thrown: [string, () => unknown][] = [
   ['null', () => null],
   ['undefined', () => undefined],
   ['a number', () => 5],
-  ['an object whose getters throw', () => ({ get message() { throw new Error('m'); }, get code() { throw new Error('c'); }, get name() { throw new Error('n'); } })],
-  ['an error whose message throws', () => Object.defineProperty(new Error('x'), 'message', { get: () => { throw new Error('m'); } })],
-  ['a proxy that refuses all', () => new Proxy({}, { get: () => { throw new Error('p'); }, has: () => { throw new Error('h'); }, getPrototypeOf: () => { throw new Error('g'); } })],
-  ['an aborted signal\'s reason', () => AbortSignal.abort().reason],
+  [
+    'an object whose getters throw',
+    () => ({
+      get message() {
+        throw new Error('m');
+      },
+      get code() {
+        throw new Error('c');
+      },
+      get name() {
+        throw new Error('n');
+      },
+    }),
+  ],
+  [
+    'an error whose message throws',
+    () =>
+      Object.defineProperty(new Error('x'), 'message', {
+        get: () => {
+          throw new Error('m');
+        },
+      }),
+  ],
+  [
+    'a proxy that refuses all',
+    () =>
+      new Proxy(
+        {},
+        {
+          get: () => {
+            throw new Error('p');
+          },
+          has: () => {
+            throw new Error('h');
+          },
+          getPrototypeOf: () => {
+            throw new Error('g');
+          },
+        },
+      ),
+  ],
+  ["an aborted signal's reason", () => AbortSignal.abort().reason],
 ];
 
 describe.each(ALL)('in %s', (version) => {
-  it.each([...outcomes, ...thrown.map(([what, make]) => [`a throw of ${what}`, () => { throw make(); }] as [string, () => unknown])])(
-    '[ROBUSTNESS-4] a handler that gives %s gets exactly one answer to its request',
-    async (_what, give) => {
-      const server = new McpServer({ name: 'odd', version: '1' });
-      server.registerTool('odd', {}, give as Loose);
-      server.registerTool('oddLater', {}, (async () => give()) as Loose);
-      server.registerResource('odd', 'test://odd', {}, give as Loose);
-      server.registerPrompt('odd', {}, give as Loose);
-      server.server.setRequestHandler('acme/odd', give as Loose);
-      const peer = await RawPeer.open(server, version);
-      const requests: [string, Loose][] = [
-        ['tools/call', { name: 'odd' }],
-        ['tools/call', { name: 'oddLater' }],
-        ['resources/read', { uri: 'test://odd' }],
-        ['prompts/get', { name: 'odd' }],
-        ['acme/odd', {}],
-      ];
-      for (const [index, [method, params]] of requests.entries()) {
-        const answer = await peer.request(method, params, `id-${index}`);
-        expect('result' in answer !== 'error' in answer).toBe(true);
-      }
-      await peer.settle();
-      for (const index of requests.keys()) expect(peer.answersTo(`id-${index}`)).toHaveLength(1);
-      expect((await peer.request('no/such')).error?.code).toBe(-32601);
-    },
-  );
+  it.each([
+    ...outcomes,
+    ...thrown.map(
+      ([what, make]) =>
+        [
+          `a throw of ${what}`,
+          () => {
+            throw make();
+          },
+        ] as [string, () => unknown],
+    ),
+  ])('[ROBUSTNESS-4] a handler that gives %s gets exactly one answer to its request', async (_what, give) => {
+    const server = new McpServer({ name: 'odd', version: '1' });
+    server.registerTool('odd', {}, give as Loose);
+    server.registerTool('oddLater', {}, (async () => give()) as Loose);
+    server.registerResource('odd', 'test://odd', {}, give as Loose);
+    server.registerPrompt('odd', {}, give as Loose);
+    server.server.setRequestHandler('acme/odd', give as Loose);
+    const peer = await RawPeer.open(server, version);
+    const requests: [string, Loose][] = [
+      ['tools/call', { name: 'odd' }],
+      ['tools/call', { name: 'oddLater' }],
+      ['resources/read', { uri: 'test://odd' }],
+      ['prompts/get', { name: 'odd' }],
+      ['acme/odd', {}],
+    ];
+    for (const [index, [method, params]] of requests.entries()) {
+      const answer = await peer.request(method, params, `id-${index}`);
+      expect('result' in answer !== 'error' in answer).toBe(true);
+    }
+    await peer.settle();
+    for (const index of requests.keys()) expect(peer.answersTo(`id-${index}`)).toHaveLength(1);
+    expect((await peer.request('no/such')).error?.code).toBe(-32601);
+  });
 
   it('[ROBUSTNESS-4] a handler that settles late after its bound gets no second answer', async () => {
     const gate = defer();
@@ -98,8 +151,16 @@ describe.each(ALL)('in %s', (version) => {
       await new Promise((resolve) => setTimeout(resolve, (n * 7) % 5));
       return `${ctx.principal} ${n}`;
     });
-    const peers = await Promise.all(Array.from({ length: 10 }, (_, index) => RawPeer.open(server, version, { info: { principal: `p${index}` } })));
-    const answers = await Promise.all(peers.flatMap((peer, p) => Array.from({ length: 20 }, (_, n) => peer.request('tools/call', { name: 'who', arguments: { n } }, n).then((answer) => [`p${p} ${n}`, answer.result.content[0].text]))));
+    const peers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => RawPeer.open(server, version, { info: { principal: `p${index}` } })),
+    );
+    const answers = await Promise.all(
+      peers.flatMap((peer, p) =>
+        Array.from({ length: 20 }, (_, n) =>
+          peer.request('tools/call', { name: 'who', arguments: { n } }, n).then((answer) => [`p${p} ${n}`, answer.result.content[0].text]),
+        ),
+      ),
+    );
     for (const [expected, got] of answers) expect(got).toBe(expected);
   });
 
@@ -116,7 +177,12 @@ describe.each(ALL)('in %s', (version) => {
     gate.resolve();
     expect((await text).result.content[0].text).toBe('text');
     await number;
-    expect(peer.answersTo(9001).filter((message) => message.result).map((message) => message.result.content[0].text)).toEqual(['number']);
+    expect(
+      peer
+        .answersTo(9001)
+        .filter((message) => message.result)
+        .map((message) => message.result.content[0].text),
+    ).toEqual(['number']);
   });
 
   it('[ROBUSTNESS-5] a client that leaves in mid-call harms nobody', async () => {
@@ -150,16 +216,22 @@ describe.each(ALL)('in %s', (version) => {
       new Error('api_key=hunter2hunter2 is wrong'),
       new Error('token: hunter2 was refused'),
       new Error(`first line\n    at Object.<anonymous> (/srv/app/db.js:10:3)`),
-      Object.assign(new Error('ENOENT: no such file or directory, open \'/etc/shadow\''), { code: 'ENOENT' }),
-      new TypeError('Cannot read properties of undefined (reading \'password\')'),
+      Object.assign(new Error("ENOENT: no such file or directory, open '/etc/shadow'"), { code: 'ENOENT' }),
+      new TypeError("Cannot read properties of undefined (reading 'password')"),
       '/home/ann/thrown/text',
       { secret: 'hunter2' },
     ];
     const server = new McpServer({ name: 'leaky', version: '1' }, { logger });
     words.forEach((word, index) => {
-      server.registerTool(`t${index}`, {}, () => { throw word; });
-      server.registerPrompt(`p${index}`, {}, () => { throw word; });
-      server.registerResource(`r${index}`, `test://${index}`, {}, () => { throw word; });
+      server.registerTool(`t${index}`, {}, () => {
+        throw word;
+      });
+      server.registerPrompt(`p${index}`, {}, () => {
+        throw word;
+      });
+      server.registerResource(`r${index}`, `test://${index}`, {}, () => {
+        throw word;
+      });
     });
     const peer = await RawPeer.open(server, version);
     const seen: string[] = [];
@@ -177,9 +249,13 @@ describe.each(ALL)('in %s', (version) => {
 
   it('[ROBUSTNESS-14] the words that an author means for the model still reach it', async () => {
     const server = new McpServer({ name: 's', version: '1' }, {});
-    server.registerTool('t', {}, () => { throw new Error('No flights from Oslo to Rome on 2026-01-01'); });
+    server.registerTool('t', {}, () => {
+      throw new Error('No flights from Oslo to Rome on 2026-01-01');
+    });
     const own = new McpServer({ name: 's', version: '1' }, { describeError: () => 'our own words' });
-    own.registerTool('t', {}, () => { throw new TypeError('inside'); });
+    own.registerTool('t', {}, () => {
+      throw new TypeError('inside');
+    });
     expect((await (await RawPeer.open(server, version)).callTool('t')).content[0].text).toBe('No flights from Oslo to Rome on 2026-01-01');
     expect((await (await RawPeer.open(own, version)).callTool('t')).content[0].text).toBe('our own words');
   });
@@ -192,8 +268,13 @@ describe.each(ALL)('in %s', (version) => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       expect((await peer.request('tools/call', { name })).error?.code).toBe(-32602);
       expect((await peer.request('prompts/get', { name })).error?.code).toBe(-32602);
-      expect((await peer.request('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name, value: '' } })).error?.code).toBe(-32602);
-      expect((await peer.request('completion/complete', { ref: { type: 'ref/resource', uri: 'test://{x}' }, argument: { name, value: '' } })).error?.code).toBe(-32602);
+      expect(
+        (await peer.request('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name, value: '' } })).error?.code,
+      ).toBe(-32602);
+      expect(
+        (await peer.request('completion/complete', { ref: { type: 'ref/resource', uri: 'test://{x}' }, argument: { name, value: '' } }))
+          .error?.code,
+      ).toBe(-32602);
     }
   });
 

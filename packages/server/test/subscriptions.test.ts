@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryMessageBus } from '@mortise/protocol';
-import { McpServer } from '@mortise/server';
+import type { McpServer } from '@mortise/server';
 import { LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { createCalculator, defer, MemoryLogger } from './support.ts';
 
@@ -56,17 +56,24 @@ describe('subscriptions/listen', () => {
     await server.sendResourceUpdated({ uri: 'test://r' });
     await peer.nextNotification('notifications/prompts/list_changed');
     await peer.settle();
-    expect(peer.notifications().map((message) => message.method).toSorted()).toEqual([
-      'notifications/prompts/list_changed',
-      'notifications/resources/updated',
-      'notifications/subscriptions/acknowledged',
-    ]);
+    expect(
+      peer
+        .notifications()
+        .map((message) => message.method)
+        .toSorted(),
+    ).toEqual(['notifications/prompts/list_changed', 'notifications/resources/updated', 'notifications/subscriptions/acknowledged']);
   });
 
   it('[SUB-005] acknowledges the part that is offered, and leaves out the rest', async () => {
     const server = createCalculator({ capabilities: { tools: { listChanged: false } } });
     const peer = await RawPeer.open(server, MODERN);
-    const wish = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ['test://r'], 'com.example/own': 1 };
+    const wish = {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true,
+      resourceSubscriptions: ['test://r'],
+      'com.example/own': 1,
+    };
     expect((await listen(peer, wish)).ack.notifications).toEqual({});
     const full = await RawPeer.open(createFull(), MODERN);
     expect((await listen(full, { ...wish, resourceSubscriptions: ['test://r', 'test://s'] })).ack.notifications).toEqual({
@@ -79,7 +86,14 @@ describe('subscriptions/listen', () => {
 
   it('[SUB-001] refuses a filter of another shape', async () => {
     const peer = await RawPeer.open(createFull(), MODERN);
-    for (const notifications of [undefined, [], 'all', { toolsListChanged: 'yes' }, { resourceSubscriptions: 'test://r' }, { resourceSubscriptions: [5] }] as Loose[]) {
+    for (const notifications of [
+      undefined,
+      [],
+      'all',
+      { toolsListChanged: 'yes' },
+      { resourceSubscriptions: 'test://r' },
+      { resourceSubscriptions: [5] },
+    ] as Loose[]) {
       expect((await peer.request('subscriptions/listen', notifications === undefined ? {} : { notifications })).error?.code).toBe(-32602);
     }
   });
@@ -89,7 +103,10 @@ describe('subscriptions/listen', () => {
     const peer = await RawPeer.open(server, MODERN);
     await listen(peer, { resourceSubscriptions: ['test://r'] }, 3);
     await server.sendResourceUpdated({ uri: 'test://r' });
-    expect((await peer.nextNotification('notifications/resources/updated')).params).toEqual({ uri: 'test://r', _meta: { [SUBSCRIPTION_ID]: 3 } });
+    expect((await peer.nextNotification('notifications/resources/updated')).params).toEqual({
+      uri: 'test://r',
+      _meta: { [SUBSCRIPTION_ID]: 3 },
+    });
   });
 
   it('[SUB-008] keeps several subscriptions of one connection apart', async () => {
@@ -146,7 +163,12 @@ describe('subscriptions/listen', () => {
     gate.resolve();
     await Promise.all([closed, call]);
     await peer.settle();
-    expect(peer.notifications('notifications/cancelled').map((message) => message.params.requestId).toSorted()).toEqual(['one', 'two']);
+    expect(
+      peer
+        .notifications('notifications/cancelled')
+        .map((message) => message.params.requestId)
+        .toSorted(),
+    ).toEqual(['one', 'two']);
   });
 
   it('[SUB-009] carries neither progress nor log messages of other requests', async () => {
@@ -178,7 +200,9 @@ describe('subscriptions/listen', () => {
 
   it('is bounded in the resources that it names', async () => {
     const peer = await RawPeer.open(createFull({ maxSubscriptions: 2 }), MODERN);
-    expect((await peer.request('subscriptions/listen', { notifications: { resourceSubscriptions: ['a:1', 'a:2', 'a:3'] } })).error?.code).toBe(-32602);
+    expect(
+      (await peer.request('subscriptions/listen', { notifications: { resourceSubscriptions: ['a:1', 'a:2', 'a:3'] } })).error?.code,
+    ).toBe(-32602);
   });
 
   it('turns change notifications that a handler sends into events for those who listen', async () => {
@@ -279,7 +303,10 @@ describe('slow listeners', () => {
       },
     };
     const uris = ['test://1', 'test://2'];
-    const answer = server.handle({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: params({ resourceSubscriptions: uris }) }, call);
+    const answer = server.handle(
+      { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: params({ resourceSubscriptions: uris }) },
+      call,
+    );
     await new Promise((resolve) => setImmediate(resolve));
     for (let round = 0; round < 100; round++) for (const uri of uris) await server.sendResourceUpdated({ uri });
     expect(sent).toEqual(['notifications/subscriptions/acknowledged']);
@@ -298,7 +325,10 @@ describe('slow listeners', () => {
     const uris = Array.from({ length: 10 }, (_, index) => `test://${index}`);
     const controller = new AbortController();
     const call = { principal: 'x', signal: controller.signal, isCancelled: false, send: () => new Promise<void>(() => undefined) };
-    const answer = server.handle({ jsonrpc: '2.0', id: 'slow', method: 'subscriptions/listen', params: params({ resourceSubscriptions: uris }) }, call);
+    const answer = server.handle(
+      { jsonrpc: '2.0', id: 'slow', method: 'subscriptions/listen', params: params({ resourceSubscriptions: uris }) },
+      call,
+    );
     await new Promise((resolve) => setImmediate(resolve));
     for (const uri of uris) await server.sendResourceUpdated({ uri });
     expect(await answer).toMatchObject({ id: 'slow', result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID]: 'slow' } } });

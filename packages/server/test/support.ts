@@ -23,7 +23,8 @@ export function defer<T = void>(): Deferred<T> {
 
 /** Keeps what was logged. */
 export class MemoryLogger implements Logger {
-  readonly lines: { readonly level: LogLevel; readonly message: string; readonly data: Readonly<Record<string, unknown>> | undefined }[] = [];
+  readonly lines: { readonly level: LogLevel; readonly message: string; readonly data: Readonly<Record<string, unknown>> | undefined }[] =
+    [];
 
   log(level: LogLevel, message: string, data?: Readonly<Record<string, unknown>>): void {
     this.lines.push({ level, message, data });
@@ -35,7 +36,12 @@ export function createCalculator(options: McpServerOptions = {}): McpServer {
   const server = new McpServer({ name: 'calculator', version: '1.0.0' }, options);
   server.registerTool(
     'add',
-    { title: 'Addition', description: 'Adds two numbers', inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } },
+    {
+      title: 'Addition',
+      description: 'Adds two numbers',
+      inputSchema: { a: z.number(), b: z.number() },
+      outputSchema: { sum: z.number() },
+    },
     ({ a, b }) => ({ structuredContent: { sum: a + b } }),
   );
   return server;

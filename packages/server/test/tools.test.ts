@@ -6,13 +6,15 @@ import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { createCalculator, MemoryLogger } from './support.ts';
 
 const create = (options = {}): McpServer => new McpServer({ name: 'tools', version: '1.0.0' }, options);
-const since = (version: string, first: string): boolean => (ALL as readonly string[]).indexOf(version) >= (ALL as readonly string[]).indexOf(first);
+const since = (version: string, first: string): boolean =>
+  (ALL as readonly string[]).indexOf(version) >= (ALL as readonly string[]).indexOf(first);
 
 describe.each(ALL)('tools in %s', (version) => {
   it('[TOOL-001] advertises the capability once a tool is registered', async () => {
     const bare = await RawPeer.attach(create(), version);
     const full = await RawPeer.attach(createCalculator(), version);
-    const told = async (peer: RawPeer) => (peer.isModern ? await peer.call('server/discover') : (await peer.initialize()).result).capabilities;
+    const told = async (peer: RawPeer) =>
+      (peer.isModern ? await peer.call('server/discover') : (await peer.initialize()).result).capabilities;
     expect(await told(bare)).not.toHaveProperty('tools');
     expect((await told(full)).tools).toEqual({ listChanged: true });
   });
@@ -33,7 +35,10 @@ describe.each(ALL)('tools in %s', (version) => {
     const server = create();
     server.registerTool('plain', {}, () => 'text');
     server.registerTool('block', {}, () => ({ type: 'text' as const, text: 'block' }));
-    server.registerTool('blocks', {}, () => [{ type: 'text' as const, text: 'one' }, { type: 'text' as const, text: 'two' }]);
+    server.registerTool('blocks', {}, () => [
+      { type: 'text' as const, text: 'one' },
+      { type: 'text' as const, text: 'two' },
+    ]);
     server.registerTool('structured', { outputSchema: { n: z.number() } }, () => ({ structuredContent: { n: 1 } }));
     server.registerTool('empty', {}, () => ({ content: [] }));
     const peer = await RawPeer.open(server, version);
@@ -93,7 +98,11 @@ describe.each(ALL)('tools in %s', (version) => {
     expect(await peer.callTool('throws')).toMatchObject({ isError: true, content: [{ text: 'the shop is closed' }] });
     expect(await peer.callTool('rejects')).toMatchObject({ isError: true, content: [{ text: 'no such city' }] });
     expect(await peer.callTool('says')).toMatchObject({ isError: true, content: [{ text: 'said so' }] });
-    expect((await peer.request('tools/call', { name: 'protocol' })).error).toEqual({ code: 4711, message: 'own code', data: { detail: true } });
+    expect((await peer.request('tools/call', { name: 'protocol' })).error).toEqual({
+      code: 4711,
+      message: 'own code',
+      data: { detail: true },
+    });
   });
 
   it('[TOOL-032][TOOL-033][TOOL-040] sends structuredContent and outputSchema only in shapes that the revision allows', async () => {
@@ -127,9 +136,13 @@ describe.each(ALL)('tools in %s', (version) => {
       if: { properties: { kind: { const: 'a' } } },
       then: { required: ['n'] },
     } as const;
-    server.registerTool('run', { inputSchema, outputSchema: { type: 'object', properties: { ok: { const: true } }, required: ['ok'] } }, (args) => ({
-      structuredContent: { ok: args['kind'] === 'a' },
-    }));
+    server.registerTool(
+      'run',
+      { inputSchema, outputSchema: { type: 'object', properties: { ok: { const: true } }, required: ['ok'] } },
+      (args) => ({
+        structuredContent: { ok: args['kind'] === 'a' },
+      }),
+    );
     const peer = await RawPeer.open(server, version);
     const outcome = async (args: Loose) => {
       const { error, result } = await peer.request('tools/call', { name: 'run', arguments: args });
@@ -142,7 +155,10 @@ describe.each(ALL)('tools in %s', (version) => {
 
   it('does not check the output of a tool that failed', async () => {
     const server = create();
-    server.registerTool('fails', { outputSchema: { n: z.number() } }, () => ({ isError: true, content: [{ type: 'text', text: 'sorry' }] }));
+    server.registerTool('fails', { outputSchema: { n: z.number() } }, () => ({
+      isError: true,
+      content: [{ type: 'text', text: 'sorry' }],
+    }));
     const peer = await RawPeer.open(server, version);
     expect(await peer.callTool('fails')).toMatchObject({ isError: true, content: [{ text: 'sorry' }] });
   });
@@ -192,10 +208,13 @@ describe.each(ALL)('tools in %s', (version) => {
 });
 
 describe('registering a tool', () => {
-  it.each([{ src: 'http://example.com/i.png' }, { src: 'javascript:alert(1)' }, {}] as Loose[])('[ICON-001] refuses the icon %j', (icon) => {
-    expect(() => create().registerTool('t', { icons: [icon] }, () => 't')).toThrow(RegistrationError);
-    expect(() => new McpServer({ name: 'x', version: '1', icons: [icon] })).toThrow(RegistrationError);
-  });
+  it.each([{ src: 'http://example.com/i.png' }, { src: 'javascript:alert(1)' }, {}] as Loose[])(
+    '[ICON-001] refuses the icon %j',
+    (icon) => {
+      expect(() => create().registerTool('t', { icons: [icon] }, () => 't')).toThrow(RegistrationError);
+      expect(() => new McpServer({ name: 'x', version: '1', icons: [icon] })).toThrow(RegistrationError);
+    },
+  );
 
   it('[TOOL-008] refuses a schema that is none', () => {
     for (const inputSchema of [null, 'object', 5, { type: 'string' }, { type: 'nonsense' }] as Loose[]) {
@@ -224,7 +243,12 @@ describe('registering a tool', () => {
   it('[TOOL-017] does not send execution to modern clients', async () => {
     const server = create({
       extensions: [
-        { id: 'com.example/exec', toolOptions: ['support'], toolDefinition: () => ({ execution: { taskSupport: 'optional' } }), install: () => undefined },
+        {
+          id: 'com.example/exec',
+          toolOptions: ['support'],
+          toolDefinition: () => ({ execution: { taskSupport: 'optional' } }),
+          install: () => undefined,
+        },
       ],
     });
     server.registerTool('t', {}, () => 't');
@@ -245,7 +269,9 @@ describe('registering a tool', () => {
   });
 
   it('takes tools as values', async () => {
-    const add = defineTool({ inputSchema: { a: z.number() }, outputSchema: { b: z.number() } }, ({ a }) => ({ structuredContent: { b: a + 1 } }));
+    const add = defineTool({ inputSchema: { a: z.number() }, outputSchema: { b: z.number() } }, ({ a }) => ({
+      structuredContent: { b: a + 1 },
+    }));
     const server = new McpServer({ name: 'x', version: '1' }, { tools: { add } });
     server.registerTool('beside', {}, () => 'beside');
     const peer = await RawPeer.open(server, MODERN);
@@ -352,7 +378,15 @@ describe('visibility', () => {
   const server = create();
   server.registerTool('open', {}, () => 'open');
   server.registerTool('admins', { visible: ({ principal }) => principal === 'admin' }, () => 'secret');
-  server.registerTool('broken', { visible: () => { throw new Error('rule'); } }, () => 'never');
+  server.registerTool(
+    'broken',
+    {
+      visible: () => {
+        throw new Error('rule');
+      },
+    },
+    () => 'never',
+  );
 
   it.each(ALL)('shows different tools to different principals in %s, for list and call alike', async (version) => {
     const admin = await RawPeer.open(server, version, { info: { principal: 'admin' } });
@@ -380,7 +414,11 @@ describe('visibility', () => {
     expect(hidden.paramHeaders('t', 'admin')?.get('Region')).toEqual(['region']);
     expect(hidden.paramHeaders('t', 'other')).toBeUndefined();
     expect(hidden.paramHeaders('nobody', 'admin')).toBeUndefined();
-    expect([hidden.nameParam('tools/call'), hidden.nameParam('resources/read'), hidden.nameParam('tools/list')]).toEqual(['name', 'uri', undefined]);
+    expect([hidden.nameParam('tools/call'), hidden.nameParam('resources/read'), hidden.nameParam('tools/list')]).toEqual([
+      'name',
+      'uri',
+      undefined,
+    ]);
   });
 });
 

@@ -4,15 +4,19 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { ElicitRequestParams, ElicitResult } from '@mortise/protocol';
 import type { SchemaAdapter } from '@mortise/protocol/contracts';
 import type { CallFacts } from '../call-facts.ts';
-import { toAskOptions } from '../call-context.ts';
 import type { AskOptions, ElicitFormRequest } from '../context.ts';
 import { InvalidAnswerError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import type { ObjectSchema } from '../schema/infer.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
+import { toAskOptions } from './ask-options.ts';
 
 /** @throws {InvalidAnswerError} `ERR_INVALID_ANSWER`: the user's client sent what the form does not allow. */
-export async function elicit(facts: CallFacts, params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams, options?: AskOptions): Promise<unknown> {
+export async function elicit(
+  facts: CallFacts,
+  params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams,
+  options?: AskOptions,
+): Promise<unknown> {
   if (params.mode === 'url') return facts.run.ask({ method: 'elicitation/create', params, ...toAskOptions(options) });
   const { requestedSchema, ...rest } = params as ElicitFormRequest<ObjectSchema>;
   const adapter = toSchemaAdapter(requestedSchema, 'elicitation', 'form', { validator: facts.core.options.validator });

@@ -13,7 +13,10 @@ import { ClientCapabilityError } from '../errors.ts';
 export function requireClientCapability(ask: Ask, revision: Revision, declared: ClientCapabilities): void {
   const name = missingCapability(declared, neededFor(ask, revision));
   if (name === undefined) return;
-  throw new ClientCapabilityError(`"${ask.method}" needs the client capability "${name}", which this client does not declare`, toCapabilities(name));
+  throw new ClientCapabilityError(
+    `"${ask.method}" needs the client capability "${name}", which this client does not declare`,
+    toCapabilities(name),
+  );
 }
 
 /** Dotted names, the outer before the inner. */
@@ -25,6 +28,7 @@ function neededFor(ask: Ask, revision: Revision): readonly string[] {
 
 function innerNeeds({ method, params = {} }: Ask): readonly string[] {
   if (method === 'elicitation/create') return [params['mode'] === 'url' ? 'elicitation.url' : 'elicitation.form'];
-  if (method === 'sampling/createMessage' && (params['tools'] !== undefined || params['toolChoice'] !== undefined)) return ['sampling.tools'];
+  if (method === 'sampling/createMessage' && (params['tools'] !== undefined || params['toolChoice'] !== undefined))
+    return ['sampling.tools'];
   return [];
 }

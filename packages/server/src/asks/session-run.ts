@@ -58,11 +58,13 @@ class SessionRun implements HandlerRun {
   #findSession({ method }: Ask): Session {
     const { session, revision } = this.#call;
     const exists = findRequest(revision, method, 'server') !== undefined || !isKnownRequest(method);
-    if (!exists) throw new AskUnavailableError(`"${method}" does not exist in ${revision.version}, which this client speaks: do without it`);
+    if (!exists)
+      throw new AskUnavailableError(`"${method}" does not exist in ${revision.version}, which this client speaks: do without it`);
     if (!session?.link.canRequest) {
       throw new AskUnavailableError(`"${method}" cannot reach this client: sessions are off for this host, switch them on to ask`);
     }
-    if (!session.isReady) throw new AskUnavailableError(`"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
+    if (!session.isReady)
+      throw new AskUnavailableError(`"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
     return session;
   }
 }

@@ -11,10 +11,22 @@ const NOTHING: JsonObject = Object.freeze({});
 /** Gives a server the methods of the handshake and of sessions. */
 export function addSessionMethods(core: ServerCore): void {
   core.setMethod('initialize', quick(initialize));
-  core.setMethod('ping', quick(() => NOTHING));
-  core.setMethod('logging/setLevel', quick((params, call) => setLevel(params['level'] as LogLevel, call)));
-  core.setMethod('resources/subscribe', quick((params, call) => subscribe(String(params['uri']), call)));
-  core.setMethod('resources/unsubscribe', quick((params, call) => unsubscribe(String(params['uri']), call)));
+  core.setMethod(
+    'ping',
+    quick(() => NOTHING),
+  );
+  core.setMethod(
+    'logging/setLevel',
+    quick((params, call) => setLevel(params['level'] as LogLevel, call)),
+  );
+  core.setMethod(
+    'resources/subscribe',
+    quick((params, call) => subscribe(String(params['uri']), call)),
+  );
+  core.setMethod(
+    'resources/unsubscribe',
+    quick((params, call) => unsubscribe(String(params['uri']), call)),
+  );
 }
 
 function quick(run: MethodFn): MethodEntry {

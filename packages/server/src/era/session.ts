@@ -200,7 +200,9 @@ export class Session implements TopicListener {
     const method = isUpdate ? 'notifications/resources/updated' : `notifications/${event.topic}`;
     const payload = event.payload as JsonObject | undefined;
     const uri = payload?.['uri'];
-    const params: JsonObject | undefined = isUpdate ? { uri: typeof uri === 'string' ? uri : event.topic.slice('resource:'.length) } : undefined;
+    const params: JsonObject | undefined = isUpdate
+      ? { uri: typeof uri === 'string' ? uri : event.topic.slice('resource:'.length) }
+      : undefined;
     this.tell({ jsonrpc: '2.0', method, ...(params ? { params } : {}) }, isUpdate ? `${method} ${String(params?.['uri'])}` : method);
   }
 
@@ -276,19 +278,28 @@ export class Session implements TopicListener {
       ...(revision ? ['send "initialize" first'] : []),
       ...(modern.length > 0 ? [`name the protocol version (${modern.join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`] : []),
     ];
-    throw new ProtocolError(INVALID_PARAMS, `"${method.slice(0, 100)}" came before a protocol version was agreed on: ${ways.join(', or ')}`, {
-      supported: this.core.versions,
-    });
+    throw new ProtocolError(
+      INVALID_PARAMS,
+      `"${method.slice(0, 100)}" came before a protocol version was agreed on: ${ways.join(', or ')}`,
+      {
+        supported: this.core.versions,
+      },
+    );
   }
 
   #negotiate(request: JsonRpcRequest): Revision {
-    if (this.#revision) throw new ProtocolError(INVALID_REQUEST, 'This session is already initialized: open another connection for another session');
+    if (this.#revision)
+      throw new ProtocolError(INVALID_REQUEST, 'This session is already initialized: open another connection for another session');
     const revision = negotiateLegacy(request.params?.['protocolVersion'], this.core.revisions);
     if (revision) return revision;
     const { versions } = this.core;
-    throw new ProtocolError(methodNotFoundError('initialize').rpcCode, `"initialize" is not spoken here: the supported protocol versions are ${versions.join(', ')}`, {
-      supported: versions,
-    });
+    throw new ProtocolError(
+      methodNotFoundError('initialize').rpcCode,
+      `"initialize" is not spoken here: the supported protocol versions are ${versions.join(', ')}`,
+      {
+        supported: versions,
+      },
+    );
   }
 }
 

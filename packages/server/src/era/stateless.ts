@@ -1,7 +1,15 @@
 /** The modern era: each request says all there is to know about it, and nothing is remembered from one to the next. */
 
 import type { JsonObject, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import { checkClientParams, findRevision, invalidParamsError, readRequestMeta, type Revision, revisionsOf, unsupportedVersionError } from '@mortise/protocol';
+import {
+  checkClientParams,
+  findRevision,
+  invalidParamsError,
+  readRequestMeta,
+  type Revision,
+  revisionsOf,
+  unsupportedVersionError,
+} from '@mortise/protocol';
 import type { ExchangeCall } from '@mortise/protocol/contracts';
 import { type Answer, answer, toErrorAnswer } from '../answer.ts';
 import { metaOf, paramsOf, RequestCall } from '../request-call.ts';
@@ -53,7 +61,11 @@ export function addDiscovery(core: ServerCore): void {
     isBounded: true,
     run(_params, call): JsonObject {
       const { instructions } = core.options;
-      const capabilities = core.capabilities.tellTo(call.revision, { via: call.via, isAuthenticated: call.auth !== undefined, hasWayBack: true });
+      const capabilities = core.capabilities.tellTo(call.revision, {
+        via: call.via,
+        isAuthenticated: call.auth !== undefined,
+        hasWayBack: true,
+      });
       return {
         supportedVersions: core.versions,
         capabilities,

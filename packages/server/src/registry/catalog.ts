@@ -151,7 +151,8 @@ export class Catalog<Item extends CatalogItem> {
     const cursor = call.params['cursor'];
     if (cursor === undefined) return '0';
     const position = this.#init.core.cursors.decode(this.#init.method, String(cursor));
-    if (position === undefined) throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
+    if (position === undefined)
+      throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
     return position;
   }
 
@@ -209,6 +210,7 @@ export class Catalog<Item extends CatalogItem> {
   }
 
   #requireFree(key: string): void {
-    if (this.#slots.has(key)) throw new RegistrationError(`${this.#init.noun} "${key}" is registered already: choose another name, or update or remove the first`);
+    if (this.#slots.has(key))
+      throw new RegistrationError(`${this.#init.noun} "${key}" is registered already: choose another name, or update or remove the first`);
   }
 }

@@ -21,13 +21,17 @@ const ISO_8601 = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[
  */
 export function checkShown(owner: string, { icons = [], annotations = {} }: Shown): void {
   for (const { src } of icons) {
-    if (typeof src !== 'string' || !ICON_SCHEMES.test(src)) throw new RegistrationError(`${owner}: each icon needs a "src" that begins with "https://" or "data:"`);
+    if (typeof src !== 'string' || !ICON_SCHEMES.test(src))
+      throw new RegistrationError(`${owner}: each icon needs a "src" that begins with "https://" or "data:"`);
   }
   const { audience = [], priority, lastModified } = annotations;
   const stranger = audience.find((role) => role !== 'user' && role !== 'assistant');
-  if (stranger !== undefined) throw new RegistrationError(`${owner}: "audience" may name "user" and "assistant", got ${JSON.stringify(stranger)}`);
-  if (priority !== undefined && !(priority >= 0 && priority <= 1)) throw new RegistrationError(`${owner}: "priority" must lie between 0 and 1, got ${String(priority)}`);
-  if (lastModified !== undefined && !ISO_8601.test(lastModified)) throw new RegistrationError(`${owner}: "lastModified" must be a date of ISO 8601, got ${JSON.stringify(lastModified)}`);
+  if (stranger !== undefined)
+    throw new RegistrationError(`${owner}: "audience" may name "user" and "assistant", got ${JSON.stringify(stranger)}`);
+  if (priority !== undefined && !(priority >= 0 && priority <= 1))
+    throw new RegistrationError(`${owner}: "priority" must lie between 0 and 1, got ${String(priority)}`);
+  if (lastModified !== undefined && !ISO_8601.test(lastModified))
+    throw new RegistrationError(`${owner}: "lastModified" must be a date of ISO 8601, got ${JSON.stringify(lastModified)}`);
 }
 
 /** @throws {RegistrationError} `ERR_REGISTRATION`: not an absolute URI of RFC 3986. */

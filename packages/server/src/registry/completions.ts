@@ -18,7 +18,10 @@ export function addCompletions(core: ServerCore, prompts: Prompts, resources: Re
     isBounded: true,
     run: async (params, call) => {
       const { ref, argument, context } = params as unknown as CompleteRequestParams;
-      const completer = ref.type === 'ref/prompt' ? findOfPrompt(prompts, ref.name, argument.name, call) : findOfTemplate(resources, ref.uri, argument.name, call);
+      const completer =
+        ref.type === 'ref/prompt'
+          ? findOfPrompt(prompts, ref.name, argument.name, call)
+          : findOfTemplate(resources, ref.uri, argument.name, call);
       if (!completer) return NOTHING;
       const answer = await completer(argument.value, { arguments: context?.arguments }, new CallContext(call));
       return { completion: toCompletion(answer) };

@@ -10,7 +10,11 @@ import type { ResourceItem, TemplateItem } from './resource-items.ts';
 /** Positions among templates' members: the template's place and how many of its members were shown. */
 const MEMBER_POSITION = /^t(\d+):(\d+)$/;
 
-export function listResources(resources: Catalog<ResourceItem>, templates: Catalog<TemplateItem>, call: RequestCall): JsonObject | Promise<JsonObject> {
+export function listResources(
+  resources: Catalog<ResourceItem>,
+  templates: Catalog<TemplateItem>,
+  call: RequestCall,
+): JsonObject | Promise<JsonObject> {
   const listable = [...templates.items].filter(({ template }) => template.listCallback);
   if (listable.length === 0) return resources.list(call);
   return listWithMembers(resources, templates, listable, call);

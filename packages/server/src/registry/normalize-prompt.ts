@@ -30,7 +30,8 @@ function toResult(value: unknown, name: string): JsonObject {
 function checkMessage(message: JsonValue, name: string): void {
   const { role, content } = isJsonObject(message) ? message : {};
   if (role !== 'user' && role !== 'assistant') throw fault(name, 'each message must have the role "user" or "assistant"');
-  if (!isContentBlock(content)) throw fault(name, 'each message must have one block as its "content", of type text, image, audio, resource or resource_link');
+  if (!isContentBlock(content))
+    throw fault(name, 'each message must have one block as its "content", of type text, image, audio, resource or resource_link');
 }
 
 function fault(name: string, reason: string): InvalidHandlerResultError {

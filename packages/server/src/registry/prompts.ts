@@ -53,7 +53,11 @@ export class Prompts {
     if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown prompt: "${name.slice(0, 128)}"`);
     const args = (params['arguments'] ?? {}) as JsonObject;
     const outcome = await item.checkArguments(args);
-    if ('issues' in outcome) throw new ProtocolError(INVALID_PARAMS, describeIssues(outcome.issues, { owner: `prompt "${item.key}"`, part: 'argument', value: args }));
+    if ('issues' in outcome)
+      throw new ProtocolError(
+        INVALID_PARAMS,
+        describeIssues(outcome.issues, { owner: `prompt "${item.key}"`, part: 'argument', value: args }),
+      );
     const ctx = new CallContext(call);
     const value = await (item.args ? item.handler(outcome.value, ctx) : item.handler(ctx));
     return normalizePromptResult(value, item.key, item.description);
@@ -103,7 +107,8 @@ export class PromptItem implements CatalogItem {
     const config = { ...this.#config, ...changes };
     const { validator } = this.#core.options;
     checkShown(`prompt "${this.key}"`, { icons: config.icons });
-    const args = config.argsSchema === undefined ? undefined : toSchemaAdapter(config.argsSchema, 'prompt arguments', this.key, { validator });
+    const args =
+      config.argsSchema === undefined ? undefined : toSchemaAdapter(config.argsSchema, 'prompt arguments', this.key, { validator });
     return () => {
       this.#config = config;
       this.#args = args;

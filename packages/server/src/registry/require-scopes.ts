@@ -12,7 +12,11 @@ const FORBIDDEN = 403;
  *
  * @throws {ProtocolError} Naming the scopes that are needed, in `data.requiredScopes` too.
  */
-export function requireScopes(what: string, scopes: readonly string[], caller: { readonly principal: Principal; readonly auth: AuthInfo | undefined }): void {
+export function requireScopes(
+  what: string,
+  scopes: readonly string[],
+  caller: { readonly principal: Principal; readonly auth: AuthInfo | undefined },
+): void {
   if (!caller.auth && caller.principal === LOCAL) return;
   const missing = scopes.filter((scope) => !caller.auth?.scopes.includes(scope));
   if (missing.length === 0) return;

@@ -37,7 +37,13 @@ export class Resources {
     this.#core = core;
     this.#onCompleter = onCompleter;
     this.#resources = new Catalog({ core, kind: 'resources', noun: 'resource', method: 'resources/list', member: 'resources' });
-    this.#templates = new Catalog({ core, kind: 'resources', noun: 'resource template', method: 'resources/templates/list', member: 'resourceTemplates' });
+    this.#templates = new Catalog({
+      core,
+      kind: 'resources',
+      noun: 'resource template',
+      method: 'resources/templates/list',
+      member: 'resourceTemplates',
+    });
     core.setMethod('resources/list', { isBounded: true, run: (_params, call) => listResources(this.#resources, this.#templates, call) });
     core.setMethod('resources/templates/list', { isBounded: true, run: (_params, call) => this.#templates.list(call) });
     core.setMethod('resources/read', { isBounded: true, run: (params, call) => this.#read(params['uri'] as string, call) });

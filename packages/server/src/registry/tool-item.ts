@@ -100,7 +100,9 @@ export class ToolItem implements CatalogItem {
   checkArguments(args: JsonObject): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
     if (this.#input) return this.#input.validate(args);
     const [extra] = Object.keys(args);
-    return extra === undefined ? { value: undefined } : { issues: [{ message: 'is not known: this tool takes no arguments', path: [extra] }] };
+    return extra === undefined
+      ? { value: undefined }
+      : { issues: [{ message: 'is not known: this tool takes no arguments', path: [extra] }] };
   }
 
   define(revision: Revision): JsonObject {
@@ -113,7 +115,8 @@ export class ToolItem implements CatalogItem {
     if (annotations !== undefined) definition['annotations'] = annotations;
     if (icons !== undefined) definition['icons'] = icons;
     if (_meta !== undefined) definition['_meta'] = _meta;
-    for (const extension of this.#core.options.extensions ?? []) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
+    for (const extension of this.#core.options.extensions ?? [])
+      Object.assign(definition, extension.toolDefinition?.(this.options, revision));
     return definition;
   }
 }

@@ -80,7 +80,12 @@ export class Tools {
     return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, call);
   }
 
-  #runChecked(item: ToolItem, args: JsonObject, outcome: SchemaOutcome<unknown>, facts: CallFacts): CallToolResult | Promise<CallToolResult> {
+  #runChecked(
+    item: ToolItem,
+    args: JsonObject,
+    outcome: SchemaOutcome<unknown>,
+    facts: CallFacts,
+  ): CallToolResult | Promise<CallToolResult> {
     if ('issues' in outcome) return refuseArguments(item, args, outcome, facts);
     const ctx: HandlerContext = new CallContext(facts);
     const value = item.input ? item.handler(outcome.value, ctx) : item.handler(ctx);
@@ -98,7 +103,10 @@ export class Tools {
   #noticeEmbedding({ key }: ToolItem): void {
     if (this.#core.capabilities.has(NEWEST, 'resources')) return;
     this.#hasWarnedOfEmbedding = true;
-    this.#core.logger.log('warning', `tool "${key}" embeds a resource, but the server declares no resources: register them, or declare the capability`);
+    this.#core.logger.log(
+      'warning',
+      `tool "${key}" embeds a resource, but the server declares no resources: register them, or declare the capability`,
+    );
   }
 
   async #settle(item: ToolItem, result: PromiseLike<CallToolResult>, facts: CallFacts): Promise<CallToolResult> {
@@ -138,7 +146,12 @@ function toErrorResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-function refuseArguments(item: ToolItem, value: JsonObject, { issues }: SchemaOutcome<unknown> & { readonly issues: unknown }, facts: CallFacts): CallToolResult {
+function refuseArguments(
+  item: ToolItem,
+  value: JsonObject,
+  { issues }: SchemaOutcome<unknown> & { readonly issues: unknown },
+  facts: CallFacts,
+): CallToolResult {
   const message = describeIssues(issues as Parameters<typeof describeIssues>[0], { owner: `tool "${item.key}"`, part: 'argument', value });
   if (facts.revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
   throw new ProtocolError(INVALID_PARAMS, message);
@@ -165,7 +178,10 @@ class ToolHandle extends CatalogHandle<ToolItem> implements RegisteredTool {
     if (name === null) return this.remove();
     if (name !== undefined) this.#checkName(name);
     const inputSchema = paramsSchema ?? config.inputSchema;
-    const change = this.item.prepare({ ...config, ...(inputSchema === undefined ? {} : { inputSchema }) }, (handler ?? callback) as ToolFn | undefined);
+    const change = this.item.prepare(
+      { ...config, ...(inputSchema === undefined ? {} : { inputSchema }) },
+      (handler ?? callback) as ToolFn | undefined,
+    );
     this.apply(change, name, enabled);
   }
 }
