@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { INHERITED_VARIABLES } from '@mortise/transport-stdio/client';
+import { build } from 'esbuild';
+import { afterAll, expect, it } from 'vitest';
+import { makeFolder, removeFolders } from './fixture.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const readme = await readFile(path.join(root, 'README.md'), 'utf8');
+const programs = [...readme.matchAll(/```ts( run)?\n(.*?)```/gs)].map((match) => match[2] ?? '');
+
+afterAll(removeFolders);
+
+async function bundle(program: string | undefined, outfile: string): Promise<void> {
+  await build({
+    stdin: { contents: program ?? '', resolveDir: root, loader: 'ts' },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['mortise-source'],
+    banner: { js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);" },
+  });
+}
+
+it('the programs of the README print what the README says', async () => {
+  const folder = await makeFolder();
+  const files = ['server.js', 'client.mjs', 'socket.mjs'].map((name) => path.join(folder, name));
+  await Promise.all(files.map((file, index) => bundle(programs[index], file)));
+  await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
+  for (const file of files.slice(1)) {
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: folder });
+    expect(stdout).toBe("[ { type: 'text', text: '1970' } ]\n");
+    expect(readme).toContain(stdout.trim());
+  }
+});
+
+it('[TRAN-004] the README documents how a connection is established, framed and cancelled, and what is inherited', () => {
+  const section = /## Custom transports\n(.*?)\n## /s.exec(readme)?.[1] ?? '';
+  for (const subject of ['Connection', 'Framing', 'Cancellation'])
+    expect(section).toMatch(new RegExp(`^- \\*\\*${subject}\\*\\*: .{40}`, 'm'));
+  for (const names of Object.values(INHERITED_VARIABLES)) expect(readme.replaceAll('\n', ' ')).toContain(names.join(' '));
+});
+
+it('the README is at most 120 lines long', () => {
+  expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
+});

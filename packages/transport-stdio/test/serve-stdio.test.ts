@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { type Connectable, Connection } from '@mortise/jsonrpc-core';
+import { serveStdio, type ServeStdioOptions, StdioServerTransport } from '@mortise/transport-stdio/server';
+import { describe, expect, it } from 'vitest';
+
+const echo: Connectable = {
+  async connect(transport) {
+    const connection = new Connection(transport, { onRequest: ({ id, params = {} }) => ({ jsonrpc: '2.0', id, result: params }) });
+    await connection.start();
+    return connection;
+  },
+};
+
+function createStreams(): { stdin: PassThrough; stdout: PassThrough } {
+  return { stdin: new PassThrough(), stdout: new PassThrough() };
+}
+
+describe('serveStdio', () => {
+  it('serves streams that it is given, and leaves the process alone', async () => {
+    const signals = (): number[] => ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => process.listenerCount(signal));
+    const before = { signals: signals(), write: process.stdout.write };
+    const { stdin, stdout } = createStreams();
+    const serving = await serveStdio(echo, { stdin, stdout });
+    expect({ signals: signals(), write: process.stdout.write }).toEqual(before);
+    stdin.write('{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":1}}\n');
+    const [chunk] = (await once(stdout, 'data')) as [Buffer];
+    expect(chunk.toString()).toBe('{"jsonrpc":"2.0","id":1,"result":{"a":1}}\n');
+    stdin.end();
+    await serving.closed;
+    expect(stdout.writableEnded).toBe(true);
+  });
+
+  it('closes when it is told, when its signal aborts, and at the end of its scope', async () => {
+    const first = await serveStdio(echo, createStreams());
+    await first.close();
+    await first.closed;
+    const controller = new AbortController();
+    const second = await serveStdio(echo, { ...createStreams(), signal: controller.signal });
+    controller.abort();
+    await second.closed;
+    const third = await serveStdio(echo, createStreams());
+    await third[Symbol.asyncDispose]();
+    await third.closed;
+  });
+
+  it('listens for signals on streams of its own only where it is asked to', async () => {
+    const before = process.listenerCount('SIGUSR2');
+    const serving = await serveStdio(echo, { ...createStreams(), signals: ['SIGUSR2'], exitWhenDone: false });
+    expect(process.listenerCount('SIGUSR2')).toBe(before + 1);
+    process.kill(process.pid, 'SIGUSR2');
+    await serving.closed;
+    expect(process.listenerCount('SIGUSR2')).toBe(before);
+  });
+
+  it.for([-1, 501, Number.NaN])('refuses a drainMs of %s', async (drainMs) => {
+    await expect(serveStdio(echo, { ...createStreams(), drainMs })).rejects.toThrow(
+      new RangeError(`drainMs must be from 0 to 500, got ${drainMs}`),
+    );
+  });
+
+  it('rejects with the reason of a signal that is aborted already', async () => {
+    const options: ServeStdioOptions = { ...createStreams(), signal: AbortSignal.abort(new Error('not today')) };
+    await expect(serveStdio(echo, options)).rejects.toThrow('not today');
+  });
+});
+
+describe('StdioServerTransport', () => {
+  it('keeps a second transport off the standard streams of the process until the first is closed', async () => {
+    const { stdin } = createStreams();
+    const [first, second] = [new StdioServerTransport(stdin, process.stdout), new StdioServerTransport(stdin, process.stdout)];
+    await first.start();
+    await expect(second.start()).rejects.toMatchObject({ code: 'ERR_STDIO_IN_USE' });
+    await first.close();
+    const third = new StdioServerTransport(stdin, process.stdout);
+    await third.start();
+    await third.close();
+  });
+});
