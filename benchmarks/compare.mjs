@@ -144,7 +144,7 @@ const rows = [
     unit: 'us/call',
     aim: 0.85,
     systems: Object.keys(servers),
-    run: serverRow({ ...callAdd, warmUp: 1000, count: 6000, inFlight: 1 }),
+    run: serverRow({ ...callAdd, warmUp: 8000, count: 12_000, inFlight: 1 }),
   },
   {
     name: 'client over stdio, 16 in flight, CPU',
