@@ -2,7 +2,7 @@
 
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { packPackages } from './pack-packages.mjs';
 import { runCommand } from './run-command.mjs';
 
@@ -10,8 +10,8 @@ import { runCommand } from './run-command.mjs';
  * Installs packages from their tarballs as npm would from a registry.
  *
  * @param {readonly string[]} names Such as `@mortise/server`, or a package of others as `zod@^4`.
- * @returns {Promise<{ folder: string, packages: number, bytes: number, ours: number, remove: () => void }>} `packages` and
- *   `bytes` of everything below node_modules, `ours` the bytes of `@mortise/*`. Call `remove` when done with the folder.
+ * @returns {Promise<{ folder: string, names: readonly string[], packages: number, bytes: number, ours: number, remove: () => void }>}
+ *   `names`, `packages` and `bytes` of everything below node_modules, `ours` the bytes of `@mortise/*`. Call `remove` when done.
  */
 export async function installPacked(names) {
   const tarballs = new Map((await packPackages()).map(({ name, tarball }) => [name, `file:${tarball}`]));
@@ -32,7 +32,8 @@ export async function installPacked(names) {
   const installed = packagesIn(modules);
   const bytes = installed.reduce((sum, each) => sum + bytesOf(each), 0);
   const ours = installed.filter((each) => each.includes('@mortise')).reduce((sum, each) => sum + bytesOf(each), 0);
-  return { folder, packages: installed.length, bytes, ours, remove };
+  const found = installed.map((each) => relative(modules, each).split(sep).join('/'));
+  return { folder, names: found, packages: installed.length, bytes, ours, remove };
 }
 
 /** The folders of all packages below a node_modules, nested ones too. */

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { root } from './run-command.mjs';
 import { runPnpm } from './set-up.mjs';
 
-const target = join(root, '.cache/pack');
+/** Of this process alone: two may pack at a time. */
+const target = join(root, '.cache/pack', String(process.pid));
 
 /** @typedef {{ name: string, folder: string, tarball: string }} PackedPackage */
 
@@ -25,6 +26,7 @@ export function packPackages() {
 async function pack() {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
+  process.once('exit', () => rmSync(target, { recursive: true, force: true }));
   const { code, output } = await runPnpm(['--recursive', '--filter', './packages/*', 'pack', '--pack-destination', target]);
   if (code !== 0) throw new Error(`pnpm pack failed:\n${output}`);
   const tarballs = new Set(readdirSync(target));

@@ -1,0 +1,95 @@
+/**
+ * Writes `docs/revisions.md`: what each revision of the protocol has, from the `Revision` values themselves. With `--check` it
+ * writes nothing and fails where the file is not what it would write.
+ *
+ *   npx tsx --conditions mortise-source scripts/make-revisions-table.ts
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type MethodFacts, type Revision, REVISION_CHANGES, REVISIONS } from '@mortise/protocol';
+
+const target = resolve(import.meta.dirname, '../docs/revisions.md');
+const oldestFirst = REVISIONS.toReversed();
+
+/** The page. */
+export function renderRevisions(): string {
+  return `${[
+    '# The revisions',
+    'Written by `scripts/make-revisions-table.ts` from the values in `packages/protocol/src/revisions`. Do not edit by hand.',
+    '## Rules',
+    table('rule', Object.keys(oldestFirst.at(-1)?.rules ?? {}), (revision, rule) => show(revision.rules[rule as keyof Revision['rules']])),
+    '## HTTP',
+    table('rule', Object.keys(oldestFirst.at(-1)?.http ?? {}), (revision, rule) => show(revision.http[rule as keyof Revision['http']])),
+    '## Requests',
+    'c: sent by clients. s: sent by servers. both: by either. embedded: asked inside a result.',
+    methods((revision) => revision.requests),
+    '## Notifications',
+    methods((revision) => revision.notifications),
+    '## Capabilities of clients',
+    names((revision) => revision.clientCapabilities),
+    '## Capabilities of servers',
+    names((revision) => revision.serverCapabilities),
+    '## Error codes of MCP itself',
+    table(
+      'name',
+      all((revision) => revision.errorCodes.keys()),
+      (revision, name) => show(revision.errorCodes.get(name)),
+    ),
+    '## Change logs',
+    ...[...REVISION_CHANGES].map(([version, changes]) =>
+      [`### ${version}`, '', ...changes.map(({ what, see }) => `- ${what} (\`${see}\`)`)].join('\n'),
+    ),
+  ].join('\n\n')}\n`;
+}
+
+function table(head: string, rows: readonly string[], cell: (revision: Revision, row: string) => string): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [
+    line([head, ...oldestFirst.map(({ version }) => version)]),
+    line([head, ...oldestFirst].map(() => '---')),
+    ...rows.map((row) => line([`\`${row}\``, ...oldestFirst.map((revision) => cell(revision, row))])),
+  ].join('\n');
+}
+
+function methods(of: (revision: Revision) => ReadonlyMap<string, MethodFacts>): string {
+  const letters = { 'client-to-server': 'c', 'server-to-client': 's', both: 'both', embedded: 'embedded' } as const;
+  return table(
+    'method',
+    all((revision) => of(revision).keys()),
+    (revision, method) => {
+      const facts = of(revision).get(method);
+      return facts === undefined ? '' : letters[facts.direction];
+    },
+  );
+}
+
+function names(of: (revision: Revision) => ReadonlySet<string>): string {
+  return table(
+    'key',
+    all((revision) => of(revision)),
+    (revision, name) => (of(revision).has(name) ? 'yes' : ''),
+  );
+}
+
+function all(of: (revision: Revision) => Iterable<string>): readonly string[] {
+  return [...new Set(oldestFirst.flatMap((revision) => [...of(revision)]))];
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return '';
+  if (value === true) return 'yes';
+  if (value === false) return 'no';
+  if (value instanceof Set) return [...(value as ReadonlySet<string>)].join(', ');
+  if (value instanceof Map) return [...(value as ReadonlyMap<number, number>)].map(([code, status]) => `${code}: ${status}`).join(', ');
+  return String(value);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  if (!process.argv.includes('--check')) writeFileSync(target, renderRevisions());
+  else if (readFileSync(target, 'utf8') !== renderRevisions()) {
+    console.error('docs/revisions.md is old: run `npx tsx --conditions mortise-source scripts/make-revisions-table.ts`');
+    process.exitCode = 1;
+  }
+}
