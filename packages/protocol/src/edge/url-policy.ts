@@ -21,7 +21,7 @@ export interface UrlPolicy {
  * give the address that will be connected to to `classifyHost` as well.
  *
  * @returns undefined for a URL that may be used; else one sentence that holds its host but not the rest of it.
- * @see 2025-11-25 basic/security_best_practices; ROBUSTNESS rule 11
+ * @see 2026-07-28 basic/authorization/security-considerations
  */
 export function checkUrl(url: string | URL, policy: UrlPolicy = {}): string | undefined {
   const parsed = typeof url === 'string' ? parse(url) : url;

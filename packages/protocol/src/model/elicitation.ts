@@ -109,7 +109,7 @@ export interface RequestedSchema extends JsonObject {
 /**
  * Asks by a form. Never for passwords, keys or payment details.
  *
- * @see 2026-07-28 client/elicitation#form-mode
+ * @see 2026-07-28 client/elicitation#form-mode-elicitation-requests
  */
 export interface ElicitRequestFormParams extends RequestParams {
   readonly mode?: 'form' | undefined;
@@ -122,7 +122,7 @@ export interface ElicitRequestFormParams extends RequestParams {
 /**
  * Asks by a web page that the user opens. Since 2025-11-25.
  *
- * @see 2026-07-28 client/elicitation#url-mode
+ * @see 2026-07-28 client/elicitation#url-mode-elicitation-requests
  */
 export interface ElicitRequestURLParams extends RequestParams {
   readonly mode: 'url';

@@ -17,7 +17,7 @@ export const changes: readonly RevisionChange[] = [
   { what: 'Scopes asked for step by step through WWW-Authenticate', see: 'basic/authorization#scope-challenge-handling' },
   { what: 'A rule for tool names', see: 'server/tools#tool-names' },
   { what: 'Enums by oneOf and anyOf, choices of several, string arrays as answers', see: 'client/elicitation#requested-schema' },
-  { what: 'Elicitation by URL', see: 'client/elicitation#url-elicitation-requests' },
+  { what: 'Elicitation by URL', see: 'client/elicitation#url-mode-elicitation-requests' },
   { what: 'tools and toolChoice in sampling; content as an array', see: 'client/sampling#sampling-with-tools' },
   { what: 'Client ID metadata documents', see: 'basic/authorization#client-id-metadata-documents' },
   { what: 'Tasks, experimental', see: 'basic/utilities/tasks' },

@@ -1,0 +1,12 @@
+/** `docs/revisions.md` is written from the revisions themselves. */
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { renderRevisions } from '../../../../scripts/make-revisions-table.ts';
+
+it('says in docs/revisions.md what the revisions say', () => {
+  const file = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../../docs/revisions.md');
+  expect(readFileSync(file, 'utf8')).toBe(renderRevisions());
+});
