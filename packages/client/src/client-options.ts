@@ -16,6 +16,13 @@ export interface ClientOptions extends AnswerOptions {
   readonly protocolVersion?: string | undefined;
   /** The revisions that may be spoken, newest first. @default REVISIONS of `@mortise/protocol` */
   readonly revisions?: readonly Revision[] | undefined;
+  /**
+   * Whether a modern server is asked, when connecting, what it can do. Without that nothing is known of it and nothing checked
+   * before sending; it saves a round trip and needs `era: 'modern'` or a modern `protocolVersion`.
+   *
+   * @default true
+   */
+  readonly discovers?: boolean | undefined;
   /** How long a channel's server may be silent on the first question before it is taken for a legacy one, in milliseconds. @default 3_000 */
   readonly probeTimeoutMs?: number | undefined;
   /** Remembers which era each server speaks. @default a memory shared by all clients of the process */

@@ -212,6 +212,11 @@ export class Client {
     return this;
   }
 
+  /** The session, which is opened again if it was lost. */
+  protected whenOpen(): Promise<Session> {
+    return this.#connector.whenOpen();
+  }
+
   /** What the client declares has changed. */
   protected onDeclared(): void {
     this.#connector.session?.onCapabilitiesChanged();
@@ -224,7 +229,8 @@ export class Client {
 
   /** @throws {MissingCapabilityError} The server does not declare a capability. */
   protected assertCapability(name: string, method: string): void {
-    if (!hasCapability(this.session.server.capabilities, name)) throw lacking(name, method);
+    const { server, isDiscovered } = this.session;
+    if (isDiscovered && !hasCapability(server.capabilities, name)) throw lacking(name, method);
   }
 
   /** Tells whoever wants to know of a notification. */
@@ -319,6 +325,7 @@ export class Client {
     return session.link.request(method, wire, options as LinkRequestOptions | undefined).then(
       (result) => this.#read(session, method, params, options, round, result),
       (error: unknown) => {
+        if (session.renegotiate(error)) return this.#send(session, method, params, options, round);
         throw toClientError(error, { method, params, era: session.revision.era, isReopened: this.#connector.canRestart });
       },
     );
@@ -363,14 +370,14 @@ export class Client {
 }
 
 /** Why a request cannot be sent to this server; undefined where it can. Methods that MCP does not know are an extension's. */
-function findRefusal({ revision, server }: Session, method: string): Error | undefined {
+function findRefusal({ revision, server, isDiscovered }: Session, method: string): Error | undefined {
   const facts = findRequest(revision, method, 'client');
   if (!facts) {
     const isForeign = REVISIONS.some(({ requests }) => requests.has(method));
     return isForeign ? new UnsupportedMethodError(`clients do not send "${method}" in ${revision.version}`, method) : undefined;
   }
   const needed = facts.serverCapability;
-  if (needed === undefined || hasCapability(server.capabilities, needed)) return undefined;
+  if (needed === undefined || !isDiscovered || hasCapability(server.capabilities, needed)) return undefined;
   return lacking(needed, method);
 }
 

@@ -1,7 +1,7 @@
 /** What a `ClientExtension` is given, on top of the low-level client. */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import { type ClientCapabilities, hasExtension, type Revision, type ServerCapabilities } from '@mortise/protocol';
+import { checkExtensionId, type ClientCapabilities, hasExtension, type Revision, type ServerCapabilities } from '@mortise/protocol';
 import type { Ask, ClientExtension, ClientExtensionHost } from '@mortise/protocol/contracts';
 import type { CallOptions } from './call-options.ts';
 import type { MiddlewareEntry } from './middleware.ts';
@@ -28,6 +28,10 @@ export class Extensions {
 
   constructor(extensions: readonly ClientExtension[]) {
     this.#all = extensions;
+    for (const { id } of extensions) {
+      const reason = checkExtensionId(id);
+      if (reason !== undefined) throw new TypeError(reason);
+    }
   }
 
   /** Lets each extension add what it brings. Called once. */

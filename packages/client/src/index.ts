@@ -14,6 +14,7 @@ export { checkIconUrl, type FetchedIcon, fetchIcon, type FetchIconOptions, type 
 export { type ImageFacts, type ImageType, readImageFacts } from './icons/image-facts.ts';
 export { displayName } from './display-name.ts';
 export { type ToolHints, toolHints } from './tool-hints.ts';
+export { type NamedTools, type ToolPlace, uniqueToolNames } from './unique-tool-names.ts';
 export {
   type AnyClientError,
   EraMismatchError,

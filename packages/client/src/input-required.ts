@@ -4,6 +4,9 @@ import { abortable, isJsonObject, type JsonObject } from '@mortise/jsonrpc-core'
 import type { Answers } from './answers.ts';
 import { InputRequiredError } from './errors.ts';
 
+/** How many questions one result may ask. */
+const MAX_QUESTIONS = 100;
+
 /** What answering needs beside the result. */
 export interface InputRound {
   readonly method: string;
@@ -43,7 +46,10 @@ export async function answerInputRequired(params: JsonObject, result: JsonObject
 async function answerAll(inputRequests: unknown, { method, answers, signal }: InputRound): Promise<JsonObject> {
   if (!isJsonObject(inputRequests))
     throw new InputRequiredError(`the server wants input for "${method}" but its inputRequests are not an object`);
-  const questions = Object.entries(inputRequests).map(([key, question]) => ({ key, question: toQuestion(method, key, question, answers) }));
+  const entries = Object.entries(inputRequests);
+  if (entries.length > MAX_QUESTIONS)
+    throw new InputRequiredError(`"${method}" wants ${entries.length} answers at once: ${MAX_QUESTIONS} are given at most`);
+  const questions = entries.map(([key, question]) => ({ key, question: toQuestion(method, key, question, answers) }));
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted) onAbort();

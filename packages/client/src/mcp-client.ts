@@ -265,7 +265,7 @@ export class McpClient extends Client {
 
   /** Asks whether the server still answers: by `ping`, or by discovery in the modern era, which has no `ping`. */
   async ping(options?: CallOptions): Promise<void> {
-    await this.session.ping(options);
+    await (await this.whenOpen()).ping(options);
   }
 
   /** Asks a modern server what it speaks and can do. @throws {UnsupportedMethodError} In the legacy era. */
@@ -279,8 +279,9 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: servers write to stderr, or use OpenTelemetry. Works in every revision.
    */
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
+    const session = await this.whenOpen();
     this.assertCapability('logging', 'logging/setLevel');
-    await this.session.setLoggingLevel(level, options);
+    await session.setLoggingLevel(level, options);
   }
 
   /** Is told the server's log messages. @returns Ends it. @deprecated since 2026-07-28, with `setLoggingLevel` */
@@ -313,7 +314,7 @@ export class McpClient extends Client {
 
   /** Tells a legacy server that the roots have changed; a modern one asks when it needs them. @deprecated since 2026-07-28 */
   async sendRootsListChanged(): Promise<void> {
-    await this.session.sendRootsChanged();
+    await (await this.whenOpen()).sendRootsChanged();
   }
 
   /** The server's capabilities, under the name that MCP's TypeScript users know. */

@@ -1,9 +1,12 @@
 /** Checks tools' structured output against the schemas that the server's list shows. */
 
-import { isJsonObject, type JsonObject, MortiseError } from '@mortise/jsonrpc-core';
+import { isJsonObject, type JsonObject, type JsonValue, MortiseError } from '@mortise/jsonrpc-core';
 import type { CallToolResult, Tool } from '@mortise/protocol';
 import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contracts';
 import { ToolOutputError } from './errors.ts';
+
+/** How much all schemas together may hold, counted in characters of their strings and a few for each value. */
+const MAX_WEIGHT = 8_000_000;
 
 type Check = (value: unknown) => readonly SchemaIssue[];
 
@@ -26,8 +29,9 @@ export class OutputSchemaError extends MortiseError {
 export class OutputChecks {
   readonly #given: JsonSchemaValidator | false | undefined;
   readonly #report: (error: Error) => void;
-  readonly #schemas = new Map<string, JsonObject>();
+  readonly #schemas = new Map<string, { readonly schema: JsonObject; readonly weight: number }>();
   readonly #checks = new Map<string, Check | undefined>();
+  #weight = 0;
   #loaded: JsonSchemaValidator | undefined;
 
   constructor(validator: JsonSchemaValidator | false | undefined, report: (error: Error) => void) {
@@ -39,10 +43,12 @@ export class OutputChecks {
   learn(tools: readonly Tool[]): void {
     if (this.#given === false) return;
     for (const { name, outputSchema } of tools) {
-      if (outputSchema === this.#schemas.get(name)) continue;
+      const known = this.#schemas.get(name);
+      if (outputSchema === known?.schema) continue;
       this.#checks.delete(name);
-      if (isJsonObject(outputSchema)) this.#schemas.set(name, outputSchema);
-      else this.#schemas.delete(name);
+      this.#schemas.delete(name);
+      this.#weight -= known?.weight ?? 0;
+      if (isJsonObject(outputSchema)) this.#keep(name, outputSchema);
     }
   }
 
@@ -50,6 +56,7 @@ export class OutputChecks {
   forget(): void {
     this.#schemas.clear();
     this.#checks.clear();
+    this.#weight = 0;
   }
 
   /**
@@ -58,12 +65,21 @@ export class OutputChecks {
    * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: it does not fit, or is missing.
    */
   check(tool: string, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
-    const schema = this.#schemas.get(tool);
+    const schema = this.#schemas.get(tool)?.schema;
     if (schema === undefined || result.isError === true) return result;
     const check = this.#checks.get(tool);
     if (check) return assertFits(tool, check, result);
     if (this.#checks.has(tool)) return result;
     return this.#compile(tool, schema).then((compiled) => (compiled ? assertFits(tool, compiled, result) : result));
+  }
+
+  /** A server may list without end; what is kept of it has one. */
+  #keep(name: string, schema: JsonObject): void {
+    const weight = weigh(schema, MAX_WEIGHT - this.#weight);
+    if (this.#weight + weight <= MAX_WEIGHT) {
+      this.#weight += weight;
+      this.#schemas.set(name, { schema, weight });
+    } else this.#report(new OutputSchemaError(name, new Error('the schemas of all tools together are too large')));
   }
 
   async #compile(tool: string, schema: JsonObject): Promise<Check | undefined> {
@@ -73,7 +89,7 @@ export class OutputChecks {
     } catch (error) {
       this.#report(new OutputSchemaError(tool, error));
     }
-    if (this.#schemas.get(tool) === schema) this.#checks.set(tool, compiled);
+    if (this.#schemas.get(tool)?.schema === schema) this.#checks.set(tool, compiled);
     return compiled;
   }
 
@@ -81,6 +97,18 @@ export class OutputChecks {
     this.#loaded ??= (await import('@mortise/protocol/json-schema')).createJsonSchemaValidator();
     return this.#loaded;
   }
+}
+
+/** Adds up what a value holds, no further than to just beyond a limit. */
+function weigh(value: JsonValue, limit: number): number {
+  let weight = 0;
+  const waiting: (JsonValue | undefined)[] = [value];
+  while (waiting.length > 0 && weight <= limit) {
+    const next = waiting.pop();
+    weight += typeof next === 'string' ? next.length : 8;
+    if (typeof next === 'object' && next !== null) for (const [key, inner] of Object.entries(next)) waiting.push(key, inner as JsonValue);
+  }
+  return weight;
 }
 
 /** `null` is a value; only a member that is absent is none. */

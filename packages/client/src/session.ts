@@ -40,6 +40,8 @@ export interface Session {
   readonly link: Link;
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
+  /** Whether the server said what it can do. */
+  readonly isDiscovered: boolean;
   /** The parameters as this session's server wants them. */
   toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject | undefined;
   /** The parameters as a gateway wants them sent: untouched but for what the era demands and they lack. */
@@ -47,6 +49,8 @@ export interface Session {
   /** Asks whether the server still answers. */
   ping(options?: CallOptions): Promise<void>;
   setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
+  /** Goes over to another version if an error says that the server wants one. @returns Whether the request is to be sent again. */
+  renegotiate(error: unknown): boolean;
   /** What the client declares has changed. */
   onCapabilitiesChanged(): void;
   /** The client's roots have changed. */

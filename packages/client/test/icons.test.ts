@@ -139,7 +139,7 @@ describe("an icon's bytes", () => {
       bytes: svg('<path d="M0 0"/><use href="#a"/><rect fill="url(#g)"/>'),
       facts: { type: 'image/svg+xml', width: undefined, height: undefined, frames: 1 },
     },
-  ])('[ICON-002][ICON-006][ICON-007] tell what it is: $name', async ({ bytes, facts }) => {
+  ])('[ICON-002][ICON-007][JSCH-008] tell what it is: $name', async ({ bytes, facts }) => {
     expect(readImageFacts(bytes)).toEqual(facts);
     // What the URL says of the type does not count.
     expect(await fetchIcon({ src: data(bytes, 'text/plain') })).toMatchObject(facts);

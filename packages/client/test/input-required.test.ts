@@ -85,12 +85,10 @@ describe('a result that asks', () => {
     ];
     const { client, server } = await connect((_request, round) => rounds[round - 1] ?? done, { elicitation: accept });
     await client.callTool('x');
-    const params = server
-      .requests('tools/call')
-      .map((request) => ({
-        state: request.params?.['requestState'],
-        keys: Object.keys((request.params?.['inputResponses'] ?? {}) as JsonObject),
-      }));
+    const params = server.requests('tools/call').map((request) => ({
+      state: request.params?.['requestState'],
+      keys: Object.keys((request.params?.['inputResponses'] ?? {}) as JsonObject),
+    }));
     expect(params).toEqual([
       { state: undefined, keys: [] },
       { state: 'one', keys: ['a'] },
@@ -156,6 +154,11 @@ describe('a result that asks', () => {
     { what: 'the question is no request', result: { inputRequests: { a: 'who?' } }, says: 'is not a request' },
     { what: 'the questions are no object', result: { inputRequests: [question] }, says: 'not an object' },
     { what: 'nothing is asked', result: {}, says: 'does not say which' },
+    {
+      what: 'too much is asked at once',
+      result: { inputRequests: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [n, question])) },
+      says: '100 are given at most',
+    },
   ])('[MRTR-013] ends the request without a retry where $what', async ({ result, says }) => {
     const { client, server } = await connect(() => ask(result as JsonObject), { elicitation: accept });
     await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_INPUT_REQUIRED', message: expect.stringContaining(says) });

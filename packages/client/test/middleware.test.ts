@@ -154,3 +154,10 @@ describe('an extension', () => {
     expect(order).toEqual(['program', 'extension']);
   });
 });
+
+it.each(['noprefix', '/name', 'x.example/', '1x.example/a', 'x..example/a', 'x.example/-a'])(
+  '[CAP-012][VERS-012] an extension cannot be called %j',
+  (id) => {
+    expect(() => new McpClient(info, { extensions: [{ id }] })).toThrow(/Extension identifier/u);
+  },
+);

@@ -151,3 +151,16 @@ it("no tool is checked where the program says so, and by the program's own valid
   await expect(own.client.callTool('add')).rejects.toThrow('never good enough');
   expect(compiled).toEqual([sumSchema]);
 });
+
+it('schemas are kept within a bound, however many a server shows; listing them again costs nothing more', async () => {
+  const errors: Error[] = [];
+  const large = { type: 'object', required: ['never'], description: 'x'.repeat(3_000_000) };
+  const given = { schemas: { one: large, two: large, three: large } as Record<string, JsonValue>, result: { structuredContent: {} } };
+  const { client } = await connect(given, NEWEST, { onError: (error) => errors.push(error) });
+  for (let i = 0; i < 3; i += 1) await client.listTools();
+  await expect(client.callTool('two')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT' });
+  await expect(client.callTool('three')).resolves.toMatchObject({ structuredContent: {} });
+  expect(errors.map(({ message }) => message)).toEqual(
+    Array.from({ length: 3 }, () => expect.stringContaining('"three" is not checked: the schemas of all tools together')),
+  );
+});

@@ -274,7 +274,7 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
     expect(await client.request('x.example/do', { what: 'it' })).toMatchObject({ did: 'it' });
   });
 
-  it('[CAP-008] need no capabilities where the program asks by raw request', async () => {
+  it('need no capabilities where the program asks by raw request', async () => {
     const { client, server } = await connect(revision, {}, { capabilities: {} });
     const params = isModern
       ? { _meta: { [META_PROTOCOL_VERSION]: revision.version, 'x.example/y': 1, progressToken: 'mine' }, name: 'n' }
@@ -294,6 +294,60 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
     if (isModern)
       expect(params).toMatchObject({ name: 'n', _meta: { [META_PROTOCOL_VERSION]: revision.version, [META_CLIENT_CAPABILITIES]: {} } });
     else expect(params).toEqual({ name: 'n' });
+  });
+});
+
+describe('connecting without discovery', () => {
+  const options = { era: 'modern', discovers: false } as const;
+
+  it('[VERS-006][CAP-008] sends nothing: any request may be the first, and none is refused for what is not known', async () => {
+    const server = new ScriptedServer(everything(NEWEST));
+    const client = await McpClient.connect(server.factory, info, options);
+    open.push(client);
+    expect(client.serverCapabilities).toEqual({});
+    await client.callTool('x');
+    await client.setLoggingLevel('info');
+    expect(server.methods).toEqual(['tools/call']);
+  });
+
+  it('[CAP-008][VERS-004] sends a request again in a version from data.supported when it is refused for its version', async () => {
+    const next: Revision = { ...NEWEST, version: '2027-03-01' };
+    const refuse = (requested: unknown) => ({
+      error: { code: -32022, message: 'Unsupported protocol version', data: { supported: [NEWEST.version], requested: String(requested) } },
+    });
+    const server = new ScriptedServer({
+      'tools/list': (request) =>
+        metaOf(request)[META_PROTOCOL_VERSION] === NEWEST.version
+          ? complete(NEWEST, { tools: [] })
+          : refuse(metaOf(request)[META_PROTOCOL_VERSION]),
+    });
+    const client = await McpClient.connect(server.factory, info, { ...options, revisions: [next, NEWEST] });
+    open.push(client);
+    expect(client.protocolVersion).toBe(next.version);
+    expect(await client.listTools()).toMatchObject({ tools: [] });
+    expect(client.protocolVersion).toBe(NEWEST.version);
+    await client.listTools();
+    expect(server.requests('tools/list').map((request) => metaOf(request)[META_PROTOCOL_VERSION])).toEqual([
+      next.version,
+      NEWEST.version,
+      NEWEST.version,
+    ]);
+  });
+
+  it('[VERS-004] surfaces the refusal where no other version is left', async () => {
+    const server = new ScriptedServer({
+      'tools/list': () => ({ error: { code: -32022, message: 'no', data: { supported: [NEWEST.version], requested: 'x' } } }),
+    });
+    const client = await McpClient.connect(server.factory, info, options);
+    open.push(client);
+    await expect(client.listTools()).rejects.toMatchObject({ rpcCode: -32022 });
+    expect(server.requests('tools/list')).toHaveLength(1);
+  });
+
+  it('is refused where the era is not pinned', async () => {
+    await expect(McpClient.connect(new ScriptedServer({}).factory, info, { discovers: false })).rejects.toThrow(
+      'discovers: false needs era: "modern"',
+    );
   });
 });
 
@@ -362,6 +416,48 @@ describe('a modern client', () => {
     const legacy = await connect(NEWEST_LEGACY, { extensions });
     expect(legacy.server.requests('initialize')[0]?.params?.['capabilities']).toEqual({});
   });
+
+  it('[BASE-007] never has two requests in flight under one id', async () => {
+    const { client, server } = await connect(NEWEST);
+    server.script = { 'tools/call': () => 'silence' };
+    const calls = Array.from({ length: 50 }, () => client.callTool('x'));
+    await server.next((message) => 'id' in message && message.id === 51);
+    expect(new Set(server.requests('tools/call').map(({ id }) => id)).size).toBe(50);
+    await client.close();
+    await Promise.allSettled(calls);
+  });
+
+  it('[PROG-002] tells no progress itself, though it asks for it', async () => {
+    const { client, server } = await connect(NEWEST);
+    await expect(client.notify('notifications/progress', { progressToken: 1, progress: 1 })).rejects.toBeInstanceOf(UnsupportedMethodError);
+    await client.callTool('x');
+    expect(metaOf(last(server, 'tools/call'))).toHaveProperty('progressToken');
+    const legacy = await connect(NEWEST_LEGACY);
+    await expect(legacy.client.notify('notifications/progress', { progressToken: 1, progress: 1 })).resolves.toBeUndefined();
+  });
+
+  it('[META-006][XMETA-004] takes whatever stands under keys that MCP reserves, and gives it on', async () => {
+    const _meta = {
+      'io.modelcontextprotocol/serverInfo': 'not an object',
+      'io.modelcontextprotocol/unknown': [1],
+      traceparent: 5,
+      progressToken: {},
+    };
+    const { client, server } = await connect(NEWEST, {}, { _meta });
+    expect(client.serverInfo).toBeUndefined();
+    server.script = { ...server.script, 'tools/call': () => complete(NEWEST, { content: [], _meta }) };
+    expect((await client.callTool('x'))._meta).toEqual(_meta);
+  });
+
+  it.each([{ ttlMs: 3_600_000, cacheScope: 'public' }, { ttlMs: 0, cacheScope: 'private' }, { ttlMs: -5 }, {}])(
+    '[VERS-011] keeps no result for a later request, whatever its hints: %j',
+    async (hints) => {
+      const { client, server } = await connect(NEWEST, {}, hints);
+      await client.discover();
+      await client.discover();
+      expect(server.requests('server/discover')).toHaveLength(3);
+    },
+  );
 
   it('[CAP-015][VERS-014] declares no extension by itself', async () => {
     const { client, server } = await connect(NEWEST);

@@ -145,6 +145,27 @@ it('a server that died soon is given half a second or more, and longer each time
   expect(Math.max(...gaps)).toBeLessThanOrEqual(31_000);
 });
 
+it('a ping starts the server again too', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(modernScript());
+  const client = await connect(server, { clock });
+  await die(server, client);
+  expect(() => client.serverInfo).toThrow(/is being opened again/u);
+  await passTime(clock, client.ping());
+  expect(server.starts).toBe(2);
+});
+
+it('a server that came back without what the program requires is not used', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(modernScript());
+  const client = await McpClient.connect(server.factory, info, { clock, requires: ['prompts'] });
+  open.push(client);
+  server.script = modernScript({}, { capabilities: { tools: {} } });
+  await die(server, client);
+  await expect(passTime(clock, client.listTools())).rejects.toMatchObject({ code: 'ERR_MISSING_CAPABILITY', missing: ['prompts'] });
+  expect(server.starts).toBe(2);
+});
+
 it('a server that ran well for a while is started again at once', async () => {
   const clock = new FakeClock();
   const server = new ScriptedServer(modernScript({ 'tools/list': () => complete(NEWEST, { tools: [] }) }));

@@ -1,8 +1,9 @@
 /** What people and programs read off a tool. */
 
 import { describe, expect, it } from 'vitest';
-import { displayName, McpClient, toolHints } from '../src/index.ts';
-import { NEWEST } from '@mortise/protocol';
+import { displayName, McpClient, toolHints, uniqueToolNames } from '../src/index.ts';
+import { checkToolName, NEWEST } from '@mortise/protocol';
+import { FakeClock } from './fake-clock.ts';
 import { complete, info, modernScript, ScriptedServer } from './scripted-server.ts';
 
 describe("a tool's name for people", () => {
@@ -61,5 +62,56 @@ it('[TOOL-012] tools whose names differ in case are two tools', async () => {
   await client.listTools();
   expect((await client.callTool('Add')).structuredContent).toEqual({ Add: 1 });
   expect((await client.callTool('add')).structuredContent).toEqual({ add: 1 });
+  await client.close();
+});
+
+describe('the tools of several servers', () => {
+  const tools = (...names: string[]) => names.map((name) => ({ name, inputSchema: { type: 'object' as const } }));
+
+  it('[TOOL-013] keep their names where nothing collides, and else get that which the program gave the server', () => {
+    const names = uniqueToolNames([
+      { server: 'git hub', tools: tools('search', 'clone') },
+      { server: 'web', tools: tools('search', 'fetch') },
+    ]);
+    expect([...names].map(([name, { server, tool }]) => [name, server, tool.name])).toEqual([
+      ['git-hub_search', 'git hub', 'search'],
+      ['clone', 'git hub', 'clone'],
+      ['web_search', 'web', 'search'],
+      ['fetch', 'web', 'fetch'],
+    ]);
+  });
+
+  it('[TOOL-013] are told apart even where servers or tools are named alike, within the rule for names', () => {
+    const long = 'x'.repeat(128);
+    const names = uniqueToolNames([
+      { server: 'a', tools: tools('t', 'a_t', long) },
+      { server: 'a', tools: tools('t', long) },
+    ]);
+    expect(names.size).toBe(5);
+    expect(names.get('a_t')?.tool.name).toBe('a_t');
+    for (const name of names.keys()) expect(checkToolName(name)).toBeUndefined();
+  });
+});
+
+it('[TOOL-047] a call can be shown to the user with its input, refused before it is sent, bounded in time and logged', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(
+    modernScript({ 'tools/call': ({ params }) => (params?.['name'] === 'slow' ? 'silence' : complete(NEWEST, { content: [] })) }),
+  );
+  const client = await McpClient.connect(server.factory, info, { clock });
+  const log: string[] = [];
+  client.use('tools/call', async ({ target, params }, next) => {
+    log.push(`${target} ${JSON.stringify(params['arguments'])}`);
+    if (target === 'delete') throw new Error('the user said no');
+    return next();
+  });
+  await expect(client.callTool('delete', { path: '/a' })).rejects.toThrow('the user said no');
+  await client.callTool('read', { path: '/b' });
+  const slow = client.callTool('slow', {}, { timeoutMs: 50 });
+  await server.next((message) => 'params' in message && message.params?.['name'] === 'slow');
+  clock.advance(50);
+  await expect(slow).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+  expect(log).toEqual(['delete {"path":"/a"}', 'read {"path":"/b"}', 'slow {}']);
+  expect(server.requests('tools/call').map(({ params }) => params?.['name'])).toEqual(['read', 'slow']);
   await client.close();
 });

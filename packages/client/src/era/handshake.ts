@@ -81,6 +81,7 @@ class LegacySession implements Session, LinkHost {
   readonly revision: Revision;
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
+  readonly isDiscovered = true;
   readonly isBatchingOn: boolean;
   readonly isErrorIdOptional: boolean;
   readonly #settings: SessionSettings;
@@ -112,6 +113,11 @@ class LegacySession implements Session, LinkHost {
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
     await this.link.request('logging/setLevel', withMeta({ level }, options?.meta), options as object);
     this.#settings.logLevel = level;
+  }
+
+  /** What `initialize` agreed on holds. */
+  renegotiate(): boolean {
+    return false;
   }
 
   /** They were told in `initialize`, once and for all. */

@@ -25,7 +25,7 @@ import { ModernSession } from './stateless.ts';
 /** What opening a session needs beside the transports. */
 export interface OpenerSettings {
   readonly session: SessionSettings;
-  readonly options: Pick<ClientOptions, 'era' | 'protocolVersion' | 'revisions' | 'probeTimeoutMs' | 'eraMemory' | 'eraKey'>;
+  readonly options: Pick<ClientOptions, 'era' | 'protocolVersion' | 'revisions' | 'discovers' | 'probeTimeoutMs' | 'eraMemory' | 'eraKey'>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -52,6 +52,7 @@ export class SessionOpener {
   readonly #modern: readonly Revision[];
   readonly #legacy: readonly Revision[];
   readonly #probeTimeoutMs: number;
+  readonly #discovers: boolean;
   readonly #memory: EraMemory;
   readonly #key: string | undefined;
   readonly #links = new Set<Link>();
@@ -64,6 +65,10 @@ export class SessionOpener {
     this.#modern = revisionsOf('modern', spoken);
     this.#legacy = revisionsOf('legacy', spoken);
     this.#probeTimeoutMs = options.probeTimeoutMs ?? 3000;
+    this.#discovers = options.discovers ?? true;
+    if (!this.#discovers && this.#legacy.length > 0) {
+      throw new TypeError('discovers: false needs era: "modern": a server whose era is not known must be asked');
+    }
     this.#memory = options.eraMemory ?? processEraMemory;
     this.#key = options.eraKey ?? source.eraKey;
   }
@@ -90,6 +95,7 @@ export class SessionOpener {
     let link = await this.#startChannel(transport);
     const [newestLegacy] = this.#legacy;
     if (this.#modern.length === 0 && newestLegacy) return this.#handshake(link, newestLegacy);
+    if (!this.#discovers) return this.#openUnasked(link);
     if (newestLegacy && (await this.#remembered()) === 'legacy') {
       const session = await this.#handshake(link, newestLegacy).catch((error: unknown) => this.#forgetIfWrong(error));
       if (session) return session;
@@ -164,6 +170,7 @@ export class SessionOpener {
     const link = new ExchangeLink(transport, undecidedHost, this.#settings);
     this.#links.add(link);
     await link.start();
+    if (!this.#discovers) return this.#openUnasked(link);
     const outcome = this.#weigh(await this.#ask((revision) => this.#probe(link, revision)), link);
     if ('session' in outcome) return this.#remember(outcome.session);
     return this.#remember(await this.#openLegacy(transport, outcome.offered));
@@ -179,6 +186,13 @@ export class SessionOpener {
   }
 
   // ---- both
+
+  /** Takes it that the server speaks the newest modern version; a request that it refuses for that is sent again in another. */
+  #openUnasked(link: Link): Session {
+    const [newest] = this.#modern;
+    if (!newest) throw new UnsupportedVersionError('this client speaks no modern revision', [], []);
+    return new ModernSession(link, newest, this.#modern, undefined, this.#settings);
+  }
 
   #probe(link: Link, revision: Revision, timeoutMs?: number): Promise<Finding> {
     return probe(link, revision, this.#settings, { signal: this.#signal, timeoutMs });
@@ -211,7 +225,8 @@ export class SessionOpener {
     const supported = finding.kind === 'discovered' ? finding.result.supportedVersions : finding.supported;
     if (!supported) throw (finding as { readonly error: Error }).error;
     const modern = finding.kind === 'discovered' ? chooseModern(supported, this.#modern) : undefined;
-    if (modern && finding.kind === 'discovered') return { session: new ModernSession(link, modern, finding.result, this.#settings) };
+    if (modern && finding.kind === 'discovered')
+      return { session: new ModernSession(link, modern, this.#modern, finding.result, this.#settings) };
     const offered = chooseLegacy(supported, this.#legacy);
     if (offered) return { offered, isCertain: true };
     const ours = supportedVersions([...this.#modern, ...this.#legacy]);
@@ -230,12 +245,12 @@ export class SessionOpener {
   // ---- memory
 
   async #remembered(): Promise<Era | undefined> {
-    return this.#key === undefined ? undefined : (await this.#memory.get(this.#key))?.era;
+    return (await this.#tryMemory((key) => this.#memory.get(key)))?.era;
   }
 
   async #remember(session: Session): Promise<Session> {
     const { era, version } = session.revision;
-    if (this.#key !== undefined) await this.#memory.set(this.#key, { era, protocolVersion: version });
+    await this.#tryMemory((key) => this.#memory.set(key, { era, protocolVersion: version }));
     return session;
   }
 
@@ -243,8 +258,19 @@ export class SessionOpener {
   async #forgetIfWrong(error: unknown): Promise<undefined> {
     const isWrong = error instanceof RemoteError || error instanceof UnsupportedVersionError || error instanceof ConnectionClosedError;
     if (!isWrong || this.#key === undefined || this.#modern.length === 0) throw error;
-    await this.#memory.delete(this.#key);
+    await this.#tryMemory((key) => this.#memory.delete(key));
     return undefined;
+  }
+
+  /** A memory that fails costs a probe, not the connection. */
+  async #tryMemory<T>(use: (key: string) => T | Promise<T>): Promise<T | undefined> {
+    if (this.#key === undefined) return undefined;
+    try {
+      return await use(this.#key);
+    } catch (error) {
+      this.#settings.onError(error instanceof Error ? error : new Error('the era memory failed', { cause: error }));
+      return undefined;
+    }
   }
 }
 

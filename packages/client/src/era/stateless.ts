@@ -6,9 +6,11 @@ import {
   type JsonObject,
   type JsonRpcNotification,
   type MutableJsonObject,
+  RemoteError,
   TimeoutError,
 } from '@mortise/jsonrpc-core';
 import {
+  chooseModern,
   type ClientCapabilities,
   type DiscoverResult,
   type Implementation,
@@ -20,6 +22,7 @@ import {
   META_PROTOCOL_VERSION,
   META_SERVER_INFO,
   type MetaObject,
+  readSupportedVersions,
   type Revision,
   type SubscriptionFilter,
 } from '@mortise/protocol';
@@ -54,22 +57,28 @@ export class ModernMeta {
 /** A server that answered `server/discover`. */
 export class ModernSession implements Session, LinkHost {
   readonly link: Link;
-  readonly revision: Revision;
+  revision: Revision;
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
+  readonly isDiscovered: boolean;
   // No `onRequest`: in this era a client sends no responses, so a server's requests are dropped.
   readonly onRequest: undefined;
   readonly isBatchingOn = false;
   readonly isErrorIdOptional = true;
   readonly #settings: SessionSettings;
   #meta: ModernMeta;
+  /** Other versions that may still be gone over to. Each is tried once, so that two sides that disagree come to an end. */
+  #others: readonly Revision[];
 
-  constructor(link: Link, revision: Revision, result: DiscoverResult, settings: SessionSettings) {
+  /** @param result What discovery said; undefined where it was left out. */
+  constructor(link: Link, revision: Revision, others: readonly Revision[], result: DiscoverResult | undefined, settings: SessionSettings) {
     this.link = link;
     this.revision = revision;
-    const info = result._meta?.[META_SERVER_INFO];
-    this.server = { info: isJsonObject(info) ? (info as Implementation) : undefined, capabilities: result.capabilities };
-    this.instructions = result.instructions;
+    this.#others = others.filter((other) => other !== revision);
+    const info = result?._meta?.[META_SERVER_INFO];
+    this.server = { info: isJsonObject(info) ? (info as Implementation) : undefined, capabilities: result?.capabilities ?? {} };
+    this.instructions = result?.instructions;
+    this.isDiscovered = result !== undefined;
     this.#settings = settings;
     this.#meta = new ModernMeta(revision, settings);
     link.host = this;
@@ -101,6 +110,17 @@ export class ModernSession implements Session, LinkHost {
     this.#settings.logLevel = level;
     this.onCapabilitiesChanged();
     return Promise.resolve();
+  }
+
+  renegotiate(error: unknown): boolean {
+    if (!(error instanceof RemoteError)) return false;
+    const supported = readSupportedVersions({ code: error.rpcCode, ...(error.data !== undefined && { data: error.data }) });
+    const next = supported && chooseModern(supported, this.#others);
+    if (!next) return false;
+    this.#others = this.#others.filter((other) => other !== next);
+    this.revision = next;
+    this.onCapabilitiesChanged();
+    return true;
   }
 
   onCapabilitiesChanged(): void {

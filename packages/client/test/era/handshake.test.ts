@@ -392,6 +392,35 @@ describe('a legacy server', () => {
     expect(server.received.filter((message) => !('method' in message))).toHaveLength(1);
   });
 
+  it('[ERR-007][ERR-008][ERR-009] gets error codes of JSON-RPC alone, unless a handler chose another', async () => {
+    const server = new ScriptedServer(legacyScript(version));
+    await connect(server, {
+      onError: () => undefined,
+      elicitation: () => ({ action: 'cancel' }),
+      sampling: () => {
+        throw new Error('no');
+      },
+      roots: () => [{ uri: 'no' }],
+    });
+    const questions: JsonObject[] = [
+      { method: 'no/such' },
+      { method: 'tools/list' },
+      { method: 'initialize', params: {} },
+      { method: 'elicitation/create' },
+      { method: 'elicitation/create', params: { mode: 'url', message: 'm' } },
+      { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } },
+      { method: 'sampling/createMessage', params: { messages: 'x' } },
+      { method: 'roots/list' },
+      { method: 'ping', params: [1] },
+      { method: 5 },
+    ];
+    for (const [id, question] of questions.entries()) await server.send({ jsonrpc: '2.0', id, ...question } as never);
+    await ask(server, 'ping');
+    const codes = server.received.flatMap((message) => ('error' in message ? [message.error.code] : []));
+    expect(codes).toHaveLength(questions.length);
+    expect(codes.every((code) => [-32700, -32600, -32601, -32602, -32603].includes(code))).toBe(true);
+  });
+
   it('answers questions by handlers that were set by method, and declares what they need', async () => {
     const server = new ScriptedServer(legacyScript(version));
     const client = new McpClient(info, { era: 'legacy' });

@@ -338,6 +338,23 @@ describe('the memory of eras', () => {
     expect(eraMemory.get('k')).toBeUndefined();
   });
 
+  it('costs a probe where it fails, and never the connection', async () => {
+    const errors: string[] = [];
+    const fail = (): never => {
+      throw new Error('disk full');
+    };
+    const server = new ScriptedServer(modernScript());
+    const eraMemory = { get: () => Promise.reject(new Error('disk gone')), set: fail, delete: fail };
+    const client = await McpClient.connect(server.factory, info, {
+      eraMemory,
+      eraKey: 'k',
+      onError: ({ message }) => errors.push(message),
+    });
+    expect(client.era).toBe('modern');
+    expect(errors).toEqual(['disk gone', 'disk full']);
+    await client.close();
+  });
+
   it('holds a bounded number of servers, the oldest going first', () => {
     const memory = createEraMemory();
     for (let i = 0; i <= 1000; i += 1) void memory.set(`k${i}`, { era: 'modern', protocolVersion: NEWEST.version });

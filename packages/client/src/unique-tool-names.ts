@@ -1,0 +1,42 @@
+/** Tool names for a model that is given the tools of several servers. */
+
+import type { Tool } from '@mortise/protocol';
+
+/** A server's tools, under the name that the program itself gave the server. */
+export interface NamedTools {
+  /** The program's own name for the server, such as its key in a configuration. Never `serverInfo.name`: that is the server's word, and not unique. */
+  readonly server: string;
+  readonly tools: readonly Tool[];
+}
+
+/** Where a tool is. */
+export interface ToolPlace {
+  readonly server: string;
+  readonly tool: Tool;
+}
+
+const MAX_LENGTH = 128;
+
+/**
+ * Gives each tool of several servers a name that no other has: its own where it is the only one of that name, else
+ * `server_tool`, and a number behind it where even that is taken. All names keep to the rule for tool names.
+ *
+ * @returns Name to place, in the order of the servers and their lists.
+ * @see 2026-07-28 server/tools#tool-names
+ */
+export function uniqueToolNames(servers: readonly NamedTools[]): ReadonlyMap<string, ToolPlace> {
+  const counts = new Map<string, number>();
+  for (const { tools } of servers) for (const { name } of tools) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const places = new Map<string, ToolPlace>();
+  for (const { server, tools } of servers) {
+    for (const tool of tools) {
+      const wanted = counts.get(tool.name) === 1 ? tool.name : `${server.replaceAll(/[^A-Za-z0-9_.-]/gu, '-')}_${tool.name}`;
+      let name = wanted.slice(0, MAX_LENGTH);
+      // A name that somebody else has by right is not taken from them.
+      for (let n = 2; places.has(name) || (name !== tool.name && counts.has(name)); n += 1)
+        name = `${wanted.slice(0, MAX_LENGTH - 1 - String(n).length)}_${n}`;
+      places.set(name, { server, tool });
+    }
+  }
+  return places;
+}
