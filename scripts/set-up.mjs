@@ -103,7 +103,9 @@ function removeStaleOutput(folder) {
   if (!existsSync(dist) || !existsSync(join(root, folder, 'src'))) return;
   for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     const source = /^(.*)\.(?:js|d\.ts)(?:\.map)?$/.exec(file)?.[1];
-    if (source !== undefined && !existsSync(join(root, folder, 'src', `${source}.ts`))) rmSync(join(dist, file));
+    // A chunk that several entries share has no source of its own; who writes chunks removes the old ones.
+    if (source !== undefined && !/(?:^|[\\/])chunk-/.test(file) && !existsSync(join(root, folder, 'src', `${source}.ts`)))
+      rmSync(join(dist, file));
   }
 }
 
