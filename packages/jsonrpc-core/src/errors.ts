@@ -109,6 +109,22 @@ export class ConnectionLostError extends MortiseError {
   }
 }
 
+/**
+ * The peer does not know the session any more. The message that was sent in it was not carried out: once a new session is open, it
+ * may be sent again. Told to `onerror`, it ends the channel.
+ */
+export class SessionLostError extends MortiseError {
+  override get name(): string {
+    return 'SessionLostError';
+  }
+  override readonly code: 'ERR_SESSION_LOST' = 'ERR_SESSION_LOST';
+  readonly endsChannel: true = true;
+
+  constructor(message = 'The server does not know the session any more: open a new one and send the message again', options?: ErrorOptions) {
+    super(message, options);
+  }
+}
+
 /** A message was sent before the transport or connection was started. */
 export class NotConnectedError extends MortiseError {
   override get name(): string {
@@ -241,6 +257,7 @@ export type AnyJsonRpcError =
   | TimeoutError
   | ConnectionClosedError
   | ConnectionLostError
+  | SessionLostError
   | NotConnectedError
   | AlreadyStartedError
   | CancelledError

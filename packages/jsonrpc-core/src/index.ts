@@ -30,6 +30,7 @@ export {
   ProtocolError,
   RemoteError,
   SerializeError,
+  SessionLostError,
   TimeoutError,
 } from './errors.ts';
 export { ErrorCode, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from './error-codes.ts';
