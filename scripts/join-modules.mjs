@@ -4,13 +4,18 @@
  * copy of each. See docs/decisions/joined-modules.md for what this saves at start-up.
  */
 
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 const { exports } = JSON.parse(await readFile('package.json', 'utf8'));
 const entryPoints = Object.values(exports)
   .map((entry) => entry['mortise-source'])
   .filter((source) => source !== undefined);
+
+// What an earlier build left would be published: files whose module is joined now, chunks of another name.
+for (const file of await readdir('dist', { recursive: true })) {
+  if (/\.js(?:\.map)?$/.test(file)) await rm(`dist/${file}`);
+}
 
 await build({
   entryPoints,
