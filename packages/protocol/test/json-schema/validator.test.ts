@@ -1,5 +1,6 @@
 /** The default validator of JSON Schemas: what it checks, and what it refuses to run. */
 
+import { readFileSync } from 'node:fs';
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { SchemaNotCheckableError } from '@mortise/protocol';
 import { checkSchema, createJsonSchemaValidator } from '@mortise/protocol/json-schema';
@@ -79,6 +80,12 @@ describe('checking', () => {
     expect(() => validator.compile({ $schema: dialect, type: 'string' })).toThrow(SchemaNotCheckableError);
     expect(checkSchema({ $schema: dialect })).toContain('not supported: use 2020-12 or draft-07');
     expect(checkSchema({ properties: { a: { $schema: dialect } } })).toContain('not supported');
+  });
+
+  it('[SCHEMA-004] supports, and says in the README that it does, draft-07 beside 2020-12', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    expect(readme).toMatch(/JSON Schema: 2020-12 \(the default\) and draft-07/);
+    expect(checkSchema({ $schema: DRAFT_07, items: [{}] })).toBeUndefined();
   });
 
   it('takes the spellings of a dialect', () => {
