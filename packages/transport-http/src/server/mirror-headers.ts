@@ -8,7 +8,7 @@
 import type { JsonRpcRequest, RequestId } from '@mortise/jsonrpc-core';
 import { HEADER_MISMATCH } from '@mortise/protocol';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
-import { decodeHeaderValue, isSameParam, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER, readPath, toParamText } from '../headers.ts';
+import { decodeHeaderValue, isSameParam, METHOD_HEADER, NAME_HEADER, PARAM_HEADER_PREFIX, PROTOCOL_VERSION_HEADER, readPath, toParamText } from '../headers.ts';
 import type { HttpRequest } from './http-request.ts';
 import { HttpRefusal } from './refusal.ts';
 
@@ -37,7 +37,7 @@ export function checkMethodIfSent(request: HttpRequest, inBody: string, id: Requ
 export function checkParamHeaders(request: HttpRequest, message: JsonRpcRequest, params: ParamHeaders): void {
   const args = message.params?.['arguments'];
   for (const [name, path] of params) {
-    checkOne(request, { header: name.toLowerCase(), shown: name, value: readPath(args, path), id: message.id });
+    checkOne(request, { header: PARAM_HEADER_PREFIX + name.toLowerCase(), shown: `Mcp-Param-${name}`, value: readPath(args, path), id: message.id });
   }
 }
 

@@ -208,7 +208,7 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
     ['a header that the tool does not mark', { 'mcp-param-other': 'x' }, {}, 200],
   ] as const)('[HDR-024][TOOL-023][HDR-011] checks Mcp-Param-*: %s', async (_title, headers, args, status) => {
     const endpoint = new ScriptedEndpoint();
-    endpoint.paramsOf.set('echo', new Map([['Mcp-Param-Region', ['region']], ['Mcp-Param-Size', ['nested', 'size']]]));
+    endpoint.paramsOf.set('echo', new Map([['Region', ['region']], ['Size', ['nested', 'size']]]));
     serving = await serve(face, endpoint);
     const answer = await modernTool(serving.port, 'echo', args as JsonObject, headers as Record<string, string>);
     expect(answer.status).toBe(status);

@@ -1,0 +1,47 @@
+/**
+ * The joint between MCP's client and whatever moves HTTP: `fetch` fills it, `nodeHttp()` of `/node` does for a sixth of the CPU, and so
+ * can anything else. It is less than `fetch` because MCP needs less.
+ */
+
+/** One request. */
+export interface HttpCall {
+  readonly method: 'POST' | 'GET' | 'DELETE';
+  /** Absolute, without user name and fragment. */
+  readonly url: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** Ends the request, at whatever stage. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Who is told a body, piece by piece. */
+export interface BodySink {
+  /** Must not throw. The bytes may be overwritten after the call. */
+  onChunk(chunk: Uint8Array): void;
+  /** The body is over: complete, or with what went wrong. */
+  onEnd(error?: Error): void;
+}
+
+/** An answer whose head has come. Its body is read once, or let go. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** The value of a header by lower-case name; undefined where there is none. */
+  header(name: string): string | undefined;
+  /** Begins to read the body. */
+  read(sink: BodySink): void;
+  /** Lets go of the rest of the body and closes what it came over. Whoever reads is told nothing more. Safe to call at any time. */
+  abort(): void;
+}
+
+/**
+ * Makes requests.
+ *
+ * H1  Resolves once the head of the answer has come, whatever its status. Redirects are not followed: 3xx is an answer like others.
+ * H2  Rejects where no answer came, and as soon as `signal` aborts.
+ * H3  `onEnd` is called once, without an error only if the body is complete; after it, and after `abort`, the sink is told nothing.
+ * H4  Aborting `signal` while the body is read ends it with an error.
+ * H5  Once the body is over or let go, nothing listens to `signal` any more.
+ * H6  What is read is the content: a `Content-Encoding` is undone or refused.
+ */
+export type HttpSender = (call: HttpCall) => Promise<HttpAnswer>;

@@ -1,0 +1,226 @@
+/** `StreamableHTTPServerTransport` as MCP's users know it: in Express, connected to our server, and as a plain `Transport`. */
+
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { JsonRpcMessage, JsonRpcRequest, Transport } from '@mortise/jsonrpc-core';
+import { isInitializeRequest } from '@mortise/protocol';
+import { MemoryEventStore } from '@mortise/protocol/edge';
+import { McpServer } from '@mortise/server';
+import { StreamableHTTPServerTransport, type StreamableHTTPServerTransportOptions } from '@mortise/transport-http/server';
+import { initializeRequest, LEGACY, LegacyClient, modernTool, post, send } from '../support/http-client.ts';
+import { gate } from '../support/scripted-endpoint.ts';
+
+let http: Server | undefined;
+afterEach(async () => {
+  http?.closeAllConnections();
+  await new Promise((resolve) => (http === undefined ? resolve(undefined) : http.close(resolve)));
+  http = undefined;
+});
+
+async function listen(server: Server): Promise<number> {
+  http = server;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+function createMcpServer(): McpServer {
+  const server = new McpServer({ name: 'demo', version: '1.0.0' });
+  server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => String(a + b));
+  return server;
+}
+
+async function serveOne(transport: StreamableHTTPServerTransport): Promise<number> {
+  return listen(createServer((request, response) => void transport.handleRequest(request, response)));
+}
+
+describe('connected to an McpServer', () => {
+  it('serves a request each where there is no session, in Express, with a parsed body', async () => {
+    const server = createMcpServer();
+    const app = express();
+    app.use(express.json());
+    app.post('/mcp', async (req, res) => {
+      const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true });
+      res.on('close', () => void transport.close());
+      await server.connect(transport);
+      await transport.handleRequest(req, res, req.body);
+    });
+    const port = await listen(createServer(app));
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: { a: 1, b: 2 } } };
+    const answers = await Promise.all([post(port, initializeRequest()), post(port, call), post(port, call, { 'mcp-protocol-version': LEGACY }), modernTool(port, 'add', { a: 1, b: 2 })]);
+    expect(answers.map(({ status, headers }) => [status, headers['mcp-session-id']])).toEqual(answers.map(() => [200, undefined]));
+    expect(JSON.stringify(await answers[1]?.json())).toContain('"text":"3"');
+  });
+
+  it('serves sessions by a map of transports, and tells when they begin and end', async () => {
+    const transports: Record<string, StreamableHTTPServerTransport> = {};
+    const told: string[] = [];
+    const app = express();
+    app.use(express.json());
+    app.post('/mcp', async (req, res) => {
+      const sessionId = req.headers['mcp-session-id'] as string | undefined;
+      let transport = sessionId === undefined ? undefined : transports[sessionId];
+      if (transport === undefined) {
+        if (sessionId !== undefined || !isInitializeRequest(req.body)) return void res.status(400).json({ jsonrpc: '2.0', error: { code: -32000, message: 'no session' }, id: null });
+        const created = new StreamableHTTPServerTransport({
+          sessionIdGenerator: () => randomUUID(),
+          onsessioninitialized: (id) => {
+            told.push('begun');
+            transports[id] = created;
+          },
+          onsessionclosed: () => void told.push('closed'),
+        });
+        created.onclose = () => {
+          told.push('onclose');
+          if (created.sessionId !== undefined) delete transports[created.sessionId];
+        };
+        await createMcpServer().connect(created);
+        transport = created;
+      }
+      await transport.handleRequest(req, res, req.body);
+    });
+    const others = (req: express.Request, res: express.Response): void => {
+      const transport = transports[String(req.headers['mcp-session-id'])];
+      if (transport === undefined) res.status(400).send('Invalid or missing session ID');
+      else void transport.handleRequest(req, res);
+    };
+    app.get('/mcp', others);
+    app.delete('/mcp', others);
+    const port = await listen(createServer(app));
+    const [one, two] = await Promise.all([LegacyClient.open(port), LegacyClient.open(port)]);
+    expect(one.sessionId).toMatch(/^[0-9a-f-]{36}$/);
+    const answers = await Promise.all([one.tool('add', { a: 1, b: 2 }), two.tool('add', { a: 2, b: 2 })]);
+    expect((await Promise.all(answers.map((answer) => answer.text()))).map((text) => /"text":"(\d)"/.exec(text)?.[1])).toEqual(['3', '4']);
+    expect((await one.get()).isStream).toBe(true);
+    expect((await one.delete()).status).toBe(204);
+    expect((await one.tool('add')).status).toBe(400);
+    expect([told, Object.keys(transports)]).toEqual([['begun', 'begun', 'closed', 'onclose'], [two.sessionId]]);
+  });
+
+  it('[HTTP-044] refuses a second initialize, and everything after its session has ended', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
+    await createMcpServer().connect(transport);
+    const port = await serveOne(transport);
+    const client = await LegacyClient.open(port);
+    expect((await post(port, initializeRequest())).status).toBe(400);
+    await client.delete();
+    expect((await client.tool('add')).status).toBe(404);
+  });
+
+  it('passes its options on: the event store, retryInterval, allowed hosts and origins', async () => {
+    const options: StreamableHTTPServerTransportOptions = {
+      sessionIdGenerator: () => randomUUID(),
+      eventStore: new MemoryEventStore(),
+      retryInterval: 4321,
+      enableDnsRebindingProtection: true,
+      allowedHosts: ['127.0.0.1', 'mcp.example'],
+      allowedOrigins: ['https://app.example'],
+    };
+    const transport = new StreamableHTTPServerTransport(options);
+    await createMcpServer().connect(transport);
+    const port = await serveOne(transport);
+    const client = await LegacyClient.open(port, LEGACY, { host: 'mcp.example:80', origin: 'https://app.example' });
+    expect(await (await client.tool('add', { a: 1, b: 2 })).event()).toMatchObject({ data: '', retryMs: 4321 });
+    expect((await post(port, initializeRequest(), { origin: 'https://evil.example' })).status).toBe(403);
+  });
+
+  it('[ROBUSTNESS-1] checks Host and Origin also where the program asks for no protection', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableDnsRebindingProtection: false });
+    await createMcpServer().connect(transport);
+    const port = await serveOne(transport);
+    expect((await post(port, initializeRequest(), { host: 'evil.example' })).status).toBe(403);
+  });
+
+  it('rejects a request before it is connected', async () => {
+    const transport = new StreamableHTTPServerTransport();
+    await expect(transport.handleRequest({} as never, {} as never)).rejects.toMatchObject({ code: 'ERR_NOT_CONNECTED' });
+  });
+
+  it('ends its connection when it is closed, once', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
+    let closes = 0;
+    transport.onclose = () => void closes++;
+    const connection = await createMcpServer().connect(transport);
+    await connection.close();
+    await transport.close();
+    await connection.closed;
+    expect(closes).toBe(1);
+  });
+});
+
+/** A server that knows `Transport` and nothing else, as other SDKs' do. */
+function connectPlain(transport: Transport, answer: (request: JsonRpcRequest) => void): Promise<void> {
+  transport.onmessage = (message) => {
+    if ('method' in message && 'id' in message) answer(message);
+  };
+  return transport.start();
+}
+
+describe('connected to another SDK as a plain Transport', () => {
+  const initializeResult = { protocolVersion: LEGACY, capabilities: {}, serverInfo: { name: 'other', version: '1' } };
+
+  it('leads answers, progress and questions to the request that they belong to', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
+    const responses: JsonRpcMessage[] = [];
+    const answered = gate();
+    await connectPlain(transport, (request) => void (async () => {
+      const { id } = request;
+      if (request.method === 'initialize') return transport.send({ jsonrpc: '2.0', id, result: initializeResult });
+      await transport.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress: 1 } }, { relatedRequestId: id });
+      await transport.send({ jsonrpc: '2.0', id: 's1', method: 'sampling/createMessage', params: {} }, { relatedRequestId: id });
+      await answered.promise;
+      await transport.send({ jsonrpc: '2.0', id, result: { content: [] } });
+    })());
+    const deliver = transport.onmessage;
+    transport.onmessage = (message, info) => {
+      if (!('method' in message)) {
+        responses.push(message);
+        answered.open();
+      }
+      deliver?.(message, info);
+    };
+    const port = await serveOne(transport);
+    const client = await LegacyClient.open(port);
+    expect(transport.sessionId).toBe(client.sessionId);
+    const stream = await client.get();
+    const answer = await client.tool('x', {}, 'call');
+    expect(await answer.nextMessage()).toMatchObject({ params: { progressToken: 'call' } });
+    expect(await answer.nextMessage()).toMatchObject({ id: 's1', method: 'sampling/createMessage' });
+    await client.post({ jsonrpc: '2.0', id: 's1', result: { role: 'assistant' } });
+    expect(await answer.response()).toMatchObject({ id: 'call', result: {} });
+    expect(responses).toMatchObject([{ id: 's1' }]);
+    await transport.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    expect(await stream.nextMessage()).toMatchObject({ method: 'notifications/tools/list_changed' });
+  });
+
+  it('drops what nobody listens to, as its users expect, and rejects a question', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
+    await connectPlain(transport, ({ id }) => void transport.send({ jsonrpc: '2.0', id, result: initializeResult }));
+    await LegacyClient.open(await serveOne(transport));
+    await transport.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    await expect(transport.send({ jsonrpc: '2.0', id: 1, method: 'roots/list' })).rejects.toMatchObject({ code: 'ERR_NO_STREAM' });
+    await transport.close();
+    await expect(transport.send({ jsonrpc: '2.0', method: 'x' })).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+  });
+
+  it('serves requests without a session', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    await connectPlain(transport, ({ id }) => void transport.send({ jsonrpc: '2.0', id, result: { tools: [] } }));
+    const port = await serveOne(transport);
+    const answer = await post(port, { jsonrpc: '2.0', id: 5, method: 'tools/list' });
+    expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: '2.0', id: 5, result: { tools: [] } }]);
+    expect((await send(port, { method: 'GET', headers: { accept: 'text/event-stream' } })).status).toBe(405);
+  });
+
+  it('waits for no answer to a cancelled request', async () => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
+    await connectPlain(transport, ({ id, method }) => void (method === 'initialize' && transport.send({ jsonrpc: '2.0', id, result: initializeResult })));
+    const client = await LegacyClient.open(await serveOne(transport));
+    const answer = client.tool('never', {}, 'call');
+    await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'call' } });
+    expect((await answer).status).toBeLessThan(500);
+  });
+});
