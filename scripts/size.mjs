@@ -1,11 +1,12 @@
 /**
  * `npm run size`: what the smallest programs install, and what a bundler makes of them. `-- --files` lists what each source
- * file adds to each bundle, the largest first, and installs nothing.
+ * file adds to each bundle made from the sources, the largest first, and installs nothing.
  */
 
 import { setUp } from './set-up.mjs';
 
-await setUp();
+const listsFiles = process.argv.includes('--files');
+await setUp({ build: !listsFiles });
 const { measureBundles } = await import('./measure-bundles.mjs');
 const { installPacked } = await import('./measure-install.mjs');
 
@@ -17,7 +18,6 @@ const installs = [
   { name: 'stdio client', names: ['@mortise/client', '@mortise/transport-stdio'] },
 ];
 
-const listsFiles = process.argv.includes('--files');
 if (!listsFiles) console.log(`\n${'installed'.padEnd(42)} packages       bytes        ours`);
 for (const { name, names } of listsFiles ? [] : installs) {
   const { packages, bytes, ours, remove } = await installPacked(names);
@@ -27,7 +27,7 @@ for (const { name, names } of listsFiles ? [] : installs) {
 
 console.log(`\n${'bundled, minified'.padEnd(42)}    plain       gzip      budget`);
 let over = 0;
-for (const { name, minifiedBytes, bytes, budgetBytes, files } of await measureBundles()) {
+for (const { name, minifiedBytes, bytes, budgetBytes, files } of await measureBundles({ fromSources: listsFiles })) {
   if (bytes > budgetBytes) over += 1;
   console.log(
     `${name.padEnd(38)} ${kibibytes(minifiedBytes)} ${kibibytes(bytes)} ${kibibytes(budgetBytes)}${bytes > budgetBytes ? '  over' : ''}`,
