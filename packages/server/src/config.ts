@@ -1,10 +1,8 @@
 /** What tools, resources and prompts are registered with, and the handles that registering gives back. */
 
-import type { JsonObject } from '@mortise/jsonrpc-core';
 import type {
   Annotations,
   CacheScope,
-  ContentBlock,
   GetPromptResult,
   Icon,
   InputRequiredResult,
@@ -15,7 +13,7 @@ import type {
 } from '@mortise/protocol';
 import type { VisibilityContext } from './context.ts';
 import type { AnySchema, InferOutput, ObjectSchema } from './schema/infer.ts';
-import type { ToolHandler, ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
+import type { ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
 
 /** What lists show of anything, and to whom. */
 export interface ListedConfig<App = unknown> {
@@ -187,9 +185,3 @@ export interface PromptChanges extends ListedConfig {
 export interface RegisteredPrompt extends RegisteredItem {
   update(changes: PromptChanges): void;
 }
-
-/** Anything that a handler with a context may be, once its types no longer matter. */
-export type AnyToolHandler = ToolHandler<undefined, undefined, never> | ((args: never, ctx: never) => unknown);
-
-/** A block of content, or text that becomes one. */
-export type ContentLike = string | ContentBlock | JsonObject;
