@@ -22,7 +22,7 @@ export interface FastifyLike {
   all(path: string, handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => unknown): unknown;
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(type: string, parser: (request: unknown, payload: unknown, done: (error: null) => void) => void): unknown;
-  addHook(name: 'onClose', hook: () => Promise<void>): unknown;
+  addHook(name: 'preClose', hook: () => Promise<void>): unknown;
 }
 
 /**
@@ -44,7 +44,8 @@ export function fastifyMcp(endpoint: McpEndpoint, options: HttpHandlerOptions = 
         void handler.node(request.raw, reply.raw);
       });
     }
-    app.addHook('onClose', () => handler.close());
+    // Before the server itself closes, which waits for streams that only the handler ends.
+    app.addHook('preClose', () => handler.close());
     return Promise.resolve();
   };
 }

@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { AuthChallengeError } from '@mortise/protocol';
+import type { TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
+import { aborted, gate, ScriptedEndpoint, text } from '../support/scripted-endpoint.ts';
+import { FACES, modern, modernHeaders, modernRequest, modernTool, send, serve, type Serving } from '../support/http-client.ts';
+
+let serving: Serving;
+afterEach(() => serving.close());
+
+const METADATA = { resource: 'http://localhost/mcp', authorization_servers: ['https://as.example'] };
+
+/** Knows one token, and remembers what it was asked. */
+class OneToken implements TokenVerifier {
+  readonly asked: TokenRequest[] = [];
+
+  verify(request: TokenRequest): Promise<{ readonly principal: string; readonly scopes: readonly string[] }> {
+    this.asked.push(request);
+    if (request.token === 'good') return Promise.resolve({ principal: 'ada', scopes: ['all'] });
+    if (request.token === 'weak') {
+      return Promise.reject(new AuthChallengeError('More scope is needed', { status: 403, challenge: 'Bearer error="insufficient_scope", scope="all"', headers: { 'DPoP-Nonce': 'n1' } }));
+    }
+    return Promise.reject(new AuthChallengeError('A token is needed', { status: 401, challenge: 'Bearer' }));
+  }
+}
+
+describe.each(FACES)('authorization over the %s face', (face) => {
+  it('[HTTP-005][AUTH-003][AUTH-011] answers a request without a good token with 401, a challenge and where the metadata is', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier: new OneToken(), resourceMetadata: METADATA });
+    const answer = await modernTool(serving.port, 'echo');
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+      401,
+      `Bearer resource_metadata="http://127.0.0.1:${serving.port}/.well-known/oauth-protected-resource/mcp"`,
+    ]);
+  });
+
+  it('passes a challenge on as the verifier wrote it, with its headers', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier: new OneToken(), resourceMetadata: METADATA, baseUrl: 'https://mcp.example/' });
+    const answer = await modernTool(serving.port, 'echo', {}, { authorization: 'Bearer weak' });
+    expect([answer.status, answer.headers['www-authenticate'], answer.headers['dpop-nonce']]).toEqual([
+      403,
+      'Bearer error="insufficient_scope", scope="all", resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp"',
+      'n1',
+    ]);
+  });
+
+  it('[SEC-001] asks the verifier at every door, with what the request is', async () => {
+    const tokenVerifier = new OneToken();
+    serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier, sse: true });
+    const doors = [
+      send(serving.port, { headers: { 'content-type': 'application/json' }, body: '{}' }),
+      send(serving.port, { method: 'GET', headers: { accept: 'text/event-stream' } }),
+      send(serving.port, { method: 'DELETE', headers: { 'mcp-session-id': 'x' } }),
+      send(serving.port, { method: 'GET', path: '/sse' }),
+      send(serving.port, { path: '/messages?sessionId=x', headers: { 'content-type': 'application/json' }, body: '{}' }),
+    ];
+    expect((await Promise.all(doors)).map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+    const good = await modernTool(serving.port, 'echo', {}, { authorization: 'bearer  good', 'x-more': '1' });
+    const asked = tokenVerifier.asked.at(-1);
+    expect([good.status, asked?.scheme, asked?.token, asked?.method, asked?.url, asked?.header('X-More')]).toEqual([
+      200, 'Bearer', 'good', 'POST', `http://127.0.0.1:${serving.port}/mcp`, '1',
+    ]);
+  });
+
+  it.each(['Bearer', 'Bearer a b', 'Bearer a,b', '"', 'Bearer tok\u00e9n'])('never takes %j for a token', async (authorization) => {
+    serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier: new OneToken() });
+    const value = Buffer.from(authorization, 'latin1').toString('latin1');
+    expect([400, 401]).toContain((await modernTool(serving.port, 'echo', {}, { authorization: value })).status);
+  });
+
+  it('looks at the token before it reads the body', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier: new OneToken(), maxBodyBytes: 10 });
+    expect((await modernTool(serving.port, 'echo')).status).toBe(401);
+  });
+
+  it('tells the endpoint who calls', async () => {
+    const endpoint = new ScriptedEndpoint();
+    endpoint.tools.set('who', ({ call }) => text(`${call.principal} ${call.auth?.scopes.join()} ${call.origin?.header('X-Tenant')} ${call.origin?.method}`));
+    serving = await serve(face, endpoint, { tokenVerifier: new OneToken() });
+    const answer = await modernTool(serving.port, 'who', {}, { authorization: 'Bearer good', 'x-tenant': 't1' });
+    expect(await answer.text()).toContain('ada all t1 POST');
+  });
+
+  it('aborts the verifier when the client leaves', async () => {
+    const begun = gate();
+    const given = gate();
+    const tokenVerifier: TokenVerifier = {
+      verify: async (_request, { signal }) => {
+        begun.open();
+        await aborted(signal);
+        given.open();
+        throw new AuthChallengeError('too late', { status: 401, challenge: 'Bearer' });
+      },
+    };
+    serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier });
+    const left = new AbortController();
+    const sent = send(serving.port, { headers: { 'content-type': 'application/json' }, body: '{}', signal: left.signal }).catch(() => undefined);
+    await begun.promise;
+    left.abort();
+    await Promise.all([given.promise, sent]);
+  });
+
+  it('[AUTH-009][AUTH-012][AUTH-015] serves the metadata at its well-known paths, without a token', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier: new OneToken(), resourceMetadata: METADATA });
+    for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
+      const answer = await send(serving.port, { method: 'GET', path });
+      expect([answer.status, answer.headers['content-type'], await answer.json()]).toEqual([200, 'application/json', METADATA]);
+    }
+    expect((await send(serving.port, { method: 'GET', path: '/.well-known/oauth-protected-resource/other' })).status).toBe(404);
+  });
+});
+
+describe.each(FACES)('CORS over the %s face', (face) => {
+  const PAGE = 'https://app.example';
+
+  it('answers a preflight before authorization, with every header of MCP', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { allowedOrigins: [PAGE], tokenVerifier: new OneToken() });
+    const asked = 'content-type, mcp-param-region, x-other, mcp-param-bad name';
+    const answer = await send(serving.port, { method: 'OPTIONS', headers: { origin: PAGE, 'access-control-request-method': 'POST', 'access-control-request-headers': asked } });
+    expect([answer.status, answer.headers['access-control-allow-origin'], answer.headers['vary'], answer.headers['access-control-allow-methods']]).toEqual([204, PAGE, 'Origin', 'GET, POST, DELETE, OPTIONS']);
+    const allowed = answer.headers['access-control-allow-headers']?.split(', ') ?? [];
+    for (const name of ['Content-Type', 'Authorization', 'Mcp-Session-Id', 'MCP-Protocol-Version', 'Last-Event-ID', 'Mcp-Method', 'Mcp-Name', 'mcp-param-region']) expect(allowed).toContain(name);
+    expect(allowed).not.toContain('x-other');
+    expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
+  it('lets a page read answers, streams and refusals, with the headers that it needs', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { allowedOrigins: [PAGE] });
+    const answers = await Promise.all([
+      modernTool(serving.port, 'echo', {}, { origin: PAGE }),
+      modern(serving.port, 'subscriptions/listen', { notifications: {} }, { origin: PAGE }),
+      send(serving.port, { headers: { origin: PAGE, 'content-type': 'text/plain' }, body: 'x' }),
+    ]);
+    expect(answers.map(({ status, headers }) => [status, headers['access-control-allow-origin'], headers['access-control-expose-headers']])).toEqual(
+      [200, 200, 415].map((status) => [status, PAGE, 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate']),
+    );
+  });
+
+  it('[ROBUSTNESS-14] allows any origin only where the program says so, and then without credentials', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { allowedOrigins: ['*'] });
+    const answer = await modernTool(serving.port, 'echo', {}, { origin: 'https://anyone.example' });
+    expect([answer.headers['access-control-allow-origin'], answer.headers['access-control-allow-credentials']]).toEqual(['*', undefined]);
+  });
+
+  it('shares its list with the guard: a foreign page gets neither an answer nor a header', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { allowedOrigins: [PAGE] });
+    const request = modernRequest('tools/list');
+    for (const method of ['OPTIONS', 'POST']) {
+      const answer = await send(serving.port, { method, headers: { 'content-type': 'application/json', ...modernHeaders(request), origin: 'https://other.example' } });
+      expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([403, undefined]);
+    }
+  });
+
+  it('says nothing of CORS to programs', async () => {
+    serving = await serve(face, new ScriptedEndpoint());
+    const answer = await modernTool(serving.port, 'echo');
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+});

@@ -1,0 +1,169 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import fastify from 'fastify';
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import { createHttpHandler } from '@mortise/transport-http/server';
+import { mountOnExpress } from '@mortise/transport-http/express';
+import { fastifyMcp } from '@mortise/transport-http/fastify';
+import { mountOnHono } from '@mortise/transport-http/hono';
+import { serveHttp } from '@mortise/transport-http/node';
+import { FACES, LegacyClient, modern, modernHeaders, modernRequest, modernTool, post, send, serve } from '../support/http-client.ts';
+import { TestSessionStore } from '../support/memory-stores.ts';
+import { gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
+
+describe.each(FACES)('closing over the %s face', (face) => {
+  it('ends listens with their result, lets calls finish, and takes nothing new', async () => {
+    const endpoint = new ScriptedEndpoint();
+    const go = gate();
+    endpoint.tools.set('slow', async () => {
+      await go.promise;
+      return text('finished');
+    });
+    const serving = await serve(face, endpoint);
+    const client = await LegacyClient.open(serving.port);
+    const [get, listen] = [await client.get(), await modern(serving.port, 'subscriptions/listen', { notifications: {} })];
+    await listen.nextMessage();
+    const slow = modernTool(serving.port, 'slow');
+    await until(() => serving.handler.counts.calls === 2);
+    let isClosed = false;
+    const closing = serving.handler.close({ drainMs: 5_000 }).then(() => (isClosed = true));
+    expect(await listen.nextMessage()).toMatchObject({ result: { resultType: 'complete' } });
+    const refused = await modernTool(serving.port, 'echo');
+    expect([refused.status, refused.headers['retry-after'], isClosed]).toEqual([503, '5', false]);
+    go.open();
+    expect(await (await slow).text()).toContain('finished');
+    await closing;
+    expect(await get.events()).toEqual([]);
+    expect(serving.handler.counts).toEqual({ sessions: 0, streams: 0, calls: 0 });
+    await serving.close();
+  });
+
+  it('aborts what still runs at the deadline', async () => {
+    const endpoint = new ScriptedEndpoint();
+    endpoint.tools.set('stuck', async ({ call }) => {
+      await call.send(progress('t', 1));
+      return new Promise(() => undefined);
+    });
+    const serving = await serve(face, endpoint);
+    const client = await LegacyClient.open(serving.port);
+    const answers = await Promise.all([modernTool(serving.port, 'stuck'), client.tool('stuck')]);
+    for (const answer of answers) await answer.event();
+    const started = performance.now();
+    await serving.handler.close({ drainMs: 100 });
+    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(endpoint.calls.map(({ isCancelled, signal }) => isCancelled && signal.aborted)).toEqual([true, true]);
+    for (const answer of answers) expect(await answer.events()).toEqual([]);
+    await serving.close();
+  });
+
+  it('keeps stored sessions for the next process', async () => {
+    const sessionStore = new TestSessionStore();
+    const serving = await serve(face, new ScriptedEndpoint(), { sessionStore });
+    await LegacyClient.open(serving.port);
+    await serving.close();
+    expect(sessionStore.records.size).toBe(1);
+  });
+
+  it('may be closed twice', async () => {
+    const serving = await serve(face, new ScriptedEndpoint());
+    await Promise.all([serving.handler.close(), serving.handler.close()]);
+    await serving.close();
+  });
+});
+
+describe('serveHttp', () => {
+  it('[HTTP-004][SSE-007] listens on loopback, at /mcp, and says where', async () => {
+    await using serving = await serveHttp(new ScriptedEndpoint(), { port: 0 });
+    expect(serving.url).toBe(`http://127.0.0.1:${serving.port}/mcp`);
+    expect((serving.server.address() as AddressInfo).address).toBe('127.0.0.1');
+    expect((await modernTool(serving.port, 'echo')).status).toBe(200);
+    expect((await send(serving.port, { path: '/other' })).status).toBe(404);
+  });
+
+  it('closes when its signal aborts, and leaves nothing that keeps the process alive', async () => {
+    const controller = new AbortController();
+    const serving = await serveHttp(new ScriptedEndpoint(), { port: 0, signal: controller.signal, drainMs: 0 });
+    const client = await LegacyClient.open(serving.port);
+    const stream = await client.get();
+    controller.abort();
+    expect(await stream.events()).toEqual([]);
+    await serving.close();
+    expect(serving.server.listening).toBe(false);
+  });
+
+  it('rejects with the reason of a signal that has aborted, and with what listen fails with', async () => {
+    const reason = new Error('not today');
+    await expect(serveHttp(new ScriptedEndpoint(), { port: 0, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await using first = await serveHttp(new ScriptedEndpoint(), { port: 0 });
+    await expect(serveHttp(new ScriptedEndpoint(), { port: first.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it.each([
+    [{ maxBodyBytes: 0 }, /maxBodyBytes/],
+    [{ baseUrl: 'mcp.example' }, /baseUrl/],
+    [{ path: 'mcp' }, /path/],
+    [{ allowedOrigins: ['app.example'] }, /allowedOrigins/],
+    [{ allowedHosts: ['https://x'] }, /allowedHosts/],
+  ])('refuses the option %j', (options, message) => {
+    expect(() => createHttpHandler(new ScriptedEndpoint(), options)).toThrow(expect.objectContaining({ code: 'ERR_HTTP_OPTION', message: expect.stringMatching(message) }));
+  });
+});
+
+async function useAll(port: number): Promise<readonly unknown[]> {
+  const client = await LegacyClient.open(port);
+  const request = modernRequest('tools/call', { name: 'echo', arguments: { a: 'ü' } });
+  const answer = await post(port, request, modernHeaders(request));
+  const stream = await client.get();
+  const ended = await client.delete();
+  const refused = await post(port, request, { ...modernHeaders(request), host: 'evil.example' });
+  const metadata = await send(port, { method: 'GET', path: '/.well-known/oauth-protected-resource/mcp' });
+  return [JSON.stringify(await answer.json()).includes('ü'), stream.isStream, ended.status, refused.status, metadata.status];
+}
+
+const SERVED = [true, true, 204, 403, 200];
+const OPTIONS = { resourceMetadata: { resource: 'http://localhost/mcp' } };
+
+describe('mounts', () => {
+  it.each([true, false])('serves in Express (body parsed in front: %s)', async (parses) => {
+    const app = express();
+    if (parses) app.use(express.json());
+    const handler = mountOnExpress(app, new ScriptedEndpoint(), OPTIONS);
+    const server = createServer(app);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    expect(await useAll((server.address() as AddressInfo).port)).toEqual(SERVED);
+    await handler.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('serves in Fastify, leaving its parsers alone elsewhere, and closes with it', async () => {
+    const app = fastify();
+    app.post('/json', (request) => ({ got: request.body }));
+    const endpoint = new ScriptedEndpoint();
+    app.register(fastifyMcp(endpoint, OPTIONS));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as AddressInfo;
+    expect(await useAll(port)).toEqual(SERVED);
+    const other = await send(port, { path: '/json', headers: { 'content-type': 'application/json' }, body: '{"a":1}' });
+    expect(await other.json()).toEqual({ got: { a: 1 } });
+    const client = await LegacyClient.open(port);
+    const stream = await client.get();
+    await app.close();
+    expect([await stream.events(), endpoint.sessions.every(({ isClosed }) => isClosed)]).toEqual([[], true]);
+  });
+
+  it('serves in Hono', async () => {
+    const app = new Hono();
+    const handler = mountOnHono(app, new ScriptedEndpoint(), OPTIONS);
+    const request = modernRequest('tools/call', { name: 'echo' });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...modernHeaders(request) }, body: JSON.stringify(request) };
+    expect((await app.request('http://localhost/mcp', init)).status).toBe(200);
+    expect((await app.request('http://evil.example/mcp', init)).status).toBe(403);
+    expect((await app.request('http://localhost/.well-known/oauth-protected-resource')).status).toBe(200);
+    const onNode = { incoming: { socket: { localAddress: '10.0.0.1', remoteAddress: '10.0.0.2' } } };
+    expect((await app.request('http://mcp.example/mcp', init, onNode)).status).toBe(200);
+    await handler.close();
+  });
+});
