@@ -1,10 +1,12 @@
 /** `@mortise/client/in-memory`: a client and a server in one process, without a wire. For tests, and for servers that are parts of a program. */
 
 import {
+  abortable,
   type Connectable,
   createInMemoryPair,
   type ExchangeOptions,
   type ExchangeTransport,
+  InvalidResponseError,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
@@ -87,6 +89,27 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
   }
 
   exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
+    // Mortise's own client settles its caller by itself and would be made to make a signal by being asked for one.
+    if ('isCancelled' in options) return this.#handle(request, options);
+    return this.#settleWith(request, options);
+  }
+
+  async #settleWith(request: JsonRpcRequest, { signal, headers, onMessage }: ExchangeOptions): Promise<JsonRpcResponse> {
+    signal?.throwIfAborted();
+    let isOver = false;
+    const tell = (message: JsonRpcNotification): void => {
+      if (!isOver) onMessage?.(message);
+    };
+    try {
+      const response = await abortable(this.#handle(request, { signal, headers, onMessage: tell }), signal);
+      if (response.id !== request.id) throw new InvalidResponseError(`The answer to "${request.method}" has another request's id`);
+      return response;
+    } finally {
+      isOver = true;
+    }
+  }
+
+  #handle(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
     const { principal = 'local', auth } = this.#options;
     const call = new EndpointCall(options, principal, auth, this.#isCopying);
     if (!this.#isCopying) return this.#endpoint.handle(request, call);
