@@ -35,22 +35,48 @@ describe('values of Mcp-Name and Mcp-Param-*', () => {
     expect(decodeHeaderValue(value)).toBeUndefined();
   });
 
-  it.each(['=?BASE64?SGVsbG8=?=', '=?base64?SGVsbG8=', 'SGVsbG8=?=', '=?base64?='])('takes %j for a literal: the markers are exact', (value) => {
-    expect(decodeHeaderValue(value)).toBe(value);
-  });
+  it.each(['=?BASE64?SGVsbG8=?=', '=?base64?SGVsbG8=', 'SGVsbG8=?=', '=?base64?='])(
+    'takes %j for a literal: the markers are exact',
+    (value) => {
+      expect(decodeHeaderValue(value)).toBe(value);
+    },
+  );
 
   it('[HDR-021] writes strings, integers and booleans, and nothing else', () => {
     expect(['a', 42, -7, true, false, null, undefined, 1.5, 2 ** 60, {}].map((value) => toParamText(value))).toEqual([
-      'a', '42', '-7', 'true', 'false', undefined, undefined, undefined, undefined, undefined,
+      'a',
+      '42',
+      '-7',
+      'true',
+      'false',
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
     ]);
   });
 
   it('[HDR-011] compares numbers as numbers and strings as they are', () => {
-    expect([isSameParam('42.0', 42), isSameParam('42', 42), isSameParam('4 2', 42), isSameParam('', 0), isSameParam('0x2a', 42)]).toEqual([true, true, false, false, false]);
+    expect([isSameParam('42.0', 42), isSameParam('42', 42), isSameParam('4 2', 42), isSameParam('', 0), isSameParam('0x2a', 42)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
     expect([isSameParam('42.0', '42'), isSameParam('true', true), isSameParam('TRUE', true)]).toEqual([false, true, false]);
   });
 
   it('[HDR-015] takes a token of RFC 9110 for a header name, and nothing else', () => {
-    expect(['Region', 'a-b_c', '', 'a b', 'a:b', 'ä', 'a\nb'].map((name) => isHeaderToken(name))).toEqual([true, true, false, false, false, false, false]);
+    expect(['Region', 'a-b_c', '', 'a b', 'a:b', 'ä', 'a\nb'].map((name) => isHeaderToken(name))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });

@@ -26,7 +26,13 @@ const CREDENTIALS = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?: +([A-Za-z0-9\-._~+/]+=*)
 export async function verifyToken(request: HttpRequest, context: VerifyContext): Promise<AuthInfo> {
   const { scheme, token } = readCredentials(request.header('authorization'));
   try {
-    const subject = { scheme, token, method: request.method, url: context.url, header: (name: string) => request.header(name.toLowerCase()) };
+    const subject = {
+      scheme,
+      token,
+      method: request.method,
+      url: context.url,
+      header: (name: string) => request.header(name.toLowerCase()),
+    };
     return await context.verifier.verify(subject, { signal: context.signal });
   } catch (error) {
     if (isChallenge(error)) throw toChallengeRefusal(error, context.metadataUrl);

@@ -1,44 +1,44 @@
 /** One timer for all bodies that are being read, so that a request costs none. */
 
-import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { Beat } from './beat.ts';
 import type { BodyWatch, WatchedBody } from './http-request.ts';
 
-const TICK_MS = 1000;
+const EVERY_MS = 1000;
 
 /** Looks once a second, while anything is being read, for bodies past their bound. */
 export class BodySweep implements BodyWatch {
   readonly #clock: Clock;
+  readonly #beat: Beat;
   readonly #readings: Set<WatchedBody> = new Set();
-  #timer: ClockTimer | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#beat = new Beat(clock, EVERY_MS, () => this.#sweep());
   }
 
   add(reading: WatchedBody): void {
     this.#readings.add(reading);
-    this.#timer ??= this.#clock.schedule(this.#sweep, TICK_MS);
+    this.#beat.start();
   }
 
   delete(reading: WatchedBody): void {
-    // The timer is left to find the set empty: stopping and starting it with each request would cost more than one idle tick.
+    // The timer is left to find the set empty: stopping and starting it with each request would cost more than one idle beat.
     this.#readings.delete(reading);
   }
 
   close(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#beat.stop();
     this.#readings.clear();
   }
 
-  readonly #sweep = (): void => {
-    this.#timer = undefined;
+  #sweep(): boolean {
     const now = this.#clock.monotonicMs();
     for (const reading of this.#readings) {
       if (now - reading.startedAtMs < reading.timeoutMs) continue;
       this.#readings.delete(reading);
       reading.onTimeout();
     }
-    if (this.#readings.size > 0) this.#timer = this.#clock.schedule(this.#sweep, TICK_MS);
-  };
+    return this.#readings.size > 0;
+  }
 }

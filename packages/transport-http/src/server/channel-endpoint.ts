@@ -115,7 +115,9 @@ export class ChannelEndpoint implements McpEndpoint {
 
 function toInfo({ auth, origin }: ExchangeCall): ChannelMessageInfo {
   const names = ['host', 'user-agent', 'mcp-session-id', 'mcp-protocol-version', 'accept', 'content-type', 'origin'];
-  const headers = Object.fromEntries(names.flatMap((name) => (origin?.header(name) === undefined ? [] : [[name, origin.header(name) ?? '']])));
+  const headers = Object.fromEntries(
+    names.flatMap((name) => (origin?.header(name) === undefined ? [] : [[name, origin.header(name) ?? '']])),
+  );
   return { ...(auth === undefined ? {} : { principal: auth.principal, auth, authInfo: toOfficialAuth(auth) }), requestInfo: { headers } };
 }
 

@@ -5,7 +5,15 @@
  * against its body. A token is looked at before the body, so that nobody unknown makes the server read megabytes.
  */
 
-import { classifyMessage, isMortiseError, type JsonRpcMessage, type JsonValue, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core';
+import {
+  classifyMessage,
+  isMortiseError,
+  type JsonRpcMessage,
+  type JsonValue,
+  parseJson,
+  PARSE_ERROR,
+  toInvalidRequestError,
+} from '@mortise/jsonrpc-core';
 import { findRevision } from '@mortise/protocol';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { PROTOCOL_VERSION_HEADER } from '../headers.ts';
@@ -72,7 +80,8 @@ async function serveDoor(host: HttpHost, { request, reply, door }: Visit): Promi
 
 async function servePost(host: HttpHost, caller: Caller, reply: Reply): Promise<void> {
   const { request } = caller;
-  if (!isJsonContentType(request.header('content-type'))) throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
+  if (!isJsonContentType(request.header('content-type')))
+    throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
   const encoding = request.header('content-encoding');
   if (encoding !== undefined && encoding !== 'identity') throw new HttpRefusal(415, 'The body must not be compressed: send it as it is');
   const accepts = readAccepts(request.header('accept'));
@@ -95,7 +104,8 @@ async function readValue(host: HttpHost, request: HttpRequest): Promise<JsonValu
   const { maxDepth } = host.settings;
   if (request.parsedBody === undefined) return parseJson(await host.readBody(request), { maxDepth });
   const value = request.parsedBody as JsonValue;
-  if (isNestedDeeper(value, maxDepth)) throw new HttpRefusal(400, `The JSON nests more than ${maxDepth} levels deep: send it flatter`, { rpcCode: PARSE_ERROR });
+  if (isNestedDeeper(value, maxDepth))
+    throw new HttpRefusal(400, `The JSON nests more than ${maxDepth} levels deep: send it flatter`, { rpcCode: PARSE_ERROR });
   return value;
 }
 
@@ -114,7 +124,9 @@ function checkMethod({ settings }: HttpHost, { method }: HttpRequest, door: Door
   const hasSessions = settings.legacy && settings.sessions;
   const methods = door === 'mcp' && !hasSessions ? ['POST'] : METHODS[door];
   if (methods.includes(method)) return;
-  throw new HttpRefusal(405, `The method is not served here: use ${methods.join(', ')}`, { headers: ['Allow', [...methods, 'OPTIONS'].join(', ')] });
+  throw new HttpRefusal(405, `The method is not served here: use ${methods.join(', ')}`, {
+    headers: ['Allow', [...methods, 'OPTIONS'].join(', ')],
+  });
 }
 
 async function authorize(host: HttpHost, request: HttpRequest, reply: Reply): Promise<AuthInfo | undefined> {
@@ -123,7 +135,12 @@ async function authorize(host: HttpHost, request: HttpRequest, reply: Reply): Pr
   const controller = new AbortController();
   reply.onLeave = () => controller.abort();
   const url = toRequestUrl(request, baseUrl);
-  const auth = await verifyToken(request, { verifier: tokenVerifier, url, metadataUrl: metadataUrlOf(request, host.settings), signal: controller.signal });
+  const auth = await verifyToken(request, {
+    verifier: tokenVerifier,
+    url,
+    metadataUrl: metadataUrlOf(request, host.settings),
+    signal: controller.signal,
+  });
   reply.onLeave = undefined;
   return auth;
 }
@@ -134,7 +151,8 @@ async function checkRate({ settings }: HttpHost, caller: Caller): Promise<void> 
 }
 
 function refuse(host: HttpHost, { request, reply }: Pick<Visit, 'request' | 'reply'>, error: unknown): void {
-  const refusal = isMortiseError(error) && error.code === 'ERR_PARSE' ? new HttpRefusal(400, error.message, { rpcCode: PARSE_ERROR }) : toRefusal(error);
+  const refusal =
+    isMortiseError(error) && error.code === 'ERR_PARSE' ? new HttpRefusal(400, error.message, { rpcCode: PARSE_ERROR }) : toRefusal(error);
   if (refusal.status === 500) host.settings.logger.log('error', 'A request failed', { error: String(error) });
   reply.refuse(refusal, wantsNullId(request));
 }

@@ -6,6 +6,7 @@
 
 import { ASSUMED_WITHOUT_HEADER, type Revision } from '@mortise/protocol';
 import { LAST_EVENT_ID_HEADER } from '../headers.ts';
+import { SSE_KEEP_ALIVE } from '../sse/encode-event.ts';
 import type { Caller } from './hosted-call.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { HttpHost } from './http-host.ts';
@@ -17,7 +18,8 @@ import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './ses
 
 /** Opens a stream, or goes on with one that broke. */
 export async function serveGet(host: HttpHost, caller: Caller, reply: Reply): Promise<void> {
-  if (!namesEventStream(caller.request.header('accept'))) throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
+  if (!namesEventStream(caller.request.header('accept')))
+    throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
   const named = readVersionHeader(caller.request);
   const session = await findSession(host, caller);
   const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;
@@ -54,7 +56,10 @@ function openStream(get: Get): void {
   const { host, session, revision } = get;
   const log = revision.http.resumable ? session.log : undefined;
   const stream = new SessionStream(createStreamId('get'), log);
-  stream.connect(openSse(get, stream), revision.http.polling ? host.settings.retryMs : undefined);
+  const sse = openSse(get, stream);
+  // Some platforms and proxies hold the head back until there is a body.
+  void sse.write(SSE_KEEP_ALIVE);
+  stream.connect(sse, revision.http.polling ? host.settings.retryMs : undefined);
   session.addGet(stream);
 }
 

@@ -25,7 +25,10 @@ export class Guard {
     this.allowsAnyOrigin = allowedOrigins.includes(ANY);
     this.#status = badOriginStatus;
     try {
-      this.#check = createHostGuard({ allowedOrigins: allowedOrigins.filter((origin) => origin !== ANY), ...(allowedHosts === undefined ? {} : { allowedHosts }) });
+      this.#check = createHostGuard({
+        allowedOrigins: allowedOrigins.filter((origin) => origin !== ANY),
+        ...(allowedHosts === undefined ? {} : { allowedHosts }),
+      });
     } catch (error) {
       throw new HttpOptionError(error instanceof Error ? error.message : String(error), { cause: error });
     }
@@ -41,7 +44,8 @@ export class Guard {
     const duplicate = request.findDuplicateHeader();
     if (duplicate !== undefined) throw duplicateRefusal(duplicate);
     const host = request.authority;
-    if (host === undefined) throw new HttpRefusal(400, 'The request must name one host: send one "Host" header that agrees with the request target');
+    if (host === undefined)
+      throw new HttpRefusal(400, 'The request must name one host: send one "Host" header that agrees with the request target');
     const origin = request.header('origin');
     const reason = this.#check({
       host,

@@ -33,7 +33,12 @@ export class Caller {
 
   get subject(): LimitSubject {
     const { principal, request } = this;
-    return { principal, remoteAddress: request.remoteAddress, method: request.method, header: (name) => request.header(name.toLowerCase()) };
+    return {
+      principal,
+      remoteAddress: request.remoteAddress,
+      method: request.method,
+      header: (name) => request.header(name.toLowerCase()),
+    };
   }
 }
 

@@ -5,7 +5,7 @@ import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
 import type { Caller } from './hosted-call.ts';
-import { SessionStream, type StreamLog } from './session-stream.ts';
+import type { SessionStream, StreamLog } from './session-stream.ts';
 
 export class HostedSession implements SessionLink {
   readonly id: string;
@@ -33,7 +33,12 @@ export class HostedSession implements SessionLink {
   /** Streams that GETs opened, the newest last. */
   #gets: SessionStream[] | undefined;
 
-  constructor(id: string, caller: Caller, endpoint: McpEndpoint, options: { readonly log: StreamLog | undefined; readonly saved?: SessionState }) {
+  constructor(
+    id: string,
+    caller: Caller,
+    endpoint: McpEndpoint,
+    options: { readonly log: StreamLog | undefined; readonly saved?: SessionState },
+  ) {
     this.id = id;
     this.limitKey = caller.limitKey;
     this.principal = caller.principal;

@@ -58,7 +58,9 @@ export class LegacyAnswer {
     // A question may take the client's GET stream where its own has none; what only informs is dropped.
     if (!('id' in message)) return resolvedPromise;
     if (session !== undefined && session.isConnected) return session.send(message);
-    const reason = canStream ? 'the client closed the stream of its request' : 'answers are JSON alone, and the client has no GET stream open';
+    const reason = canStream
+      ? 'the client closed the stream of its request'
+      : 'answers are JSON alone, and the client has no GET stream open';
     return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: ${reason}`));
   }
 

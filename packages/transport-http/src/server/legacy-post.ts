@@ -80,13 +80,17 @@ export function readVersionHeader(request: HttpRequest): Revision | undefined {
   if (value === undefined) return undefined;
   const revision = findRevision(value);
   if (revision?.era === 'legacy') return revision;
-  throw new HttpRefusal(400, 'The header "MCP-Protocol-Version" names no version that this session can speak: send the one that "initialize" agreed on');
+  throw new HttpRefusal(
+    400,
+    'The header "MCP-Protocol-Version" names no version that this session can speak: send the one that "initialize" agreed on',
+  );
 }
 
 /** @throws {HttpRefusal} 400 without a session's id, 404 for one that is not, or not this caller's. */
 export async function findSession(host: HttpHost, caller: Caller): Promise<HostedSession> {
   const id = caller.request.header(SESSION_ID_HEADER);
-  if (id === undefined) throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave');
+  if (id === undefined)
+    throw new HttpRefusal(400, 'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave');
   const session = await host.sessions.find(id, caller);
   if (session === undefined) throw unknownSession();
   return session;
@@ -145,7 +149,9 @@ function toStatelessRoute(revision: Revision, session: LegacySession): Route {
 
 /** Takes messages that are not answered. What they changed is stored before the client is told that they were accepted. */
 async function accept(exchange: PostExchange, route: Route, messages: readonly JsonRpcMessage[]): Promise<void> {
-  const received = Promise.all(messages.map((message) => route.receive(message, new QuietCall(exchange.caller)))).finally(() => route.finish());
+  const received = Promise.all(messages.map((message) => route.receive(message, new QuietCall(exchange.caller)))).finally(() =>
+    route.finish(),
+  );
   if (exchange.host.settings.sessionStore !== undefined) await received;
   exchange.reply.empty(202);
   await received;
@@ -185,7 +191,10 @@ async function answer(exchange: PostExchange, route: Route, { requests, ready, i
 
 type AnswerShape = Omit<ConstructorParameters<typeof LegacyAnswer>[0], 'reply' | 'mode' | 'retryMs'>;
 
-function createAnswer({ reply, mode, host }: PostExchange, { revision, session, isResumable, expected, isBatch }: AnswerShape): LegacyAnswer {
+function createAnswer(
+  { reply, mode, host }: PostExchange,
+  { revision, session, isResumable, expected, isBatch }: AnswerShape,
+): LegacyAnswer {
   return new LegacyAnswer({ reply, mode, retryMs: host.settings.retryMs, revision, session, isResumable, expected, isBatch });
 }
 

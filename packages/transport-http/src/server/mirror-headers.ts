@@ -8,7 +8,16 @@
 import type { JsonRpcRequest, RequestId } from '@mortise/jsonrpc-core';
 import { HEADER_MISMATCH } from '@mortise/protocol';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
-import { decodeHeaderValue, isSameParam, METHOD_HEADER, NAME_HEADER, PARAM_HEADER_PREFIX, PROTOCOL_VERSION_HEADER, readPath, toParamText } from '../headers.ts';
+import {
+  decodeHeaderValue,
+  isSameParam,
+  METHOD_HEADER,
+  NAME_HEADER,
+  PARAM_HEADER_PREFIX,
+  PROTOCOL_VERSION_HEADER,
+  readPath,
+  toParamText,
+} from '../headers.ts';
 import type { HttpRequest } from './http-request.ts';
 import { HttpRefusal } from './refusal.ts';
 
@@ -16,12 +25,14 @@ import { HttpRefusal } from './refusal.ts';
 export function checkVersionHeader(request: HttpRequest, inBody: string | undefined, id: RequestId | undefined): void {
   const header = request.header(PROTOCOL_VERSION_HEADER);
   if (header === undefined) throw mismatch('The header "MCP-Protocol-Version" is missing: send the version that "_meta" names', id);
-  if (inBody !== undefined && header !== inBody) throw mismatch('The header "MCP-Protocol-Version" differs from the version in "_meta"', id);
+  if (inBody !== undefined && header !== inBody)
+    throw mismatch('The header "MCP-Protocol-Version" differs from the version in "_meta"', id);
 }
 
 /** Checks `Mcp-Method`, and `Mcp-Name` where the method has a name. @param nameParam The parameter that `Mcp-Name` mirrors. */
 export function checkMethodHeaders(request: HttpRequest, message: JsonRpcRequest, nameParam: string | undefined): void {
-  if (request.header(METHOD_HEADER) === undefined) throw mismatch('The header "Mcp-Method" is missing: send the method of the body', message.id);
+  if (request.header(METHOD_HEADER) === undefined)
+    throw mismatch('The header "Mcp-Method" is missing: send the method of the body', message.id);
   checkMethodIfSent(request, message.method, message.id);
   if (nameParam === undefined) return;
   checkOne(request, { header: NAME_HEADER, shown: 'Mcp-Name', value: readPath(message.params, [nameParam]), id: message.id });
@@ -37,7 +48,12 @@ export function checkMethodIfSent(request: HttpRequest, inBody: string, id: Requ
 export function checkParamHeaders(request: HttpRequest, message: JsonRpcRequest, params: ParamHeaders): void {
   const args = message.params?.['arguments'];
   for (const [name, path] of params) {
-    checkOne(request, { header: PARAM_HEADER_PREFIX + name.toLowerCase(), shown: `Mcp-Param-${name}`, value: readPath(args, path), id: message.id });
+    checkOne(request, {
+      header: PARAM_HEADER_PREFIX + name.toLowerCase(),
+      shown: `Mcp-Param-${name}`,
+      value: readPath(args, path),
+      id: message.id,
+    });
   }
 }
 

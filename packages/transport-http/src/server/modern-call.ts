@@ -53,7 +53,9 @@ export class ModernCall extends HostedCall {
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if ('id' in message) {
-      return Promise.reject(new ProtocolError(INTERNAL_ERROR, `"${message.method}" cannot be sent: in this revision a server asks through its result`));
+      return Promise.reject(
+        new ProtocolError(INTERNAL_ERROR, `"${message.method}" cannot be sent: in this revision a server asks through its result`),
+      );
     }
     if (this.isCancelled || !this.#mode.sse || (this.#mode.jsonOnly && !this.isListen)) return resolvedPromise;
     try {

@@ -1,6 +1,13 @@
 /** A POST of the modern era: its headers are held against its body, then the endpoint answers. */
 
-import { classifyMessage, INVALID_PARAMS, isJsonObject, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '@mortise/jsonrpc-core';
+import {
+  classifyMessage,
+  INVALID_PARAMS,
+  isJsonObject,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from '@mortise/jsonrpc-core';
 import { findRevision, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, NEWEST, type Revision } from '@mortise/protocol';
 import { PROTOCOL_VERSION_HEADER } from '../headers.ts';
 import type { PostExchange } from './legacy-post.ts';
@@ -11,7 +18,8 @@ import { HttpRefusal } from './refusal.ts';
 /** Serves one message. @param message Known to be a message. */
 export async function serveModern(exchange: PostExchange, message: JsonRpcMessage): Promise<void> {
   const kind = classifyMessage(message);
-  if (kind === 'response') throw new HttpRefusal(400, 'A response is not accepted here: in this revision servers ask through their results');
+  if (kind === 'response')
+    throw new HttpRefusal(400, 'A response is not accepted here: in this revision servers ask through their results');
   if (kind === 'notification') return acceptNotification(exchange, message);
   return serveRequest(exchange, message as JsonRpcRequest);
 }
@@ -22,7 +30,8 @@ export async function serveModern(exchange: PostExchange, message: JsonRpcMessag
 function acceptNotification({ caller, reply }: PostExchange, message: JsonRpcMessage): void {
   const { request } = caller;
   const inBody = readMeta(message, META_PROTOCOL_VERSION);
-  if (request.header(PROTOCOL_VERSION_HEADER) !== undefined) checkVersionHeader(request, typeof inBody === 'string' ? inBody : undefined, undefined);
+  if (request.header(PROTOCOL_VERSION_HEADER) !== undefined)
+    checkVersionHeader(request, typeof inBody === 'string' ? inBody : undefined, undefined);
   if ('method' in message) checkMethodIfSent(request, message.method, undefined);
   reply.empty(202);
 }
@@ -36,7 +45,8 @@ async function serveRequest(exchange: PostExchange, message: JsonRpcRequest): Pr
   const revision = findModern(version);
   if (hasMeta && revision?.http.mirrorHeaders === true) checkHeaders(exchange, message);
   const isListen = message.method === LISTEN_METHOD;
-  if (isListen && !mode.sse) throw new HttpRefusal(406, '"subscriptions/listen" is answered with an event stream: accept "text/event-stream"', { id: message.id });
+  if (isListen && !mode.sse)
+    throw new HttpRefusal(406, '"subscriptions/listen" is answered with an event stream: accept "text/event-stream"', { id: message.id });
   const release = isListen ? host.holdStream(caller.limitKey) : undefined;
   const call = host.begin(new ModernCall(caller, message, reply, mode));
   try {

@@ -173,7 +173,8 @@ function checkOptions(options: HttpHandlerOptions): void {
   }
   const { path, baseUrl } = options;
   if (path !== undefined && !path.startsWith('/')) throw new HttpOptionError(`The option "path" must begin with "/", got "${path}"`);
-  if (baseUrl !== undefined && !URL.canParse(baseUrl)) throw new HttpOptionError(`The option "baseUrl" must be an absolute URL, got "${baseUrl}"`);
+  if (baseUrl !== undefined && !URL.canParse(baseUrl))
+    throw new HttpOptionError(`The option "baseUrl" must be an absolute URL, got "${baseUrl}"`);
 }
 
 const ID_BYTES = 24;
@@ -188,7 +189,8 @@ function generateSessionId(): string {
 /** A verified caller counts as itself, an anonymous one as its address: of IPv6 the network, since one host has many addresses. */
 function defaultLimitKey({ principal, remoteAddress }: LimitSubject): string {
   if (principal !== 'anonymous') return `principal ${principal}`;
-  if (remoteAddress === undefined || !remoteAddress.includes(':') || remoteAddress.includes('.')) return `address ${remoteAddress ?? 'unknown'}`;
+  if (remoteAddress === undefined || !remoteAddress.includes(':') || remoteAddress.includes('.'))
+    return `address ${remoteAddress ?? 'unknown'}`;
   return `network ${toNetwork(remoteAddress)}`;
 }
 

@@ -41,7 +41,10 @@ export function toRefusal(error: unknown): HttpRefusal {
 
 /** The refusal of someone who may come back. */
 export function busyRefusal(message: string, retryAfterSeconds: number, status = 503): HttpRefusal {
-  return new HttpRefusal(status, message, { rpcCode: INTERNAL_ERROR, headers: ['Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds)))] });
+  return new HttpRefusal(status, message, {
+    rpcCode: INTERNAL_ERROR,
+    headers: ['Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds)))],
+  });
 }
 
 /** The refusal of a session that has ended, never was, or is another's: nobody learns which. */

@@ -69,7 +69,11 @@ export class Reply {
     const { detail, status, rpcError } = refusal;
     const id = detail.id === undefined ? (nullId ? { id: null } : {}) : { id: detail.id };
     const close = detail.closes === true ? ['Connection', 'close'] : [];
-    this.#respond(status, [...JSON_HEADERS, ...(detail.headers ?? []), ...close], serializeMessage({ jsonrpc: '2.0', ...id, error: rpcError }));
+    this.#respond(
+      status,
+      [...JSON_HEADERS, ...(detail.headers ?? []), ...close],
+      serializeMessage({ jsonrpc: '2.0', ...id, error: rpcError }),
+    );
   }
 
   /** Begins an event stream. */

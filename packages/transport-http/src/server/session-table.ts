@@ -3,9 +3,10 @@
  * a `SessionStore` where the program gives one, so that any machine can go on with them.
  */
 
-import { type Clock, type ClockTimer, type JsonRpcMessage, type JsonRpcResponse, resolvedPromise } from '@mortise/jsonrpc-core';
+import { type Clock, type JsonRpcMessage, type JsonRpcResponse, resolvedPromise } from '@mortise/jsonrpc-core';
 import { findRevision } from '@mortise/protocol';
 import type { ExchangeCall, McpEndpoint, SessionRecord, SessionState } from '@mortise/protocol/contracts';
+import { Beat } from './beat.ts';
 import type { Caller } from './hosted-call.ts';
 import { HostedSession } from './hosted-session.ts';
 import { KeyedLimit } from './limits.ts';
@@ -29,10 +30,10 @@ export class SessionTable {
   readonly #settings: Settings;
   readonly #clock: Clock;
   readonly #limit: KeyedLimit;
+  readonly #beat: Beat;
   readonly #sessions: Map<string, HostedSession> = new Map();
   readonly #byKey: Map<string, Set<HostedSession>> = new Map();
   readonly #opening: Map<string, Promise<HostedSession | undefined>> = new Map();
-  #timer: ClockTimer | undefined;
 
   readonly #isSingle: boolean;
 
@@ -42,6 +43,7 @@ export class SessionTable {
     this.#settings = settings;
     this.#clock = settings.clock;
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
+    this.#beat = new Beat(settings.clock, Math.min(SWEEP_MS, settings.sessionIdleMs), () => this.#sweep());
   }
 
   get size(): number {
@@ -54,7 +56,8 @@ export class SessionTable {
    * @throws {HttpRefusal} 503 where all sessions are busy, 400 where there is one and may be but one.
    */
   create(caller: Caller): HostedSession {
-    if (this.#isSingle && this.#limit.total > 0) throw new HttpRefusal(400, 'This session is already initialized: send its "Mcp-Session-Id"');
+    if (this.#isSingle && this.#limit.total > 0)
+      throw new HttpRefusal(400, 'This session is already initialized: send its "Mcp-Session-Id"');
     this.#reserve(caller.limitKey);
     try {
       const id = this.#settings.generateSessionId();
@@ -119,15 +122,16 @@ export class SessionTable {
 
   /** Ends what lives here. Stored sessions stay, for other machines and later processes. */
   async close(): Promise<void> {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#beat.stop();
     const keep = this.#settings.sessionStore !== undefined;
     await Promise.all(Array.from(this.#sessions.values(), (session) => (keep ? this.#forget(session) : this.end(session))));
   }
 
   #reserve(key: string): void {
     if (this.#limit.acquire(key)) return;
-    const victim = findIdle(this.#byKey.get(key) ?? []) ?? (this.#limit.total >= this.#settings.maxSessions ? findIdle(this.#sessions.values()) : undefined);
+    const victim =
+      findIdle(this.#byKey.get(key) ?? []) ??
+      (this.#limit.total >= this.#settings.maxSessions ? findIdle(this.#sessions.values()) : undefined);
     if (victim !== undefined) void this.#forget(victim);
     if (!this.#limit.acquire(key)) throw busyRefusal('Too many sessions: end one, or come back later', RETRY_AFTER_SECONDS);
   }
@@ -137,7 +141,7 @@ export class SessionTable {
     const ofKey = this.#byKey.get(session.limitKey) ?? new Set();
     this.#byKey.set(session.limitKey, ofKey.add(session));
     session.usedAtMs = this.#clock.monotonicMs();
-    this.#timer ??= this.#clock.schedule(this.#sweep, this.#sweepMs);
+    this.#beat.start();
   }
 
   #unlist(session: HostedSession): boolean {
@@ -242,12 +246,7 @@ export class SessionTable {
     return true;
   }
 
-  get #sweepMs(): number {
-    return Math.min(SWEEP_MS, this.#settings.sessionIdleMs);
-  }
-
-  readonly #sweep = (): void => {
-    this.#timer = undefined;
+  #sweep(): boolean {
     const before = this.#clock.monotonicMs() - this.#settings.sessionIdleMs;
     for (const session of this.#sessions.values()) {
       // The order is by use, so behind the first that is young enough all are.
@@ -256,8 +255,8 @@ export class SessionTable {
       else this.#use(session);
     }
     void this.#settings.sessionStore?.deleteExpired(this.#clock.now()).catch(() => undefined);
-    if (this.#sessions.size > 0) this.#timer = this.#clock.schedule(this.#sweep, this.#sweepMs);
-  };
+    return this.#sessions.size > 0;
+  }
 }
 
 function adoptRecord(session: HostedSession, record: SessionRecord): void {

@@ -52,7 +52,8 @@ export class SseChannel implements SessionLink {
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    if (!this.#sse.isOpen) return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: it closed its event stream`));
+    if (!this.#sse.isOpen)
+      return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: it closed its event stream`));
     try {
       return this.#sse.write(encodeMessageEvent(serializeMessage(message)));
     } catch (error) {
@@ -92,7 +93,8 @@ class ChannelCall extends HostedCall {
 
 /** Opens a channel. @param messagePath Where its client is to post. */
 export function serveSseStream(host: HttpHost, caller: Caller, reply: Reply, messagePath: string): void {
-  if (!namesEventStream(caller.request.header('accept'))) throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
+  if (!namesEventStream(caller.request.header('accept')))
+    throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
   const id = host.settings.generateSessionId();
   const release = host.holdStream(caller.limitKey);
   const sse = reply.openStream('cut');
@@ -110,9 +112,11 @@ export function serveSseStream(host: HttpHost, caller: Caller, reply: Reply, mes
 /** Takes a message for a channel. */
 export async function serveSseMessage(host: HttpHost, caller: Caller, reply: Reply): Promise<void> {
   const { request } = caller;
-  if (!isJsonContentType(request.header('content-type'))) throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
+  if (!isJsonContentType(request.header('content-type')))
+    throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
   const channel = host.channels.get(readChannelId(request.target) ?? '');
-  if (channel === undefined || channel.principal !== caller.principal) throw new HttpRefusal(404, 'There is no such session: open the event stream again');
+  if (channel === undefined || channel.principal !== caller.principal)
+    throw new HttpRefusal(404, 'There is no such session: open the event stream again');
   const value = request.parsedBody ?? parseJson(await host.readBody(request), { maxDepth: host.settings.maxDepth });
   if (classifyMessage(value) === 'invalid') {
     const { message, rpcCode, id } = toInvalidRequestError(value);

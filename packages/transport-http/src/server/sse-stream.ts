@@ -3,8 +3,9 @@
  * is cut when waiting does not help.
  */
 
-import { type Clock, type ClockTimer, resolvedPromise } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core';
 import { SSE_KEEP_ALIVE } from '../sse/encode-event.ts';
+import { Beat } from './beat.ts';
 import type { ByteSink } from './http-request.ts';
 import type { Settings } from './options.ts';
 
@@ -127,17 +128,15 @@ export class SseStream {
 /** One timer for all open streams. */
 export class StreamPulse {
   readonly maxQueuedBytes: number;
-  readonly #clock: Clock;
-  readonly #everyMs: number;
+  readonly #beat: Beat;
   readonly #maxIdleLooks: number;
   readonly #streams: Set<SseStream> = new Set();
-  #timer: ClockTimer | undefined;
 
   constructor(settings: Pick<Settings, 'clock' | 'keepAliveMs' | 'stallMs' | 'maxQueuedBytes'>) {
     this.maxQueuedBytes = settings.maxQueuedBytes;
-    this.#clock = settings.clock;
-    this.#everyMs = Math.min(settings.keepAliveMs, settings.stallMs);
-    this.#maxIdleLooks = Math.max(1, Math.ceil(settings.stallMs / this.#everyMs));
+    const everyMs = Math.min(settings.keepAliveMs, settings.stallMs);
+    this.#maxIdleLooks = Math.max(1, Math.ceil(settings.stallMs / everyMs));
+    this.#beat = new Beat(settings.clock, everyMs, () => this.#lookAtAll());
   }
 
   /** How many streams are open. */
@@ -147,7 +146,7 @@ export class StreamPulse {
 
   add(stream: SseStream): void {
     this.#streams.add(stream);
-    this.#timer ??= this.#clock.schedule(this.#beat, this.#everyMs);
+    this.#beat.start();
   }
 
   delete(stream: SseStream): void {
@@ -156,13 +155,11 @@ export class StreamPulse {
 
   close(): void {
     for (const stream of this.#streams) stream.cut();
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#beat.stop();
   }
 
-  readonly #beat = (): void => {
-    this.#timer = undefined;
+  #lookAtAll(): boolean {
     for (const stream of this.#streams) stream.look(this.#maxIdleLooks);
-    if (this.#streams.size > 0) this.#timer = this.#clock.schedule(this.#beat, this.#everyMs);
-  };
+    return this.#streams.size > 0;
+  }
 }

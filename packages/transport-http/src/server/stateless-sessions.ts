@@ -4,7 +4,7 @@
  */
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import type { Revision } from '@mortise/protocol';
+import { findRevision, type Revision } from '@mortise/protocol';
 import type { LegacySession, McpEndpoint, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
@@ -31,7 +31,9 @@ export class NoLink implements SessionLink {
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: this server runs with the option "sessions: false"`));
+    return Promise.reject(
+      new NoStreamError(`"${message.method}" cannot reach the client: this server runs with the option "sessions: false"`),
+    );
   }
 }
 
@@ -50,7 +52,7 @@ async function makeState(endpoint: McpEndpoint, revision: Revision, caller: Call
   const call = new QuietCall(caller);
   const params = { protocolVersion: revision.version, capabilities: {}, clientInfo: { name: 'unknown', version: '0' } };
   const response = await session.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, call);
-  if (response === undefined || 'error' in response || response.result['protocolVersion'] !== revision.version) {
+  if (response === undefined || 'error' in response || findRevision(response.result['protocolVersion']) !== revision) {
     throw new HttpRefusal(400, `The protocol version ${revision.version} is not supported here`);
   }
   await session.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, call);

@@ -122,7 +122,15 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   }
 
   #toHandlerOptions(): HttpHandlerOptions {
-    const { sessionIdGenerator, enableJsonResponse, onsessioninitialized, onsessionclosed, enableDnsRebindingProtection, retryInterval, ...rest } = this.#options;
+    const {
+      sessionIdGenerator,
+      enableJsonResponse,
+      onsessioninitialized,
+      onsessionclosed,
+      enableDnsRebindingProtection,
+      retryInterval,
+      ...rest
+    } = this.#options;
     void enableDnsRebindingProtection;
     return {
       ...rest,

@@ -18,7 +18,16 @@ export interface FetchInfo {
 }
 
 /** `Headers` joins lines of one name by a comma, so a comma in what cannot have one means that there were two. */
-const NO_COMMA = ['host', 'origin', 'authorization', 'content-encoding', 'mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'last-event-id'];
+const NO_COMMA = [
+  'host',
+  'origin',
+  'authorization',
+  'content-encoding',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'mcp-method',
+  'last-event-id',
+];
 const MAX_HEADER_LENGTH = 16 * 1024;
 
 export class WebFaceRequest implements HttpRequest {
@@ -55,7 +64,8 @@ export class WebFaceRequest implements HttpRequest {
     for (const name of NO_COMMA) {
       const value = headers.get(name);
       if (value === null) continue;
-      if (value.length > MAX_HEADER_LENGTH) throw new HttpRefusal(431, `The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
+      if (value.length > MAX_HEADER_LENGTH)
+        throw new HttpRefusal(431, `The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
       if (value.includes(',')) return name;
     }
     return undefined;
@@ -74,7 +84,9 @@ export class WebFaceRequest implements HttpRequest {
       };
       limits.watch.add(reading);
       const finish = (): void => limits.watch.delete(reading);
-      read.then(resolve, (error: unknown) => reject(error instanceof HttpRefusal ? error : new HttpRefusal(400, 'The body ended early'))).finally(finish);
+      read
+        .then(resolve, (error: unknown) => reject(error instanceof HttpRefusal ? error : new HttpRefusal(400, 'The body ended early')))
+        .finally(finish);
     });
   }
 

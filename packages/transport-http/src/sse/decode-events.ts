@@ -102,7 +102,10 @@ export class SseDecoder {
     if (this.#length > this.#maxLength) {
       this.#pieces = [];
       this.#data = [];
-      throw new MessageTooLargeError(this.#maxLength, `A server-sent event is longer than ${this.#maxLength} characters: raise maxEventLength, or send less`);
+      throw new MessageTooLargeError(
+        this.#maxLength,
+        `A server-sent event is longer than ${this.#maxLength} characters: raise maxEventLength, or send less`,
+      );
     }
   }
 

@@ -17,7 +17,13 @@ class OneToken implements TokenVerifier {
     this.asked.push(request);
     if (request.token === 'good') return Promise.resolve({ principal: 'ada', scopes: ['all'] });
     if (request.token === 'weak') {
-      return Promise.reject(new AuthChallengeError('More scope is needed', { status: 403, challenge: 'Bearer error="insufficient_scope", scope="all"', headers: { 'DPoP-Nonce': 'n1' } }));
+      return Promise.reject(
+        new AuthChallengeError('More scope is needed', {
+          status: 403,
+          challenge: 'Bearer error="insufficient_scope", scope="all"',
+          headers: { 'DPoP-Nonce': 'n1' },
+        }),
+      );
     }
     return Promise.reject(new AuthChallengeError('A token is needed', { status: 401, challenge: 'Bearer' }));
   }
@@ -34,7 +40,11 @@ describe.each(FACES)('authorization over the %s face', (face) => {
   });
 
   it('passes a challenge on as the verifier wrote it, with its headers', async () => {
-    serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier: new OneToken(), resourceMetadata: METADATA, baseUrl: 'https://mcp.example/' });
+    serving = await serve(face, new ScriptedEndpoint(), {
+      tokenVerifier: new OneToken(),
+      resourceMetadata: METADATA,
+      baseUrl: 'https://mcp.example/',
+    });
     const answer = await modernTool(serving.port, 'echo', {}, { authorization: 'Bearer weak' });
     expect([answer.status, answer.headers['www-authenticate'], answer.headers['dpop-nonce']]).toEqual([
       403,
@@ -57,7 +67,12 @@ describe.each(FACES)('authorization over the %s face', (face) => {
     const good = await modernTool(serving.port, 'echo', {}, { authorization: 'bearer  good', 'x-more': '1' });
     const asked = tokenVerifier.asked.at(-1);
     expect([good.status, asked?.scheme, asked?.token, asked?.method, asked?.url, asked?.header('X-More')]).toEqual([
-      200, 'Bearer', 'good', 'POST', `http://127.0.0.1:${serving.port}/mcp`, '1',
+      200,
+      'Bearer',
+      'good',
+      'POST',
+      `http://127.0.0.1:${serving.port}/mcp`,
+      '1',
     ]);
   });
 
@@ -74,7 +89,9 @@ describe.each(FACES)('authorization over the %s face', (face) => {
 
   it('tells the endpoint who calls', async () => {
     const endpoint = new ScriptedEndpoint();
-    endpoint.tools.set('who', ({ call }) => text(`${call.principal} ${call.auth?.scopes.join()} ${call.origin?.header('X-Tenant')} ${call.origin?.method}`));
+    endpoint.tools.set('who', ({ call }) =>
+      text(`${call.principal} ${call.auth?.scopes.join()} ${call.origin?.header('X-Tenant')} ${call.origin?.method}`),
+    );
     serving = await serve(face, endpoint, { tokenVerifier: new OneToken() });
     const answer = await modernTool(serving.port, 'who', {}, { authorization: 'Bearer good', 'x-tenant': 't1' });
     expect(await answer.text()).toContain('ada all t1 POST');
@@ -93,7 +110,9 @@ describe.each(FACES)('authorization over the %s face', (face) => {
     };
     serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier });
     const left = new AbortController();
-    const sent = send(serving.port, { headers: { 'content-type': 'application/json' }, body: '{}', signal: left.signal }).catch(() => undefined);
+    const sent = send(serving.port, { headers: { 'content-type': 'application/json' }, body: '{}', signal: left.signal }).catch(
+      () => undefined,
+    );
     await begun.promise;
     left.abort();
     await Promise.all([given.promise, sent]);
@@ -115,10 +134,28 @@ describe.each(FACES)('CORS over the %s face', (face) => {
   it('answers a preflight before authorization, with every header of MCP', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { allowedOrigins: [PAGE], tokenVerifier: new OneToken() });
     const asked = 'content-type, mcp-param-region, x-other, mcp-param-bad name';
-    const answer = await send(serving.port, { method: 'OPTIONS', headers: { origin: PAGE, 'access-control-request-method': 'POST', 'access-control-request-headers': asked } });
-    expect([answer.status, answer.headers['access-control-allow-origin'], answer.headers['vary'], answer.headers['access-control-allow-methods']]).toEqual([204, PAGE, 'Origin', 'GET, POST, DELETE, OPTIONS']);
+    const answer = await send(serving.port, {
+      method: 'OPTIONS',
+      headers: { origin: PAGE, 'access-control-request-method': 'POST', 'access-control-request-headers': asked },
+    });
+    expect([
+      answer.status,
+      answer.headers['access-control-allow-origin'],
+      answer.headers['vary'],
+      answer.headers['access-control-allow-methods'],
+    ]).toEqual([204, PAGE, 'Origin', 'GET, POST, DELETE, OPTIONS']);
     const allowed = answer.headers['access-control-allow-headers']?.split(', ') ?? [];
-    for (const name of ['Content-Type', 'Authorization', 'Mcp-Session-Id', 'MCP-Protocol-Version', 'Last-Event-ID', 'Mcp-Method', 'Mcp-Name', 'mcp-param-region']) expect(allowed).toContain(name);
+    for (const name of [
+      'Content-Type',
+      'Authorization',
+      'Mcp-Session-Id',
+      'MCP-Protocol-Version',
+      'Last-Event-ID',
+      'Mcp-Method',
+      'Mcp-Name',
+      'mcp-param-region',
+    ])
+      expect(allowed).toContain(name);
     expect(allowed).not.toContain('x-other');
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
   });
@@ -130,9 +167,9 @@ describe.each(FACES)('CORS over the %s face', (face) => {
       modern(serving.port, 'subscriptions/listen', { notifications: {} }, { origin: PAGE }),
       send(serving.port, { headers: { origin: PAGE, 'content-type': 'text/plain' }, body: 'x' }),
     ]);
-    expect(answers.map(({ status, headers }) => [status, headers['access-control-allow-origin'], headers['access-control-expose-headers']])).toEqual(
-      [200, 200, 415].map((status) => [status, PAGE, 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate']),
-    );
+    expect(
+      answers.map(({ status, headers }) => [status, headers['access-control-allow-origin'], headers['access-control-expose-headers']]),
+    ).toEqual([200, 200, 415].map((status) => [status, PAGE, 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate']));
   });
 
   it('[ROBUSTNESS-14] allows any origin only where the program says so, and then without credentials', async () => {
@@ -145,7 +182,10 @@ describe.each(FACES)('CORS over the %s face', (face) => {
     serving = await serve(face, new ScriptedEndpoint(), { allowedOrigins: [PAGE] });
     const request = modernRequest('tools/list');
     for (const method of ['OPTIONS', 'POST']) {
-      const answer = await send(serving.port, { method, headers: { 'content-type': 'application/json', ...modernHeaders(request), origin: 'https://other.example' } });
+      const answer = await send(serving.port, {
+        method,
+        headers: { 'content-type': 'application/json', ...modernHeaders(request), origin: 'https://other.example' },
+      });
       expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([403, undefined]);
     }
   });

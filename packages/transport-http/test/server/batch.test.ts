@@ -27,7 +27,10 @@ describe.each(FACES)('batches over the %s face', (face) => {
     const endpoint = new ScriptedEndpoint();
     serving = await serve(face, endpoint);
     const client = await LegacyClient.open(serving.port, BATCHING);
-    const messages = [{ jsonrpc: '2.0', id: 5, result: {} }, { jsonrpc: '2.0', method: 'notifications/x' }];
+    const messages = [
+      { jsonrpc: '2.0', id: 5, result: {} },
+      { jsonrpc: '2.0', method: 'notifications/x' },
+    ];
     const answer = await client.post(messages);
     expect([answer.status, await answer.text(), endpoint.received.slice(-2)]).toEqual([202, '', messages]);
   });
@@ -42,7 +45,12 @@ describe.each(FACES)('batches over the %s face', (face) => {
     const client = await LegacyClient.open(serving.port, BATCHING);
     const answer = await client.post([call(1, 'tick', { me: 'a' }), call(2, 'tick', { me: 'b' }), call(3)]);
     const messages = (await answer.events()).map(({ data }) => JSON.parse(data) as JsonObject);
-    expect(messages.filter((message) => 'result' in message).map(({ id }) => id).toSorted()).toEqual([1, 2, 3]);
+    expect(
+      messages
+        .filter((message) => 'result' in message)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual([1, 2, 3]);
     expect(messages.filter((message) => 'method' in message)).toHaveLength(2);
   });
 
@@ -58,7 +66,11 @@ describe.each(FACES)('batches over the %s face', (face) => {
     const empty = await client.post([]);
     expect([empty.status, (await empty.json())['error']]).toMatchObject([400, { code: -32600 }]);
     const bad = JSON.parse(await (await client.post([1, { jsonrpc: '2.0', id: 3, method: 4 }, call(9)])).text()) as JsonObject[];
-    expect(bad).toMatchObject([{ id: null, error: { code: -32600 } }, { id: 3, error: { code: -32600 } }, { id: 9, result: {} }]);
+    expect(bad).toMatchObject([
+      { id: null, error: { code: -32600 } },
+      { id: 3, error: { code: -32600 } },
+      { id: 9, result: {} },
+    ]);
   });
 
   it('[BATCH-003] refuses initialize in a batch', async () => {

@@ -107,7 +107,9 @@ describe('serveHttp', () => {
     [{ allowedOrigins: ['app.example'] }, /allowedOrigins/],
     [{ allowedHosts: ['https://x'] }, /allowedHosts/],
   ])('refuses the option %j', (options, message) => {
-    expect(() => createHttpHandler(new ScriptedEndpoint(), options)).toThrow(expect.objectContaining({ code: 'ERR_HTTP_OPTION', message: expect.stringMatching(message) }));
+    expect(() => createHttpHandler(new ScriptedEndpoint(), options)).toThrow(
+      expect.objectContaining({ code: 'ERR_HTTP_OPTION', message: expect.stringMatching(message) }),
+    );
   });
 });
 
@@ -158,7 +160,11 @@ describe('mounts', () => {
     const app = new Hono();
     const handler = mountOnHono(app, new ScriptedEndpoint(), OPTIONS);
     const request = modernRequest('tools/call', { name: 'echo' });
-    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...modernHeaders(request) }, body: JSON.stringify(request) };
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...modernHeaders(request) },
+      body: JSON.stringify(request),
+    };
     expect((await app.request('http://localhost/mcp', init)).status).toBe(200);
     expect((await app.request('http://evil.example/mcp', init)).status).toBe(403);
     expect((await app.request('http://localhost/.well-known/oauth-protected-resource')).status).toBe(200);

@@ -1,7 +1,18 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpHandler, type HttpHandlerOptions } from '@mortise/transport-http/server';
-import { ACCEPT, FACES, initializeRequest, LegacyClient, modernHeaders, modernRequest, send, type Send, serve, type Serving } from '../support/http-client.ts';
+import {
+  ACCEPT,
+  FACES,
+  initializeRequest,
+  LegacyClient,
+  modernHeaders,
+  modernRequest,
+  send,
+  type Send,
+  serve,
+  type Serving,
+} from '../support/http-client.ts';
 import { ScriptedEndpoint } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;
@@ -36,7 +47,12 @@ describe.each(FACES)('the guard over the %s face', (face) => {
   it('[ROBUSTNESS-1][HTTP-002][SSE-006] refuses a foreign Host and a foreign Origin at every door', async () => {
     serving = await serve(face, new ScriptedEndpoint(), ALL_DOORS);
     const client = await LegacyClient.open(serving.port);
-    const foreign = [{ host: 'evil.example.com' }, { origin: 'http://evil.example.com' }, { host: 'evil.example.com', origin: 'http://evil.example.com' }, { origin: 'null' }];
+    const foreign = [
+      { host: 'evil.example.com' },
+      { origin: 'http://evil.example.com' },
+      { host: 'evil.example.com', origin: 'http://evil.example.com' },
+      { origin: 'null' },
+    ];
     for (const [door, request] of doors(client)) {
       for (const headers of foreign) {
         const answer = await send(serving.port, withHeaders(request, headers));
@@ -55,27 +71,57 @@ describe.each(FACES)('the guard over the %s face', (face) => {
       answer.leave();
     }
     expect(Object.fromEntries(statuses)).toEqual({
-      'modern POST': 200, initialize: 200, 'session POST': 200, 'GET stream': 200, 'HTTP+SSE stream': 200, 'HTTP+SSE message': 404,
-      metadata: 200, preflight: 204, upgrade: 406, 'a path that is not there': 404, DELETE: 204,
+      'modern POST': 200,
+      initialize: 200,
+      'session POST': 200,
+      'GET stream': 200,
+      'HTTP+SSE stream': 200,
+      'HTTP+SSE message': 404,
+      metadata: 200,
+      preflight: 204,
+      upgrade: 406,
+      'a path that is not there': 404,
+      DELETE: 204,
     });
   });
 
   it('[HTTP-003] refuses a foreign Origin with 403 and an error without id', async () => {
     serving = await serve(face, new ScriptedEndpoint());
     const request = modernRequest('tools/list');
-    const answer = await send(serving.port, { headers: { 'content-type': 'application/json', ...modernHeaders(request), origin: 'https://evil.example' }, body: JSON.stringify(request) });
+    const answer = await send(serving.port, {
+      headers: { 'content-type': 'application/json', ...modernHeaders(request), origin: 'https://evil.example' },
+      body: JSON.stringify(request),
+    });
     const body = await answer.json();
-    expect([answer.status, 'id' in body, body['error']]).toMatchObject([403, false, { message: expect.stringContaining('allowedOrigins') }]);
+    expect([answer.status, 'id' in body, body['error']]).toMatchObject([
+      403,
+      false,
+      { message: expect.stringContaining('allowedOrigins') },
+    ]);
   });
 
   it.each([
-    ['127.0.0.1', 200], ['127.0.0.1:1234', 200], ['localhost', 200], ['LOCALHOST:80', 200], ['[::1]:3000', 200], ['localhost.', 200],
-    ['localhost.evil.example', 403], ['evil.example', 403], ['127.0.0.1.evil.example', 403], ['2130706433', 403], ['0x7f.1', 403], ['127.1', 403],
-    ['0.0.0.0', 403], ['localhost@evil.example', 403],
+    ['127.0.0.1', 200],
+    ['127.0.0.1:1234', 200],
+    ['localhost', 200],
+    ['LOCALHOST:80', 200],
+    ['[::1]:3000', 200],
+    ['localhost.', 200],
+    ['localhost.evil.example', 403],
+    ['evil.example', 403],
+    ['127.0.0.1.evil.example', 403],
+    ['2130706433', 403],
+    ['0x7f.1', 403],
+    ['127.1', 403],
+    ['0.0.0.0', 403],
+    ['localhost@evil.example', 403],
   ])('[ROBUSTNESS-1] answers Host %s with %i', async (host, status) => {
     serving = await serve('node', new ScriptedEndpoint());
     const request = modernRequest('tools/list');
-    const answer = await send(serving.port, { headers: { 'content-type': 'application/json', ...modernHeaders(request), host }, body: JSON.stringify(request) });
+    const answer = await send(serving.port, {
+      headers: { 'content-type': 'application/json', ...modernHeaders(request), host },
+      body: JSON.stringify(request),
+    });
     expect(answer.status).toBe(status);
   });
 
@@ -89,7 +135,10 @@ describe.each(FACES)('the guard over the %s face', (face) => {
   ])('goes by allowedHosts %j for %s', async (allowedHosts, host, status) => {
     serving = await serve(face, new ScriptedEndpoint(), { allowedHosts });
     const request = modernRequest('tools/list');
-    const answer = await send(serving.port, { headers: { 'content-type': 'application/json', ...modernHeaders(request), host }, body: JSON.stringify(request) });
+    const answer = await send(serving.port, {
+      headers: { 'content-type': 'application/json', ...modernHeaders(request), host },
+      body: JSON.stringify(request),
+    });
     expect(answer.status).toBe(status);
   });
 
@@ -106,27 +155,47 @@ describe.each(FACES)('the guard over the %s face', (face) => {
   ])('goes by allowedOrigins %j for %s', async (allowedOrigins, origin, status) => {
     serving = await serve(face, new ScriptedEndpoint(), { allowedOrigins });
     const request = modernRequest('tools/list');
-    const answer = await send(serving.port, { headers: { 'content-type': 'application/json', ...modernHeaders(request), origin }, body: JSON.stringify(request) });
+    const answer = await send(serving.port, {
+      headers: { 'content-type': 'application/json', ...modernHeaders(request), origin },
+      body: JSON.stringify(request),
+    });
     expect(answer.status).toBe(status);
   });
 
   it.each([
-    ['text/plain', 415], ['application/jsonp', 415], ['application/json-patch+json', 415], ['application/json, text/plain', 415], ['', 415],
-    ['application/json; charset=latin1', 415], ['application/json; charset=utf-8', 200], ['APPLICATION/JSON;charset="UTF-8"', 200],
+    ['text/plain', 415],
+    ['application/jsonp', 415],
+    ['application/json-patch+json', 415],
+    ['application/json, text/plain', 415],
+    ['', 415],
+    ['application/json; charset=latin1', 415],
+    ['application/json; charset=utf-8', 200],
+    ['APPLICATION/JSON;charset="UTF-8"', 200],
   ])('[ROBUSTNESS-2] answers Content-Type %j with %i', async (type, status) => {
     serving = await serve(face, new ScriptedEndpoint());
     const request = modernRequest('tools/list');
-    const answer = await send(serving.port, { headers: { 'content-type': type, accept: ACCEPT, ...modernHeaders(request) }, body: JSON.stringify(request) });
+    const answer = await send(serving.port, {
+      headers: { 'content-type': type, accept: ACCEPT, ...modernHeaders(request) },
+      body: JSON.stringify(request),
+    });
     expect(answer.status).toBe(status);
   });
 
   it.each([
-    ['application/json, text/event-stream', 200], ['*/*', 200], ['application/*', 200], ['text/event-stream', 200], ['text/html', 406],
-    ['application/json;q=0, text/html', 406], ['application/json;q=0.5', 200],
+    ['application/json, text/event-stream', 200],
+    ['*/*', 200],
+    ['application/*', 200],
+    ['text/event-stream', 200],
+    ['text/html', 406],
+    ['application/json;q=0, text/html', 406],
+    ['application/json;q=0.5', 200],
   ])('[HTTP-007] answers Accept %j with %i', async (accept, status) => {
     serving = await serve(face, new ScriptedEndpoint());
     const request = modernRequest('tools/list');
-    const answer = await send(serving.port, { headers: { 'content-type': 'application/json', accept, ...modernHeaders(request) }, body: JSON.stringify(request) });
+    const answer = await send(serving.port, {
+      headers: { 'content-type': 'application/json', accept, ...modernHeaders(request) },
+      body: JSON.stringify(request),
+    });
     expect(answer.status).toBe(status);
   });
 
@@ -145,10 +214,18 @@ describe('exact reading', () => {
     async (name) => {
       serving = await serve('node', new ScriptedEndpoint());
       const request = modernRequest('tools/list');
-      const one = { host: `127.0.0.1:${serving.port}`, 'content-type': 'application/json', ...modernHeaders(request) } as Record<string, string>;
+      const one = { host: `127.0.0.1:${serving.port}`, 'content-type': 'application/json', ...modernHeaders(request) } as Record<
+        string,
+        string
+      >;
       const value = one[name] ?? 'x';
       const body = JSON.stringify(request);
-      const lines = [...Object.entries({ ...one, [name]: value }), [name, value], ['content-length', String(body.length)], ['connection', 'close']].map(([key, line]) => `${key}: ${line}`);
+      const lines = [
+        ...Object.entries({ ...one, [name]: value }),
+        [name, value],
+        ['content-length', String(body.length)],
+        ['connection', 'close'],
+      ].map(([key, line]) => `${key}: ${line}`);
       const text = await raw(serving.port, `POST /mcp HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
       expect(text).toMatch(/^HTTP\/1\.1 400/);
     },
@@ -161,7 +238,9 @@ describe('exact reading', () => {
       const headers = new Headers({ 'content-type': 'application/json', ...modernHeaders(request) });
       headers.append(name, 'a');
       headers.append(name, 'b');
-      const answer = await serving.handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(request) }));
+      const answer = await serving.handler.fetch(
+        new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(request) }),
+      );
       expect([name, answer.status]).toEqual([name, 400]);
     }
   });
@@ -169,7 +248,8 @@ describe('exact reading', () => {
   it('[ROBUSTNESS-2] understands absolute-form targets, and refuses one that names another host than Host does', async () => {
     serving = await serve('node', new ScriptedEndpoint());
     const host = `127.0.0.1:${serving.port}`;
-    const get = (target: string): Promise<string> => raw(serving.port, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\nconnection: close\r\n\r\n`);
+    const get = (target: string): Promise<string> =>
+      raw(serving.port, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\nconnection: close\r\n\r\n`);
     expect(await get(`http://${host}/mcp`)).toMatch(/^HTTP\/1\.1 400[\s\S]*Mcp-Session-Id/);
     expect(await get('http://evil.example/mcp')).toMatch(/^HTTP\/1\.1 400[\s\S]*one host/);
     expect(await get(`http://${host}/other`)).toMatch(/^HTTP\/1\.1 404/);
@@ -199,7 +279,11 @@ describe('exact reading', () => {
     const request = modernRequest('tools/list');
     const ask = (host: string, options: HttpHandlerOptions, info: { readonly isLoopback?: boolean }): Promise<Response> =>
       createHttpHandler(new ScriptedEndpoint(), options).fetch(
-        new Request(`http://${host}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json', ...modernHeaders(request) }, body: JSON.stringify(request) }),
+        new Request(`http://${host}/mcp`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...modernHeaders(request) },
+          body: JSON.stringify(request),
+        }),
         info,
       );
     expect((await ask('mcp.example', {}, {})).status).toBe(403);

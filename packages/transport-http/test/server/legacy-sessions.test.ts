@@ -1,6 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { FACES, initializeRequest, LEGACY, LegacyClient, MODERN, modernTool, post, send, serve, type Serving } from '../support/http-client.ts';
+import {
+  FACES,
+  initializeRequest,
+  LEGACY,
+  LegacyClient,
+  MODERN,
+  modernTool,
+  post,
+  send,
+  serve,
+  type Serving,
+} from '../support/http-client.ts';
 import { TestSessionStore } from '../support/memory-stores.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
@@ -10,7 +21,9 @@ afterEach(() => serving.close());
 describe.each(FACES)('legacy sessions over the %s face', (face) => {
   it('[HTTP-038][HTTP-039][HTTP-040] gives a session an id of visible ASCII with the answer to initialize', async () => {
     serving = await serve(face, new ScriptedEndpoint());
-    const ids = await Promise.all(Array.from({ length: 5 }, async () => (await post(serving.port, initializeRequest())).headers['mcp-session-id']));
+    const ids = await Promise.all(
+      Array.from({ length: 5 }, async () => (await post(serving.port, initializeRequest())).headers['mcp-session-id']),
+    );
     expect(new Set(ids).size).toBe(5);
     // 192 random bits in base64.
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{32}$/);
@@ -35,7 +48,11 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     const endpoint = new ScriptedEndpoint();
     serving = await serve(face, endpoint);
     const client = await LegacyClient.open(serving.port);
-    for (const message of [{ jsonrpc: '2.0', method: 'notifications/roots/list_changed' }, { jsonrpc: '2.0', id: 9, result: {} }, { jsonrpc: '2.0', id: 9, error: { code: 1, message: 'x' } }]) {
+    for (const message of [
+      { jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
+      { jsonrpc: '2.0', id: 9, result: {} },
+      { jsonrpc: '2.0', id: 9, error: { code: 1, message: 'x' } },
+    ]) {
       const answer = await client.post(message);
       expect([answer.status, await answer.text()]).toEqual([202, '']);
       expect(endpoint.received.at(-1)).toEqual(message);
@@ -45,7 +62,13 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
   it('[HTTP-010] refuses what it cannot accept with an error status and an error without id', async () => {
     serving = await serve(face, new ScriptedEndpoint());
     const client = await LegacyClient.open(serving.port);
-    for (const body of ['{"jsonrpc":"2.0","method":5}', '{"jsonrpc":"1.0","method":"x"}', 'nonsense', '5', '{"jsonrpc":"2.0","id":null,"method":"ping"}']) {
+    for (const body of [
+      '{"jsonrpc":"2.0","method":5}',
+      '{"jsonrpc":"1.0","method":"x"}',
+      'nonsense',
+      '5',
+      '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+    ]) {
       const answer = await client.post(body);
       const json = await answer.json();
       expect([answer.status, 'id' in json]).toEqual([400, false]);
@@ -74,7 +97,12 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     serving = await serve(face, new ScriptedEndpoint());
     const client = await LegacyClient.open(serving.port);
     expect((await client.delete()).status).toBe(204);
-    const answers = await Promise.all([client.tool('echo'), client.get(), client.delete(), client.post({ jsonrpc: '2.0', method: 'notifications/x' })]);
+    const answers = await Promise.all([
+      client.tool('echo'),
+      client.get(),
+      client.delete(),
+      client.post({ jsonrpc: '2.0', method: 'notifications/x' }),
+    ]);
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
     expect(serving.handler.counts.sessions).toBe(0);
   });
@@ -129,7 +157,11 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     const client = await LegacyClient.open(serving.port);
     const answer = await client.tool('ask', {}, 7);
     const messages = (await answer.events()).map(({ data }) => JSON.parse(data) as JsonObject);
-    expect(messages).toMatchObject([{ method: 'notifications/progress' }, { id: 'q1', method: 'elicitation/create' }, { id: 7, result: {} }]);
+    expect(messages).toMatchObject([
+      { method: 'notifications/progress' },
+      { id: 'q1', method: 'elicitation/create' },
+      { id: 7, result: {} },
+    ]);
   });
 
   it('[HTTP-017] takes a dropped connection for no cancellation', async () => {
@@ -206,7 +238,9 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     const endpoint = new ScriptedEndpoint();
     serving = await serve(face, endpoint);
     await LegacyClient.open(serving.port);
-    await expect(endpoint.sessions.at(-1)?.link.send({ jsonrpc: '2.0', method: 'notifications/x' })).rejects.toMatchObject({ code: 'ERR_NO_STREAM' });
+    await expect(endpoint.sessions.at(-1)?.link.send({ jsonrpc: '2.0', method: 'notifications/x' })).rejects.toMatchObject({
+      code: 'ERR_NO_STREAM',
+    });
   });
 
   it('[HTTP-024] keeps the messages of three calls at once on the streams of their own', async () => {
@@ -256,7 +290,9 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
 
   it('[ERA-001][ERA-002] serves both eras on one endpoint at once', async () => {
     serving = await serve(face, new ScriptedEndpoint());
-    const clients = await Promise.all(['2025-03-26', '2025-06-18', '2025-11-25'].map((version) => LegacyClient.open(serving.port, version)));
+    const clients = await Promise.all(
+      ['2025-03-26', '2025-06-18', '2025-11-25'].map((version) => LegacyClient.open(serving.port, version)),
+    );
     const answers = await Promise.all([...clients.map((client) => client.tool('echo')), modernTool(serving.port, 'echo')]);
     const results = await Promise.all(answers.map(async (answer) => (await answer.response())['result'] as JsonObject));
     expect(results.map((result) => result['resultType'])).toEqual([undefined, undefined, undefined, 'complete']);
@@ -331,7 +367,11 @@ describe('sessions in a store', () => {
     serving = await serve('node', new ScriptedEndpoint(), { sessionStore });
     const client = await LegacyClient.open(serving.port);
     const other = await serve('node', new ScriptedEndpoint(), { sessionStore });
-    const there = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, { port: other.port, sessionId: client.sessionId, version: LEGACY });
+    const there = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, {
+      port: other.port,
+      sessionId: client.sessionId,
+      version: LEGACY,
+    });
     try {
       expect((await there.tool('echo', { a: 1 })).status).toBe(200);
       expect((await there.delete()).status).toBe(204);
@@ -348,7 +388,11 @@ describe('sessions in a store', () => {
     serving = await serve('node', here, { sessionStore });
     const client = await LegacyClient.open(serving.port);
     const other = await serve('node', new ScriptedEndpoint(), { sessionStore });
-    const there = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, { port: other.port, sessionId: client.sessionId, version: LEGACY });
+    const there = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, {
+      port: other.port,
+      sessionId: client.sessionId,
+      version: LEGACY,
+    });
     const setLevel = { jsonrpc: '2.0', id: 1, method: 'logging/setLevel', params: { level: 'error' } };
     try {
       await Promise.all([client.post(setLevel), there.post({ ...setLevel, id: 2 })]);
@@ -365,7 +409,11 @@ describe('sessions in a store', () => {
     const client = await LegacyClient.open(before.port);
     await before.close();
     serving = await serve('node', new ScriptedEndpoint(), { sessionStore });
-    const after = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, { port: serving.port, sessionId: client.sessionId, version: LEGACY });
+    const after = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, {
+      port: serving.port,
+      sessionId: client.sessionId,
+      version: LEGACY,
+    });
     expect((await after.tool('echo')).status).toBe(200);
   });
 });

@@ -1,7 +1,20 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
-import { type Answer, FACES, initializeRequest, LegacyClient, modern, modernHeaders, modernRequest, modernTool, post, send, serve, type Serving } from '../support/http-client.ts';
+import {
+  type Answer,
+  FACES,
+  initializeRequest,
+  LegacyClient,
+  modern,
+  modernHeaders,
+  modernRequest,
+  modernTool,
+  post,
+  send,
+  serve,
+  type Serving,
+} from '../support/http-client.ts';
 import { TestEventStore, TestSessionStore } from '../support/memory-stores.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
@@ -69,7 +82,8 @@ describe.each(FACES)('bounds over the %s face', (face) => {
         const more = (): void => {
           while (left-- > 0) {
             peak = Math.max(peak, process.memoryUsage().rss);
-            if (!socket.write(Buffer.concat([Buffer.from('10000\r\n'), chunk, Buffer.from('\r\n')]))) return void socket.once('drain', more);
+            if (!socket.write(Buffer.concat([Buffer.from('10000\r\n'), chunk, Buffer.from('\r\n')])))
+              return void socket.once('drain', more);
           }
         };
         more();
@@ -155,7 +169,11 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     const clock = new TestClock();
     const endpoint = new ScriptedEndpoint();
     serving = await serve(face, endpoint, { clock, sessionIdleMs: 60_000, eventStore: new TestEventStore() });
-    const [idle, used, listening] = [await LegacyClient.open(serving.port), await LegacyClient.open(serving.port), await LegacyClient.open(serving.port)];
+    const [idle, used, listening] = [
+      await LegacyClient.open(serving.port),
+      await LegacyClient.open(serving.port),
+      await LegacyClient.open(serving.port),
+    ];
     await listening.get();
     clock.advance(50_000);
     await (await used.tool('echo')).text();
@@ -177,7 +195,9 @@ describe.each(FACES)('bounds over the %s face', (face) => {
   });
 
   it('[ROBUSTNESS-8] answers a session of another principal like none', async () => {
-    const verifier = { verify: ({ token }: { readonly token: string | undefined }) => Promise.resolve({ principal: token ?? 'nobody', scopes: [] }) };
+    const verifier = {
+      verify: ({ token }: { readonly token: string | undefined }) => Promise.resolve({ principal: token ?? 'nobody', scopes: [] }),
+    };
     for (const stores of [{}, { sessionStore: new TestSessionStore() }]) {
       serving = await serve(face, new ScriptedEndpoint(), { tokenVerifier: verifier, ...stores });
       const mine = await LegacyClient.open(serving.port, undefined, { authorization: 'Bearer me' });
@@ -192,7 +212,10 @@ describe.each(FACES)('bounds over the %s face', (face) => {
 
   it('asks the rate limit before each request, and answers 429 with Retry-After', async () => {
     let asked = 0;
-    serving = await serve(face, new ScriptedEndpoint(), { rateLimit: ({ principal, remoteAddress }) => (principal === 'anonymous' && remoteAddress !== undefined && ++asked > 1 ? 3 : undefined) });
+    serving = await serve(face, new ScriptedEndpoint(), {
+      rateLimit: ({ principal, remoteAddress }) =>
+        principal === 'anonymous' && remoteAddress !== undefined && ++asked > 1 ? 3 : undefined,
+    });
     expect((await modernTool(serving.port, 'echo')).status).toBe(200);
     const refused = await modernTool(serving.port, 'echo');
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '3']);
@@ -203,7 +226,8 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     let sent = 0;
     const block = 'x'.repeat(64 * 1024);
     endpoint.tools.set('flood', async ({ call }) => {
-      for (; sent < 400 && !call.isCancelled; sent++) await call.send({ jsonrpc: '2.0', method: 'notifications/message', params: { block } });
+      for (; sent < 400 && !call.isCancelled; sent++)
+        await call.send({ jsonrpc: '2.0', method: 'notifications/message', params: { block } });
       return text('done');
     });
     serving = await serve(face, endpoint);
@@ -319,7 +343,13 @@ describe('leaving', () => {
     process.on('unhandledRejection', note);
     const request = modernRequest('tools/call', { name: 'burst' });
     const body = JSON.stringify(request);
-    const head = ['POST /mcp HTTP/1.1', 'host: 127.0.0.1', 'content-type: application/json', ...Object.entries(modernHeaders(request)).map(([name, value]) => `${name}: ${value}`), `content-length: ${body.length}`];
+    const head = [
+      'POST /mcp HTTP/1.1',
+      'host: 127.0.0.1',
+      'content-type: application/json',
+      ...Object.entries(modernHeaders(request)).map(([name, value]) => `${name}: ${value}`),
+      `content-length: ${body.length}`,
+    ];
     const whole = `${head.join('\r\n')}\r\n\r\n${body}`;
     for (let length = 1; length <= whole.length + 20; length += 7) {
       await new Promise<void>((resolve) => {
@@ -347,14 +377,22 @@ describe('leaving', () => {
     });
     serving = await serve('node', endpoint, { eventStore: new TestEventStore() });
     const client = await LegacyClient.open(serving.port);
-    const answers = await Promise.all([modernTool(serving.port, 'cycle'), modernTool(serving.port, 'late'), client.tool('cycle'), client.tool('late')]);
+    const answers = await Promise.all([
+      modernTool(serving.port, 'cycle'),
+      modernTool(serving.port, 'late'),
+      client.tool('cycle'),
+      client.tool('late'),
+    ]);
     for (const answer of answers) expect(await answer.response()).toMatchObject({ error: { code: -32603 } });
   });
 
   it('[ROBUSTNESS-14] tells nothing of a fault of its own', async () => {
     const logged: unknown[] = [];
     const tokenVerifier = { verify: () => Promise.reject(new Error('secret /etc/passwd')) };
-    serving = await serve('node', new ScriptedEndpoint(), { tokenVerifier, logger: { log: (_level, _message, data) => logged.push(data) } });
+    serving = await serve('node', new ScriptedEndpoint(), {
+      tokenVerifier,
+      logger: { log: (_level, _message, data) => logged.push(data) },
+    });
     const answer = await modernTool(serving.port, 'echo');
     expect([answer.status, await answer.text()]).toEqual([500, '{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error"}}']);
     expect(JSON.stringify(logged)).toContain('secret');

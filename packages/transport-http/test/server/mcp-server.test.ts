@@ -5,7 +5,20 @@ import { z } from 'zod';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
-import { type Answer, FACES, initializeRequest, LEGACY, LegacyClient, modern, modernHeaders, modernRequest, modernTool, post, serve, type Serving } from '../support/http-client.ts';
+import {
+  type Answer,
+  FACES,
+  initializeRequest,
+  LEGACY,
+  LegacyClient,
+  modern,
+  modernHeaders,
+  modernRequest,
+  modernTool,
+  post,
+  serve,
+  type Serving,
+} from '../support/http-client.ts';
 import { gate, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;
@@ -15,7 +28,9 @@ const ID = 'io.modelcontextprotocol/subscriptionId';
 
 function createServer(): McpServer {
   const server = new McpServer({ name: 'real', version: '1.0.0' }, { capabilities: { logging: {} } });
-  server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } }, ({ a, b }) => ({ structuredContent: { sum: a + b } }));
+  server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } }, ({ a, b }) => ({
+    structuredContent: { sum: a + b },
+  }));
   server.registerTool('region', { inputSchema: { region: z.string().meta({ 'x-mcp-header': 'Region' }) } }, ({ region }) => region);
   server.registerResource('r', 'test://r', {}, () => 'text');
   return server;
@@ -44,7 +59,10 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     const stream = await listen(serving.port, { toolsListChanged: true, resourceSubscriptions: ['test://r'], nonsense: true }, 'sub-1');
     expect([stream.status, stream.headers['content-type'], stream.headers['x-accel-buffering']]).toEqual([200, 'text/event-stream', 'no']);
     const first = await stream.nextMessage();
-    expect(first).toMatchObject({ method: 'notifications/subscriptions/acknowledged', params: { _meta: { [ID]: 'sub-1' }, notifications: { toolsListChanged: true } } });
+    expect(first).toMatchObject({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { _meta: { [ID]: 'sub-1' }, notifications: { toolsListChanged: true } },
+    });
     expect(first).not.toHaveProperty('params.notifications.nonsense');
   });
 
@@ -64,7 +82,10 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
   it('[PAT-012] serves several subscriptions at once, on a stream each', async () => {
     const server = createServer();
     serving = await serve(face, server);
-    const streams = [await listen(serving.port, { toolsListChanged: true }, 1), await listen(serving.port, { toolsListChanged: true }, '1')];
+    const streams = [
+      await listen(serving.port, { toolsListChanged: true }, 1),
+      await listen(serving.port, { toolsListChanged: true }, '1'),
+    ];
     for (const stream of streams) await stream.nextMessage();
     server.registerTool('more', {}, () => 'x');
     const messages = await Promise.all(streams.map((stream) => stream.nextMessage()));
@@ -109,7 +130,10 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     serving = await serve(face, server);
     const stream = await listen(serving.port, { toolsListChanged: true }, 3);
     await stream.nextMessage();
-    const request = modernRequest('tools/call', { name: 'noisy', _meta: { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'debug' } });
+    const request = modernRequest('tools/call', {
+      name: 'noisy',
+      _meta: { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'debug' },
+    });
     const answer = await post(serving.port, request, modernHeaders(request));
     expect(await answer.text()).toMatch(/notifications\/progress[\s\S]*notifications\/message/);
     server.registerTool('more', {}, () => 'x');
@@ -140,7 +164,10 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
       return JSON.stringify(answer);
     });
     serving = await serve(face, server);
-    const opened = await post(serving.port, { ...initializeRequest(), params: { ...(initializeRequest()['params'] as JsonObject), capabilities: { elicitation: {} } } });
+    const opened = await post(serving.port, {
+      ...initializeRequest(),
+      params: { ...(initializeRequest()['params'] as JsonObject), capabilities: { elicitation: {} } },
+    });
     await opened.response();
     const headers = { 'mcp-session-id': String(opened.headers['mcp-session-id']), 'mcp-protocol-version': LEGACY };
     await post(serving.port, { jsonrpc: '2.0', method: 'notifications/initialized' }, headers);
@@ -153,11 +180,17 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
 
   it('names the option where sessions are off and a handler asks', async () => {
     const server = createServer();
-    server.registerTool('ask', {}, async (ctx) => JSON.stringify(await ctx.elicit({ message: 'Name?', requestedSchema: { type: 'object', properties: {} } })));
+    server.registerTool('ask', {}, async (ctx) =>
+      JSON.stringify(await ctx.elicit({ message: 'Name?', requestedSchema: { type: 'object', properties: {} } })),
+    );
     serving = await serve(face, server, { sessions: false });
     const opened = await post(serving.port, initializeRequest());
     expect(JSON.stringify(await opened.json())).not.toContain('listChanged');
-    const answer = await post(serving.port, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' } }, { 'mcp-protocol-version': LEGACY });
+    const answer = await post(
+      serving.port,
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' } },
+      { 'mcp-protocol-version': LEGACY },
+    );
     expect(JSON.stringify(await answer.response())).toMatch(/session/i);
   });
 
@@ -178,7 +211,11 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     await before.close();
     const server = createServer();
     serving = await serve(face, server, { sessionStore });
-    const after = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, { port: serving.port, sessionId: client.sessionId, version: LEGACY });
+    const after = Object.assign(Object.create(LegacyClient.prototype) as LegacyClient, {
+      port: serving.port,
+      sessionId: client.sessionId,
+      version: LEGACY,
+    });
     const stream = await after.get();
     expect(stream.status).toBe(200);
     await server.sendResourceUpdated({ uri: 'test://r' });

@@ -1,6 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { FACES, LEGACY, MODERN, modern, modernHeaders, modernRequest, modernTool, post, send, serve, type Serving } from '../support/http-client.ts';
+import {
+  FACES,
+  LEGACY,
+  MODERN,
+  modern,
+  modernHeaders,
+  modernRequest,
+  modernTool,
+  post,
+  send,
+  serve,
+  type Serving,
+} from '../support/http-client.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;
@@ -37,7 +49,10 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
     const answer = await modernTool(serving.port, 'count');
     expect(answer.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     const events = await answer.events();
-    expect(events.map(({ data }) => (JSON.parse(data) as JsonObject)['method'] ?? 'answer')).toEqual([...Array.from({ length: 3 }, () => 'notifications/progress'), 'answer']);
+    expect(events.map(({ data }) => (JSON.parse(data) as JsonObject)['method'] ?? 'answer')).toEqual([
+      ...Array.from({ length: 3 }, () => 'notifications/progress'),
+      'answer',
+    ]);
   });
 
   it('[HTTPM-014][HTTP-034] gives no event ids and no session in the modern era', async () => {
@@ -147,7 +162,10 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
     serving = await serve(face, new ScriptedEndpoint());
     const request = modernRequest('tools/list', { _meta: { 'io.modelcontextprotocol/protocolVersion': 'v999.0.0' } });
     const answer = await post(serving.port, request, { 'mcp-protocol-version': 'v999.0.0' });
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: -32022, data: { requested: 'v999.0.0', supported: expect.arrayContaining([MODERN]) } } }]);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { code: -32022, data: { requested: 'v999.0.0', supported: expect.arrayContaining([MODERN]) } } },
+    ]);
   });
 
   it.each([
@@ -167,7 +185,10 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
 
   it('[RES-023][PROMPT-014][HDR-009] wants Mcp-Name of reads and prompts too', async () => {
     serving = await serve(face, new ScriptedEndpoint());
-    for (const [method, params] of [['resources/read', { uri: 'file:///a%20b' }], ['prompts/get', { name: 'p' }]] as const) {
+    for (const [method, params] of [
+      ['resources/read', { uri: 'file:///a%20b' }],
+      ['prompts/get', { name: 'p' }],
+    ] as const) {
       const request = modernRequest(method, params);
       const missing = await post(serving.port, request, without(modernHeaders(request), 'mcp-name'));
       expect([missing.status, await missing.json()]).toMatchObject([400, { error: { code: -32020 } }]);
@@ -208,7 +229,13 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
     ['a header that the tool does not mark', { 'mcp-param-other': 'x' }, {}, 200],
   ] as const)('[HDR-024][TOOL-023][HDR-011] checks Mcp-Param-*: %s', async (_title, headers, args, status) => {
     const endpoint = new ScriptedEndpoint();
-    endpoint.paramsOf.set('echo', new Map([['Region', ['region']], ['Size', ['nested', 'size']]]));
+    endpoint.paramsOf.set(
+      'echo',
+      new Map([
+        ['Region', ['region']],
+        ['Size', ['nested', 'size']],
+      ]),
+    );
     serving = await serve(face, endpoint);
     const answer = await modernTool(serving.port, 'echo', args as JsonObject, headers as Record<string, string>);
     expect(answer.status).toBe(status);
@@ -280,7 +307,11 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
 
   it('[META-014] serves a request that is modern by its header alone as a modern one, and says what is missing', async () => {
     serving = await serve(face, new ScriptedEndpoint());
-    const answer = await post(serving.port, { jsonrpc: '2.0', id: 5, method: 'tools/list' }, { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/list' });
+    const answer = await post(
+      serving.port,
+      { jsonrpc: '2.0', id: 5, method: 'tools/list' },
+      { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/list' },
+    );
     expect([answer.status, await answer.json()]).toMatchObject([400, { id: 5, error: { code: -32602 } }]);
   });
 
@@ -310,7 +341,10 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
     });
     serving = await serve(face, endpoint);
     const answer = await modernTool(serving.port, 'count', {}, { accept: 'application/json' });
-    expect([answer.headers['content-type'], JSON.stringify(await answer.json())]).toEqual(['application/json', expect.stringContaining('done')]);
+    expect([answer.headers['content-type'], JSON.stringify(await answer.json())]).toEqual([
+      'application/json',
+      expect.stringContaining('done'),
+    ]);
   });
 
   it('streams even an answer that nothing precedes where the client accepts only streams', async () => {

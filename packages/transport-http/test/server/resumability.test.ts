@@ -60,7 +60,10 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
   it('[HTTP-029] goes by the version header where it names an older revision', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { eventStore: new TestEventStore() });
     const client = await LegacyClient.open(serving.port);
-    const answer = await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } }, { 'mcp-protocol-version': '2025-03-26' });
+    const answer = await client.post(
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } },
+      { 'mcp-protocol-version': '2025-03-26' },
+    );
     expect(answer.isStream).toBe(false);
   });
 
@@ -145,7 +148,9 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     endpoint.tools.set('can', ({ call }) => text(String(call.closeStream !== undefined)));
     serving = await serve(face, endpoint, { eventStore: new TestEventStore() });
     const outcomes = await Promise.all(
-      [LEGACY, '2025-06-18', '2025-03-26'].map(async (version) => JSON.stringify(await (await (await LegacyClient.open(serving.port, version)).tool('can')).response())),
+      [LEGACY, '2025-06-18', '2025-03-26'].map(async (version) =>
+        JSON.stringify(await (await (await LegacyClient.open(serving.port, version)).tool('can')).response()),
+      ),
     );
     expect(outcomes.map((outcome) => outcome.includes('true'))).toEqual([true, false, false]);
     await serving.close();

@@ -59,17 +59,28 @@ describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
     const { stream, post: send_ } = await open();
     await send_({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' } });
     const messages = [await stream.nextMessage(), await stream.nextMessage(), await stream.nextMessage(), await stream.nextMessage()];
-    expect(messages.map((message) => message?.['method'] ?? 'answer')).toEqual(['notifications/progress', 'sampling/createMessage', 'notifications/tools/list_changed', 'answer']);
+    expect(messages.map((message) => message?.['method'] ?? 'answer')).toEqual([
+      'notifications/progress',
+      'sampling/createMessage',
+      'notifications/tools/list_changed',
+      'answer',
+    ]);
   });
 
   it('ends the session with its stream', async () => {
     const endpoint = new ScriptedEndpoint();
     const ended = gate();
     endpoint.tools.set('long', async ({ call }) => {
-      await Promise.race([aborted(call.signal), new Promise<void>((resolve) => void (async () => {
-        await until(() => endpoint.sessions.at(-1)?.isClosed === true);
-        resolve();
-      })())]);
+      await Promise.race([
+        aborted(call.signal),
+        new Promise<void>(
+          (resolve) =>
+            void (async () => {
+              await until(() => endpoint.sessions.at(-1)?.isClosed === true);
+              resolve();
+            })(),
+        ),
+      ]);
       ended.open();
       return text('x');
     });
@@ -84,7 +95,11 @@ describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
 
   it('[SSE-009] refuses a session that is not, and a body that is no message', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { sse: { path: '/old', messagePath: '/old/post' } });
-    const unknown = await send(serving.port, { path: '/old/post?sessionId=x', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
+    const unknown = await send(serving.port, {
+      path: '/old/post?sessionId=x',
+      headers: { 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    });
     expect(unknown.status).toBe(404);
     const stream = await send(serving.port, { method: 'GET', path: '/old', headers: { accept: 'text/event-stream' } });
     const path = (await stream.event())?.data ?? '';

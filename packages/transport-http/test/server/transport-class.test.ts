@@ -50,7 +50,12 @@ describe('connected to an McpServer', () => {
     });
     const port = await listen(createServer(app));
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: { a: 1, b: 2 } } };
-    const answers = await Promise.all([post(port, initializeRequest()), post(port, call), post(port, call, { 'mcp-protocol-version': LEGACY }), modernTool(port, 'add', { a: 1, b: 2 })]);
+    const answers = await Promise.all([
+      post(port, initializeRequest()),
+      post(port, call),
+      post(port, call, { 'mcp-protocol-version': LEGACY }),
+      modernTool(port, 'add', { a: 1, b: 2 }),
+    ]);
     expect(answers.map(({ status, headers }) => [status, headers['mcp-session-id']])).toEqual(answers.map(() => [200, undefined]));
     expect(JSON.stringify(await answers[1]?.json())).toContain('"text":"3"');
   });
@@ -64,7 +69,8 @@ describe('connected to an McpServer', () => {
       const sessionId = req.headers['mcp-session-id'] as string | undefined;
       let transport = sessionId === undefined ? undefined : transports[sessionId];
       if (transport === undefined) {
-        if (sessionId !== undefined || !isInitializeRequest(req.body)) return void res.status(400).json({ jsonrpc: '2.0', error: { code: -32000, message: 'no session' }, id: null });
+        if (sessionId !== undefined || !isInitializeRequest(req.body))
+          return void res.status(400).json({ jsonrpc: '2.0', error: { code: -32000, message: 'no session' }, id: null });
         const created = new StreamableHTTPServerTransport({
           sessionIdGenerator: () => randomUUID(),
           onsessioninitialized: (id) => {
@@ -166,14 +172,21 @@ describe('connected to another SDK as a plain Transport', () => {
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
     const responses: JsonRpcMessage[] = [];
     const answered = gate();
-    await connectPlain(transport, (request) => void (async () => {
-      const { id } = request;
-      if (request.method === 'initialize') return transport.send({ jsonrpc: '2.0', id, result: initializeResult });
-      await transport.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress: 1 } }, { relatedRequestId: id });
-      await transport.send({ jsonrpc: '2.0', id: 's1', method: 'sampling/createMessage', params: {} }, { relatedRequestId: id });
-      await answered.promise;
-      await transport.send({ jsonrpc: '2.0', id, result: { content: [] } });
-    })());
+    await connectPlain(
+      transport,
+      (request) =>
+        void (async () => {
+          const { id } = request;
+          if (request.method === 'initialize') return transport.send({ jsonrpc: '2.0', id, result: initializeResult });
+          await transport.send(
+            { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress: 1 } },
+            { relatedRequestId: id },
+          );
+          await transport.send({ jsonrpc: '2.0', id: 's1', method: 'sampling/createMessage', params: {} }, { relatedRequestId: id });
+          await answered.promise;
+          await transport.send({ jsonrpc: '2.0', id, result: { content: [] } });
+        })(),
+    );
     const deliver = transport.onmessage;
     transport.onmessage = (message, info) => {
       if (!('method' in message)) {
@@ -217,7 +230,10 @@ describe('connected to another SDK as a plain Transport', () => {
 
   it('waits for no answer to a cancelled request', async () => {
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
-    await connectPlain(transport, ({ id, method }) => void (method === 'initialize' && transport.send({ jsonrpc: '2.0', id, result: initializeResult })));
+    await connectPlain(
+      transport,
+      ({ id, method }) => void (method === 'initialize' && transport.send({ jsonrpc: '2.0', id, result: initializeResult })),
+    );
     const client = await LegacyClient.open(await serveOne(transport));
     const answer = client.tool('never', {}, 'call');
     await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'call' } });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { decodeEvents, encodeEvent, encodeMessageEvent, encodePrimingEvent, SSE_KEEP_ALIVE, SseDecoder, type SseEvent } from '@mortise/transport-http';
+import {
+  decodeEvents,
+  encodeEvent,
+  encodeMessageEvent,
+  encodePrimingEvent,
+  SSE_KEEP_ALIVE,
+  SseDecoder,
+  type SseEvent,
+} from '@mortise/transport-http';
 
 const bytes = new TextEncoder();
 
@@ -65,7 +73,11 @@ describe('reading server-sent events', () => {
     expect(decoder.push(bytes.encode(`${keepAlives}data: ${'x'.repeat(80)}\n\n`.repeat(5)))).toHaveLength(5);
   });
 
-  it.each([['\n', 1], ['\r', 1], ['\n', 2]])('is linear in what arrives (%j)', (lineEnd, pieces) => {
+  it.each([
+    ['\n', 1],
+    ['\r', 1],
+    ['\n', 2],
+  ])('is linear in what arrives (%j)', (lineEnd, pieces) => {
     const text = `data: x${lineEnd}`.repeat(200_000) + lineEnd;
     const started = performance.now();
     decode(text, Math.ceil(text.length / pieces));

@@ -1,6 +1,13 @@
 /** Speaks HTTP as bare as possible, so that tests see what is on the wire. Each face of the handler looks the same through it. */
 
-import { request as httpRequest, type ClientRequest, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  request as httpRequest,
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from '@mortise/transport-http/server';
@@ -42,10 +49,16 @@ async function throughFetch(handler: HttpHandler, incoming: IncomingMessage, out
   const left = new AbortController();
   outgoing.on('close', () => left.abort());
   const headers = new Headers();
-  for (let at = 0; at < incoming.rawHeaders.length; at += 2) headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
+  for (let at = 0; at < incoming.rawHeaders.length; at += 2)
+    headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
   const hasBody = incoming.method === 'POST';
   const body = hasBody ? toStream(incoming) : undefined;
-  const init = { method: incoming.method ?? 'GET', headers, signal: left.signal, ...(body === undefined ? {} : { body, duplex: 'half' as const }) };
+  const init = {
+    method: incoming.method ?? 'GET',
+    headers,
+    signal: left.signal,
+    ...(body === undefined ? {} : { body, duplex: 'half' as const }),
+  };
   const request = new Request(`http://${incoming.headers.host ?? 'localhost'}${incoming.url ?? '/'}`, init);
   const response = await handler.fetch(request, { remoteAddress: incoming.socket.remoteAddress, isLoopback: true });
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
@@ -202,7 +215,15 @@ export interface Send {
 export function send(port: number, { method = 'POST', path = '/mcp', headers = {}, body, signal }: Send = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const list = Array.isArray(headers) ? (headers as string[]) : { ...(headers as Record<string, string>) };
-    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: list, agent: false, ...(signal === undefined ? {} : { signal }) });
+    const request = httpRequest({
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      headers: list,
+      agent: false,
+      ...(signal === undefined ? {} : { signal }),
+    });
     request.on('response', (message) => resolve(new Answer(message, request)));
     request.on('error', reject);
     request.end(body);
@@ -235,17 +256,32 @@ export function modernHeaders(request: JsonObject): Record<string, string> {
 }
 
 /** Makes a modern call. */
-export function modern(port: number, method: string, params: JsonObject = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+export function modern(
+  port: number,
+  method: string,
+  params: JsonObject = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const request = modernRequest(method, params);
   return post(port, request, { ...modernHeaders(request), ...headers });
 }
 
-export function modernTool(port: number, name: string, args: JsonObject = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+export function modernTool(
+  port: number,
+  name: string,
+  args: JsonObject = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   return modern(port, 'tools/call', { name, arguments: args }, headers);
 }
 
 export function initializeRequest(version: string = LEGACY, id: string | number = nextId++): JsonObject {
-  return { jsonrpc: '2.0', id, method: 'initialize', params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } } };
+  return {
+    jsonrpc: '2.0',
+    id,
+    method: 'initialize',
+    params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  };
 }
 
 /** A legacy client that has done its handshake. */

@@ -24,12 +24,18 @@ export class TestEventStore implements EventStore {
     return id;
   }
 
-  async replay(sessionId: string, lastEventId: string): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
+  async replay(
+    sessionId: string,
+    lastEventId: string,
+  ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
     await Promise.resolve();
     const at = this.events.findIndex((event) => event.sessionId === sessionId && event.id === lastEventId);
     const from = this.events[at];
     if (from === undefined) return undefined;
-    return { streamId: from.streamId, events: this.events.slice(at + 1).filter((event) => event.sessionId === sessionId && event.streamId === from.streamId) };
+    return {
+      streamId: from.streamId,
+      events: this.events.slice(at + 1).filter((event) => event.sessionId === sessionId && event.streamId === from.streamId),
+    };
   }
 
   async delete(sessionId: string): Promise<void> {

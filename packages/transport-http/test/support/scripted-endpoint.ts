@@ -3,7 +3,6 @@
 import { type JsonObject, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse, toWireError } from '@mortise/jsonrpc-core';
 import {
   findRevision,
-
   META_SUBSCRIPTION_ID,
   NEWEST_LEGACY,
   readRequestMeta,
@@ -42,7 +41,11 @@ export class ScriptedEndpoint implements McpEndpoint {
     const meta = readRequestMeta(request.params);
     if (typeof meta === 'string') return failure(request, -32602, meta);
     if (findRevision(meta.protocolVersion)?.era !== 'modern') {
-      return { jsonrpc: '2.0', id: request.id, error: toWireError(unsupportedVersionError(meta.protocolVersion, supportedVersions(REVISIONS))) };
+      return {
+        jsonrpc: '2.0',
+        id: request.id,
+        error: toWireError(unsupportedVersionError(meta.protocolVersion, supportedVersions(REVISIONS))),
+      };
     }
     if (request.method === 'subscriptions/listen') return this.#listen(request, call);
     return this.run(request, call, undefined);
@@ -151,7 +154,10 @@ export function text(value: string): JsonObject {
   return { content: [{ type: 'text', text: value }] };
 }
 
-export function progress(token: string | number, value: number): { readonly jsonrpc: '2.0'; readonly method: string; readonly params: JsonObject } {
+export function progress(
+  token: string | number,
+  value: number,
+): { readonly jsonrpc: '2.0'; readonly method: string; readonly params: JsonObject } {
   return { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress: value } };
 }
 
@@ -170,7 +176,6 @@ function complete(link: SessionLink | undefined): JsonObject {
 function failure(request: JsonRpcRequest, code: number, message: string): JsonRpcResponse {
   return { jsonrpc: '2.0', id: request.id, error: { code, message } };
 }
-
 
 /** A promise that the test settles. */
 export interface Gate<T = void> {
