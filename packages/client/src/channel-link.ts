@@ -3,6 +3,7 @@
 import {
   type Clock,
   Connection,
+  ConnectionLostError,
   isJsonObject,
   type JsonObject,
   type JsonRpcNotification,
@@ -31,6 +32,7 @@ interface OpenStream {
 
 export class ChannelLink implements Link {
   host: LinkHost;
+  onInterrupted: (() => void) | undefined;
   readonly #connection: Connection;
   readonly #streams = new Map<RequestId, OpenStream>();
 
@@ -48,7 +50,11 @@ export class ChannelLink implements Link {
       isBatchingOn: () => this.host.isBatchingOn,
       isErrorIdOptional: () => this.host.isErrorIdOptional,
       onNotification: (notification) => this.#route(notification),
-      onError: (error) => settings.onError(error),
+      onError: (error) => {
+        settings.onError(error);
+        // Later, for the connection is yet to reject what was in flight.
+        if (error instanceof ConnectionLostError) queueMicrotask(() => this.onInterrupted?.());
+      },
     });
   }
 

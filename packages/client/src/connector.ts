@@ -9,9 +9,11 @@ import {
   NotConnectedError,
 } from '@mortise/jsonrpc-core';
 import { hasCapability, hasExtension, type SubscriptionFilter } from '@mortise/protocol';
+import type { ChannelLink } from './channel-link.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { type Opened, SessionOpener } from './era/index.ts';
 import { MissingCapabilityError } from './errors.ts';
+import { undecidedHost } from './link.ts';
 import { Reopening } from './reopening.ts';
 import type { Session, SessionSettings } from './session.ts';
 import { Subscription, type SubscriptionOwner } from './subscription.ts';
@@ -128,7 +130,7 @@ export class Connector implements SubscriptionOwner {
     if (signal.aborted) return false;
     const { session } = this;
     // Where the whole connection broke, everything is opened again together once that is known.
-    if (!session) return this.canRestart;
+    if (!session) return this.canRestart || this.#pending !== undefined;
     this.#reopening.pause(signal).then(
       () => {
         if (this.session === session) subscription.openOn(session);
@@ -143,8 +145,7 @@ export class Connector implements SubscriptionOwner {
   async #open(source: TransportSource, callerSignal?: AbortSignal): Promise<Session> {
     const linked = linkSignals(callerSignal, this.#closing.signal);
     try {
-      const opener = new SessionOpener(source, { session: this.#settings, options: this.#options, signal: linked.signal });
-      const opened = await opener.open();
+      const opened = await this.#opener(source, linked.signal).open();
       try {
         linked.signal.throwIfAborted();
         assertHas(opened.session, this.#requires);
@@ -159,14 +160,54 @@ export class Connector implements SubscriptionOwner {
     }
   }
 
+  #opener(source: TransportSource, signal: AbortSignal): SessionOpener {
+    return new SessionOpener(source, { session: this.#settings, options: this.#options, signal });
+  }
+
   #adopt(opened: Opened): void {
-    const { session } = opened;
+    const { link } = opened.session;
     this.#opened = opened;
-    this.session = session;
     this.#reopening.onOpened();
-    void session.link.closed.then(() => this.#onLost(opened));
+    void link.closed.then(() => this.#onLost(opened));
+    link.onInterrupted = () => this.#onInterrupted(opened);
+    this.#use(opened.session);
+  }
+
+  #use(session: Session): void {
+    this.session = session;
     this.#host.onSession(session);
     for (const subscription of this.#subscriptions) subscription.openOn(session);
+  }
+
+  /** The transport mends itself; what the server knew of this client has to be said anew. */
+  #onInterrupted(opened: Opened): void {
+    const { session } = this;
+    const source = this.#source;
+    if (this.#opened !== opened || !session || !source) return;
+    this.session = undefined;
+    session.link.host = undecidedHost;
+    const pending = this.#resume(opened, session, source).finally(() => {
+      if (this.#pending === pending) this.#pending = undefined;
+    });
+    this.#pending = pending;
+    pending.catch(() => undefined);
+  }
+
+  async #resume(opened: Opened, { link, revision }: Session, source: TransportSource): Promise<Session> {
+    const { signal } = this.#closing;
+    for (;;) {
+      try {
+        // Only channels are interrupted.
+        const session = await this.#opener(source, signal).resume(link as ChannelLink, revision.era);
+        assertHas(session, this.#requires);
+        this.#use(session);
+        return session;
+      } catch (error) {
+        if (error instanceof ConnectionLostError && !signal.aborted) continue;
+        await opened.close();
+        throw error;
+      }
+    }
   }
 
   #onLost(opened: Opened): void {

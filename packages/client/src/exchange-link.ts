@@ -24,6 +24,8 @@ type Outcome = JsonObject | JsonRpcResponse;
 
 export class ExchangeLink implements Link {
   host: LinkHost;
+  /** Never called: an exchange that breaks concerns no other. */
+  onInterrupted: (() => void) | undefined;
   readonly closed: Promise<void>;
   readonly settings: LinkSettings;
   readonly #transport: ExchangeTransport & Partial<Transport>;

@@ -40,6 +40,8 @@ export interface LinkStream {
 export interface Link {
   /** Set once the era is known, and until then to what suits both. */
   host: LinkHost;
+  /** Called when the channel below was lost and is being opened again: what the server knew of this client is gone. */
+  onInterrupted: (() => void) | undefined;
   /** Resolves when the link has ended, for whatever reason. Never rejects. */
   readonly closed: Promise<void>;
   /** @param params Made for this request: the link may add to them. */

@@ -1,6 +1,6 @@
 /** One subscription to changes, read with `for await`. It outlives the connection that it was opened on. */
 
-import { AsyncQueue, ConnectionClosedError, type JsonRpcNotification } from '@mortise/jsonrpc-core';
+import { AsyncQueue, ConnectionClosedError, ConnectionLostError, type JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { SubscriptionFilter } from '@mortise/protocol';
 import type { ListenHandle, ListenSink, Session } from './session.ts';
 
@@ -73,7 +73,7 @@ export class Subscription implements AsyncIterable<JsonRpcNotification>, ListenS
   onEnd(error?: Error): void {
     this.#handle = undefined;
     if (error === undefined) this.close();
-    else if (!(error instanceof ConnectionClosedError) || !this.#owner.onDropped(this)) this.fail(error);
+    else if (!isDrop(error) || !this.#owner.onDropped(this)) this.fail(error);
   }
 
   /** Ends it with an error, which the reader gets. */
@@ -100,4 +100,8 @@ export class Subscription implements AsyncIterable<JsonRpcNotification>, ListenS
     this.#handle = undefined;
     this.#owner.onOver(this);
   }
+}
+
+function isDrop(error: Error): boolean {
+  return error instanceof ConnectionClosedError || error instanceof ConnectionLostError;
 }

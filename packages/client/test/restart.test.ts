@@ -1,6 +1,7 @@
 /** A server that dies, and what the client does about it. */
 
 import { isJsonRpcNotification, type JsonObject, type Transport } from '@mortise/jsonrpc-core';
+import { withReconnect } from '@mortise/jsonrpc-core/wrap';
 import { META_SUBSCRIPTION_ID, NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient } from '../src/index.ts';
@@ -242,4 +243,58 @@ describe('closing', () => {
 it('connecting without a transport is refused with what is wanted', async () => {
   await expect(McpClient.connect({} as Transport, info)).rejects.toThrow('connect() takes a transport or a factory of transports');
   await expect(new McpClient(info).listTools()).rejects.toMatchObject({ code: 'ERR_NOT_CONNECTED' });
+});
+
+describe.each(REVISIONS)('a transport that mends itself, in $version', (revision) => {
+  it('is told everything anew: the session is opened again, and so are its subscriptions', async () => {
+    const clock = new FakeClock();
+    const server = new ScriptedServer(
+      scriptOf(revision, { ...listening, 'tools/call': () => 'die', 'tools/list': () => complete(revision, { tools: [] }) }),
+    );
+    const client = await McpClient.connect(withReconnect(server.factory, { clock, random: () => 0 }), info, {
+      clock,
+      protocolVersion: revision.version,
+      onError: () => undefined,
+    });
+    open.push(client);
+    const events = client.listen({ toolsListChanged: true, resourceSubscriptions: ['a:b'] })[Symbol.asyncIterator]();
+    const acknowledged = { value: { method: 'notifications/subscriptions/acknowledged' } };
+    expect(await events.next()).toMatchObject(acknowledged);
+    const again = events.next();
+    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_CONNECTION_LOST' });
+    const listed = client.listTools();
+    expect(await passTime(clock, again)).toMatchObject(acknowledged);
+    await expect(listed).resolves.toMatchObject({ tools: [] });
+    expect(server.starts).toBe(2);
+    const opening = revision.era === 'modern' ? 'server/discover' : 'initialize';
+    expect(server.requests(opening)).toHaveLength(2);
+    expect(server.methods.indexOf('tools/list')).toBeGreaterThan(server.methods.lastIndexOf(opening));
+    expect(server.requests(revision.era === 'modern' ? 'subscriptions/listen' : 'resources/subscribe')).toHaveLength(2);
+  });
+});
+
+it('a transport that mends itself may find the server in another era', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(scriptOf(NEWEST_LEGACY));
+  const client = await McpClient.connect(withReconnect(server.factory, { clock }), info, { clock, onError: () => undefined });
+  open.push(client);
+  server.script = modernScript({ 'tools/list': () => complete(NEWEST, { tools: [] }) });
+  await die(server, client);
+  await passTime(clock, client.listTools());
+  expect(client.era).toBe('modern');
+});
+
+it('a transport that mends itself and then gives up ends the client', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer(modernScript());
+  let isBroken = false;
+  const factory = (): Transport => {
+    if (isBroken) throw new Error('gone');
+    return server.factory();
+  };
+  const client = await McpClient.connect(withReconnect(factory, { clock, maxAttempts: 2 }), info, { clock, onError: () => undefined });
+  open.push(client);
+  isBroken = true;
+  await die(server, client);
+  await expect(passTime(clock, client.listTools())).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
 });

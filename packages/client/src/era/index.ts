@@ -85,6 +85,23 @@ export class SessionOpener {
     }
   }
 
+  /**
+   * Opens a session anew on a channel that was lost and is open again, or will be.
+   *
+   * @param era The era that was spoken on it before.
+   */
+  async resume(link: ChannelLink, era: Era): Promise<Session> {
+    const [newestLegacy] = this.#legacy;
+    if (era === 'legacy' && newestLegacy) {
+      try {
+        return await this.#handshake(link, newestLegacy);
+      } catch (error) {
+        if (this.#modern.length === 0 || !(error instanceof RemoteError)) throw error;
+      }
+    }
+    return this.#discovers ? this.#probeChannel(link) : this.#openUnasked(link);
+  }
+
   async #close(): Promise<void> {
     await Promise.allSettled([...this.#links].map((link) => link.close()));
   }
