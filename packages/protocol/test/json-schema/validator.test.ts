@@ -215,6 +215,9 @@ describe('bounds', () => {
     for (let level = 0; level < 60; level += 1) value = { a: value };
     expect(check(value)).toEqual([{ message: 'takes too long to check against its schema', path: [] }]);
     expect(check({ x: 1 })).toEqual([]);
+    const hundred = Array.from({ length: 100 }, () => 1);
+    expect(createJsonSchemaValidator({ maxSteps: 100 }).compile({ items: { type: 'number' } })(hundred)).toHaveLength(1);
+    expect(createJsonSchemaValidator({ maxSteps: 101 }).compile({ items: { type: 'number' } })(hundred)).toEqual([]);
   });
 
   it('[JSCH-007] ends a check by the clock', () => {
