@@ -2,7 +2,7 @@
 
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import { type Clock, type JsonRpcMessage, systemClock } from '@mortise/jsonrpc-core';
 import {
   ServerProcessExitedError,
   ServerStartError,
@@ -11,6 +11,7 @@ import {
   stdioTransport,
 } from '@mortise/transport-stdio/client';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { CountingClock } from './counting-clock.ts';
 import { makeFolder, removeFolders } from './fixture.ts';
 import { timed } from './server-process.ts';
 
@@ -20,6 +21,13 @@ const ask: JsonRpcMessage = { jsonrpc: '2.0', id: 1, method: 'ask' };
 const ECHO = 'process.stdin.pipe(process.stdout)';
 const SAY = (text: string): string =>
   `process.stdout.write(JSON.stringify({ jsonrpc: '2.0', method: 'say', params: { value: ${text} } }) + '\\n');`;
+
+/** A server with a child of its own, which shares its outputs, says when it runs, and sees an end of input when the server has ended. */
+function motherOf(child: string): string {
+  const script = JSON.stringify(`${SAY('1')} ${child}`);
+  const start = `require('child_process').spawn(process.execPath, ['-e', ${script}], { stdio: ['pipe', 'inherit', 'inherit'] })`;
+  return `${start}; process.stdin.on('data', () => process.exit(1)).on('end', () => process.exit())`;
+}
 
 interface Run {
   readonly transport: StdioClientTransport;
@@ -56,6 +64,11 @@ async function run(script: string, options?: Partial<StdioClientTransportOptions
   const prepared = prepare(script, options);
   await prepared.transport.start();
   return prepared;
+}
+
+/** How many pipes keep this process alive. */
+function countPipes(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'PipeWrap').length;
 }
 
 function valueOf(message: JsonRpcMessage): unknown {
@@ -214,6 +227,39 @@ describe('standard error of the server', () => {
     expect(errors).toEqual([]);
   });
 
+  it('is read to its end, however much is said at the last', async () => {
+    const lines: string[] = [];
+    const wordy = "process.stdin.on('end', () => process.stderr.write('x'.repeat(1_000_000) + '\\nthe end')).resume()";
+    const { transport } = await run(wordy, { stderr: (line) => void lines.push(line) });
+    await transport.close();
+    expect(lines.at(-1)).toBe('the end');
+    expect(lines.join('')).toHaveLength(1_000_000 + 'the end'.length);
+  });
+
+  it('is heard a little longer than the server lives', async () => {
+    const lines: string[] = [];
+    const child = 'process.stdin.on("end", () => process.stderr.write("from the child")).resume()';
+    // However slow this machine is: what is waited for comes, or never would.
+    const clock: Clock = { ...systemClock, schedule: (fn, delayMs, options) => systemClock.schedule(fn, 50 * delayMs, options) };
+    const { transport, next } = await run(motherOf(child), { stderr: (line) => void lines.push(line), clock });
+    await next();
+    await transport.close();
+    expect(lines).toEqual(['from the child']);
+  });
+
+  it('may come in pieces that split a character', async () => {
+    const lines: string[] = [];
+    const pieces =
+      "process.stderr.write(Buffer.from([0xe6, 0xbc])); process.stdin.once('data', () => process.stderr.write(Buffer.from([0xa2, 10])))";
+    const { transport, closed } = await run(`${pieces}; ${SAY('1')} process.stdin.on('end', () => process.exit())`, {
+      stderr: (line) => void lines.push(line),
+    });
+    await transport.send(ask);
+    await transport.close();
+    await closed;
+    expect(lines).toEqual(['漢']);
+  });
+
   it('survives a function that throws', async () => {
     const { transport, errors, next } = await run(noisy, {
       stderr: () => {
@@ -295,15 +341,19 @@ describe('ending the server', () => {
     const wordy = `process.stdin.on('end', () => process.stdout.write('x'.repeat(4_000_000), () => process.exit())).resume(); ${SAY('"ready"')} setInterval(() => {}, 1000)`;
     const { transport, next } = await run(wordy, { stdinCloseMs: 10_000 });
     await next();
-    await transport.close();
+    const { ms } = await timed(transport.close());
+    expect(ms).toBeLessThan(5000);
   });
 
   it('does not wait for a process that the server started and that holds its pipes', async () => {
-    const mother = `const child = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 3000)'], { stdio: ['ignore', 'inherit', 'inherit'] }); ${SAY('child.pid')} process.stdin.on('end', () => process.exit()).resume()`;
-    const { transport, next } = await run(mother, { stderr: 'ignore' });
+    const mother = `const child = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)'], { stdio: ['ignore', 'inherit', 'inherit'] }); ${SAY('child.pid')} process.stdin.on('end', () => process.exit()).resume()`;
+    const pipes = countPipes();
+    const { transport, next } = await run(mother, { stderr: () => undefined });
     const child = valueOf(await next()) as number;
     const { ms } = await timed(transport.close());
     expect(ms).toBeLessThan(1500);
+    // The test process is not kept alive by what the child still holds; if it were, the wait would not end.
+    while (countPipes() > pipes) await new Promise(setImmediate);
     process.kill(child, 'SIGKILL');
   });
 });
@@ -323,6 +373,15 @@ describe('a server that ends by itself', () => {
       lastStderrLines: ['loading', 'Error: DATABASE_URL is not set'],
     });
     expect(errors[0]?.message).toMatch(/exited with code 3\. Its standard error ends with:\nloading\nError: DATABASE_URL is not set$/);
+  });
+
+  it('leaves no timer behind, also when its output ends after it has', async () => {
+    const clock = new CountingClock();
+    const { transport, next, closed } = await run(motherOf('process.stdin.on("end", () => setTimeout(() => {}, 20)).resume()'), { clock });
+    await next();
+    await transport.send(ask);
+    await closed;
+    expect(clock.running).toBe(0);
   });
 
   it('is reported with the signal that ended it', async () => {
@@ -367,7 +426,7 @@ describe('a server that ends by itself', () => {
   });
 
   it('is noticed although a process that it started holds its output', async () => {
-    const mother = `const child = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 3000)'], { stdio: ['ignore', 'inherit', 'ignore'] }); ${SAY('child.pid')} process.stdin.on('data', () => process.exit(4))`;
+    const mother = `const child = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)'], { stdio: ['ignore', 'inherit', 'ignore'] }); ${SAY('child.pid')} process.stdin.on('data', () => process.exit(4))`;
     const { transport, errors, next, closed } = await run(mother);
     const child = valueOf(await next()) as number;
     await transport.send(ask);

@@ -1,5 +1,6 @@
 /** A stdio server is a good process: real processes, ended in every way. */
 
+import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildFixtures, removeFolders } from './fixture.ts';
 import { ServerProcess, timed } from './server-process.ts';
@@ -128,15 +129,17 @@ describe('a client that is gone', () => {
   });
 
   it('[ROBUSTNESS-13] that was killed while somebody else holds the pipes: the process ends in under a second', async () => {
-    const server = await ServerProcess.start(fixtures['middle-man'], fixtures['process-server']);
-    server.write({ id: 1, method: 'keepAlive' });
-    await server.answers(1);
-    // This process goes on to hold both ends, so the server sees no end of its input.
+    // A third process holds the other end of the server's input, so that the server sees no end of it.
+    const holder = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const server = new ServerProcess([fixtures['middle-man'], fixtures['process-server']], [holder.stdout, 'pipe', 'pipe']);
+    await server.says('ready');
     server.child.kill('SIGKILL');
     expect((await server.exited).signal).toBe('SIGKILL');
     const { ms } = await timed(server.stderrEnded);
     expect(ms).toBeLessThan(1000);
     expect(server.stderrLines.join('\n')).toMatch(/closed\ncpu \d+$/);
+    expect(holder.exitCode).toBeNull();
+    holder.kill();
   });
 
   it('[ROBUSTNESS-13] leaves no process that spins', async () => {

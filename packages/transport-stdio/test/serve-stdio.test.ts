@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { type Connectable, Connection } from '@mortise/jsonrpc-core';
 import { serveStdio, type ServeStdioOptions, StdioServerTransport } from '@mortise/transport-stdio/server';
 import { describe, expect, it } from 'vitest';
+import { CountingClock } from './counting-clock.ts';
 
 const echo: Connectable = {
   async connect(transport) {
@@ -75,5 +76,14 @@ describe('StdioServerTransport', () => {
     const third = new StdioServerTransport(stdin, process.stdout);
     await third.start();
     await third.close();
+  });
+
+  it('leaves no timer when it is closed, on the standard streams of the process', async () => {
+    const clock = new CountingClock();
+    const transport = new StdioServerTransport(new PassThrough(), process.stdout, { clock });
+    await transport.start();
+    expect(clock.running).toBe(1);
+    await transport.close();
+    expect(clock.running).toBe(0);
   });
 });

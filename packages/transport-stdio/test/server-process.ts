@@ -1,6 +1,6 @@
 /** A server's process, spoken to by hand: no transport of ours stands between the test and its bytes. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 export interface Exit {
@@ -17,8 +17,8 @@ export class ServerProcess {
   readonly stderrEnded: Promise<void>;
   readonly #waiters = new Set<() => void>();
 
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, args, { stdio: 'pipe' });
+  constructor(args: readonly string[], stdio: StdioOptions = 'pipe') {
+    this.child = spawn(process.execPath, args, { stdio });
     this.child.stdin?.on('error', () => undefined);
     this.exited = new Promise((resolve) => this.child.once('exit', (code, signal) => resolve({ code, signal })));
     this.#collect(this.child.stdout, this.stdoutLines);

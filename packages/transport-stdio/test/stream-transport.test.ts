@@ -263,6 +263,21 @@ describe('StreamTransport', () => {
     await closed;
   });
 
+  it('reads a stream that somebody had paused, such as the transport before it', async () => {
+    const [input, output] = [new PassThrough(), new Sink()];
+    const first = new StreamTransport(() => ({ input, output }));
+    await first.start();
+    await first.close();
+    const second = new StreamTransport(() => ({ input, output }));
+    const received = new Promise((resolve) => {
+      second.onmessage = resolve;
+    });
+    await second.start();
+    input.write(`${JSON.stringify(note(1))}\n`);
+    expect(await received).toEqual(note(1));
+    await second.close();
+  });
+
   it('rejects start with what opening rejects with, and can be closed', async () => {
     const transport = new StreamTransport(() => Promise.reject(new Error('no such socket')));
     await expect(transport.start()).rejects.toThrow('no such socket');
