@@ -151,16 +151,19 @@ it('does not count the time that a question to the client takes', async () => {
     return new Promise<never>(() => undefined);
   });
   const peer = await RawPeer.open(server, '2025-11-25', { capabilities: { roots: {} } });
-  const call = peer.callTool('ask');
+  const call = peer.request('tools/call', { name: 'ask' }, 'call');
   const asked = await peer.next((message) => message.method === 'roots/list');
   clock.advance(5000);
+  await peer.settle();
+  expect(peer.answersTo('call')).toEqual([]);
   peer.send({ jsonrpc: '2.0', id: asked.id, result: { roots: [] } });
   await hang.promise;
   await peer.settle();
   clock.advance(999);
   await peer.settle();
+  expect(peer.answersTo('call')).toEqual([]);
   clock.advance(1);
-  expect((await call).content[0].text).toContain('did not finish within 1000 ms');
+  expect((await call).result.content[0].text).toContain('did not finish within 1000 ms');
 });
 
 it('[CANCEL-009] ignores an answer that comes after the question was given up', async () => {

@@ -57,6 +57,16 @@ describe.each(LEGACY)('log messages in %s', (version) => {
     expect(levels(peer)).toEqual(LOGGING_LEVELS.slice(LOGGING_LEVELS.indexOf(level)));
   });
 
+  it('[LOG-005] change with each level that is set', async () => {
+    const peer = await RawPeer.open(createChatty(), version);
+    await peer.callTool('methods');
+    await peer.call('logging/setLevel', { level: 'error' });
+    await peer.callTool('methods');
+    await peer.call('logging/setLevel', { level: 'debug' });
+    await peer.callTool('methods');
+    expect(levels(peer)).toEqual(['info', 'error', 'error', 'info', 'error']);
+  });
+
   it('[LOG-007] keep their level where an invalid one is asked for', async () => {
     const peer = await RawPeer.open(createChatty(), version);
     await peer.call('logging/setLevel', { level: 'alert' });

@@ -114,6 +114,46 @@ describe.each(ALL)('progress in %s', (version) => {
   });
 });
 
+it('[PROG-008] hands nothing to a host after the answer, or once the caller has left', async () => {
+  const sent: Loose[] = [];
+  const contexts: HandlerContext[] = [];
+  const server = new McpServer({ name: 's', version: '1' }, { capabilities: { logging: {} } });
+  server.registerTool('run', {}, (ctx) => {
+    contexts.push(ctx);
+    return 'done';
+  });
+  server.registerTool('leave', {}, async (ctx) => {
+    controller.abort(new Error('left'));
+    await ctx.notify('notifications/acme');
+    await ctx.progress(1);
+    await ctx.log.error('late');
+    return 'unheard';
+  });
+  const controller = new AbortController();
+  const call = {
+    principal: 'x',
+    signal: controller.signal,
+    get isCancelled() {
+      return controller.signal.aborted;
+    },
+    send: (message: Loose) => Promise.resolve(void sent.push(message)),
+  };
+  const _meta = {
+    progressToken: 't',
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/logLevel': 'debug',
+  };
+  await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run', _meta } }, call);
+  for (const ctx of contexts) {
+    await ctx.notify('notifications/acme');
+    await ctx.progress(1);
+    await ctx.log.error('late');
+  }
+  await server.handle({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'leave', _meta } }, call);
+  expect(sent).toEqual([]);
+});
+
 it('merges while the transport is full, and sends the last before the answer', async () => {
   const sent: Loose[] = [];
   const gates: Deferred<void>[] = [];
