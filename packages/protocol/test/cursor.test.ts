@@ -20,7 +20,7 @@ describe('createCursorCodec', () => {
     expect(codec.encode('tools/list', 'add')).toBe(codec.encode('tools/list', 'add'));
   });
 
-  it('[PAGE-003] looks like nothing to whoever would read or make one', () => {
+  it('[PAGE-007] looks like nothing to whoever would read or make one', () => {
     const cursor = codec.encode('tools/list', '100');
     expect(cursor).toMatch(/^[\w-]+$/);
     for (const made of [

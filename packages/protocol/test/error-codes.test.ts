@@ -17,14 +17,14 @@ import {
 import { describe, expect, it } from 'vitest';
 
 describe('errors that are sent', () => {
-  it('[ERR-006][CAP-026][VERS-003] name what is spoken and what was asked for', () => {
+  it('[ERR-006] name what is spoken and what was asked for', () => {
     expect(unsupportedVersionError('1999-01-01', ['2026-07-28'])).toMatchObject({
       rpcCode: -32022,
       data: { supported: ['2026-07-28'], requested: '1999-01-01' },
     });
   });
 
-  it('[ERR-005][META-016][CAP-005] name the capabilities that are missing', () => {
+  it('[ERR-005] name the capabilities that are missing', () => {
     const error = missingCapabilityError({ elicitation: { url: {} }, extensions: { 'com.example/a': {} } });
     expect(error).toMatchObject({
       rpcCode: -32021,
@@ -33,7 +33,7 @@ describe('errors that are sent', () => {
     expect(error.message).toBe('The request needs client capabilities that it does not declare: elicitation.url, extensions');
   });
 
-  it('[RES-006][RES-007][ERR-011] say that there is no resource in the words of the revision', () => {
+  it('say that there is no resource in the words of the revision', () => {
     expect(resourceNotFoundError('a://b', NEWEST.rules.resourceNotFoundCode)).toMatchObject({ rpcCode: -32602, data: { uri: 'a://b' } });
     expect(resourceNotFoundError('a://b', NEWEST_LEGACY.rules.resourceNotFoundCode)).toMatchObject({
       rpcCode: -32002,
@@ -41,18 +41,18 @@ describe('errors that are sent', () => {
     });
   });
 
-  it('[ELICIT-036] list the pages to be opened first', () => {
+  it('list the pages to be opened first', () => {
     const page = { mode: 'url', message: 'm', url: 'https://example.com', elicitationId: 'e' } as const;
     expect(urlElicitationRequiredError([page])).toMatchObject({ rpcCode: -32042, data: { elicitations: [page] } });
   });
 
-  it('[ERR-004] say which header does not fit', () => {
+  it('say which header does not fit', () => {
     expect(headerMismatchError('Mcp-Method is missing')).toMatchObject({ rpcCode: -32020, message: 'Mcp-Method is missing' });
   });
 });
 
 describe('errors that are read', () => {
-  it('[ERA-009] prove a modern peer only with the three codes of its own', () => {
+  it('prove a modern peer only with the three codes of its own', () => {
     for (const code of [-32020, -32021, -32022]) expect(isModernError(code)).toBe(true);
     for (const code of [-32601, -32602, -32600, -32001, -32003, -32004, -32000, -32042, -32023, 404])
       expect(isModernError(code)).toBe(false);
@@ -72,7 +72,7 @@ describe('errors that are read', () => {
       expect(readMissingCapabilities(error)).toBeUndefined();
   });
 
-  it('[VERS-004] offer versions to go on with', () => {
+  it('offer versions to go on with', () => {
     expect(readSupportedVersions({ code: -32022, data: { supported: ['a', 'b'], requested: 'c' } })).toEqual(['a', 'b']);
     for (const error of [
       { code: -32022 },

@@ -57,7 +57,7 @@ describe('isReservedMetaKey', () => {
     expect(isReservedMetaKey(key)).toBe(false);
   });
 
-  it.each(['progressToken', 'traceparent', 'tracestate', 'baggage'])('[XMETA-005][META-020] reserves the bare key %s', (key) => {
+  it.each(['progressToken', 'traceparent', 'tracestate', 'baggage'])('[XMETA-005] reserves the bare key %s', (key) => {
     expect(isReservedMetaKey(key)).toBe(true);
   });
 

@@ -10,7 +10,7 @@ const LEVEL = 'io.modelcontextprotocol/logLevel';
 const least = { [VERSION]: '2026-07-28', [CAPABILITIES]: {} };
 
 describe('readRequestMeta', () => {
-  it('[META-008][META-009] reads version and capabilities, which are enough', () => {
+  it('reads version and capabilities, which are enough', () => {
     expect(readRequestMeta({ _meta: least })).toEqual({
       protocolVersion: '2026-07-28',
       clientCapabilities: {},
@@ -20,7 +20,7 @@ describe('readRequestMeta', () => {
     });
   });
 
-  it('[META-010][META-011] reads client info, log level and progress token', () => {
+  it('reads client info, log level and progress token', () => {
     const facts = readRequestMeta({ _meta: { ...least, [INFO]: { name: 'c', version: '1' }, [LEVEL]: 'debug', progressToken: 0 } });
     expect(facts).toMatchObject({ clientInfo: { name: 'c', version: '1' }, logLevel: 'debug', progressToken: 0 });
   });
@@ -58,7 +58,7 @@ describe('readRequestMeta', () => {
 });
 
 describe('isModernParams', () => {
-  it('[ERA-001] tells a modern request by its version, well or badly named', () => {
+  it('tells a modern request by its version, well or badly named', () => {
     for (const version of ['2026-07-28', 'x', 5, null]) expect(isModernParams({ _meta: { [VERSION]: version } })).toBe(true);
     for (const params of [
       undefined,

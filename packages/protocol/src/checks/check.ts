@@ -115,12 +115,6 @@ export function oneOrMany(item: Check): Check {
   return (value) => (Array.isArray(value) ? many(value) : item(value));
 }
 
-/** A value that depends on nothing, checked only when it is first asked for; for shapes that hold themselves. */
-export function lazily(make: () => Check): Check {
-  let check: Check | undefined;
-  return (value) => (check ??= make())(value);
-}
-
 function expected(what: string, value: unknown): string {
   return value === undefined ? ` is missing: it must be ${what}` : ` must be ${what}, got ${describe(value)}`;
 }

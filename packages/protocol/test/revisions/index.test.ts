@@ -52,7 +52,7 @@ describe('negotiation', () => {
     expect(negotiateLegacy('2025-11-25', [NEWEST])).toBeUndefined();
   });
 
-  it('[LIFE-006] knows the newest revision that may be offered in a handshake', () => {
+  it('knows the newest revision that may be offered in a handshake', () => {
     expect(NEWEST_LEGACY.version).toBe('2025-11-25');
     expect(findRequest(NEWEST_LEGACY, 'initialize', 'client')).toBeDefined();
   });
@@ -103,7 +103,7 @@ describe('facts', () => {
     expect(REVISIONS.filter(({ rules }) => rules.batching).map(({ version }) => version)).toEqual(['2025-03-26']);
   });
 
-  it('[MRTR-004] name the three methods that may be asked back', () => {
+  it('name the three methods that may be asked back', () => {
     expect([...NEWEST.requests].filter(([, { inputRequired }]) => inputRequired).map(([method]) => method)).toEqual([
       'tools/call',
       'resources/read',
