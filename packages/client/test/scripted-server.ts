@@ -44,8 +44,9 @@ export class ScriptedServer {
   /** A factory of transports to this server. */
   readonly factory = (): Transport => {
     this.starts += 1;
-    const [near, far] = createInMemoryPair({ passBy: 'json' });
-    far.onmessage = (message) => void this.#receive(far, message);
+    // Copied here and not by the pair, which would refuse what a server must not send.
+    const [near, far] = createInMemoryPair();
+    far.onmessage = (message) => void this.#receive(far, copy(message));
     const start = near.start.bind(near);
     near.start = async () => {
       this.#far = far;
@@ -78,7 +79,7 @@ export class ScriptedServer {
   }
 
   async send(message: JsonRpcMessage | readonly JsonRpcMessage[]): Promise<void> {
-    await this.#far?.send(message as JsonRpcMessage);
+    await this.#far?.send(copy(message) as JsonRpcMessage);
   }
 
   notify(method: string, params?: JsonObject): Promise<void> {
@@ -102,12 +103,16 @@ export class ScriptedServer {
       const reply: Reply = answer ? await answer(message, this) : { error: { code: -32601, message: 'Method not found' } };
       if (reply === 'silence') return;
       if (reply === 'die') await far.close();
-      else await far.send({ jsonrpc: '2.0', id: message.id, ...reply });
+      else await far.send(copy({ jsonrpc: '2.0', id: message.id, ...reply }));
     } catch (error) {
       // The client may have left while the script was at it.
       if (!(error instanceof ConnectionClosedError)) throw error;
     }
   }
+}
+
+function copy<T>(message: T): T {
+  return JSON.parse(JSON.stringify(message)) as T;
 }
 
 /** A script of a modern server. */
