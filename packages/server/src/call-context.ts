@@ -114,6 +114,11 @@ export class CallContext implements HandlerContext {
   }
 
   sample(params: CreateMessageRequestParams, options?: AskOptions): Promise<CreateMessageResult> {
+    const { includeContext = 'none' } = params;
+    if (includeContext !== 'none')
+      this.#facts.core.warnOnce(
+        `includeContext "${includeContext}" is deprecated: leave it out, and put what the model needs into messages`,
+      );
     return this.#facts.run.ask({ method: 'sampling/createMessage', params, ...toAskOptions(options) }) as Promise<CreateMessageResult>;
   }
 

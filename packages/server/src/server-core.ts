@@ -69,6 +69,7 @@ export class ServerCore {
   readonly #interceptors = new Map<string, Interceptor[]>();
   readonly #middleware: AddedMiddleware[] = [];
   #resolved = new Map<Revision, Map<string, ResolvedMethod>>();
+  readonly #warnings = new Set<string>();
   #cursors: CursorCodec | undefined;
 
   constructor(info: Implementation, options: ServerOptions) {
@@ -166,6 +167,13 @@ export class ServerCore {
   nameParam(method: string): string | undefined {
     const own = this.#extensionMethods.get(method)?.find((entry) => entry.nameParam !== undefined);
     return own?.nameParam ?? NEWEST.requests.get(method)?.nameParam;
+  }
+
+  /** Tells the operator something that need not be said again. */
+  warnOnce(message: string): void {
+    if (this.#warnings.has(message)) return;
+    this.#warnings.add(message);
+    this.logger.log('warning', message);
   }
 
   // ---- events

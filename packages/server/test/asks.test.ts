@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { McpServer, type HandlerContext } from '@mortise/server';
 import { LEGACY, type Loose, MODERN, RawPeer, type Version } from './raw-peer.ts';
 import { FakeClock } from './fake-clock.ts';
+import { MemoryLogger } from './support.ts';
 
 const everything = { roots: { listChanged: true }, sampling: { tools: {} }, elicitation: { form: {}, url: {} } };
 
@@ -97,6 +99,29 @@ describe.each(LEGACY)('questions to the client in %s', (version) => {
     await run(peer);
     const ids = peer.requests().map((message) => message.id);
     expect(new Set(ids).size).toBe(6);
+  });
+});
+
+describe('deprecated features', () => {
+  it('[DEPR-003][VERS-016] warn of includeContext once, and are not used unless a handler does', async () => {
+    const logger = new MemoryLogger();
+    const peer = await open('2025-11-25', (ctx) => ctx.sample({ messages: [], maxTokens: 1, includeContext: 'thisServer' }), { logger });
+    peer.onRequest = () => ({ role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' });
+    expect(logger.lines).toEqual([]);
+    await run(peer);
+    await run(peer);
+    expect(logger.lines.filter(({ message }) => message.includes('includeContext'))).toHaveLength(1);
+    const plain = await open('2025-11-25', (ctx) => ctx.sample({ messages: [], maxTokens: 1 }), { logger });
+    plain.onRequest = peer.onRequest;
+    await run(plain);
+    expect(plain.requests()[0]?.params).not.toHaveProperty('includeContext');
+  });
+
+  it('[DEPR-002] say in their doc comments what to use instead', () => {
+    const source = readFileSync(new URL('../src/context.ts', import.meta.url), 'utf8');
+    const commentOf = (member: string): string => /\/\*\*(?:(?!\/\*\*)[\s\S])*$/.exec(source.slice(0, source.indexOf(member)))?.[0] ?? '';
+    for (const member of ['export interface HandlerLog', '  sample(', '  listRoots('])
+      expect(commentOf(member)).toMatch(/@deprecated since 2026-07-28[\s\S]*(write to|call a|take directories)/);
   });
 });
 

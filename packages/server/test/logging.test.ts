@@ -153,7 +153,7 @@ describe('log messages in the modern era', () => {
 });
 
 describe.each(ALL)('limits of log messages in %s', (version) => {
-  it('[LOG-014] are kept by dropping, and the next message says how many were', async () => {
+  it('[LOG-014][META-003] are kept by dropping, and the next message says how many were', async () => {
     const clock = new FakeClock();
     const server = new McpServer(
       { name: 'flood', version: '1' },

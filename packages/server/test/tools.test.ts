@@ -268,6 +268,16 @@ describe('registering a tool', () => {
     server.registerResource('r', 'test://r', {}, () => 'r');
   });
 
+  it('[TOOL-025] warns of an argument in a header that looks like a secret', () => {
+    const logger = new MemoryLogger();
+    const schema = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string', 'x-mcp-header': 'Value' } } }) as const;
+    create({ logger }).registerTool('fine', { inputSchema: schema('region') }, () => 'x');
+    expect(logger.lines).toEqual([]);
+    for (const name of ['password', 'apiKey', 'user_token'])
+      create({ logger }).registerTool('leaky', { inputSchema: schema(name) }, () => 'x');
+    expect(logger.lines.filter(({ level, message }) => level === 'warning' && message.includes('looks like a secret'))).toHaveLength(3);
+  });
+
   it('takes tools as values', async () => {
     const add = defineTool({ inputSchema: { a: z.number() }, outputSchema: { b: z.number() } }, ({ a }) => ({
       structuredContent: { b: a + 1 },

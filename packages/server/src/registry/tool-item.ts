@@ -87,6 +87,7 @@ export class ToolItem implements CatalogItem {
     const input = config.inputSchema === undefined ? undefined : toSchemaAdapter(config.inputSchema, 'tool input', this.key, options);
     const output = config.outputSchema === undefined ? undefined : toSchemaAdapter(config.outputSchema, 'tool output', this.key, options);
     const paramHeaders = input && readParamHeaders(input.jsonSchema, this.key);
+    for (const path of paramHeaders?.values() ?? []) warnOfSecret(this.key, path, core);
     return () => {
       this.#config = config;
       this.#input = input;
@@ -129,4 +130,20 @@ function refuseUnknownOptions(name: string, config: object, core: ServerCore): v
       `tool "${name}": the option "${option}" belongs to no installed extension: add the extension that owns it to the server's "extensions", or remove the option`,
     );
   }
+}
+
+const SECRET_NAME = /pass(?:word|wd|phrase)|secret|token|api[-_]?key|private[-_]?key|credential|ssn/i;
+
+/**
+ * Headers are logged on the way, so an argument that names a secret should not travel in one.
+ *
+ * @see 2026-07-28 server/tools#x-mcp-header
+ */
+function warnOfSecret(tool: string, path: readonly string[], core: ServerCore): void {
+  const name = path.at(-1) ?? '';
+  if (!SECRET_NAME.test(name)) return;
+  core.logger.log(
+    'warning',
+    `tool "${tool}": argument "${path.join('.')}" looks like a secret and is mirrored in a header, which proxies log: take x-mcp-header away`,
+  );
 }
