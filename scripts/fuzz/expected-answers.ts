@@ -18,12 +18,12 @@ export class AnswerCount {
 
   /** Notes a frame that is sent. `isBatchRead`: the connection has agreed on a revision that reads arrays. */
   noteFrame(frame: Json, isBatchRead: boolean): void {
-    if (!Array.isArray(frame)) this.#noteMessage(frame, isDeep(frame, certainDepth));
-    else if (frame.length === 0 || !isBatchRead) {
-      // The array is refused as a whole; a reader that goes into it all the same may answer its members.
-      this.#unreadable += 1;
-      for (const member of frame) this.#noteMessage(member, true);
-    } else for (const member of frame) this.#noteMessage(member, false);
+    const members = Array.isArray(frame) ? frame : [frame];
+    // What nests too deeply for some readers, and an array that is refused as a whole, may be answered member by member or not.
+    const isRefused = Array.isArray(frame) && (frame.length === 0 || !isBatchRead);
+    const isOptional = isRefused || isDeep(frame, certainDepth);
+    if (isRefused) this.#unreadable += 1;
+    for (const member of members) this.#noteMessage(member, isOptional);
   }
 
   /** Notes a frame that is no JSON. */
@@ -75,7 +75,7 @@ export class AnswerCount {
 
   #noteMessage(message: Json, isOptional: boolean): void {
     if (message === null || typeof message !== 'object' || Array.isArray(message)) {
-      this.#unreadable += 1;
+      if (!isOptional) this.#unreadable += 1;
       return;
     }
     this.#noteCancellation(message);
