@@ -2,6 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { ByteChannel, ChannelControl } from './byte-channel.ts';
+import { hasOwnConsole, routeConsole } from './console-guard.ts';
 import { StdioInUseError } from './errors.ts';
 import type { WriteText } from './line-writer.ts';
 import { watchParent } from './parent-watch.ts';
@@ -63,6 +64,7 @@ function openProcess(stdin: Readable, control: ChannelControl, options: StdioSer
   // A client that is gone no longer reads standard error either; that must not end the process before its time.
   stderr.on('error', ignoreBrokenPipe);
   const guard = options.guardStdout === false ? undefined : guardStdout(stdout, stderr);
+  const unroute = guard && hasOwnConsole() ? routeConsole(console, stdout, stderr) : undefined;
   const write: WriteText | undefined = guard?.write;
   const unwatch = options.watchParent === false ? undefined : watchParent(() => control.peerGone(), { clock: options.clock });
   return {
@@ -71,6 +73,7 @@ function openProcess(stdin: Readable, control: ChannelControl, options: StdioSer
     write,
     release(end) {
       unwatch?.();
+      unroute?.();
       guard?.restore();
       isProcessInUse = false;
       if (end === 'closed') stderr.off('error', ignoreBrokenPipe);

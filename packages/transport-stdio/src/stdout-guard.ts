@@ -64,9 +64,9 @@ function findWriter(called: (...args: never[]) => unknown): string {
   const holder: { stack?: string } = {};
   Error.captureStackTrace(holder, called);
   const frames = holder.stack?.split('\n').slice(1) ?? [];
-  const index = frames.findIndex((frame) => !frame.includes('node:'));
+  const index = frames.findIndex((frame) => !/\b(?:node|ext|native):/.test(frame));
   const caller = frames[index]?.trim().replace(/^at (?:.* \((.*)\)|(.*))$/, '$1$2');
-  // The last of the platform's own frames is what the caller called.
-  const method = /at (console\.\w+)/.exec(frames[index - 1] ?? '')?.[1] ?? 'process.stdout.write';
+  // The last of the platform's own frames is what the caller called; without one it was `write` itself.
+  const method = index <= 0 ? 'process.stdout.write' : (/at (console\.\w+)/.exec(frames[index - 1] ?? '')?.[1] ?? 'console');
   return caller === undefined ? method : `${method} at ${caller}`;
 }

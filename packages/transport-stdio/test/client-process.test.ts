@@ -1,6 +1,6 @@
 /** A client's side of stdio: real processes, started, spoken to, and ended. */
 
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Clock, type JsonRpcMessage, systemClock } from '@mortise/jsonrpc-core';
 import {
@@ -423,6 +423,19 @@ describe('a server that ends by itself', () => {
     counts.push(messages.length);
     expect(counts).toEqual([1000]);
     expect(errors).toHaveLength(1);
+  });
+
+  it.skipIf(process.platform !== 'linux')('[ROBUSTNESS-9] leaves no descriptor and no pipe behind, however it ended', async () => {
+    const countDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
+    const scripts = ['process.exit(1)', 'process.abort()', ECHO, `${SAY('1')} process.stdin.once('data', () => process.exit(2))`];
+    const [descriptors, pipes] = [await countDescriptors(), countPipes()];
+    for (const script of [...scripts, ...scripts]) {
+      const { transport } = await run(script, { stderr: () => undefined });
+      await transport.send(ask).catch(() => undefined);
+      await transport.close();
+    }
+    while (countPipes() > pipes) await new Promise(setImmediate);
+    expect(await countDescriptors()).toBe(descriptors);
   });
 
   it('is noticed although a process that it started holds its output', async () => {

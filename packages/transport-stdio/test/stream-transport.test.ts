@@ -229,6 +229,40 @@ describe('StreamTransport', () => {
     sink.emit('error', new Error('again'));
   });
 
+  it('[ROBUSTNESS-5] settles every send and closes once, whichever write fails', async () => {
+    for (let failing = 1; failing <= 12; failing++) {
+      let count = 0;
+      const output = new Writable({
+        decodeStrings: false,
+        write: (_chunk, _encoding, done) => setImmediate(() => done(++count === failing ? new Error('write EIO') : null)),
+      });
+      const { transport } = createTransport(output, { maxQueuedBytes: 100 });
+      let closeCount = 0;
+      const closed = new Promise<void>((resolve) => {
+        transport.onclose = () => {
+          closeCount++;
+          resolve();
+        };
+      });
+      await transport.start();
+      const outcomes: string[] = [];
+      for (let n = 0; n < 20; n++) {
+        outcomes.push(
+          await transport.send(note(n)).then(
+            () => 'taken',
+            (error: { code: string }) => error.code,
+          ),
+        );
+        await new Promise(setImmediate);
+      }
+      await closed;
+      expect(closeCount).toBe(1);
+      expect(outcomes.at(-1)).toBe('ERR_CONNECTION_CLOSED');
+      // Nothing is taken any more once something was refused.
+      expect(outcomes.lastIndexOf('taken')).toBeLessThan(outcomes.indexOf('ERR_CONNECTION_CLOSED'));
+    }
+  });
+
   it('reads what was still on its way in when the output broke', async () => {
     const sink = new Sink();
     const { transport, input, closed } = createTransport(sink);
