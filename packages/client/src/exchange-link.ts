@@ -167,6 +167,7 @@ class PendingExchange implements ExchangeOptions {
   readonly #options: LinkRequestOptions | undefined;
   readonly #caller: Caller;
   #controller: AbortController | undefined;
+  #onAbort: ((reason: unknown) => void) | undefined;
   #abortReason: unknown;
   #isOver = false;
 
@@ -196,6 +197,12 @@ class PendingExchange implements ExchangeOptions {
       if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
     }
     return this.#controller.signal;
+  }
+
+  /** What `signal` tells, without one. */
+  onAbort(listener: (reason: unknown) => void): void {
+    if (this.#abortReason !== undefined) listener(this.#abortReason);
+    else this.#onAbort = listener;
   }
 
   /** True once the exchange is given up; cheaper than asking the signal, which may not exist yet. */
@@ -239,6 +246,7 @@ class PendingExchange implements ExchangeOptions {
     this.#end();
     this.#abortReason = reason ?? new Error('aborted');
     this.#controller?.abort(reason);
+    this.#onAbort?.(reason);
     this.#caller.reject(reason);
   }
 

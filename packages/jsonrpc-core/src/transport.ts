@@ -76,6 +76,11 @@ export interface ChannelEndError extends Error {
 export interface ExchangeOptions {
   /** Ends the exchange, which tells the peer to stop; `exchange` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * The same for callers and transports that need no `AbortSignal`, which costs more than all else of a short exchange: hands over who
+   * is to be told the reason, at once if it has happened. A transport uses this or `signal`, and calls it at most once.
+   */
+  onAbort?: ((listener: (reason: unknown) => void) => void) | undefined;
   /** More request headers, where the transport has headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called with each notification that belongs to this request, in order, before the answer. */

@@ -1,63 +1,47 @@
 /** `fetch` as an `HttpSender`. */
 
 import { RedirectError } from '../errors.ts';
-import type { BodySink, HttpAnswer, HttpCall, HttpSender } from './http-sender.ts';
+import type { BodySink, HttpAnswer, HttpCall, HttpFlight, HttpSender } from './http-sender.ts';
 
 /** `fetch`, or what takes its place. */
 export type FetchLike = (url: string, init?: RequestInit) => Promise<Response>;
 
 /**
- * Makes requests by `fetch`.
+ * Sends requests by `fetch`.
  *
  * Each has an `AbortController` of its own: a signal that lives long would gather a listener for every request that it was handed to.
  *
- * @param init More for every request, such as `credentials`. Its method, body and redirect mode are of no effect.
+ * @param init More for every request, such as `credentials`. Its method, headers, body, signal and redirect mode have no effect.
  */
 export function createFetchSender(fetchLike: FetchLike = platformFetch, init: RequestInit = {}): HttpSender {
-  const { headers: _headers, signal: always, ...rest } = init;
-  return async ({ method, url, headers, body, signal }) => {
-    const controller = new AbortController();
-    const follows = new Follow(controller, signal, always ?? undefined);
-    try {
-      const own: RequestInit = { ...rest, method, headers, redirect: 'manual', signal: controller.signal };
-      if (body !== undefined) own.body = body;
-      const response = await fetchLike(url, own);
-      if (response.type === 'opaqueredirect') throw new RedirectError('The server redirects, to where this platform does not say: use the address it leads to');
-      if (response.redirected && !isSameOrigin(url, response.url)) {
-        throw new RedirectError(`The fetch that was given follows redirects to another origin (${originOf(response.url)}): honour "redirect: 'manual'"`);
-      }
-      return new FetchAnswer(response, controller, follows);
-    } catch (error) {
-      follows.release();
-      controller.abort();
-      throw signal?.aborted === true ? signal.reason : error;
-    }
-  };
+  return (call) => new FetchFlight(call, fetchLike, init);
 }
 
 /** Looked up at each call, so that a `fetch` which is put in its place later counts. */
 const platformFetch: FetchLike = (url, init) => fetch(url, init);
 
-/** Aborts a controller when one of two signals aborts, until it is released. */
-class Follow {
-  readonly #controller: AbortController;
-  readonly #signals: readonly AbortSignal[];
+class FetchFlight implements HttpFlight {
+  readonly answer: Promise<HttpAnswer>;
+  readonly #controller = new AbortController();
 
-  constructor(controller: AbortController, ...signals: readonly (AbortSignal | undefined)[]) {
-    this.#controller = controller;
-    this.#signals = signals.filter((signal) => signal !== undefined);
-    for (const signal of this.#signals) {
-      if (signal.aborted) controller.abort(signal.reason);
-      else signal.addEventListener('abort', this);
+  constructor(call: HttpCall, fetchLike: FetchLike, init: RequestInit) {
+    this.answer = this.#fetch(call, fetchLike, init);
+  }
+
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  async #fetch({ method, url, headers, body }: HttpCall, fetchLike: FetchLike, init: RequestInit): Promise<HttpAnswer> {
+    const { signal } = this.#controller;
+    const response = await fetchLike(url, { ...init, method, headers, redirect: 'manual', signal, ...(body !== undefined && { body }) });
+    try {
+      assertNotRedirected(url, response);
+    } catch (error) {
+      this.abort();
+      throw error;
     }
-  }
-
-  handleEvent(event: Event): void {
-    this.#controller.abort((event.target as AbortSignal).reason);
-  }
-
-  release(): void {
-    for (const signal of this.#signals) signal.removeEventListener('abort', this);
+    return new FetchAnswer(response, this.#controller);
   }
 }
 
@@ -65,14 +49,12 @@ class FetchAnswer implements HttpAnswer {
   readonly status: number;
   readonly #response: Response;
   readonly #controller: AbortController;
-  readonly #follows: Follow;
   #isOver = false;
 
-  constructor(response: Response, controller: AbortController, follows: Follow) {
+  constructor(response: Response, controller: AbortController) {
     this.status = response.status;
     this.#response = response;
     this.#controller = controller;
-    this.#follows = follows;
   }
 
   header(name: string): string | undefined {
@@ -85,7 +67,7 @@ class FetchAnswer implements HttpAnswer {
 
   abort(): void {
     if (this.#isOver) return;
-    this.#finish();
+    this.#isOver = true;
     this.#controller.abort();
   }
 
@@ -104,18 +86,18 @@ class FetchAnswer implements HttpAnswer {
 
   #end(sink: BodySink, error?: Error): void {
     if (this.#isOver) return;
-    this.#finish();
-    sink.onEnd(error);
-  }
-
-  #finish(): void {
     this.#isOver = true;
-    this.#follows.release();
+    sink.onEnd(error);
   }
 }
 
-function isSameOrigin(url: string, other: string): boolean {
-  return originOf(url) === originOf(other);
+/** A browser does not say where a redirect leads; a `fetch` of one's own may follow it although it was told not to. */
+function assertNotRedirected(url: string, response: Response): void {
+  if (response.type === 'opaqueredirect') {
+    throw new RedirectError('The server redirects, to where this platform does not say: use the address that it leads to');
+  }
+  if (!response.redirected || originOf(url) === originOf(response.url)) return;
+  throw new RedirectError(`The given fetch followed a redirect to another origin (${originOf(response.url)}): it must honour "redirect: 'manual'"`);
 }
 
 function originOf(url: string): string {

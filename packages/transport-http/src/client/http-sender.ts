@@ -11,13 +11,11 @@ export interface HttpCall {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Ends the request, at whatever stage. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Who is told a body, piece by piece. */
 export interface BodySink {
-  /** Must not throw. The bytes may be overwritten after the call. */
+  /** Must not throw. The bytes are the sink's from now on. */
   onChunk(chunk: Uint8Array): void;
   /** The body is over: complete, or with what went wrong. */
   onEnd(error?: Error): void;
@@ -30,18 +28,24 @@ export interface HttpAnswer {
   header(name: string): string | undefined;
   /** Begins to read the body. */
   read(sink: BodySink): void;
-  /** Lets go of the rest of the body and closes what it came over. Whoever reads is told nothing more. Safe to call at any time. */
+  /** Lets go of the rest of the body and closes what it came over. Safe to call at any time and again. */
+  abort(): void;
+}
+
+/** A request that is on its way. */
+export interface HttpFlight {
+  readonly answer: Promise<HttpAnswer>;
+  /** Ends it, at whatever stage. Safe to call at any time and again. */
   abort(): void;
 }
 
 /**
- * Makes requests.
+ * Sends requests. Must not throw.
  *
- * H1  Resolves once the head of the answer has come, whatever its status. Redirects are not followed: 3xx is an answer like others.
- * H2  Rejects where no answer came, and as soon as `signal` aborts.
+ * H1  `answer` resolves once the head has come, whatever its status. Redirects are not followed: 3xx is an answer like others.
+ * H2  `answer` rejects where no head came, and soon after `abort`.
  * H3  `onEnd` is called once, without an error only if the body is complete; after it, and after `abort`, the sink is told nothing.
- * H4  Aborting `signal` while the body is read ends it with an error.
- * H5  Once the body is over or let go, nothing listens to `signal` any more.
- * H6  What is read is the content: a `Content-Encoding` is undone or refused.
+ * H4  What is read is the content: a `Content-Encoding` is undone or refused.
+ * H5  A header with a line break in its value is refused.
  */
-export type HttpSender = (call: HttpCall) => Promise<HttpAnswer>;
+export type HttpSender = (call: HttpCall) => HttpFlight;

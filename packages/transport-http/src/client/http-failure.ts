@@ -1,0 +1,69 @@
+/** What an answer with an error status says: the JSON-RPC response in its body, or an error that keeps all its facts. */
+
+import { ExchangeHttpError, isErrorObject, isJsonObject, type JsonRpcErrorObject, type JsonRpcResponse, type JsonValue, parseJson, type RequestId } from '@mortise/jsonrpc-core';
+import { readShortText } from './body-text.ts';
+import type { HttpAnswer, HttpCall } from './http-sender.ts';
+import { mediaTypeOf } from './media-type.ts';
+import { describe } from './wire.ts';
+
+/** Headers that say what to do next. The session's id is a secret and not among them. */
+const TOLD_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
+
+/** An answer that is not what was hoped for. */
+export interface HttpFailure {
+  readonly status: number;
+  readonly error: ExchangeHttpError;
+  /** What the body says in words, where it says something. */
+  readonly text: string;
+  /** The JSON-RPC response to the request, where the body is one. */
+  readonly response: JsonRpcResponse | undefined;
+}
+
+/** Reads an error's body, which is bounded and may be anything. Never rejects. */
+export async function readFailure(call: HttpCall, answer: HttpAnswer, id: RequestId | undefined, maxErrorBytes: number): Promise<HttpFailure> {
+  const type = mediaTypeOf(answer.header('content-type'));
+  const body = (await readShortText(answer, maxErrorBytes)) ?? '';
+  const value = type === 'application/json' || type.endsWith('+json') ? tryParse(body) : undefined;
+  const rpcError = isJsonObject(value) && isErrorObject(value['error']) ? value['error'] : undefined;
+  const text = rpcError?.message ?? (type === 'text/plain' || value !== undefined ? body : '');
+  const { status } = answer;
+  const response = rpcError !== undefined && isAnswer(status) ? toOwnResponse(value as JsonValue, id) : undefined;
+  return { status, text, response, error: toHttpError(call, answer, rpcError) };
+}
+
+/** An error for an answer whose body is not read. */
+export function toHttpError(call: HttpCall, answer: HttpAnswer, rpcError?: JsonRpcErrorObject, hint?: string): ExchangeHttpError {
+  const { status } = answer;
+  const told = hint ?? rpcError?.message;
+  const headers = Object.fromEntries(TOLD_HEADERS.flatMap((name) => toEntry(name, answer.header(name))));
+  return new ExchangeHttpError(`${describe(call)} was answered with HTTP status ${status}${told === undefined ? '' : `: ${told}`}`, { status, rpcError, headers });
+}
+
+/**
+ * The value as the response to a request, if it is one. An error without an id is: on an exchange of its own it can belong to no other,
+ * and a server that refuses headers has not read the id.
+ */
+export function toOwnResponse(value: JsonValue, id: RequestId | undefined): JsonRpcResponse | undefined {
+  if (id === undefined || !isJsonObject(value) || value['method'] !== undefined) return undefined;
+  const own = value['id'];
+  if (own === id) return value as unknown as JsonRpcResponse;
+  const isForAnyone = (own === undefined || own === null) && isErrorObject(value['error']);
+  return isForAnyone ? ({ ...value, id } as unknown as JsonRpcResponse) : undefined;
+}
+
+/** Who may not ask, and who is to come back later, learns it from the status; everything else from the body. */
+function isAnswer(status: number): boolean {
+  return status >= 400 && ![401, 403, 407, 408, 425, 429, 502, 503, 504].includes(status);
+}
+
+function toEntry(name: string, value: string | undefined): readonly (readonly [string, string])[] {
+  return value === undefined ? [] : [[name, value]];
+}
+
+function tryParse(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,163 @@
+/** Every request of a client goes out here: with its authorization, without leaving the origin, and with errors that say what failed. */
+
+import { type Clock, ConnectionClosedError, isMortiseError } from '@mortise/jsonrpc-core';
+import type { Authorizer } from '@mortise/protocol/contracts';
+import { HttpOptionError, RedirectError } from '../errors.ts';
+import type { HttpAnswer, HttpCall, HttpFlight, HttpSender } from './http-sender.ts';
+import { Lingering } from './lingering.ts';
+
+const MAX_REDIRECTS = 5;
+const MAX_CHALLENGES = 3;
+
+/** What a wire is made of. */
+export interface WireOptions {
+  readonly sender: HttpSender;
+  readonly authorizer: Authorizer | undefined;
+  /** Sent with every request unless the protocol needs the name. By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+}
+
+export class Wire {
+  /** The address of the server. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly authorizer: Authorizer | undefined;
+  readonly sender: HttpSender;
+  readonly lingering: Lingering;
+
+  /** @throws {HttpOptionError} The URL is not one of http or https, or holds a password. */
+  constructor(url: string | URL, { sender, authorizer, headers, clock }: WireOptions) {
+    this.url = toHref(url);
+    this.headers = headers;
+    this.authorizer = authorizer;
+    this.sender = sender;
+    this.lingering = new Lingering(clock);
+  }
+
+  /** Sends a request. */
+  send(call: HttpCall): Sending {
+    return new Sending(this, call);
+  }
+}
+
+/** A request on its way, redirects and challenges included. */
+export class Sending {
+  /**
+   * Resolves with the answer, whatever its status.
+   *
+   * @throws {ConnectionClosedError} No answer came.
+   * @throws {RedirectError} The server redirects to another origin, or in circles.
+   * @throws The reason of `abort`, or what the authorizer rejects with.
+   */
+  readonly answer: Promise<HttpAnswer>;
+  readonly #wire: Wire;
+  readonly #call: HttpCall;
+  #flight: HttpFlight | undefined;
+  #authorizing: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+
+  constructor(wire: Wire, call: HttpCall) {
+    this.#wire = wire;
+    this.#call = call;
+    this.answer = wire.authorizer === undefined ? this.#follow(call) : this.#authorized(wire.authorizer);
+  }
+
+  /** Ends the request, at whatever stage. */
+  abort(reason: unknown): void {
+    this.#aborted ??= { reason };
+    this.#flight?.abort();
+    this.#authorizing?.abort(reason);
+  }
+
+  async #authorized(authorizer: Authorizer): Promise<HttpAnswer> {
+    const { method, url } = this.#call;
+    const { signal } = (this.#authorizing = new AbortController());
+    for (let attempt = 1; ; attempt++) {
+      const given = toLowerCaseNames(await authorizer.headers({ method, url }, { signal }));
+      const answer = await this.#follow({ ...this.#call, headers: { ...this.#call.headers, ...given } });
+      const { status } = answer;
+      if ((status !== 401 && status !== 403) || attempt > MAX_CHALLENGES) return answer;
+      const challenge = { status, url, attempt, header: (name: string) => answer.header(name.toLowerCase()) };
+      if ((await authorizer.onChallenge(challenge, { signal })) === 'fail') return answer;
+      this.#wire.lingering.discard(answer);
+    }
+  }
+
+  /** Not an async function: most requests need one callback here and no more. */
+  #follow(call: HttpCall, count = 0): Promise<HttpAnswer> {
+    if (this.#aborted) return Promise.reject(this.#aborted.reason as Error);
+    this.#flight = this.#wire.sender(call);
+    return this.#flight.answer.then(
+      (answer) => this.#onAnswer(call, answer, count),
+      (error: unknown) => {
+        throw this.#aborted ? this.#aborted.reason : toNetworkError(call, error);
+      },
+    );
+  }
+
+  #onAnswer(call: HttpCall, answer: HttpAnswer, count: number): HttpAnswer | Promise<HttpAnswer> {
+    if (this.#aborted) {
+      answer.abort();
+      throw this.#aborted.reason;
+    }
+    const url = answer.status > 299 && answer.status < 400 ? findRedirect(call, answer) : undefined;
+    if (url === undefined) return answer;
+    this.#wire.lingering.discard(answer);
+    if (count < MAX_REDIRECTS) return this.#follow({ ...call, url }, count + 1);
+    throw new RedirectError(`${describe(call)} was redirected more than ${MAX_REDIRECTS} times: the server goes round in circles`);
+  }
+}
+
+/** What a request is called in errors: without the query, which may hold secrets. */
+export function describe({ method, url }: Pick<HttpCall, 'method' | 'url'>): string {
+  const { origin, pathname } = new URL(url);
+  return `${method} ${origin}${pathname}`;
+}
+
+/** Headers by lower-case name, so that no two spell the same one. */
+export function toLowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION` */
+function toHref(url: string | URL): string {
+  if (!URL.canParse(String(url))) throw new HttpOptionError('The URL cannot be read: give an absolute one, as https://host/mcp');
+  const parsed = new URL(url);
+  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') throw new HttpOptionError(`The URL must be one of https or http, got "${parsed.protocol}"`);
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw new HttpOptionError('The URL holds a user name or password: send them in the header "Authorization" instead');
+  }
+  parsed.hash = '';
+  return parsed.href;
+}
+
+/**
+ * Where an answer leads to, if it leads anywhere. A POST is only sent again as the POST it was (307, 308).
+ *
+ * @throws {RedirectError} It leads to another origin: credentials, a session and the body are nobody else's business.
+ */
+function findRedirect(call: HttpCall, answer: HttpAnswer): string | undefined {
+  const { status } = answer;
+  const keepsMethod = status === 307 || status === 308;
+  const isRedirect = keepsMethod || (call.method === 'GET' && (status === 301 || status === 302 || status === 303));
+  const location = answer.header('location');
+  if (!isRedirect || location === undefined || !URL.canParse(location, call.url)) return undefined;
+  const target = new URL(location, call.url);
+  if (target.origin === new URL(call.url).origin && target.username === '' && target.password === '') return target.href;
+  answer.abort();
+  throw new RedirectError(`${describe(call)} redirects to another origin (${target.origin}): if you trust it, use the address it leads to`);
+}
+
+function toNetworkError(call: HttpCall, error: unknown): unknown {
+  return isMortiseError(error) ? error : new ConnectionClosedError(`${describe(call)} was not answered: ${reasonOf(error)}`, { cause: error });
+}
+
+/** The innermost reason: `fetch` hides it as a cause of causes. */
+function reasonOf(error: unknown): string {
+  let inner = error;
+  for (let depth = 0; depth < 5 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause;
+  if (!(inner instanceof Error)) return 'unknown reason';
+  const { code } = inner as { readonly code?: unknown };
+  return inner.message !== '' ? inner.message : typeof code === 'string' ? code : inner.name;
+}
