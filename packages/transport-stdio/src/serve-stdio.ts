@@ -1,8 +1,8 @@
 /** Serves a server on the standard streams of this process, as a good process does. */
 
 import type { Readable, Writable } from 'node:stream';
-import type { Connectable } from '@mortise/jsonrpc-core';
-import { exitSoon, StdioServerTransport, type StdioServerTransportOptions } from './stdio-server-transport.ts';
+import type { Connectable, ServerConnection } from '@mortise/jsonrpc-core';
+import { exitSoon, isExiting, StdioServerTransport, type StdioServerTransportOptions } from './stdio-server-transport.ts';
 
 /** How `serveStdio` serves. */
 export interface ServeStdioOptions extends StdioServerTransportOptions {
@@ -45,7 +45,7 @@ const MAX_DRAIN_MS = 500;
  *
  * @throws {StdioInUseError} `ERR_STDIO_IN_USE`: the standard streams already carry a transport.
  * @throws {RangeError} `drainMs` is not from 0 to 500.
- * @throws `options.signal`'s reason, if it is aborted already.
+ * @throws `options.signal`'s reason, if it is aborted already; and whatever the server's `connect` rejects with.
  * @see 2026-07-28 basic/transports/stdio#shutdown
  */
 export async function serveStdio(server: Connectable, options: ServeStdioOptions = {}): Promise<StdioServing> {
@@ -53,21 +53,35 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
   if (!(drainMs >= 0 && drainMs <= MAX_DRAIN_MS)) throw new RangeError(`drainMs must be from 0 to ${MAX_DRAIN_MS}, got ${drainMs}`);
   signal?.throwIfAborted();
   const ownsProcess = stdout === process.stdout;
-  const connection = await server.connect(new StdioServerTransport(stdin, stdout, { ...options, drainMs }));
+  const connection = await connect(server, new StdioServerTransport(stdin, stdout, { ...options, drainMs }));
   const close = (): Promise<void> => connection.close();
-  const onAbort = (): void => void close();
+  const onAbort = (): void => void close().catch(() => undefined);
   const exits = options.exitWhenDone !== false;
   const ignoreSignals = onSignals(options.signals ?? (ownsProcess ? DEFAULT_SIGNALS : []), (isFirst) => {
-    if (!isFirst) return exits ? process.exit() : void close();
-    if (exits) setTimeout(() => process.exit(), drainMs + SIGNAL_GRACE_MS).unref();
-    void connection.drain(drainMs).then(() => exits && exitSoon());
+    if (!exits) return isFirst ? void connection.drain(drainMs).catch(() => undefined) : onAbort();
+    if (!isFirst || isExiting()) process.exit();
+    exitSoon(drainMs + SIGNAL_GRACE_MS);
+    const end = (): void => exitSoon();
+    connection.drain(drainMs).then(end, end);
   });
   signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted) onAbort();
   const closed = connection.closed.then(() => {
-    ignoreSignals();
+    // A host that ends the input and then sends a signal still sees the process end in good order.
+    if (!isExiting()) ignoreSignals();
     signal?.removeEventListener('abort', onAbort);
   });
   return { closed, close: () => close().then(() => closed), [Symbol.asyncDispose]: () => close().then(() => closed) };
+}
+
+/** Connects a server; what a server that refuses has taken hold of is given back. */
+async function connect(server: Connectable, transport: StdioServerTransport): Promise<ServerConnection> {
+  try {
+    return await server.connect(transport);
+  } catch (error) {
+    await transport.close();
+    throw error;
+  }
 }
 
 const DEFAULT_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];

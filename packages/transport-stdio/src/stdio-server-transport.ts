@@ -86,9 +86,17 @@ function ignoreBrokenPipe(): void {
   // There is nobody to tell.
 }
 
-/** Lets the program end by itself first, so that its own cleaning up is not cut off. */
-export function exitSoon(): void {
-  setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
+let isExitScheduled = false;
+
+/** Ends the process after a while, so that the program can end by itself first and its own cleaning up is not cut off. */
+export function exitSoon(delayMs: number = EXIT_GRACE_MS): void {
+  isExitScheduled = true;
+  setTimeout(() => process.exit(), delayMs).unref();
+}
+
+/** Tells whether the process is about to be ended. */
+export function isExiting(): boolean {
+  return isExitScheduled;
 }
 
 const EXIT_GRACE_MS = 100;

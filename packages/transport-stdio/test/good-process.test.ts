@@ -100,6 +100,16 @@ describe('a signal', () => {
     expect(ms).toBeLessThan(1000);
   });
 
+  it('[ROBUSTNESS-13] that follows the end of the input at once does not spoil the code', async () => {
+    const server = await start();
+    server.write({ id: 1, method: 'keepAlive' });
+    await server.answers(1);
+    server.child.stdin?.end();
+    await server.says('closed');
+    server.child.kill('SIGTERM');
+    expect(await server.exited).toEqual(EXIT_OK);
+  });
+
   it('ends the process at once when it comes again', async () => {
     const server = await start();
     server.write({ id: 1, method: 'slow', params: { ms: 60_000 } }, { id: 2, method: 'echo' });

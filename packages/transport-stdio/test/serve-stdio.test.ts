@@ -60,6 +60,32 @@ describe('serveStdio', () => {
     );
   });
 
+  it('closes when its signal aborts while the server connects', async () => {
+    const controller = new AbortController();
+    const slow: Connectable = {
+      async connect(transport) {
+        const connection = await echo.connect(transport);
+        controller.abort();
+        return connection;
+      },
+    };
+    const serving = await serveStdio(slow, { ...createStreams(), signal: controller.signal });
+    await serving.closed;
+  });
+
+  it('gives everything back when the server refuses to connect', async () => {
+    const streams = createStreams();
+    const refusing: Connectable = {
+      async connect(transport) {
+        await transport.start();
+        throw new Error('not today');
+      },
+    };
+    await expect(serveStdio(refusing, streams)).rejects.toThrow('not today');
+    expect(streams.stdin.listenerCount('data')).toBe(0);
+    expect(streams.stdout.writableEnded).toBe(true);
+  });
+
   it('rejects with the reason of a signal that is aborted already', async () => {
     const options: ServeStdioOptions = { ...createStreams(), signal: AbortSignal.abort(new Error('not today')) };
     await expect(serveStdio(echo, options)).rejects.toThrow('not today');
