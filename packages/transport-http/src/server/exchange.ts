@@ -49,7 +49,7 @@ export async function serveExchange(host: HttpHost, request: HttpRequest, sink: 
   try {
     const origin = host.guard.check(request);
     reply.addHeaders(corsHeaders(host.guard, origin));
-    const door = findDoor(host, request.target);
+    const door = findDoor(host, request.target) ?? findDoor(host, request.mountPath + request.target);
     if (door === undefined) throw new HttpRefusal(404, 'There is nothing at this path');
     if (request.method === 'OPTIONS') return reply.empty(204, preflightHeaders(request));
     checkMethod(host, request, door);
@@ -71,7 +71,7 @@ async function serveDoor(host: HttpHost, { request, reply, door }: Visit): Promi
   const auth = host.settings.tokenVerifier === undefined ? request.auth : await authorize(host, request, reply);
   const caller = new Caller(request, auth, host.settings);
   if (host.settings.rateLimit !== undefined) await checkRate(host, caller);
-  if (door === 'sse-stream') return serveSseStream(host, caller, reply, host.settings.ssePaths?.messagePath ?? '');
+  if (door === 'sse-stream') return serveSseStream(host, caller, reply, request.mountPath + (host.settings.ssePaths?.messagePath ?? ''));
   if (door === 'sse-message') return serveSseMessage(host, caller, reply);
   if (request.method === 'GET') return serveGet(host, caller, reply);
   if (request.method === 'DELETE') return serveDelete(host, caller, reply);

@@ -45,7 +45,7 @@ export class Caller {
 /** The URL that a request asked for, as clients know it. @param baseUrl What a proxy in front is known as. */
 export function toRequestUrl(request: HttpRequest, baseUrl: string | undefined): string {
   const base = baseUrl === undefined ? `${request.scheme}://${request.authority ?? 'localhost'}` : baseUrl.replace(/\/$/, '');
-  return base + request.target;
+  return base + request.mountPath + request.target;
 }
 
 export abstract class HostedCall implements ExchangeCall {

@@ -26,8 +26,11 @@ export class HostedSession implements SessionLink {
   /** The state is not in the store yet. */
   isDirty = false;
   isClosed = false;
+  /** Ends the watch for what other machines receive. */
+  unwatch: (() => void) | undefined;
   #legacy: LegacySession;
   #endpoint: McpEndpoint;
+  #retired: LegacySession[] | undefined;
   /** Streams of POSTs that may be resumed, by id; made when there is one. */
   #posts: Map<string, SessionStream> | undefined;
   /** Streams that GETs opened, the newest last. */
@@ -66,10 +69,17 @@ export class HostedSession implements SessionLink {
     this.isDirty = true;
   }
 
-  /** Begins again from a state that another machine saved. */
+  /** Begins again from a state that another machine saved. Calls in flight end where they began. */
   reopen(saved: SessionState): void {
+    (this.#retired ??= []).push(this.#legacy);
     this.#legacy = this.#endpoint.openSession(this, saved);
     this.isDirty = false;
+    if (this.inFlight === 0) this.closeRetired();
+  }
+
+  /** Lets go of what `reopen` replaced. Called when no call is in flight. */
+  closeRetired(): void {
+    for (const session of this.#retired?.splice(0) ?? []) void session.close();
   }
 
   /** Sends what belongs to no request, on exactly one stream: the newest that is open, or that the client can come back to. */
@@ -107,6 +117,7 @@ export class HostedSession implements SessionLink {
   async close(): Promise<void> {
     if (this.isClosed) return resolvedPromise;
     this.isClosed = true;
+    this.closeRetired();
     await this.#legacy.close();
     for (const stream of [...(this.#gets ?? []), ...(this.#posts?.values() ?? [])]) void stream.finish();
     this.#gets = undefined;

@@ -5,8 +5,10 @@ import type { AuthInfo } from '@mortise/protocol/contracts';
 /** A request before its body was read. */
 export interface HttpRequest {
   readonly method: string;
-  /** Path and query. */
+  /** Path and query, as far as this handler is concerned. */
   readonly target: string;
+  /** What stands before `target` in the URL, where a framework has mounted the handler below a path. */
+  readonly mountPath: string;
   readonly scheme: 'http' | 'https';
   /** The host and port that the request names, in its target or its `Host`; undefined where it names none or two. */
   readonly authority: string | undefined;

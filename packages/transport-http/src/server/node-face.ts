@@ -24,6 +24,7 @@ const LINGER_MS = 1000;
 export class NodeFaceRequest implements HttpRequest {
   readonly method: string;
   readonly target: string;
+  readonly mountPath: string;
   readonly auth: AuthInfo | undefined;
   readonly parsedBody: unknown;
   readonly #request: NodeRequest;
@@ -34,7 +35,8 @@ export class NodeFaceRequest implements HttpRequest {
     this.method = request.method ?? 'GET';
     this.auth = auth;
     this.parsedBody = parsedBody;
-    const url = request.originalUrl ?? request.url ?? '/';
+    this.mountPath = typeof request.baseUrl === 'string' ? request.baseUrl : '';
+    const url = request.url ?? '/';
     if (url.startsWith('/')) {
       this.target = url;
     } else {
@@ -191,7 +193,7 @@ export class NodeFaceSink implements HttpSink {
   stream(status: number, headers: HeaderList): ByteSink {
     if (!this.#hasLeft) {
       this.#writeHead(status, headers);
-      this.#response.flushHeaders();
+      this.#response.flushHeaders?.();
     }
     return new NodeByteSink(this.#response, () => (this.#isComplete = true));
   }

@@ -9,8 +9,8 @@ type Listener = (...args: never[]) => void;
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
-  /** Set by Express where a router is mounted: the path before mounting. */
-  readonly originalUrl?: string | undefined;
+  /** Set by Express: where the router that `url` counts from is mounted. */
+  readonly baseUrl?: unknown;
   /** Names and values in turns, as they came. */
   readonly rawHeaders: readonly string[];
   readonly socket: NodeSocket;
@@ -35,7 +35,7 @@ export interface NodeResponse {
   readonly writableLength: number;
   readonly writableFinished: boolean;
   setHeader(name: string, value: string): unknown;
-  flushHeaders(): void;
+  flushHeaders?(): void;
   write(chunk: string): boolean;
   end(chunk?: string): unknown;
   destroy(): unknown;

@@ -1,7 +1,7 @@
 /** What a program may decide about serving over HTTP, and what holds where it does not. */
 
 import { type Clock, type JsonObject, type Logger, silentLogger, systemClock } from '@mortise/jsonrpc-core';
-import type { EventStore, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
+import type { EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
 
 /** What limits are counted by, and what a rate limit may look at. */
@@ -55,6 +55,8 @@ export interface HttpHandlerOptions {
 
   /** Keeps sessions where other processes find them. @default this process's memory */
   readonly sessionStore?: SessionStore;
+  /** Leads answers of clients to the machine that asked, where several serve the sessions of one store. */
+  readonly messageBus?: MessageBus;
   /** Keeps what was sent, so that broken legacy streams can be resumed. Without it they cannot. */
   readonly eventStore?: EventStore;
   /** Makes the ids of sessions: visible ASCII that nobody can guess. @default 192 random bits */

@@ -12,6 +12,7 @@ import { HostedSession } from './hosted-session.ts';
 import { KeyedLimit } from './limits.ts';
 import type { Settings } from './options.ts';
 import { busyRefusal, HttpRefusal } from './refusal.ts';
+import { SessionRelay } from './session-relay.ts';
 import type { StreamLog } from './session-stream.ts';
 
 /** What is stored: the endpoint's state, and the one fact that the host itself needs. */
@@ -30,6 +31,7 @@ export class SessionTable {
   readonly #settings: Settings;
   readonly #clock: Clock;
   readonly #limit: KeyedLimit;
+  readonly #relay: SessionRelay | undefined;
   readonly #beat: Beat;
   readonly #sessions: Map<string, HostedSession> = new Map();
   readonly #byKey: Map<string, Set<HostedSession>> = new Map();
@@ -42,6 +44,7 @@ export class SessionTable {
     this.#endpoint = endpoint;
     this.#settings = settings;
     this.#clock = settings.clock;
+    this.#relay = settings.messageBus === undefined ? undefined : new SessionRelay(settings.messageBus);
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
     this.#beat = new Beat(settings.clock, Math.min(SWEEP_MS, settings.sessionIdleMs), () => this.#sweep());
   }
@@ -105,9 +108,11 @@ export class SessionTable {
         // Another machine changed the session first: what this message changes goes on top of that.
         response = await session.legacy.receive(message, call);
       }
+      await this.#relay?.pass(session, message);
       return response;
     } finally {
       session.inFlight--;
+      if (session.inFlight === 0) session.closeRetired();
       session.usedAtMs = this.#clock.monotonicMs();
     }
   }
@@ -140,6 +145,7 @@ export class SessionTable {
     this.#sessions.set(session.id, session);
     const ofKey = this.#byKey.get(session.limitKey) ?? new Set();
     this.#byKey.set(session.limitKey, ofKey.add(session));
+    session.unwatch = this.#relay?.watch(session);
     session.usedAtMs = this.#clock.monotonicMs();
     this.#beat.start();
   }
@@ -147,6 +153,7 @@ export class SessionTable {
   #unlist(session: HostedSession): boolean {
     if (this.#sessions.get(session.id) !== session) return false;
     this.#sessions.delete(session.id);
+    session.unwatch?.();
     const ofKey = this.#byKey.get(session.limitKey);
     ofKey?.delete(session);
     if (ofKey?.size === 0) this.#byKey.delete(session.limitKey);

@@ -33,6 +33,7 @@ const MAX_HEADER_LENGTH = 16 * 1024;
 export class WebFaceRequest implements HttpRequest {
   readonly method: string;
   readonly target: string;
+  readonly mountPath: string = '';
   readonly scheme: 'http' | 'https';
   readonly authority: string | undefined;
   readonly remoteAddress: string | undefined;

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import fastify from 'fastify';
@@ -137,6 +138,50 @@ describe('mounts', () => {
     expect(await useAll((server.address() as AddressInfo).port)).toEqual(SERVED);
     await handler.close();
     server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('serves in a router of Express that is mounted below a path, HTTP+SSE included', async () => {
+    const app = express();
+    const router = express.Router();
+    const handler = mountOnExpress(router, new ScriptedEndpoint(), { sse: true });
+    app.use('/api', router);
+    const server = createServer(app);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const request = modernRequest('tools/list');
+    const answer = await send(port, {
+      path: '/api/mcp',
+      headers: { 'content-type': 'application/json', ...modernHeaders(request) },
+      body: JSON.stringify(request),
+    });
+    const stream = await send(port, { method: 'GET', path: '/api/sse', headers: { accept: 'text/event-stream' } });
+    expect([answer.status, await stream.event()]).toMatchObject([200, { data: expect.stringMatching(/^\/api\/messages\?/) }]);
+    await handler.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('serves over HTTP/2', async () => {
+    const handler = createHttpHandler(new ScriptedEndpoint(), { path: '/mcp' });
+    const server = createHttp2Server((request, response) => void handler.node(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const request = modernRequest('tools/call', { name: 'echo', arguments: { a: 1 } });
+    const head = { ':method': 'POST', ':path': '/mcp', 'content-type': 'application/json', ...modernHeaders(request) };
+    const [status, body] = await new Promise<readonly [number, string]>((resolve, reject) => {
+      const stream = session.request(head);
+      let code = 0;
+      let received = '';
+      stream.on('response', (headers) => (code = Number(headers[':status'])));
+      stream.on('data', (chunk: Buffer) => (received += chunk.toString()));
+      stream.on('end', () => resolve([code, received]));
+      stream.on('error', reject);
+      stream.end(JSON.stringify(request));
+    });
+    expect([status, body]).toEqual([200, expect.stringContaining('complete')]);
+    session.close();
+    await handler.close();
     await new Promise((resolve) => server.close(resolve));
   });
 

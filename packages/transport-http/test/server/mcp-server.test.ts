@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { MemoryMessageBus } from '@mortise/protocol';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import {
@@ -220,6 +221,29 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     expect(stream.status).toBe(200);
     await server.sendResourceUpdated({ uri: 'test://r' });
     expect(await stream.nextMessage()).toMatchObject({ method: 'notifications/resources/updated', params: { uri: 'test://r' } });
+  });
+
+  it('takes the answer to a question on another machine than the one that asked', async () => {
+    const shared = { sessionStore: new MemorySessionStore(), messageBus: new MemoryMessageBus() };
+    const server = createServer();
+    server.registerTool('ask', {}, async (ctx) =>
+      JSON.stringify(await ctx.elicit({ message: 'Name?', requestedSchema: { type: 'object', properties: {} } })),
+    );
+    serving = await serve(face, server, shared);
+    const other = await serve(face, createServer(), shared);
+    const opening = initializeRequest();
+    const opened = await post(serving.port, {
+      ...opening,
+      params: { ...(opening['params'] as JsonObject), capabilities: { elicitation: {} } },
+    });
+    await opened.response();
+    const headers = { 'mcp-session-id': String(opened.headers['mcp-session-id']), 'mcp-protocol-version': LEGACY };
+    await post(serving.port, { jsonrpc: '2.0', method: 'notifications/initialized' }, headers);
+    const answer = await post(serving.port, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' } }, headers);
+    const question = await answer.nextMessage();
+    const accepted = await post(other.port, { jsonrpc: '2.0', id: question?.['id'], result: { action: 'decline' } }, headers);
+    expect([accepted.status, JSON.stringify(await answer.response())]).toEqual([202, expect.stringContaining('decline')]);
+    await other.close();
   });
 
   it('[HTTP-031] lets a handler close its stream and answer later', async () => {

@@ -241,7 +241,7 @@ let nextId = 1;
 /** A modern request with everything that it must have. */
 export function modernRequest(method: string, params: JsonObject = {}, id: string | number = nextId++): JsonObject {
   const _meta = { 'io.modelcontextprotocol/protocolVersion': MODERN, 'io.modelcontextprotocol/clientCapabilities': {} };
-  return { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ..._meta, ...((params['_meta'] as JsonObject | undefined) ?? {}) } } };
+  return { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ..._meta, ...(params['_meta'] as JsonObject | undefined) } } };
 }
 
 /** The headers that mirror a modern request. */

@@ -1,0 +1,65 @@
+/**
+ * Leads what a client sends to the machine that waits for it, where several serve one session: answers to questions, and cancellations,
+ * may arrive anywhere.
+ */
+
+import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
+import type { AuthInfo, BusMessage, ExchangeCall, MessageBus, Principal } from '@mortise/protocol/contracts';
+import { NoStreamError } from '../errors.ts';
+import type { HostedSession } from './hosted-session.ts';
+
+const NEVER: AbortSignal = new AbortController().signal;
+
+export class SessionRelay {
+  readonly #bus: MessageBus;
+  /** Tells this machine's own messages from others'. */
+  readonly #origin: string = crypto.randomUUID();
+
+  constructor(bus: MessageBus) {
+    this.#bus = bus;
+  }
+
+  /** Hands a session what others receive for it. @returns The function that ends this. */
+  watch(session: HostedSession): () => void {
+    return this.#bus.subscribe(topicOf(session), (event) => this.#deliver(session, event));
+  }
+
+  /** Tells others of a message that may be for one of them. */
+  async pass(session: HostedSession, message: JsonRpcMessage): Promise<void> {
+    if (!mayBeForAnother(message)) return;
+    const payload = { origin: this.#origin, message: message as unknown as JsonValue };
+    await this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
+  }
+
+  #deliver(session: HostedSession, { payload }: BusMessage): void {
+    const { origin, message } = payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };
+    if (origin !== this.#origin) void session.legacy.receive(message, new RelayedCall(session));
+  }
+}
+
+function topicOf({ id }: HostedSession): string {
+  return `session:${id}`;
+}
+
+function mayBeForAnother(message: JsonRpcMessage): boolean {
+  return !('method' in message) || message.method === 'notifications/cancelled';
+}
+
+class RelayedCall implements ExchangeCall {
+  readonly principal: Principal;
+  readonly auth: AuthInfo | undefined;
+  readonly isCancelled: boolean = false;
+
+  constructor({ principal, auth }: HostedSession) {
+    this.principal = principal;
+    this.auth = auth;
+  }
+
+  get signal(): AbortSignal {
+    return NEVER;
+  }
+
+  send({ method }: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    return Promise.reject(new NoStreamError(`"${method}" cannot be sent: the message at hand has no answer that could carry it`));
+  }
+}
