@@ -8,12 +8,21 @@ import type { Json } from './mutate.ts';
 /** A reader may refuse what nests deeper than its bound (128 by default) as no JSON, and then cannot know the id. */
 const certainDepth = 100;
 
+/** What one id is owed: as many answers as it was sent with, at most; fewer where it was cancelled or cannot be read for sure. */
+interface Owed {
+  most: number;
+  least: number;
+  came: number;
+}
+
 /** How many answers a connection owes by id, and how many came. */
 export class AnswerCount {
-  readonly #owed = new Map<string, { most: number; least: number; came: number }>();
+  readonly #owed = new Map<string, Owed>();
   #unreadable = 0;
   #withoutId = 0;
   #came = 0;
+  /** How many answers are still owed: what a wait looks at again and again. */
+  #open = 0;
   #strays: string[] = [];
 
   /** Notes a frame that is sent. `isBatchRead`: the connection has agreed on a revision that reads arrays. */
@@ -48,7 +57,7 @@ export class AnswerCount {
     const owed = this.#owed.get(keyOf(id));
     if (owed === undefined || owed.came >= owed.most) this.#strays.push(JSON.stringify(message).slice(0, 300));
     else {
-      owed.came += 1;
+      this.#change(owed, () => (owed.came += 1));
       this.#came += 1;
     }
   }
@@ -56,6 +65,11 @@ export class AnswerCount {
   /** How many answers came to requests. */
   get came(): number {
     return this.#came;
+  }
+
+  /** How many answers must still come. */
+  get open(): number {
+    return this.#open;
   }
 
   /** The ids that still wait for an answer which they must get. */
@@ -84,11 +98,18 @@ export class AnswerCount {
     if (!hasMethod && hasOutcome) return;
     const id = Object.hasOwn(message, 'id') ? message['id'] : undefined;
     if (!isReadableId(id)) return;
-    const owed = this.#owed.get(keyOf(id)) ?? { most: 0, least: 0, came: 0 };
+    const owed: Owed = this.#owed.get(keyOf(id)) ?? { most: 0, least: 0, came: 0 };
     owed.most += 1;
     // A subscription stays open: its answer comes when it ends, or never on a connection that is cut.
-    if (!isOptional && message['method'] !== 'subscriptions/listen') owed.least += 1;
+    if (!isOptional && message['method'] !== 'subscriptions/listen') this.#change(owed, () => (owed.least += 1));
     this.#owed.set(keyOf(id), owed);
+  }
+
+  /** Changes what one id is owed and keeps the sum of what is open. */
+  #change(owed: Owed, change: () => void): void {
+    const before = Math.max(0, owed.least - owed.came);
+    change();
+    this.#open += Math.max(0, owed.least - owed.came) - before;
   }
 
   /** A request that is cancelled while it runs gets no answer. */
@@ -97,7 +118,7 @@ export class AnswerCount {
     const { params } = message;
     if (params === null || typeof params !== 'object' || Array.isArray(params)) return;
     const owed = isReadableId(params['requestId']) ? this.#owed.get(keyOf(params['requestId'])) : undefined;
-    if (owed !== undefined) owed.least = Math.min(owed.least, owed.came);
+    if (owed !== undefined) this.#change(owed, () => (owed.least = Math.min(owed.least, owed.came)));
   }
 }
 

@@ -99,13 +99,13 @@ async function fuzzOneConnection(options: FuzzOptions, seed: number, count: numb
     if (sent % framesAtOnce === 0)
       await untilQuiet(
         quietTimeoutMs,
-        () => answers.unanswered.length < framesAtOnce,
+        () => answers.open < framesAtOnce,
         () => arrived,
       );
   }
   await untilQuiet(
     quietTimeoutMs,
-    () => answers.unanswered.length === 0,
+    () => answers.open === 0,
     () => arrived,
   );
   const wrongEnd = await channel.close();
@@ -142,7 +142,7 @@ async function openSession(
   }
   await untilQuiet(
     quietTimeoutMs,
-    () => answers.unanswered.length === 0,
+    () => answers.open === 0,
     () => answers.came,
   );
   return readsBatches && opening.length > 0;
