@@ -187,6 +187,7 @@ export class NodeFaceSink implements HttpSink {
     this.#isComplete = true;
     this.#writeHead(status, headers);
     if (headers.includes('close')) this.#lingerOver(body ?? '');
+    else if (body === undefined) this.#response.end();
     else this.#response.end(body);
   }
 

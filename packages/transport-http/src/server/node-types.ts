@@ -37,7 +37,8 @@ export interface NodeResponse {
   setHeader(name: string, value: string): unknown;
   flushHeaders?(): void;
   write(chunk: string): boolean;
-  end(chunk?: string): unknown;
+  end(): unknown;
+  end(chunk: string): unknown;
   destroy(): unknown;
   on(event: string, listener: Listener): unknown;
 }
