@@ -12,6 +12,7 @@ import {
   NEWEST,
   REVISIONS,
   type Revision,
+  revisionsOf,
   supportedVersions,
 } from '@mortise/protocol';
 import type { BusMessage, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
@@ -54,6 +55,8 @@ export class ServerCore {
   /** What is spoken here, newest first. */
   readonly revisions: readonly Revision[];
   readonly versions: readonly string[];
+  /** Those that a request may name itself, by version. */
+  readonly modern: ReadonlyMap<string, Revision>;
   /** The extensions that add to `ctx`. */
   readonly contextExtensions: readonly ServerExtension[];
   readonly notifications: NotificationHandlers = createNotificationHandlers();
@@ -90,6 +93,7 @@ export class ServerCore {
     this.listChanges = new ListChanges(audience, this.clock, options.debounceMs ?? 0);
     this.revisions = chooseRevisions(options.supportedVersions);
     this.versions = supportedVersions(this.revisions);
+    this.modern = new Map(revisionsOf('modern', this.revisions).map((revision) => [revision.version, revision]));
     this.contextExtensions = (options.extensions ?? []).filter((extension) => extension.context);
   }
 

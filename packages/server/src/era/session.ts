@@ -273,7 +273,7 @@ export class Session implements TopicListener {
   #beforeOpening(method: string): Revision {
     const revision = negotiateLegacy(undefined, this.core.revisions);
     if (method === 'ping' && revision) return revision;
-    const modern = this.core.versions.filter((version) => !negotiatesLegacy(version, this.core.revisions));
+    const modern = [...this.core.modern.keys()];
     const ways = [
       ...(revision ? ['send "initialize" first'] : []),
       ...(modern.length > 0 ? [`name the protocol version (${modern.join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`] : []),
@@ -301,10 +301,6 @@ export class Session implements TopicListener {
       },
     );
   }
-}
-
-function negotiatesLegacy(version: string, revisions: readonly Revision[]): boolean {
-  return negotiateLegacy(version, revisions)?.version === version;
 }
 
 function toClientFacts(params: JsonObject): ClientFacts {

@@ -1,15 +1,7 @@
 /** The modern era: each request says all there is to know about it, and nothing is remembered from one to the next. */
 
 import type { JsonObject, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import {
-  checkClientParams,
-  findRevision,
-  invalidParamsError,
-  readRequestMeta,
-  type Revision,
-  revisionsOf,
-  unsupportedVersionError,
-} from '@mortise/protocol';
+import { checkClientParams, invalidParamsError, readRequestMeta, type Revision, unsupportedVersionError } from '@mortise/protocol';
 import type { ExchangeCall } from '@mortise/protocol/contracts';
 import { type Answer, answer, toErrorAnswer } from '../answer.ts';
 import { metaOf, paramsOf, RequestCall } from '../request-call.ts';
@@ -50,8 +42,8 @@ function toCall(core: ServerCore, request: JsonRpcRequest, host: ExchangeCall, v
 
 /** A legacy version may be named among the supported ones, but only `initialize` opens it. */
 function findSpoken(core: ServerCore, version: string): Revision {
-  const revision = findRevision(version);
-  if (revision && revisionsOf('modern', core.revisions).includes(revision)) return revision;
+  const revision = core.modern.get(version);
+  if (revision) return revision;
   throw unsupportedVersionError(version.slice(0, 100), core.versions);
 }
 
