@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { createInMemoryPair, type JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { createFuzzServer } from './fuzz-server.ts';
 import type { Frame } from './message-source.ts';
@@ -58,7 +58,7 @@ export const openStdio: OpenChannel = async (onMessage) => {
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
   // A server that dies early breaks the pipe; how it ended is told by close().
   child.stdin.on('error', () => undefined);
-  createInterface({ input: child.stdout, crlfDelay: Infinity }).on('line', (line) => onMessage(JSON.parse(line) as Json));
+  readLines(child.stdout, (line) => onMessage(JSON.parse(line) as Json));
   return {
     async send({ bytes }) {
       const line = new Uint8Array(bytes.length + 1);
@@ -76,3 +76,16 @@ export const openStdio: OpenChannel = async (onMessage) => {
     },
   };
 };
+
+/** Reads what lies between line feeds. `node:readline` will not do: from Node 24 on it ends lines at U+2028 too. */
+function readLines(input: Readable, onLine: (line: string) => void): void {
+  let rest: string[] = [];
+  input.setEncoding('utf8').on('data', (chunk: string) => {
+    const [first = '', ...others] = chunk.split('\n');
+    rest.push(first);
+    for (const next of others) {
+      onLine(rest.join(''));
+      rest = [next];
+    }
+  });
+}
