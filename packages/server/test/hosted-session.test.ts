@@ -92,6 +92,7 @@ describe.each(LEGACY)('a hosted session in %s', (version) => {
     const server = create();
     const second = new Host(server, { saved, sessionId: 'abc' });
     expect(second.session.state).toEqual(saved);
+    expect(second.states).toEqual([]);
     expect(JSON.parse((await second.request('tools/call', { name: 'who' })).result.content[0].text)).toEqual([
       'host',
       { roots: {} },

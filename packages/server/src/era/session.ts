@@ -157,7 +157,7 @@ export class Session implements TopicListener {
     this.#logLevel = facts.logLevel;
     this.core.sessions.add(this);
     for (const uri of facts.uris) this.#listenTo(uri);
-    if (facts.isReady) this.#becomeReady();
+    if (facts.isReady) this.#listenToLists();
   }
 
   setLogLevel(level: LogLevel): void {
@@ -224,11 +224,15 @@ export class Session implements TopicListener {
 
   #becomeReady(): void {
     if (this.#isReady) return;
+    this.#listenToLists();
+    this.link.onChanged?.();
+  }
+
+  #listenToLists(): void {
     this.#isReady = true;
     for (const kind of LIST_KINDS) {
       if (this.#advertised?.[kind]?.listChanged === true) this.core.topics.add(listTopic(kind), this);
     }
-    this.link.onChanged?.();
   }
 
   #listenTo(uri: string): void {
