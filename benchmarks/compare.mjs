@@ -224,7 +224,11 @@ for (const row of report) {
     const shownAim = aim === undefined ? '' : row.aimCallsPerSecond ? `${aim / 1000} k/s` : String(aim);
     out.push(`| ${name} | ${value.toFixed(value > 1000 ? 0 : 2)} | ${shown} | ${shownAim} | ${verdict(ratio, aim)} |`);
   }
-  const best = Math.min(...Object.entries(row.figures).filter(([name]) => name.startsWith('official')).map(([, value]) => value));
+  const best = Math.min(
+    ...Object.entries(row.figures)
+      .filter(([name]) => name.startsWith('official'))
+      .map(([, value]) => value),
+  );
   const worse = Object.entries(row.figures).filter(([name, value]) => name.startsWith('ours') && value > best);
   if (worse.length > 0) out.push(`\nWorse than the better official SDK: ${worse.map(([name]) => name).join(', ')}.`);
   out.push('');

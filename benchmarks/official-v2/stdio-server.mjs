@@ -18,9 +18,13 @@ serveStdio(
         ({ a, b }) => ({ content: [{ type: 'text', text: JSON.stringify({ sum: a + b }) }], structuredContent: { sum: a + b } }),
       );
     }
-    server.registerTool('measure', { description: 'Tells the length of a text', inputSchema: z.object({ text: z.string() }) }, ({ text }) => ({
-      content: [{ type: 'text', text: String(text.length) }],
-    }));
+    server.registerTool(
+      'measure',
+      { description: 'Tells the length of a text', inputSchema: z.object({ text: z.string() }) },
+      ({ text }) => ({
+        content: [{ type: 'text', text: String(text.length) }],
+      }),
+    );
     return server;
   },
   { maxBufferSize: 64 * 1024 * 1024 },

@@ -11,5 +11,7 @@ for (let index = 0; index < toolCount; index++) {
     ({ a, b }) => ({ structuredContent: { sum: a + b } }),
   );
 }
-server.registerTool('measure', { description: 'Tells the length of a text', inputSchema: { text: z.string() } }, ({ text }) => String(text.length));
+server.registerTool('measure', { description: 'Tells the length of a text', inputSchema: { text: z.string() } }, ({ text }) =>
+  String(text.length),
+);
 await serveStdio(server);

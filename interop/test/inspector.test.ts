@@ -15,7 +15,8 @@ describe('the inspector', () => {
   let node: string;
   beforeAll(async () => {
     node = (await run(process.execPath, [at('../../scripts/tool-node.mjs'), '24'])).stdout.trim().split('\n').at(-1) ?? '';
-    if (!existsSync(inspector)) await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: at('../../tools/inspector') });
+    if (!existsSync(inspector))
+      await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: at('../../tools/inspector') });
   }, 300_000);
 
   async function inspect(...args: string[]): Promise<unknown> {
@@ -24,7 +25,9 @@ describe('the inspector', () => {
   }
 
   it('lists the tools of the quickstart', async () => {
-    expect(await inspect('--method', 'tools/list')).toMatchObject({ tools: expect.arrayContaining([expect.objectContaining({ name: 'add' })]) });
+    expect(await inspect('--method', 'tools/list')).toMatchObject({
+      tools: expect.arrayContaining([expect.objectContaining({ name: 'add' })]),
+    });
   }, 60_000);
 
   it('calls a tool of the quickstart', async () => {

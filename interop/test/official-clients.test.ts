@@ -110,7 +110,10 @@ describe.each(peers)('official client $name', ({ open, era }) => {
     expect(prompt.messages).toMatchObject([{ role: 'user', content: { type: 'text', text: 'Tell me about maths' } }]);
     const ofPrompt = await client.complete({ ref: { type: 'ref/prompt', name: 'ask' }, argument: { name: 'topic', value: 'mu' } });
     expect(ofPrompt.completion.values).toEqual(['music']);
-    const ofTemplate = await client.complete({ ref: { type: 'ref/resource', uri: 'greet://{name}' }, argument: { name: 'name', value: 'A' } });
+    const ofTemplate = await client.complete({
+      ref: { type: 'ref/resource', uri: 'greet://{name}' },
+      argument: { name: 'name', value: 'A' },
+    });
     expect(ofTemplate.completion.values).toEqual(['Ada', 'Alan']);
   });
 

@@ -25,10 +25,25 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const peers = [
-  ...legacy.map((version) => ({ name: `v1, pinned to ${version}`, file: fixture('official-v1-server.mjs'), options: { protocolVersion: version }, era: 'legacy' })),
+  ...legacy.map((version) => ({
+    name: `v1, pinned to ${version}`,
+    file: fixture('official-v1-server.mjs'),
+    options: { protocolVersion: version },
+    era: 'legacy',
+  })),
   { name: 'v1, detected', file: fixture('official-v1-server.mjs'), options: {}, era: 'legacy' },
-  ...legacy.map((version) => ({ name: `v2, pinned to ${version}`, file: fixture('official-v2-server.mjs'), options: { protocolVersion: version }, era: 'legacy' })),
-  ...modern.map((version) => ({ name: `v2, pinned to ${version}`, file: fixture('official-v2-server.mjs'), options: { protocolVersion: version }, era: 'modern' })),
+  ...legacy.map((version) => ({
+    name: `v2, pinned to ${version}`,
+    file: fixture('official-v2-server.mjs'),
+    options: { protocolVersion: version },
+    era: 'legacy',
+  })),
+  ...modern.map((version) => ({
+    name: `v2, pinned to ${version}`,
+    file: fixture('official-v2-server.mjs'),
+    options: { protocolVersion: version },
+    era: 'modern',
+  })),
   { name: 'v2, detected', file: fixture('official-v2-server.mjs'), options: {}, era: 'modern' },
 ];
 
@@ -55,7 +70,13 @@ describe.each(peers)('official server $name', ({ file, options, era }) => {
   });
 
   it('gives resources, templates, prompts and completions, page by page', async () => {
-    expect((await collect(client.resources())).map((resource) => resource.uri)).toEqual(['item://1', 'item://2', 'item://3', 'item://4', 'item://5']);
+    expect((await collect(client.resources())).map((resource) => resource.uri)).toEqual([
+      'item://1',
+      'item://2',
+      'item://3',
+      'item://4',
+      'item://5',
+    ]);
     expect((await client.readResource('item://3')).contents).toMatchObject([{ text: 'text of item-3' }]);
     expect((await collect(client.resourceTemplates())).map((template) => template.uriTemplate)).toEqual(['greet://{name}']);
     expect((await client.readResource('greet://Ada')).contents).toMatchObject([{ text: 'Hello, Ada' }]);
@@ -71,7 +92,11 @@ describe.each(peers)('official server $name', ({ file, options, era }) => {
     expect(done.content).toMatchObject([{ text: 'done' }]);
     expect(seen).toEqual([1, 2, 3, 4, 5]);
     const controller = new AbortController();
-    const call = client.callTool('slow', { steps: 1000 }, { signal: controller.signal, onProgress: () => controller.abort(new Error('enough')) });
+    const call = client.callTool(
+      'slow',
+      { steps: 1000 },
+      { signal: controller.signal, onProgress: () => controller.abort(new Error('enough')) },
+    );
     await expect(call).rejects.toThrow('enough');
     await expect.poll(async () => (await client.callTool('was_cancelled')).content).toMatchObject([{ text: 'true' }]);
   });
@@ -127,10 +152,18 @@ describe('the reference everything server', () => {
     const weather = await client.callTool('get-structured-content', { location: 'New York' });
     expect(weather.structuredContent).toMatchObject({ temperature: expect.any(Number) });
     const seen: number[] = [];
-    await client.callTool('trigger-long-running-operation', { duration: 0.5, steps: 3 }, { onProgress: ({ progress }) => seen.push(progress) });
+    await client.callTool(
+      'trigger-long-running-operation',
+      { duration: 0.5, steps: 3 },
+      { onProgress: ({ progress }) => seen.push(progress) },
+    );
     expect(seen.at(-1)).toBe(3);
     const controller = new AbortController();
-    const long = client.callTool('trigger-long-running-operation', { duration: 60, steps: 600 }, { signal: controller.signal, onProgress: () => controller.abort(new Error('enough')) });
+    const long = client.callTool(
+      'trigger-long-running-operation',
+      { duration: 60, steps: 600 },
+      { signal: controller.signal, onProgress: () => controller.abort(new Error('enough')) },
+    );
     await expect(long).rejects.toThrow('enough');
   });
 

@@ -39,7 +39,11 @@ function rewriteImports(code: string): string {
   return code.replace(/^import .* from '([^']+)';$/gm, (line, from: string) => line.replace(`'${from}'`, `'${newHomes[from] ?? from}'`));
 }
 
-const serveLines = ["import { StdioServerTransport } from '@mortise/transport-stdio/server';", '', 'await server.connect(new StdioServerTransport());'];
+const serveLines = [
+  "import { StdioServerTransport } from '@mortise/transport-stdio/server';",
+  '',
+  'await server.connect(new StdioServerTransport());',
+];
 
 describe.skipIf(!hasSeed)('the seed', () => {
   let folder: string;

@@ -55,7 +55,8 @@ async function readDocuments(client: McpClient): Promise<void> {
   const found = await client.callTool('search_docs', { query: 'transport', limit: 2 });
   const links = found.content.filter((block) => block.type === 'resource_link');
   // Revisions before resource links show them as text; the same documents stand in the list of resources.
-  const uris = links.length > 0 ? links.map((link) => link.uri) : (await client.listResources()).resources.slice(0, 2).map((one) => one.uri);
+  const uris =
+    links.length > 0 ? links.map((link) => link.uri) : (await client.listResources()).resources.slice(0, 2).map((one) => one.uri);
   line('tools/call search_docs { query: "transport" }', uris.join(', '));
   for (const uri of uris) {
     const [document] = (await client.readResource(uri)).contents;
@@ -68,7 +69,10 @@ async function readDocuments(client: McpClient): Promise<void> {
 }
 
 async function promptAndComplete(client: McpClient): Promise<void> {
-  const { completion } = await client.complete({ ref: { type: 'ref/prompt', name: 'explain_calculation' }, argument: { name: 'operation', value: 'd' } });
+  const { completion } = await client.complete({
+    ref: { type: 'ref/prompt', name: 'explain_calculation' },
+    argument: { name: 'operation', value: 'd' },
+  });
   line('completion/complete operation "d"', completion.values.join(', '));
   assert.deepEqual(completion.values, ['division']);
   const prompt = await client.getPrompt('explain_calculation', { operation: 'division' });
@@ -79,7 +83,11 @@ async function promptAndComplete(client: McpClient): Promise<void> {
 
 async function waitAndCancel(client: McpClient): Promise<void> {
   const asked = 'tools/call count_down { steps: 20 }';
-  const done = await client.callTool('count_down', { steps: 20 }, { onProgress: ({ progress, total }) => progressBar(asked, progress, total ?? 20) });
+  const done = await client.callTool(
+    'count_down',
+    { steps: 20 },
+    { onProgress: ({ progress, total }) => progressBar(asked, progress, total ?? 20) },
+  );
   line(asked, textOf(done.content));
 
   const patience = new AbortController();

@@ -101,7 +101,10 @@ export async function createQuickstart(documentsRoot: string): Promise<Quickstar
 
   server.registerResource(
     'greeting',
-    new ResourceTemplate('greeting://{name}', { list: undefined, complete: { name: (value) => names.filter((name) => name.startsWith(value)) } }),
+    new ResourceTemplate('greeting://{name}', {
+      list: undefined,
+      complete: { name: (value) => names.filter((name) => name.startsWith(value)) },
+    }),
     { title: 'Greeting', description: 'Greets whoever is named in the address', mimeType: 'text/plain' },
     (_uri, { name }) => `Hello, ${name}!`,
   );
@@ -110,7 +113,12 @@ export async function createQuickstart(documentsRoot: string): Promise<Quickstar
     'document',
     new ResourceTemplate('docs:///{+path}', {
       list: () => ({
-        resources: [...documents.values()].map(({ path, title }) => ({ uri: `docs:///${path}`, name: path, title, mimeType: 'text/markdown' })),
+        resources: [...documents.values()].map(({ path, title }) => ({
+          uri: `docs:///${path}`,
+          name: path,
+          title,
+          mimeType: 'text/markdown',
+        })),
       }),
       complete: { path: (value) => [...documents.keys()].filter((path) => path.startsWith(value)) },
     }),
@@ -124,7 +132,9 @@ export async function createQuickstart(documentsRoot: string): Promise<Quickstar
       title: 'Explain a calculation',
       description: 'Asks the model to explain an operation step by step',
       argsSchema: {
-        operation: completable(z.string(), (value) => ['addition', 'division', 'multiplication', 'subtraction'].filter((one) => one.startsWith(value))),
+        operation: completable(z.string(), (value) =>
+          ['addition', 'division', 'multiplication', 'subtraction'].filter((one) => one.startsWith(value)),
+        ),
       },
     },
     ({ operation }) => `Explain ${operation} to a child, step by step, with one worked example.`,
