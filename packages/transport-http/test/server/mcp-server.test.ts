@@ -150,6 +150,23 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     expect([right.status, wrong.status, missing.status]).toEqual([200, 400, 400]);
   });
 
+  it.each([
+    ['an empty name', { region: { type: 'string', 'x-mcp-header': '' } }],
+    ['a name with a space', { region: { type: 'string', 'x-mcp-header': 'My Region' } }],
+    ['a line break', { region: { type: 'string', 'x-mcp-header': 'a\nb' } }],
+    ['two names that differ in case', { a: { type: 'string', 'x-mcp-header': 'R' }, b: { type: 'string', 'x-mcp-header': 'r' } }],
+    ['a number', { n: { type: 'number', 'x-mcp-header': 'N' } }],
+    ['an object', { o: { type: 'object', 'x-mcp-header': 'O' } }],
+    ['a place under items', { list: { type: 'array', items: { type: 'string', 'x-mcp-header': 'L' } } }],
+    ['a place under anyOf', { any: { anyOf: [{ type: 'string', 'x-mcp-header': 'A' }] } }],
+  ])('[HDR-016][HDR-017][HDR-018] refuses to register a tool that marks %s', async (_title, properties) => {
+    serving = await serve(face, createServer());
+    const inputSchema = { type: 'object' as const, properties };
+    expect(() => createServer().registerTool('bad', { inputSchema }, () => 'x')).toThrow(
+      expect.objectContaining({ code: 'ERR_REGISTRATION' }),
+    );
+  });
+
   it('[ERR-017][HDR-003] maps the errors of the server to their status', async () => {
     serving = await serve(face, createServer());
     const unknown = await modern(serving.port, 'no/such');

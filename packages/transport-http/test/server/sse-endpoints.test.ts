@@ -27,7 +27,7 @@ async function open(): Promise<Channel> {
 }
 
 describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
-  it('[SSE-001][DEPR-004] is off unless it is asked for', async () => {
+  it('[SSE-010][DEPR-004] is off unless it is asked for', async () => {
     serving = await serve(face, new ScriptedEndpoint());
     expect((await send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } })).status).toBe(404);
   });
