@@ -1,8 +1,8 @@
 /** The server's end of a pair whose server runs in another process: does there what it is told here. See `fixtures/relay-server.ts`. */
 
 import { createServer, type Server, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
 import { ConnectionClosedError, type JsonRpcMessage, NotConnectedError, type Transport } from '@mortise/jsonrpc-core';
+import { eachLine } from './each-line.ts';
 
 interface Event {
   readonly call?: number;
@@ -39,7 +39,7 @@ export class RemoteEnd implements Transport {
       this.#isConnected = true;
       socket.on('error', () => undefined);
       socket.on('close', () => this.#end());
-      createInterface({ input: socket }).on('line', (line) => this.#onEvent(JSON.parse(line) as Event));
+      eachLine(socket, (line) => this.#onEvent(JSON.parse(line) as Event));
       resolveSocket(socket);
     });
     this.#server.listen(path);

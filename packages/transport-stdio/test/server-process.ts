@@ -1,7 +1,7 @@
 /** A server's process, spoken to by hand: no transport of ours stands between the test and its bytes. */
 
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { eachLine } from './each-line.ts';
 
 export interface Exit {
   readonly code: number | null;
@@ -58,13 +58,12 @@ export class ServerProcess {
   #collect(stream: NodeJS.ReadableStream | null, lines: string[]): Promise<void> {
     if (!stream) throw new Error('no pipe');
     return new Promise((resolve) => {
-      const reader = createInterface({ input: stream });
-      reader.on('line', (line) => {
+      const onLine = (line: string): void => {
         lines.push(line);
         for (const wake of this.#waiters) wake();
         this.#waiters.clear();
-      });
-      reader.on('close', resolve);
+      };
+      eachLine(stream, onLine, resolve);
     });
   }
 }
