@@ -1,7 +1,7 @@
 /** Puts code between a transport and whoever uses it, without hiding any ability that the transport has. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
-import { holdTransport } from './transport-hold.ts';
+import { holdTransport, toError } from './transport-hold.ts';
 import {
   type ExchangeOptions,
   isExchangeTransport,
@@ -74,12 +74,32 @@ function addChannel(face: Face, inner: Transport, hooks: TransportHooks): void {
 }
 
 function listen(face: Face, inner: Transport, hooks: TransportHooks): void {
-  const onMessage = (message: JsonRpcMessage, info?: MessageInfo): void => face.onmessage?.(message, info);
-  const onError = (error: Error): void => face.onerror?.(error);
-  const onClose = (): void => face.onclose?.();
+  // A hook may go on later, when nobody is there to catch what the program's callbacks throw; so the steps themselves never throw.
+  const onError = (error: Error): void => {
+    try {
+      face.onerror?.(error);
+    } catch {
+      // Whoever is told of errors has failed: there is nobody left to tell.
+    }
+  };
+  const report = (error: Error): void => (hooks.error ? hooks.error(error, onError) : onError(error));
+  const onMessage = (message: JsonRpcMessage, info?: MessageInfo): void => {
+    try {
+      face.onmessage?.(message, info);
+    } catch (error) {
+      report(toError(error));
+    }
+  };
+  const onClose = (): void => {
+    try {
+      face.onclose?.();
+    } catch (error) {
+      report(toError(error));
+    }
+  };
   const giveBack = holdTransport(inner, {
     onMessage: (message, info) => (hooks.receive ? hooks.receive(message, info, onMessage) : onMessage(message, info)),
-    onError: (error) => (hooks.error ? hooks.error(error, onError) : onError(error)),
+    onError: report,
     onClose: () => {
       giveBack();
       if (hooks.close) hooks.close(onClose);

@@ -16,7 +16,9 @@ it('the program of the README prints what the README says', async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = path.join(folder, 'program.ts');
   await writeFile(file, program);
-  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions', 'mortise-source', '--import', 'tsx', file], { cwd: root });
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions', 'mortise-source', '--import', 'tsx', file], {
+    cwd: root,
+  });
   expect(output).not.toBe('');
   expect(stdout).toBe(output);
 });

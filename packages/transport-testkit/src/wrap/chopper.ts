@@ -1,0 +1,41 @@
+/** Cuts a stream of bytes anew: pieces of every length, some of them joined from several. For transports over streams. */
+
+import { createRandom } from './random.ts';
+
+/** Takes chunks and gives the same bytes in other pieces. */
+export interface Chopper {
+  push(chunk: Uint8Array): void;
+  /** Gives what is held back. */
+  flush(): void;
+}
+
+/**
+ * Makes a chopper. A piece is a single byte as often as it is thousands, and may end in the middle of a character.
+ *
+ * @param seed The same seed cuts the same bytes in the same places.
+ * @param emit Called with each piece, in order.
+ */
+export function createChopper(seed: number, emit: (piece: Uint8Array) => void): Chopper {
+  const random = createRandom(seed);
+  let held = new Uint8Array();
+  const nextLength = (): number => Math.ceil(2 ** (random() * 14));
+  let wanted = nextLength();
+  return {
+    push(chunk) {
+      const bytes = new Uint8Array(held.length + chunk.length);
+      bytes.set(held);
+      bytes.set(chunk, held.length);
+      let from = 0;
+      while (bytes.length - from >= wanted) {
+        emit(bytes.slice(from, from + wanted));
+        from += wanted;
+        wanted = nextLength();
+      }
+      held = bytes.slice(from);
+    },
+    flush() {
+      if (held.length > 0) emit(held);
+      held = new Uint8Array();
+    },
+  };
+}

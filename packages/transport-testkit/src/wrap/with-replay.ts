@@ -1,0 +1,145 @@
+/** Plays a recorded peer: a transport without anybody at its other end. */
+
+import {
+  AlreadyStartedError,
+  ConnectionClosedError,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcMessage,
+  NotConnectedError,
+  type Transport,
+  type TransportFactory,
+} from '@mortise/jsonrpc-core';
+import { KitFailure } from '../check.ts';
+import type { RecordedMessage } from './with-record.ts';
+
+/**
+ * Makes a transport, which is a factory of further ones too, whose peer says what a recorded one said.
+ *
+ * What is sent must be what was sent when it was recorded, in the same order; ids and progress tokens may differ, and the
+ * recorded answers come with the new ones. A message that differs is refused: `send` rejects with a `KitFailure` that shows both.
+ */
+export function withReplay(recording: readonly RecordedMessage[]): Transport & TransportFactory {
+  const own = new ReplayTransport(recording);
+  const factory: TransportFactory = () => new ReplayTransport(recording);
+  const accessor = (key: 'onmessage' | 'onerror' | 'onclose'): PropertyDescriptor => ({
+    get: () => own[key],
+    set: (value: never) => {
+      own[key] = value;
+    },
+  });
+  return Object.defineProperties(factory, {
+    start: { value: () => own.start() },
+    send: { value: (message: JsonRpcMessage) => own.send(message) },
+    close: { value: () => own.close() },
+    onmessage: accessor('onmessage'),
+    onerror: accessor('onerror'),
+    onclose: accessor('onclose'),
+  }) as Transport & TransportFactory;
+}
+
+class ReplayTransport implements Transport {
+  onmessage?: ((message: JsonRpcMessage) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  readonly #entries: readonly RecordedMessage[];
+  /** The ids and tokens of the recording, with those that stand for them now. */
+  readonly #ids = new Map<unknown, unknown>();
+  #position = 0;
+  #state: 'new' | 'open' | 'closed' = 'new';
+
+  constructor(entries: readonly RecordedMessage[]) {
+    this.#entries = entries;
+  }
+
+  async start(): Promise<void> {
+    if (this.#state === 'open') throw new AlreadyStartedError();
+    if (this.#state === 'closed') throw new ConnectionClosedError();
+    this.#state = 'open';
+    this.#schedule();
+  }
+
+  async send(message: JsonRpcMessage): Promise<void> {
+    if (this.#state === 'new') throw new NotConnectedError();
+    if (this.#state === 'closed') throw new ConnectionClosedError();
+    const entry = this.#entries[this.#position];
+    if (entry?.direction !== 'sent') throw new KitFailure(`The recording ends before this was sent: ${JSON.stringify(message)}`);
+    this.#learn(entry.message, message);
+    const [expected, actual] = [canonical(this.#translate(entry.message)), canonical(message)];
+    if (expected !== actual) throw new KitFailure(`Recorded was ${expected}, but sent is ${actual}`);
+    this.#position++;
+    this.#schedule();
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    await Promise.resolve();
+    this.onclose?.();
+  }
+
+  /** Says what the peer said next, later, until something is to be sent. */
+  #schedule(): void {
+    if (this.#entries[this.#position]?.direction !== 'received') return;
+    queueMicrotask(() => {
+      const entry = this.#entries[this.#position];
+      if (this.#state !== 'open' || entry?.direction !== 'received') return;
+      this.#position++;
+      this.#schedule();
+      try {
+        this.onmessage?.(this.#translate(entry.message));
+      } catch (error) {
+        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+
+  #learn(recorded: JsonRpcMessage, sent: JsonRpcMessage): void {
+    if (!('method' in recorded && 'method' in sent)) return;
+    if ('id' in recorded && 'id' in sent) this.#ids.set(recorded.id, sent.id);
+    const [before, now] = [progressTokenOf(recorded.params), progressTokenOf(sent.params)];
+    if (before !== undefined && now !== undefined) this.#ids.set(before, now);
+  }
+
+  /** Puts the ids of now where those of the recording stand. */
+  #translate(message: JsonRpcMessage): JsonRpcMessage {
+    const translated: Record<string, unknown> = { ...message };
+    const isOurs = 'method' in message ? this.#isSent(message) : !this.#isSent(message);
+    if (isOurs && 'id' in message) translated['id'] = this.#idFor(message.id);
+    if ('params' in message && message.params) translated['params'] = this.#translateParams(message.params);
+    return translated as unknown as JsonRpcMessage;
+  }
+
+  #translateParams(params: JsonObject): JsonObject {
+    const translated: Record<string, unknown> = { ...params };
+    for (const key of ['requestId', 'progressToken']) if (key in params) translated[key] = this.#idFor(params[key]);
+    if (isJsonObject(params['_meta'])) {
+      const meta: Record<string, unknown> = { ...params['_meta'] };
+      for (const key of ['progressToken', SUBSCRIPTION_ID]) if (key in meta) meta[key] = this.#idFor(meta[key]);
+      translated['_meta'] = meta;
+    }
+    return translated as JsonObject;
+  }
+
+  #isSent(message: JsonRpcMessage): boolean {
+    return this.#entries.some((entry) => entry.message === message && entry.direction === 'sent');
+  }
+
+  #idFor(recorded: unknown): unknown {
+    return this.#ids.has(recorded) ? this.#ids.get(recorded) : recorded;
+  }
+}
+
+const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
+
+function progressTokenOf(params: JsonObject | undefined): unknown {
+  const meta = params?.['_meta'];
+  return isJsonObject(meta) ? meta['progressToken'] : undefined;
+}
+
+/** JSON with its keys in order, so that equal messages have equal texts. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1))) : member,
+  );
+}
