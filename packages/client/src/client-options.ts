@@ -45,7 +45,7 @@ export interface ClientOptions extends AnswerOptions {
   /**
    * Log messages from this level on are wanted, on each modern request. See also `setLoggingLevel`.
    *
-   * @deprecated since 2026-07-28, with the protocol's logging
+   * @deprecated since 2026-07-28, with the protocol's logging: servers write to stderr, or use OpenTelemetry.
    */
   readonly logLevel?: LoggingLevel | undefined;
   /** How often one request may be asked back for input before it fails. @default 10 */

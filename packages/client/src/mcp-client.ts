@@ -284,7 +284,12 @@ export class McpClient extends Client {
     await session.setLoggingLevel(level, options);
   }
 
-  /** Is told the server's log messages. @returns Ends it. @deprecated since 2026-07-28, with `setLoggingLevel` */
+  /**
+   * Is told the server's log messages.
+   *
+   * @returns Ends it.
+   * @deprecated since 2026-07-28: servers write to stderr, or use OpenTelemetry.
+   */
   onLog(handler: (message: LoggingMessageNotificationParams) => void): () => void {
     return this.onNotification('notifications/message', (params) => handler(params as LoggingMessageNotificationParams));
   }
@@ -300,19 +305,31 @@ export class McpClient extends Client {
     this.onDeclared();
   }
 
-  /** Sets who answers sampling. In the legacy era before `connect`, where it is declared. @deprecated since 2026-07-28 */
+  /**
+   * Sets who answers sampling. In the legacy era before `connect`, where it is declared.
+   *
+   * @deprecated since 2026-07-28: servers call a model provider's API themselves.
+   */
   onSample(handler: NonNullable<AnswerOptions['sampling']>): void {
     this.settings.answers.setSampling(handler);
     this.onDeclared();
   }
 
-  /** Sets the roots, or who lists them. In the legacy era first before `connect`, where they are declared. @deprecated since 2026-07-28 */
+  /**
+   * Sets the roots, or who lists them. In the legacy era first before `connect`, where they are declared.
+   *
+   * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
+   */
   onListRoots(roots: NonNullable<AnswerOptions['roots']>): void {
     this.settings.answers.setRoots(roots);
     this.onDeclared();
   }
 
-  /** Tells a legacy server that the roots have changed; a modern one asks when it needs them. @deprecated since 2026-07-28 */
+  /**
+   * Tells a legacy server that the roots have changed; a modern one asks when it needs them.
+   *
+   * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
+   */
   async sendRootsListChanged(): Promise<void> {
     await (await this.whenOpen()).sendRootsChanged();
   }

@@ -15,10 +15,10 @@ export interface Root extends JsonObject {
   readonly _meta?: MetaObject | undefined;
 }
 
-/** @deprecated see `Root`. */
+/** @deprecated as `Root` is: pass folders as tool arguments, resource URIs or configuration. */
 export interface ListRootsRequestParams extends RequestParams {}
 
-/** @deprecated see `Root`. */
+/** @deprecated as `Root` is: pass folders as tool arguments, resource URIs or configuration. */
 export interface ListRootsResult extends JsonObject {
   readonly roots: readonly Root[];
   readonly _meta?: MetaObject | undefined;

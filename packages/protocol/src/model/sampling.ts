@@ -65,7 +65,7 @@ export interface CreateMessageRequestParams extends RequestParams {
   readonly task?: TaskMetadata | undefined;
 }
 
-/** What the model said. @deprecated since 2026-07-28, with `CreateMessageRequestParams`. */
+/** What the model said. @deprecated since 2026-07-28: call a model provider's API instead. */
 export interface CreateMessageResult extends SamplingMessage {
   readonly model: string;
   readonly stopReason?: 'endTurn' | 'stopSequence' | 'maxTokens' | 'toolUse' | (string & {}) | undefined;

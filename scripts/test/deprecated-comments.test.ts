@@ -1,0 +1,33 @@
+/** What is deprecated says so where it is used, and what to use instead. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const packages = fileURLToPath(new URL('../../packages', import.meta.url));
+
+/** The text of every `@deprecated` tag in the sources, up to the end of its comment or the next tag. */
+function findDeprecations(): { readonly where: string; readonly text: string }[] {
+  return readdirSync(packages, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /^[^/\\]+[/\\]src[/\\].*\.ts$/.test(file))
+    .flatMap((file) => {
+      const source = readFileSync(join(packages, file), 'utf8');
+      return [...source.matchAll(/@deprecated([\s\S]*?)(?=\n\s*\*\s*@|\*\/)/g)].map((match) => ({
+        where: file,
+        text: (match[1] ?? '').replace(/\s*\n\s*\*\s*/g, ' ').trim(),
+      }));
+    });
+}
+
+describe('deprecated parts of the public API', () => {
+  const deprecations = findDeprecations();
+
+  it('are marked: roots, sampling and logging among them', () => {
+    expect(deprecations.length).toBeGreaterThan(5);
+  });
+
+  it.each(deprecations)('[DEPR-002] say what to use instead: $where "$text"', ({ text }) => {
+    expect(text).toMatch(/\b(?:use|call|write|take|pass|give|instead|migrate)\b/i);
+  });
+});
