@@ -9,6 +9,7 @@ import {
   type RequestId,
   toWireError,
 } from '@mortise/jsonrpc-core';
+import { afterError, afterResult } from './asks/after-run.ts';
 import { HandlerTimeoutError, InvalidHandlerResultError } from './errors.ts';
 import { finishResult } from './finish-result.ts';
 import type { RequestCall } from './request-call.ts';
@@ -24,9 +25,11 @@ export function answer(call: RequestCall): Answer {
   try {
     outcome = call.resolved.invoke(call);
   } catch (error) {
-    return fail(call, error);
+    return settleError(call, error);
   }
-  return isThenable(outcome) ? answerLater(call, outcome) : succeed(call, outcome);
+  if (isThenable(outcome)) return answerLater(call, outcome);
+  const asked = call.resolved.runsInRounds ? afterResult(call, outcome) : undefined;
+  return asked ? answerLater(call, asked) : succeed(call, outcome);
 }
 
 /** The answer to a request that fails before it has a call. */
@@ -37,15 +40,35 @@ export function toErrorAnswer(id: RequestId, error: unknown): JsonRpcErrorRespon
 function answerLater(call: RequestCall, outcome: PromiseLike<JsonObject>): Promise<JsonRpcResponse> {
   return new Promise((resolve) => {
     if (call.resolved.entry.isBounded) call.bound((timeoutMs) => resolve(expire(call, timeoutMs)));
+    if (call.resolved.runsInRounds) call.onSuspended = (asked) => resolve(answerWith(call, asked));
     outcome.then(
       (result) => {
-        if (!call.isEnded) resolve(succeed(call, result));
+        if (!call.isEnded) resolve(settleResult(call, result));
       },
       (error: unknown) => {
-        if (!call.isEnded) resolve(fail(call, error));
+        if (!call.isEnded) resolve(settleError(call, error));
       },
     );
   });
+}
+
+/** A handler's result, or what the client is asked in its place. */
+function settleResult(call: RequestCall, result: JsonObject): Answer {
+  const asked = call.resolved.runsInRounds ? afterResult(call, result) : undefined;
+  return asked ? answerWith(call, asked) : succeed(call, result);
+}
+
+function settleError(call: RequestCall, error: unknown): Answer {
+  const asked = call.resolved.runsInRounds ? afterError(call, error) : undefined;
+  return asked ? answerWith(call, asked) : fail(call, error);
+}
+
+async function answerWith(call: RequestCall, asked: Promise<JsonObject>): Promise<JsonRpcResponse> {
+  try {
+    return succeed(call, await asked);
+  } catch (error) {
+    return fail(call, error);
+  }
 }
 
 function succeed(call: RequestCall, result: JsonObject): JsonRpcResponse {

@@ -21,8 +21,10 @@ import {
   type Revision,
 } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
-import { toAskOptions } from './asks/ask-options.ts';
-import { elicit } from './asks/elicit.ts';
+import { type ClientRoots, createClientRoots } from './asks/client-roots.ts';
+import { completeElicitation } from './asks/complete-elicitation.ts';
+import { withAsking } from './asks/load-asking.ts';
+import { markHandled } from './asks/mark-handled.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { AskOptions, ElicitFormRequest, ElicitFormResult, HandlerContext, HandlerLog, ProgressUpdate } from './context.ts';
 import { listTopic, LIST_KINDS } from './list-changed.ts';
@@ -32,6 +34,7 @@ import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 export class CallContext implements HandlerContext {
   readonly #facts: CallFacts;
   #log: HandlerLog | undefined;
+  #roots: ClientRoots | undefined;
 
   constructor(facts: CallFacts) {
     this.#facts = facts;
@@ -110,7 +113,7 @@ export class CallContext implements HandlerContext {
   elicit<S extends ObjectSchema>(params: ElicitFormRequest<S>, options?: AskOptions): Promise<ElicitFormResult<InferOutput<S>>>;
   elicit(params: ElicitRequestParams, options?: AskOptions): Promise<ElicitResult>;
   elicit(params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams, options?: AskOptions): Promise<unknown> {
-    return elicit(this.#facts, params, options);
+    return markHandled(withAsking((asking) => asking.elicit(this.#facts, params, options)));
   }
 
   sample(params: CreateMessageRequestParams, options?: AskOptions): Promise<CreateMessageResult> {
@@ -119,15 +122,15 @@ export class CallContext implements HandlerContext {
       this.#facts.core.warnOnce(
         `includeContext "${includeContext}" is deprecated: leave it out, and put what the model needs into messages`,
       );
-    return this.#facts.run.ask({ method: 'sampling/createMessage', params, ...toAskOptions(options) }) as Promise<CreateMessageResult>;
+    return this.#ask('sampling/createMessage', params, options) as Promise<CreateMessageResult>;
   }
 
   listRoots(options?: AskOptions): Promise<ListRootsResult> {
-    return this.#facts.run.ask({ method: 'roots/list', ...toAskOptions(options) }) as Promise<JsonObject> as Promise<ListRootsResult>;
+    return this.#ask('roots/list', undefined, options) as Promise<JsonObject> as Promise<ListRootsResult>;
   }
 
   once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T> {
-    return this.#facts.run.once(key, fn);
+    return markHandled(this.#facts.run.once(key, fn));
   }
 
   sendNotification(
@@ -141,8 +144,25 @@ export class CallContext implements HandlerContext {
     _schema?: unknown,
     options?: AskOptions,
   ): Promise<JsonObject> {
-    const { method, params } = request;
-    return this.#facts.run.ask({ method, ...(params ? { params } : {}), ...toAskOptions(options) });
+    return this.#ask(request.method, request.params, options);
+  }
+
+  get roots(): ClientRoots {
+    return (this.#roots ??= createClientRoots(this.#facts));
+  }
+  get inputResponses(): Readonly<Record<string, JsonObject>> | undefined {
+    return this.#facts.round?.inputResponses;
+  }
+  get requestState(): JsonValue | undefined {
+    return this.#facts.round?.requestState;
+  }
+
+  completeElicitation(elicitationId: string): Promise<void> {
+    return completeElicitation(this.#facts, elicitationId);
+  }
+
+  #ask(method: string, params: JsonObject | undefined, options: AskOptions | undefined): Promise<JsonObject> {
+    return markHandled(withAsking((asking) => asking.askClient(this.#facts, method, params, options)));
   }
 
   #writeLog(level: LogLevel, data: JsonValue, logger: string | undefined): Promise<void> {

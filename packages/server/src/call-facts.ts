@@ -3,6 +3,7 @@
 import type { JsonObject, JsonRpcNotification, RequestId } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
+import type { RoundFacts } from './asks/round-facts.ts';
 import type { LogGate } from './logging.ts';
 import type { ClientFacts } from './middleware.ts';
 import type { ProgressReporter } from './progress.ts';
@@ -23,6 +24,10 @@ export interface CallFacts {
   readonly signal: AbortSignal;
   /** The seam to the client. Made on first use. */
   readonly run: HandlerRun;
+  /** What is known of the rounds before; undefined in the first, and where a tool runs outside a request. */
+  readonly round?: RoundFacts | undefined;
+  /** The legacy session that the call belongs to. */
+  readonly session?: { tell(notification: JsonRpcNotification, key: string | undefined): void } | undefined;
   /** Whether nothing may be sent any more. */
   readonly isOver: boolean;
   /** Which log messages the client gets; undefined for none. Made on first use. */

@@ -11,6 +11,7 @@ import type {
   Revision,
 } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
+import type { ClientRoots } from './asks/client-roots.ts';
 import type { ClientFacts } from './middleware.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 
@@ -112,8 +113,14 @@ export interface HandlerContext<App = unknown> {
   /** Closes the call's stream early, so that the client comes back for the answer; does nothing where the host cannot. */
   closeStream(retryMs?: number): void;
   /**
-   * Asks the user, by a form or a web page.
+   * Asks the user, by a form or a web page. In the modern era the exchange ends here, and the handler runs again from its top
+   * with the answer: what it does before belongs into `once`. See docs/guides/ask-the-user.md.
    *
+   * @throws {Suspended} `ERR_SUSPENDED`: the question went out; let it pass.
+   * @throws {InvalidAskError} `ERR_INVALID_ASK`: the question breaks a rule, or asks for a secret by a form.
+   * @throws {InvalidAnswerError} `ERR_INVALID_ANSWER`: the client answered with what the form does not allow.
+   * @throws {AskChangedError} `ERR_ASK_CHANGED`: the handler asked something else when it ran again.
+   * @throws {TooManyAsksError} `ERR_TOO_MANY_ASKS`: `requestState.maxRounds` is reached.
    * @throws {ClientCapabilityError} `ERR_CLIENT_CAPABILITY`: the client cannot do that.
    * @throws {AskUnavailableError} `ERR_ASK_UNAVAILABLE`: no question can reach the client on this connection.
    * @throws {RemoteError} `ERR_REMOTE`: the client refused.
@@ -132,8 +139,26 @@ export interface HandlerContext<App = unknown> {
    * @deprecated since 2026-07-28: take directories as arguments, resource URIs or configuration. Works in every revision.
    */
   listRoots(options?: AskOptions): Promise<ListRootsResult>;
-  /** Runs a step once along one chain of runs of the handler, and gives its value each time. */
+  /** @deprecated since 2026-07-28, with roots: see `listRoots`. Works in every revision. */
+  readonly roots: ClientRoots;
+  /**
+   * Runs a step once along one chain of runs of the handler, and gives its value each time. A step that failed is run again.
+   *
+   * @param fn Given a key that is the same in each run of the chain, for services that take one.
+   * @throws {InvalidStepError} `ERR_INVALID_STEP`: its value is not JSON.
+   */
   once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T>;
+  /** The answers to what this handler asked with `inputRequired`, by its keys; undefined when it runs for the first time. */
+  readonly inputResponses: Readonly<Record<string, JsonObject>> | undefined;
+  /** The state that this handler gave to `inputRequired`; undefined when it runs for the first time. */
+  readonly requestState: JsonValue | undefined;
+  /**
+   * Tells this client that a page it was asked to open is done with. May be called after the call, as long as the session lives.
+   * Does nothing where the revision has no such notification.
+   *
+   * @param elicitationId The one that `elicit` or `UrlElicitationRequiredError` was given, or that the error made.
+   */
+  completeElicitation(elicitationId: string): Promise<void>;
   /** The same as `notify`, in the form that MCP users know. */
   sendNotification(
     notification: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcNotification,

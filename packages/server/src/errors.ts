@@ -1,7 +1,7 @@
 /** The errors that a server's own code throws, each with what to do about it. */
 
-import { MortiseError } from '@mortise/jsonrpc-core';
-import type { ClientCapabilities } from '@mortise/protocol';
+import { INVALID_PARAMS, MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
+import { type ClientCapabilities, type ElicitRequestURLParams, URL_ELICITATION_REQUIRED } from '@mortise/protocol';
 
 /**
  * Thrown by a tool to tell the model what went wrong, in words meant for it: the call's answer is an `isError` result with
@@ -65,6 +65,89 @@ export class AskUnavailableError extends MortiseError {
   override readonly code: 'ERR_ASK_UNAVAILABLE' = 'ERR_ASK_UNAVAILABLE';
 }
 
+/**
+ * A question went out to the client, and the handler will run again with the answer: this run of it is over. Let it pass. To clean
+ * up use `finally`; a `catch` that is meant for other errors throws this one again.
+ */
+export class Suspended extends MortiseError {
+  override readonly name: string = 'Suspended';
+  override readonly code: 'ERR_SUSPENDED' = 'ERR_SUSPENDED';
+}
+
+/** A question cannot be put to a client as it was written. */
+export class InvalidAskError extends MortiseError {
+  override readonly name: string = 'InvalidAskError';
+  override readonly code: 'ERR_INVALID_ASK' = 'ERR_INVALID_ASK';
+}
+
+/** A handler asked something else when it ran again, so the answer that came does not fit. The message shows both questions. */
+export class AskChangedError extends MortiseError {
+  override readonly name: string = 'AskChangedError';
+  override readonly code: 'ERR_ASK_CHANGED' = 'ERR_ASK_CHANGED';
+}
+
+/** A request asked back more often than `requestState.maxRounds`, or with more questions at once than clients answer. */
+export class TooManyAsksError extends MortiseError {
+  override readonly name: string = 'TooManyAsksError';
+  override readonly code: 'ERR_TOO_MANY_ASKS' = 'ERR_TOO_MANY_ASKS';
+}
+
+/** The value of a `ctx.once` step cannot be kept. The step itself did run. */
+export class InvalidStepError extends MortiseError {
+  override readonly name: string = 'InvalidStepError';
+  override readonly code: 'ERR_INVALID_STEP' = 'ERR_INVALID_STEP';
+}
+
+/** What a request has to remember between its rounds is longer than `requestState.maxStateBytes`, and there is no store. */
+export class StateTooLargeError extends MortiseError {
+  override readonly name: string = 'StateTooLargeError';
+  override readonly code: 'ERR_STATE_TOO_LARGE' = 'ERR_STATE_TOO_LARGE';
+}
+
+/** A `requestState` that is not what this server gave for this request, or may not be used any more. Answered with -32602. */
+export class RequestStateError extends ProtocolError {
+  override get name(): string {
+    return 'RequestStateError';
+  }
+
+  constructor(message: string) {
+    super(INVALID_PARAMS, message);
+  }
+}
+
+/** A page that the user has to open. */
+export interface RequiredPage {
+  readonly message: string;
+  readonly url: string;
+  /** Unique within the server. @default a random one */
+  readonly elicitationId?: string | undefined;
+}
+
+/**
+ * Thrown by a handler that cannot go on before the user has opened pages, and need not wait for it: 2025-11-25 answers with
+ * -32042; later revisions ask for the pages and run the handler again. Earlier ones have no pages.
+ *
+ * @see 2025-11-25 client/elicitation#url-elicitation-required-error
+ */
+export class UrlElicitationRequiredError extends ProtocolError {
+  override get name(): string {
+    return 'UrlElicitationRequiredError';
+  }
+  /** With their ids, by which `ctx.completeElicitation` tells when one is done. */
+  readonly elicitations: readonly ElicitRequestURLParams[];
+
+  constructor(pages: readonly RequiredPage[], message = 'The user has to open a page first') {
+    const elicitations = pages.map(({ elicitationId = crypto.randomUUID(), url, message: text }): ElicitRequestURLParams => ({
+      mode: 'url',
+      elicitationId,
+      url,
+      message: text,
+    }));
+    super(URL_ELICITATION_REQUIRED, message, { elicitations });
+    this.elicitations = elicitations;
+  }
+}
+
 /** A client answered a question with something that the question does not allow. */
 export class InvalidAnswerError extends MortiseError {
   override readonly name: string = 'InvalidAnswerError';
@@ -90,5 +173,13 @@ export type AnyServerError =
   | HandlerTimeoutError
   | ClientCapabilityError
   | AskUnavailableError
+  | Suspended
+  | InvalidAskError
+  | AskChangedError
+  | TooManyAsksError
+  | InvalidStepError
+  | StateTooLargeError
+  | RequestStateError
+  | UrlElicitationRequiredError
   | InvalidAnswerError
   | ServerClosedError;

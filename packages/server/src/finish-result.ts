@@ -2,6 +2,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
 import { META_SERVER_INFO } from '@mortise/protocol';
+import { InvalidHandlerResultError } from './errors.ts';
 import type { RequestCall } from './request-call.ts';
 
 /** Marks results that are finished already, as kept pages of lists are. */
@@ -22,6 +23,8 @@ export function finishResult(result: JsonObject, call: RequestCall): JsonObject 
 
 function addResultMembers(result: JsonObject, call: RequestCall): JsonObject {
   const resultType = result['resultType'] ?? 'complete';
+  if (resultType === 'input_required' && call.resolved.facts?.inputRequired !== true && call.resolved.facts !== undefined)
+    throw new InvalidHandlerResultError(`"${call.method}" may not be answered with input_required: only tools, prompts and resources ask`);
   const finished: Record<string, JsonValue | undefined> = { resultType, ...result };
   finished['resultType'] = resultType;
   const { serverInfo } = call.core;

@@ -10,6 +10,9 @@ export { auditLog, type AuditLogOptions, type AuditOutcome, type AuditRecord } f
 export { RATE_LIMITED, rateLimit, type RateLimitOptions } from './middleware/rate-limit.ts';
 export { redact, type RedactMiddlewareOptions } from './middleware/redact.ts';
 export { sanitizeOutput, type SanitizeOutputOptions } from './middleware/sanitize-output.ts';
+export { inputRequired, type InputWanted } from './asks/input-required.ts';
+export type { ClientRoots, RootGuard } from './asks/client-roots.ts';
+export type { RequestStateOptions } from './asks/request-state-options.ts';
 export { redactor, type RedactOptions, type Redactor } from './redactor.ts';
 export type {
   AskOptions,
@@ -59,15 +62,24 @@ export type { CacheOptions, ContextCall, KeepAliveOptions, LoggingOptions, Progr
 export type { CloseOptions } from './server.ts';
 export {
   type AnyServerError,
+  AskChangedError,
   AskUnavailableError,
   ClientCapabilityError,
   HandlerTimeoutError,
   InvalidAnswerError,
+  InvalidAskError,
   InvalidHandlerResultError,
+  InvalidStepError,
   RegistrationError,
+  RequestStateError,
+  type RequiredPage,
   SchemaUnsupportedError,
   ServerClosedError,
+  StateTooLargeError,
+  Suspended,
+  TooManyAsksError,
   ToolError,
+  UrlElicitationRequiredError,
 } from './errors.ts';
 
 // What implementers of schemas and extensions use.

@@ -3,6 +3,8 @@
 import type { Clock, Logger, LogLevel } from '@mortise/jsonrpc-core';
 import type { CacheScope, ServerCapabilities } from '@mortise/protocol';
 import type { JsonSchemaValidator, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
+import type { RootGuard } from './asks/client-roots.ts';
+import type { RequestStateOptions } from './asks/request-state-options.ts';
 import type { MiddlewareCall } from './middleware.ts';
 import type { Redactor } from './redactor.ts';
 
@@ -68,6 +70,14 @@ export interface ServerOptions<App = unknown> {
   readonly handlerTimeoutMs?: number;
   /** How long a question to the client waits for its answer, in milliseconds. @default 600_000 */
   readonly askTimeoutMs?: number;
+  /** What modern requests remember while they ask back: the keys that seal it, how long, how large, how often. */
+  readonly requestState?: RequestStateOptions;
+  /**
+   * Knows which paths lie in a client's roots, for `ctx.roots.contains`: `diskRoots()` of `@mortise/server/node`.
+   *
+   * @deprecated since 2026-07-28, with roots. Works in every revision.
+   */
+  readonly roots?: RootGuard;
   /** How many items a page of a list holds. @default 1_000 */
   readonly pageSize?: number;
   /** 16 bytes that machines share so that each can read the cursors of the others. @default random, per server */

@@ -25,20 +25,27 @@ export class ProgressReporter {
   readonly #clock: Clock;
   readonly #intervalMs: number;
   readonly #burst: number;
-  #highest = -Infinity;
+  #highest: number;
   #waiting: ProgressUpdate | undefined;
   #credit: number;
   #creditAtMs = 0;
   #isSending = false;
   #timer: ClockTimer | undefined;
 
-  constructor(token: ProgressToken, send: SendProgress, clock: Clock, options: ProgressOptions = {}) {
+  /** @param after The step that was told before, in an earlier round of the call. */
+  constructor(token: ProgressToken, send: SendProgress, clock: Clock, options: ProgressOptions = {}, after = -Infinity) {
     this.#token = token;
     this.#send = send;
     this.#clock = clock;
     this.#intervalMs = options.minIntervalMs ?? DEFAULT_INTERVAL_MS;
     this.#burst = options.burst ?? DEFAULT_BURST;
     this.#credit = this.#burst;
+    this.#highest = after;
+  }
+
+  /** The highest step that was reported. */
+  get highest(): number {
+    return this.#highest;
   }
 
   report(update: ProgressUpdate): void {

@@ -3,6 +3,7 @@
 import { type JsonObject, type JsonRpcNotification, type RequestId, resolvedPromise } from '@mortise/jsonrpc-core';
 import { type Era, isLoggingLevel, isProgressToken, META_LOG_LEVEL, META_PROGRESS_TOKEN, type Revision } from '@mortise/protocol';
 import type { Ask, AuthInfo, CallOrigin, ExchangeCall, ExtensionCall, HandlerRun, Principal } from '@mortise/protocol/contracts';
+import type { RoundFacts } from './asks/round-facts.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { BoundedRun } from './deadlines.ts';
 import type { Session } from './era/session.ts';
@@ -39,7 +40,15 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
   readonly host: ExchangeCall;
   readonly via: 'channel' | 'exchange';
   readonly session: Session | undefined;
+  /** The params as they came, before any middleware. */
+  readonly givenParams: JsonObject;
   params: JsonObject;
+  /** What is known of the rounds before; undefined in the first. */
+  round: RoundFacts | undefined = undefined;
+  /** Whether the result that asks is made. */
+  isConcluded = false;
+  /** Told when the client is asked though the handler goes on. */
+  onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
   app: unknown = undefined;
   /** A result that an extension gave in place of the method's own: it is not converted. */
   ownResult: JsonObject | undefined = undefined;
@@ -60,6 +69,7 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
     this.core = init.core;
     this.resolved = init.resolved;
     this.requestId = init.requestId;
+    this.givenParams = init.params;
     this.params = init.params;
     this.meta = init.meta;
     this.client = init.client;
@@ -114,6 +124,11 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
     return (this.#run ??= eraOf(this.revision).createRun(this));
   }
 
+  /** The run, if the handler has made use of it. */
+  get startedRun(): HandlerRun | undefined {
+    return this.#run;
+  }
+
   get isOver(): boolean {
     return this.#isEnded || this.host.isCancelled;
   }
@@ -146,7 +161,12 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
       const sent = this.report({ jsonrpc: '2.0', method: 'notifications/progress', params });
       return sent === resolvedPromise ? undefined : sent;
     };
-    return (this.#progress = new ProgressReporter(token, send, this.core.clock, this.core.options.progress));
+    return (this.#progress = new ProgressReporter(token, send, this.core.clock, this.core.options.progress, this.round?.progress));
+  }
+
+  /** The highest step of progress that was reported; undefined for none. */
+  get highestProgress(): number | undefined {
+    return this.#progress?.highest;
   }
 
   get logGate(): LogGate | undefined {

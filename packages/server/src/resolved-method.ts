@@ -1,7 +1,9 @@
 /** A method of one revision with everything that serving it needs, looked up once and kept. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { Convert, Era, MethodFacts, Revision } from '@mortise/protocol';
+import { type Convert, type Era, type MethodFacts, NEWEST, type Revision } from '@mortise/protocol';
+import { afterError, afterResult } from './asks/after-run.ts';
+import { isRetry, resume } from './asks/exchange-run.ts';
 import type { HandlerTimeoutError } from './errors.ts';
 import type { Middleware } from './middleware.ts';
 import type { RequestCall } from './request-call.ts';
@@ -42,6 +44,8 @@ export class ResolvedMethod {
   readonly facts: MethodFacts | undefined;
   readonly entry: MethodEntry;
   readonly targetParam: string | undefined;
+  /** Its handler may ask by a result, and is then run again. */
+  readonly runsInRounds: boolean;
   readonly readParams: Convert | undefined;
   readonly writeResult: Convert | undefined;
   readonly #context: ((call: RequestCall) => unknown) | undefined;
@@ -54,6 +58,7 @@ export class ResolvedMethod {
     this.facts = init.facts;
     this.entry = init.entry;
     this.targetParam = init.targetParam;
+    this.runsInRounds = init.entry.eras === undefined && NEWEST.requests.get(method)?.inputRequired === true;
     this.readParams = revision.fromWire.params.get(method);
     this.writeResult = revision.toWire.results.get(method);
     this.#context = init.context;
@@ -62,8 +67,26 @@ export class ResolvedMethod {
 
   /** Runs the middleware and the method. Throws or rejects with what they throw. */
   invoke(call: RequestCall): JsonObject | Promise<JsonObject> {
-    if (this.#context === undefined && this.#chain.length === 0) return this.entry.run(call.params, call);
+    if (this.#context === undefined && this.#chain.length === 0) return this.#run(call);
     return this.#invokeChain(call);
+  }
+
+  #run(call: RequestCall): JsonObject | Promise<JsonObject> {
+    return this.facts?.inputRequired === true && isRetry(call.params) ? resume(call) : this.entry.run(call.params, call);
+  }
+
+  /** Middleware is given the result that asks as any other, and never sees how the handler was left. */
+  async #runInChain(call: RequestCall): Promise<JsonObject> {
+    if (!this.runsInRounds) return this.#run(call);
+    let result: JsonObject;
+    try {
+      result = await this.#run(call);
+    } catch (error) {
+      const asked = afterError(call, error);
+      if (asked) return asked;
+      throw error;
+    }
+    return afterResult(call, result) ?? result;
   }
 
   async #invokeChain(call: RequestCall): Promise<JsonObject> {
@@ -73,7 +96,7 @@ export class ResolvedMethod {
 
   async #step(call: RequestCall, index: number): Promise<JsonObject> {
     const middleware = this.#chain[index];
-    if (!middleware) return this.entry.run(call.params, call);
+    if (!middleware) return this.#runInChain(call);
     return middleware(call, (params) => {
       if (params) call.params = params;
       return this.#step(call, index + 1);

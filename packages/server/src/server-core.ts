@@ -16,6 +16,7 @@ import {
   supportedVersions,
 } from '@mortise/protocol';
 import type { BusMessage, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
+import { checkRequestStateOptions } from './asks/request-state-options.ts';
 import { CapabilityBook } from './capabilities.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Session } from './era/session.ts';
@@ -77,6 +78,7 @@ export class ServerCore {
 
   constructor(info: Implementation, options: ServerOptions) {
     checkShown('the server', info);
+    checkRequestStateOptions(options.requestState);
     this.info = info;
     this.options = options;
     this.clock = options.clock ?? systemClock;

@@ -50,7 +50,8 @@ describe.each(ALL)('capabilities in %s', (version) => {
     });
     const peer = await RawPeer.open(server, version, { capabilities: { elicitation: {} } });
     peer.onRequest = () => ({ action: 'decline' });
-    const { content } = await peer.callTool('elicit');
+    const { content, resultType } = await peer.callTool('elicit');
+    if (version === MODERN) return expect(resultType).toBe('input_required');
     const isLegacyWithForms = version === '2025-06-18' || version === '2025-11-25';
     expect(content[0].text).toBe(isLegacyWithForms ? 'decline' : 'ERR_ASK_UNAVAILABLE');
     expect(peer.requests()).toHaveLength(isLegacyWithForms ? 1 : 0);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
@@ -114,8 +114,7 @@ describe.each(LEGACY)('a hosted session in %s', (version) => {
     const host = new Host(server);
     await host.initialize(version, { roots: {} });
     const answer = host.request('tools/call', { name: 'roots' });
-    await new Promise((resolve) => setImmediate(resolve));
-    const asked = host.sent.find((message) => message.method === 'roots/list');
+    const asked = await vi.waitUntil(() => host.sent.find((message) => message.method === 'roots/list'));
     expect(asked.on).toBe('call');
     expect(await host.receive({ id: asked.id, result: { roots: [] } })).toBeUndefined();
     expect((await answer).result.content[0].text).toBe('[]');

@@ -1,4 +1,4 @@
-/** `ctx.elicit`: asks the user, by a form whose fields may be given as a schema of any library. */
+/** `ctx.elicit`: asks the user, by a form whose fields may be given as a schema of any library, or by a page. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { ElicitRequestParams, ElicitResult } from '@mortise/protocol';
@@ -8,8 +8,11 @@ import type { AskOptions, ElicitFormRequest } from '../context.ts';
 import { InvalidAnswerError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import type { ObjectSchema } from '../schema/infer.ts';
-import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import { toAskOptions } from './ask-options.ts';
+import { withDefaults } from './form-fields.ts';
+import { prepareAsk, prepareForm, toFormAdapter } from './prepare-ask.ts';
+
+const METHOD = 'elicitation/create';
 
 /** @throws {InvalidAnswerError} `ERR_INVALID_ANSWER`: the user's client sent what the form does not allow. */
 export async function elicit(
@@ -17,16 +20,19 @@ export async function elicit(
   params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams,
   options?: AskOptions,
 ): Promise<unknown> {
-  if (params.mode === 'url') return facts.run.ask({ method: 'elicitation/create', params, ...toAskOptions(options) });
-  const { requestedSchema, ...rest } = params as ElicitFormRequest<ObjectSchema>;
-  const adapter = toSchemaAdapter(requestedSchema, 'elicitation', 'form', { validator: facts.core.options.validator });
-  const sent = { ...rest, requestedSchema: adapter.jsonSchema } as JsonObject;
-  const result = (await facts.run.ask({ method: 'elicitation/create', params: sent, ...toAskOptions(options) })) as ElicitResult;
-  return result.action === 'accept' ? { ...result, content: await checkContent(adapter, result.content ?? {}) } : result;
+  const given = params as JsonObject;
+  const how = toAskOptions(options);
+  if (params.mode === 'url') return facts.run.ask(prepareAsk({ method: METHOD, params: given, ...how }, facts));
+  const adapter = toFormAdapter(params.requestedSchema, facts);
+  const result = (await facts.run.ask({ method: METHOD, params: prepareForm(given, adapter), ...how })) as ElicitResult;
+  if (result.action === 'accept') return { ...result, content: await checkContent(adapter, result.content ?? {}) };
+  const { content: _none, ...refusal } = result;
+  return refusal;
 }
 
-async function checkContent(adapter: SchemaAdapter, content: JsonObject | undefined): Promise<unknown> {
-  const outcome = await adapter.validate(content);
+async function checkContent(adapter: SchemaAdapter, content: JsonObject): Promise<unknown> {
+  const filled = withDefaults(content, adapter.jsonSchema);
+  const outcome = await adapter.validate(filled);
   if (!('issues' in outcome)) return outcome.value;
-  throw new InvalidAnswerError(describeIssues(outcome.issues, { owner: 'The form', part: 'field', value: content, showValues: false }));
+  throw new InvalidAnswerError(describeIssues(outcome.issues, { owner: 'The form', part: 'field', value: filled, showValues: false }));
 }

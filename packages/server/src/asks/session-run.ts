@@ -1,12 +1,13 @@
 /** A handler's run on a legacy connection: questions are requests to the client, sent while the call waits. */
 
-import type { JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
-import { findRequest } from '@mortise/protocol';
+import { type JsonObject, type JsonRpcNotification, type JsonValue, resolvedPromise } from '@mortise/jsonrpc-core';
+import { checkClientResult, findRequest } from '@mortise/protocol';
 import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
 import type { Session } from '../era/session.ts';
-import { AskUnavailableError } from '../errors.ts';
+import { AskUnavailableError, InvalidAnswerError } from '../errors.ts';
 import { isKnownRequest } from '../known-methods.ts';
 import type { RequestCall } from '../request-call.ts';
+import { markHandled } from './mark-handled.ts';
 import { requireClientCapability } from './required-capabilities.ts';
 import { Steps } from './steps.ts';
 
@@ -15,9 +16,10 @@ export function createSessionRun(call: RequestCall): HandlerRun {
   return new SessionRun(call);
 }
 
-class SessionRun implements HandlerRun {
+export class SessionRun implements HandlerRun {
   readonly #call: RequestCall;
   #steps: Steps | undefined;
+  #reports = 0;
 
   constructor(call: RequestCall) {
     this.#call = call;
@@ -27,7 +29,11 @@ class SessionRun implements HandlerRun {
     return this.#call.signal;
   }
 
-  async ask(ask: Ask): Promise<JsonObject> {
+  ask(ask: Ask): Promise<JsonObject> {
+    return markHandled(this.#ask(ask));
+  }
+
+  async #ask(ask: Ask): Promise<JsonObject> {
     const call = this.#call;
     const { core, revision } = call;
     const session = this.#findSession(ask);
@@ -41,6 +47,8 @@ class SessionRun implements HandlerRun {
         signal: ask.signal,
         timeoutMs: ask.timeoutMs ?? core.options.askTimeoutMs ?? 600_000,
       });
+      const problem = checkClientResult(ask.method, result);
+      if (problem !== undefined) throw new InvalidAnswerError(`The client's answer to "${ask.method}" is malformed: ${problem}`);
       return revision.fromWire.results.get(ask.method)?.(result) ?? result;
     } finally {
       core.deadlines.resume(call, call.isEnded);
@@ -52,7 +60,15 @@ class SessionRun implements HandlerRun {
   }
 
   report(notification: JsonRpcNotification): Promise<void> {
-    return this.#call.report(notification);
+    const isRepeated = this.#reports++ < (this.#call.round?.reports ?? 0);
+    return isRepeated ? resolvedPromise : this.#call.report(notification);
+  }
+
+  /** The handler is run once more. @returns How many notifications it has sent. */
+  beginAgain(): number {
+    const sent = Math.max(this.#reports, this.#call.round?.reports ?? 0);
+    this.#reports = 0;
+    return sent;
   }
 
   #findSession({ method }: Ask): Session {

@@ -17,6 +17,7 @@ import {
   META_PROTOCOL_VERSION,
   negotiateLegacy,
   type Revision,
+  type Root,
   type ServerCapabilities,
 } from '@mortise/protocol';
 import type { AuthInfo, BusMessage, ExchangeCall, ExtensionCall, Principal } from '@mortise/protocol/contracts';
@@ -50,6 +51,8 @@ export class Session implements TopicListener {
   readonly link: ClientLink;
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
+  /** What the client said its roots are, kept until it says that they changed. */
+  roots: Promise<readonly Root[]> | undefined = undefined;
   #revision: Revision | undefined;
   #client: ClientFacts = NOBODY;
   #advertised: ServerCapabilities | undefined;
@@ -125,6 +128,7 @@ export class Session implements TopicListener {
     const params = paramsOf(notification.params);
     if (checkClientNotification(notification.method, notification.params) !== undefined) return;
     if (notification.method === 'notifications/initialized') this.#becomeReady();
+    else if (notification.method === 'notifications/roots/list_changed') this.roots = undefined;
     const entries = this.core.notifications.find(notification.method, revision.era);
     if (entries.length === 0) return;
     const canonical = revision.fromWire.notifications.get(notification.method)?.(params) ?? params;

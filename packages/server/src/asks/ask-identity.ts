@@ -1,0 +1,40 @@
+/** What tells one question from another, and how messages name it. */
+
+import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { RequestCall } from '../request-call.ts';
+import { digestJson } from './canonical-json.ts';
+
+/** How many characters of a question messages show. */
+const MAX_TEXT = 80;
+/** 132 bits. */
+const KEY_CHARACTERS = 22;
+
+export function digestAsk(method: string, params: JsonObject | undefined): string {
+  return digestJson({ method, params: params ?? {} });
+}
+
+/** The key of a question that its author gave none: the first word of its method, and the digest. */
+export function keyOfDigest(method: string, digest: string): string {
+  return `${method.split('/', 1)[0]}-${digest.slice(0, KEY_CHARACTERS)}`;
+}
+
+/** The beginning of a question: `elicitation "Who are you?"`. */
+export function describeAsk(method: string, params: JsonObject = {}): string {
+  const text = params['message'] ?? lastTextOf(params['messages']);
+  const name = method.split('/', 1)[0] ?? method;
+  if (typeof text !== 'string') return name;
+  return `${name} ${JSON.stringify(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}...` : text)}`;
+}
+
+/** What a call is of: `tool "add"`. */
+export function nameCall({ method, target }: Pick<RequestCall, 'method' | 'target'>): string {
+  const kind = method.split('/', 1)[0]?.replace(/s$/, '') ?? method;
+  return target === undefined ? kind : `${kind} "${target.slice(0, 100)}"`;
+}
+
+function lastTextOf(messages: JsonValue | undefined): JsonValue | undefined {
+  const last: JsonValue | undefined = Array.isArray(messages) ? messages.at(-1) : undefined;
+  const content = isJsonObject(last) ? last['content'] : undefined;
+  const blocks: readonly JsonValue[] = Array.isArray(content) ? content : [content ?? null];
+  return blocks.map((block) => (isJsonObject(block) ? block['text'] : undefined)).find((text) => typeof text === 'string');
+}

@@ -1,0 +1,7 @@
+/** All that asking needs, loaded when something is first asked. See `load-asking.ts`. */
+
+export { askClient } from './ask-client.ts';
+export { askForPages, sealByHand } from './by-hand.ts';
+export { elicit } from './elicit.ts';
+export { openRound } from './open-round.ts';
+export { requirePages, runByHand } from './session-by-hand.ts';

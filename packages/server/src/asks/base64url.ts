@@ -1,0 +1,21 @@
+/** Bytes as text that URLs and JSON carry unchanged: base64url without padding (RFC 4648 section 5), in one spelling only. */
+
+/** How many arguments a call takes on every platform. */
+const CHUNK = 8192;
+
+/** Bytes as base64url. */
+export function toBase64Url(bytes: Uint8Array): string {
+  let binary = '';
+  for (let from = 0; from < bytes.length; from += CHUNK) binary += String.fromCharCode(...bytes.subarray(from, from + CHUNK));
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/** The bytes of canonical base64url; undefined for any text that `toBase64Url` would not have made. */
+export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
+  // Unused bits of the last character must be zero, or many texts would mean the same bytes.
+  return toBase64Url(bytes) === text ? bytes : undefined;
+}

@@ -1,0 +1,22 @@
+/** `ctx.completeElicitation`: tells a client that a page it was asked to open is done with. */
+
+import { type JsonRpcNotification, resolvedPromise } from '@mortise/jsonrpc-core';
+import type { CallFacts } from '../call-facts.ts';
+
+/**
+ * Goes to the client of this call and to no other; after the call too, as long as its session lives. Where the wire has no such
+ * notification the client sees when it asks again, and nothing is sent.
+ *
+ * @see 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation
+ */
+export function completeElicitation(facts: CallFacts, elicitationId: string): Promise<void> {
+  if (!facts.revision.rules.elicitationIds) return resolvedPromise;
+  const notification: JsonRpcNotification = {
+    jsonrpc: '2.0',
+    method: 'notifications/elicitation/complete',
+    params: { elicitationId },
+  };
+  if (!facts.isOver) return facts.report(notification);
+  facts.session?.tell(notification, undefined);
+  return resolvedPromise;
+}

@@ -1,0 +1,87 @@
+/** The fields of a form as the wire has them: no keyword that clients do not know, and nothing that forms must not ask for. */
+
+import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import { InvalidAskError } from '../errors.ts';
+
+const EVERY = ['type', 'title', 'description', 'default'];
+const NUMBER = [...EVERY, 'minimum', 'maximum'];
+
+/** What each kind of field may say. The rest of a schema is checked by the server when the answer comes. */
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  string: [...EVERY, 'minLength', 'maxLength', 'format', 'enum', 'enumNames', 'oneOf'],
+  number: NUMBER,
+  integer: NUMBER,
+  boolean: EVERY,
+  array: [...EVERY, 'minItems', 'maxItems', 'items'],
+};
+
+/** Words that, alone or as these pairs, name what only a page may ask for. */
+const SECRETS: ReadonlySet<string> = new Set([
+  'password',
+  'passwd',
+  'passphrase',
+  'passcode',
+  'apikey',
+  'accesstoken',
+  'refreshtoken',
+  'authtoken',
+  'bearertoken',
+  'secretkey',
+  'clientsecret',
+  'privatekey',
+  'creditcard',
+  'cardnumber',
+  'cvv',
+  'cvc',
+]);
+
+/**
+ * @param schema A form as `toFormSchema` gives it.
+ * @throws {InvalidAskError} A field asks for a password, a key, a token or a card: those are asked for by a page.
+ * @see 2026-07-28 client/elicitation#requested-schema
+ */
+export function toWireForm(schema: JsonObject): JsonObject {
+  const { properties } = schema;
+  const fields = Object.entries(isJsonObject(properties) ? properties : {}).map(([name, field]) => {
+    refuseSecret(name, field);
+    return [name, isJsonObject(field) ? toWireField(field) : field] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+/** What the form fills in where the user's client left a field out. */
+export function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
+  const missing = Object.entries(isJsonObject(properties) ? properties : {})
+    .map(([name, field]) => [name, isJsonObject(field) ? field['default'] : undefined] as const)
+    .filter(([name, value]) => value !== undefined && !Object.hasOwn(content, name));
+  return missing.length === 0 ? content : { ...content, ...Object.fromEntries(missing) };
+}
+
+function toWireField(field: JsonObject): JsonObject {
+  const { const: only, ...rest } = field;
+  const named = typeof only === 'string' && rest['enum'] === undefined ? { ...rest, enum: [only] } : rest;
+  const allowed = KEYWORDS[String(field['type'])] ?? EVERY;
+  return Object.fromEntries(Object.entries(named).filter(([keyword, value]) => allowed.includes(keyword) && !isNoBound(value)));
+}
+
+/** What libraries say of any integer. */
+function isNoBound(value: JsonValue | undefined): boolean {
+  return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
+}
+
+function refuseSecret(name: string, field: JsonValue | undefined): void {
+  const title = isJsonObject(field) ? field['title'] : undefined;
+  const secret = [name, ...(typeof title === 'string' ? [title] : [])].find(namesSecret);
+  if (secret === undefined) return;
+  throw new InvalidAskError(
+    `The form's field "${secret}" asks for a secret, which forms must not: send the user to a page of yours ({ mode: 'url', url })`,
+  );
+}
+
+function namesSecret(text: string): boolean {
+  const words = text
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/);
+  return words.some((word, index) => SECRETS.has(word) || SECRETS.has(word + (words[index + 1] ?? '')));
+}
