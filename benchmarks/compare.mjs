@@ -99,6 +99,7 @@ const v1 = 'official v1';
 const v2 = 'official v2';
 const servers = {
   floor: ['floor/stdio-server.mjs', 'legacy'],
+  'floor, modern': ['floor/stdio-server.mjs', 'modern'],
   [v1]: ['official-v1/stdio-server.mjs', 'legacy'],
   [v2]: ['official-v2/stdio-server.mjs', 'legacy'],
   [`${v2}, modern`]: ['official-v2/stdio-server.mjs', 'modern'],
@@ -110,7 +111,8 @@ const serverRow = (settings) => (name) => {
   return serverCpu({ file, era, ...settings });
 };
 const clients = {
-  floor: ['floor/stdio-client.mjs', []],
+  floor: ['floor/stdio-client.mjs', ['legacy']],
+  'floor, modern': ['floor/stdio-client.mjs', ['modern']],
   [v1]: ['official-v1/stdio-client.mjs', []],
   [v2]: ['official-v2/stdio-client.mjs', []],
   ours: ['ours/stdio-client.mjs', ['legacy']],
@@ -218,7 +220,9 @@ for (const row of report) {
   for (const [name, value] of Object.entries(row.figures)) {
     const isOurs = name.startsWith('ours');
     const perSecond = 1e6 / value;
-    const ratio = row.aimCallsPerSecond ? perSecond : row.figures.floor / value;
+    // A modern request is twice as long: its floor reads and writes the same messages.
+    const floor = (name.endsWith('modern') && row.figures['floor, modern']) || row.figures.floor;
+    const ratio = row.aimCallsPerSecond ? perSecond : floor / value;
     const aim = isOurs ? (row.aims?.[name] ?? row.aim ?? row.aimCallsPerSecond) : undefined;
     const shown = row.aimCallsPerSecond ? `${Math.round(perSecond / 1000)} k/s` : ratio.toFixed(2);
     const shownAim = aim === undefined ? '' : row.aimCallsPerSecond ? `${aim / 1000} k/s` : String(aim);
