@@ -120,7 +120,10 @@ export class SessionLostError extends MortiseError {
   override readonly code: 'ERR_SESSION_LOST' = 'ERR_SESSION_LOST';
   readonly endsChannel: true = true;
 
-  constructor(message = 'The server does not know the session any more: open a new one and send the message again', options?: ErrorOptions) {
+  constructor(
+    message = 'The server does not know the session any more: open a new one and send the message again',
+    options?: ErrorOptions,
+  ) {
     super(message, options);
   }
 }
