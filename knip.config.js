@@ -2,7 +2,7 @@
 
 const testFiles = 'test/**/*.{test,test-d}.ts';
 /** Programs that tests start, and servers that they talk to. */
-const testPrograms = 'test/**/{fixtures,peers,programs,servers}/**/*.{ts,mjs,js}';
+const testPrograms = 'test/**/{fixtures,peers,platforms,programs,servers}/**/*.{ts,mjs,js}';
 
 /** @type {import('knip').KnipConfig} */
 export default {
@@ -13,7 +13,11 @@ export default {
       // Run by their path from scripts/, by pnpm, or used by the tests of packages, which find them here.
       ignoreDependencies: ['turbo', 'oxlint', 'tsx', 'workerd', 'fast-check', 'zod', '@changesets/config'],
     },
-    'packages/*': { entry: [testFiles, testPrograms], project: ['src/**', 'test/**'], ignoreDependencies: ['tsx', 'esbuild'] },
+    'packages/*': {
+      entry: [testFiles, testPrograms],
+      project: ['src/**', 'test/**'],
+      ignoreDependencies: ['tsx', 'esbuild', 'bun', 'deno', '@mortise/transport-testkit'],
+    },
     'apps/*': { entry: ['src/{server,client}.ts', testFiles, testPrograms], project: ['src/**', 'test/**'] },
     benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
     interop: { entry: ['test/**/*.test.ts', 'fixtures/**/*.{mjs,ts}'], ignoreDependencies: ['tsx', '@mortise/quickstart'] },

@@ -113,7 +113,8 @@ async function checkImports() {
 async function checkSizes() {
   const rows = await measureBundles();
   const over = rows.filter((row) => row.bytes > row.budgetBytes);
-  const describe = (row) => `${row.name} ${(row.bytes / 1024).toFixed(1)} KiB of ${(row.budgetBytes / 1024).toFixed(0)}`;
+  const describe = (row) =>
+    `${row.name} ${(row.bytes / 1024).toFixed(1)} of ${row.budgetBytes / 1024} KiB${row.aimBytes === undefined ? '' : ` (aim ${row.aimBytes / 1024})`}`;
   return {
     ok: over.length === 0,
     output: over.map((row) => `over its budget: ${describe(row)}`).join('\n'),
