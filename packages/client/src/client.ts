@@ -3,7 +3,15 @@
  * that the era adds to them, and handlers by method. `McpClient` adds the names of MCP's features.
  */
 
-import { type JsonObject, type JsonRpcNotification, type JsonRpcResponse, silentLogger, systemClock } from '@mortise/jsonrpc-core';
+import {
+  abortable,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcResponse,
+  SessionLostError,
+  silentLogger,
+  systemClock,
+} from '@mortise/jsonrpc-core';
 import {
   clientCapabilitiesFor,
   type ClientRequestMethod,
@@ -159,8 +167,9 @@ export class Client {
   async requestRaw(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonRpcResponse> {
     const session = await this.#connector.whenOpen();
     // The caller's own progress token must not be replaced.
-    const own = { ...options, resetTimeoutOnProgress: options?.resetTimeoutOnProgress ?? false };
-    return session.link.requestRaw(method, session.toRaw(params, options?.meta), own as LinkRequestOptions);
+    const own = { ...options, resetTimeoutOnProgress: options?.resetTimeoutOnProgress ?? false } as LinkRequestOptions;
+    const send = (on: Session): Promise<JsonRpcResponse> => on.link.requestRaw(method, on.toRaw(params, options?.meta), own);
+    return send(session).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, options)));
   }
 
   /** Sends a notification. @throws {UnsupportedMethodError} The revision has no such notification from clients. */
@@ -315,17 +324,29 @@ export class Client {
     return runMiddleware(this.#middleware, describe, params, (current) => this.#send(session, method, current, options, 1));
   }
 
-  #send(session: Session, method: string, params: JsonObject, options: CallOptions | undefined, round: number): Promise<JsonObject> {
+  #send(
+    session: Session,
+    method: string,
+    params: JsonObject,
+    options: CallOptions | undefined,
+    round: number,
+    isRepeated = false,
+  ): Promise<JsonObject> {
     let wire: JsonObject | undefined;
     try {
       wire = session.toWire(method, params, options?.meta);
     } catch (error) {
       return Promise.reject(error as Error);
     }
-    return session.link.request(method, wire, options as LinkRequestOptions | undefined).then(
+    const named = this.#extensions.headersOf(method, params);
+    const sent = named === undefined ? options : { ...options, headers: { ...named, ...options?.headers } };
+    return session.link.request(method, wire, sent as LinkRequestOptions | undefined).then(
       (result) => this.#read(session, method, params, options, round, result),
       (error: unknown) => {
         if (session.renegotiate(error)) return this.#send(session, method, params, options, round);
+        if (error instanceof SessionLostError && !isRepeated && this.#connector.canRestart) {
+          return this.#replaceIfLost(session, error, options).then((other) => this.#send(other, method, params, options, round, true));
+        }
         throw toClientError(error, { method, params, era: session.revision.era, isReopened: this.#connector.canRestart });
       },
     );
@@ -358,6 +379,12 @@ export class Client {
     if (read) return read(result, { method, params, ...(signal && { signal }) });
     const text = `the server answered "${method}" with a result of the type ${JSON.stringify(resultType)}, which nobody here understands`;
     throw new UnknownResultTypeError(text, String(resultType), result);
+  }
+
+  /** What a lost session did not carry out may be sent again in the one that takes its place. @throws Any other error. */
+  #replaceIfLost(session: Session, error: unknown, options: CallOptions | undefined): Promise<Session> {
+    if (!(error instanceof SessionLostError) || !this.#connector.canRestart) return Promise.reject(error as Error);
+    return abortable(this.#connector.replace(session), options?.signal);
   }
 
   #attempt(fn: () => void): void {

@@ -34,6 +34,8 @@ export class Connector implements SubscriptionOwner {
   readonly #options: ClientOptions;
   readonly #host: ConnectorHost;
   readonly #subscriptions = new Set<Subscription>();
+  /** What was opened for sessions that are lost and not over yet. */
+  readonly #retired = new Set<Opened>();
   readonly #reopening: Reopening;
   #requires: readonly string[] = [];
   #source: TransportSource | undefined;
@@ -82,7 +84,7 @@ export class Connector implements SubscriptionOwner {
     this.#opened = undefined;
     this.#closing.abort(new ConnectionClosedError('the client was closed'));
     for (const subscription of this.#subscriptions) subscription.close();
-    await opened?.close();
+    await Promise.all([opened, ...this.#retired].map((one) => one?.close()));
     await pending?.catch(() => undefined);
   }
 
@@ -104,6 +106,20 @@ export class Connector implements SubscriptionOwner {
         this.#pending = undefined;
       });
     return this.#pending;
+  }
+
+  /** The session after one that the server does not know any more. What that one has on its way may still settle. */
+  replace(lost: Session): Promise<Session> {
+    const opened = this.#opened;
+    if (opened?.session === lost) {
+      this.#retired.add(opened);
+      void lost.link.closed.then(() => {
+        this.#retired.delete(opened);
+        return opened.close();
+      });
+      this.#forget();
+    }
+    return this.whenOpen();
   }
 
   subscribe(filter: SubscriptionFilter, signal: AbortSignal | undefined): Subscription {
@@ -212,12 +228,16 @@ export class Connector implements SubscriptionOwner {
 
   #onLost(opened: Opened): void {
     if (this.#opened !== opened) return;
-    this.#opened = undefined;
-    this.session = undefined;
-    this.#reopening.onLost();
+    this.#forget();
     void opened.close();
     if (!this.canRestart) this.#failSubscriptions(new ConnectionClosedError());
     else if (this.#subscriptions.size > 0) this.whenOpen().catch((error: unknown) => this.#failSubscriptions(error));
+  }
+
+  #forget(): void {
+    this.#opened = undefined;
+    this.session = undefined;
+    this.#reopening.onLost();
   }
 
   #failSubscriptions(error: unknown): void {

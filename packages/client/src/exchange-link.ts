@@ -46,9 +46,19 @@ export class ExchangeLink implements Link {
     });
   }
 
-  /** Starts the transport, where it is one that starts. */
+  /** Starts the transport, where it is one that starts. What it reports beside any request is told on. */
   async start(): Promise<void> {
-    await this.#transport.start?.();
+    const transport = this.#transport;
+    const { onerror } = transport;
+    const ours = (error: Error): void => {
+      onerror?.call(transport, error);
+      this.settings.onError(error);
+    };
+    transport.onerror = ours;
+    void this.closed.then(() => {
+      if (transport.onerror === ours) transport.onerror = onerror;
+    });
+    await transport.start?.();
   }
 
   request(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonObject> {

@@ -25,13 +25,23 @@ type ReadResult = NonNullable<ClientExtension['results']>[string];
 /** The extensions of one client. */
 export class Extensions {
   readonly #all: readonly ClientExtension[];
+  /** By method: the parameter that HTTP mirrors in `Mcp-Name`. */
+  readonly #nameParams = new Map<string, string>();
 
   constructor(extensions: readonly ClientExtension[]) {
     this.#all = extensions;
-    for (const { id } of extensions) {
+    for (const { id, nameParams = {} } of extensions) {
       const reason = checkExtensionId(id);
       if (reason !== undefined) throw new TypeError(reason);
+      for (const [method, param] of Object.entries(nameParams)) this.#nameParams.set(method, param);
     }
+  }
+
+  /** The header that names what a request of an extension is about, as text that the transport encodes; undefined for most. */
+  headersOf(method: string, params: JsonObject): { readonly 'mcp-name': string } | undefined {
+    const param = this.#nameParams.size === 0 ? undefined : this.#nameParams.get(method);
+    const name = param === undefined ? undefined : params[param];
+    return typeof name === 'string' ? { 'mcp-name': name } : undefined;
   }
 
   /** Lets each extension add what it brings. Called once. */

@@ -9,6 +9,11 @@ import {
 } from '@mortise/jsonrpc-core';
 import { eraKeyOf } from './era/era-memory.ts';
 
+/** A transport that can make another, unstarted one to the same peer; found by its member. */
+export interface Renewable {
+  renew(): Transport;
+}
+
 /** Whatever a client can speak through. */
 export type ClientTransport = Transport | ExchangeTransport | (Transport & ExchangeTransport);
 
@@ -22,7 +27,7 @@ export class TransportSource {
   #first: ClientTransport | undefined;
 
   constructor(source: ClientTransportSource) {
-    this.#factory = typeof source === 'function' ? source : undefined;
+    this.#factory = typeof source === 'function' ? source : isRenewable(source) ? () => source.renew() : undefined;
     this.#first = isTransport(source) ? source : undefined;
     if (!this.#factory && !this.#first) throw new TypeError('connect() takes a transport or a factory of transports');
     this.eraKey = eraKeyOf(source);
@@ -45,4 +50,8 @@ export class TransportSource {
 
 function isTransport(source: object): source is ClientTransport {
   return isExchangeTransport(source) || typeof (source as Partial<Transport>).send === 'function';
+}
+
+function isRenewable(source: object): source is Renewable {
+  return typeof (source as Partial<Renewable>).renew === 'function';
 }

@@ -3,6 +3,7 @@
 import {
   type ClockTimer,
   ConnectionClosedError,
+  ExchangeHttpError,
   type ExchangeTransport,
   isExchangeTransport,
   isLegacyOpener,
@@ -274,7 +275,7 @@ export class SessionOpener {
   /** A remembered verdict is wrong if the server refuses the handshake, or ends at it; everything else says nothing about the era. */
   async #forgetIfWrong(error: unknown): Promise<undefined> {
     const isWrong = error instanceof RemoteError || error instanceof UnsupportedVersionError || error instanceof ConnectionClosedError;
-    if (!isWrong || this.#key === undefined || this.#modern.length === 0) throw error;
+    if (!(isWrong || isHttpRefusal(error)) || this.#key === undefined || this.#modern.length === 0) throw error;
     await this.#tryMemory((key) => this.#memory.delete(key));
     return undefined;
   }
@@ -289,6 +290,11 @@ export class SessionOpener {
       return undefined;
     }
   }
+}
+
+/** The address does not take such a message, which is not for want of permission or time. */
+function isHttpRefusal(error: unknown): boolean {
+  return error instanceof ExchangeHttpError && [400, 404, 405, 406, 415].includes(error.status);
 }
 
 /** The answer to a probe that was given up, if it comes after all. */

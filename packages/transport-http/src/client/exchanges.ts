@@ -20,6 +20,7 @@ import { ExchangeRun } from './exchange-run.ts';
 import { readFailure } from './http-failure.ts';
 import type { HttpCall } from './http-sender.ts';
 import { mirrorMessage } from './mirror.ts';
+import { POST_HEADERS } from './post-headers.ts';
 import { ToolHeaders } from './tool-headers.ts';
 import { toLowerCaseNames, type Wire } from './wire.ts';
 
@@ -29,11 +30,6 @@ export interface ExchangeSettings {
   readonly maxErrorBytes: number;
   report(error: Error): void;
 }
-
-export const POST_HEADERS: Readonly<Record<string, string>> = {
-  accept: 'application/json, text/event-stream',
-  'content-type': 'application/json',
-};
 
 /** How many pages of tools are read to find the one whose headers were refused. */
 const MAX_PAGES = 100;

@@ -1,0 +1,97 @@
+/** What a program may say about how its client speaks HTTP, and what holds where it does not. */
+
+import { type Clock, systemClock } from '@mortise/jsonrpc-core';
+import type { Authorizer } from '@mortise/protocol/contracts';
+import { HttpOptionError } from '../errors.ts';
+import { createFetchSender, type FetchLike } from './fetch-sender.ts';
+import type { HttpSender } from './http-sender.ts';
+import type { LegacySettings, Lineage } from './legacy/legacy-settings.ts';
+import type { ReconnectionOptions } from './legacy/reconnect-pace.ts';
+import { toLowerCaseNames, Wire } from './wire.ts';
+
+/** The options of every transport over HTTP. Each may be left out. */
+export interface HttpClientOptions {
+  /** Sent with every request, beside what the protocol needs. Names that the protocol needs have no effect. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** More for every `fetch`, such as `credentials`, and `headers`. Its method, body, signal and redirect mode have no effect. */
+  readonly requestInit?: RequestInit | undefined;
+  /** What is called to send requests. Must honour `redirect: 'manual'` and `signal`. @default the platform's `fetch` */
+  readonly fetch?: FetchLike | undefined;
+  /** What sends requests instead of `fetch`: on Node `nodeHttp()` of `@mortise/transport-http/node` takes a sixth of the CPU. */
+  readonly sender?: HttpSender | undefined;
+  /** Gives requests their authorization, and is asked what to do about 401 and 403, at most three times a request. */
+  readonly authorizer?: Authorizer | undefined;
+  /** The longest message, in bytes of a body or UTF-16 units of an event. @default 16 MiB */
+  readonly maxMessageBytes?: number | undefined;
+  /** How much of the body of an error is read. @default 64 KiB */
+  readonly maxErrorBytes?: number | undefined;
+  /** How long a server may take to accept what it need not answer, in milliseconds. Legacy era. @default 30_000 */
+  readonly acceptTimeoutMs?: number | undefined;
+  /** How long a server of HTTP+SSE may take to name its endpoint, in milliseconds. @default 10_000 */
+  readonly endpointTimeoutMs?: number | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+  /** Numbers from 0 to below 1, for waits that differ. @default Math.random */
+  readonly random?: (() => number) | undefined;
+}
+
+/** The options of `httpTransport`. */
+export interface HttpTransportOptions extends HttpClientOptions {
+  /** Whether a legacy session has a stream for what belongs to no request, where the server gives one. @default true */
+  readonly getStream?: boolean | undefined;
+  /** How streams of the legacy era that break are opened again. */
+  readonly reconnection?: ReconnectionOptions | undefined;
+  /**
+   * Whether a server that refuses `initialize` with 400, 404 or 405 is tried as one of HTTP+SSE. @default true
+   *
+   * @deprecated since 2025-03-26, with HTTP+SSE
+   */
+  readonly sseFallback?: boolean | undefined;
+  /** Whether `close` leaves a legacy session alive at the server, for whoever goes on with it. @default false */
+  readonly keepsSession?: boolean | undefined;
+  /** How long `close` waits until the server has ended a session, in milliseconds. @default 1_000 */
+  readonly closeTimeoutMs?: number | undefined;
+}
+
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: a URL or an option that cannot hold. */
+export function toWire(url: string | URL, options: HttpClientOptions): Wire {
+  for (const [name, value] of Object.entries(options)) {
+    if (typeof value === 'number' && !(value > 0)) throw new HttpOptionError(`The option "${name}" must be a number above 0, got ${value}`);
+  }
+  const { fetch, requestInit, headers, sender, authorizer, clock = systemClock } = options;
+  const given = requestInit?.headers === undefined ? {} : Object.fromEntries(new Headers(requestInit.headers));
+  return new Wire(url, {
+    sender: sender ?? createFetchSender(fetch, withoutOwn(requestInit)),
+    authorizer,
+    headers: { ...given, ...toLowerCaseNames(headers ?? {}) },
+    clock,
+  });
+}
+
+export function toLegacySettings(options: HttpTransportOptions, lineage: Lineage): LegacySettings {
+  const { clock = systemClock, random = Math.random, reconnection = {}, maxMessageBytes, maxErrorBytes } = options;
+  return {
+    clock,
+    random,
+    reconnection,
+    lineage,
+    ...toBounds({ maxMessageBytes, maxErrorBytes }),
+    getStream: options.getStream !== false,
+    keepsSession: options.keepsSession === true,
+    sseFallback: options.sseFallback !== false,
+    acceptTimeoutMs: options.acceptTimeoutMs ?? 30_000,
+    endpointTimeoutMs: options.endpointTimeoutMs ?? 10_000,
+    closeTimeoutMs: options.closeTimeoutMs ?? 1_000,
+  };
+}
+
+/** The bounds of what is read. */
+export function toBounds({ maxMessageBytes, maxErrorBytes }: HttpClientOptions): { readonly maxMessageBytes: number; readonly maxErrorBytes: number } {
+  return { maxMessageBytes: maxMessageBytes ?? 16 * 1024 * 1024, maxErrorBytes: maxErrorBytes ?? 64 * 1024 };
+}
+
+/** A signal for all requests would end them all at once and gather their listeners: closing the transport is for that. */
+function withoutOwn(init: RequestInit = {}): RequestInit {
+  const { headers: _headers, signal: _signal, body: _body, method: _method, ...rest } = init;
+  return rest;
+}

@@ -1,0 +1,48 @@
+/** A server over HTTP as a program names it once: a transport to it, and a maker of fresh ones. */
+
+import type { ExchangeTransport, LegacyOpener, Transport, TransportFactory } from '@mortise/jsonrpc-core';
+import type { HttpTransportOptions } from './http-transport-options.ts';
+import { StreamableHTTPClientTransport } from './streamable-http-client-transport.ts';
+
+/** A transport to a server over HTTP. Called, it gives another, unstarted one. */
+export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpener, TransportFactory {
+  /** Names the server: its address, without what may be secret in it. */
+  readonly eraKey: string;
+}
+
+/**
+ * Describes a server that is reached over HTTP: `httpTransport('https://host/mcp')`. Nothing is sent before a client connects.
+ *
+ * Speaks every revision; which one the server speaks the client finds out. The result is a transport and a factory at once, so that a
+ * client can open a session again that the server has lost.
+ *
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an address that is not one of http or https, or an option that cannot hold.
+ * @see 2026-07-28 basic/transports/streamable-http
+ */
+export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): HttpTransport {
+  const own = new StreamableHTTPClientTransport(url, options);
+  const factory: TransportFactory = () => own.renew();
+  const members: { readonly [K in keyof HttpTransport]-?: PropertyDescriptor } = {
+    start: { value: () => own.start() },
+    send: { value: own.send.bind(own) },
+    exchange: { value: own.exchange.bind(own) },
+    openLegacy: { value: () => own.openLegacy() },
+    close: { value: () => own.close() },
+    onmessage: toAccessor(own, 'onmessage'),
+    onerror: toAccessor(own, 'onerror'),
+    onclose: toAccessor(own, 'onclose'),
+    sessionId: { get: () => own.sessionId },
+    setProtocolVersion: { value: own.setProtocolVersion.bind(own) },
+    eraKey: { value: own.eraKey },
+  };
+  return Object.defineProperties(factory, members as PropertyDescriptorMap) as HttpTransport;
+}
+
+function toAccessor<K extends 'onmessage' | 'onerror' | 'onclose'>(own: Transport, key: K): PropertyDescriptor {
+  return {
+    get: () => own[key],
+    set: (value: Transport[K]) => {
+      own[key] = value;
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * An event stream of the legacy era that is opened again where it broke off: by GET, with the id of the last event.
+ *
+ * @see 2025-11-25 basic/transports#resumability-and-redelivery
+ */
+
+import { type ClockTimer, ConnectionClosedError, isMortiseError, type JsonValue, type ParseError } from '@mortise/jsonrpc-core';
+import type { SseEvent } from '../../sse/decode-events.ts';
+import type { HttpAnswer, HttpCall } from '../http-sender.ts';
+import { mediaTypeOf, SSE_TYPE } from '../media-type.ts';
+import { type MessageListener, MessageReader } from '../message-reader.ts';
+import { describe, type Sending, type Wire } from '../wire.ts';
+import type { LegacySettings } from './legacy-settings.ts';
+import { ReconnectPace } from './reconnect-pace.ts';
+
+/** Whose stream it is. */
+export interface StreamOwner {
+  readonly wire: Wire;
+  readonly settings: LegacySettings;
+  /** The GET that opens a stream, or goes on with the one that an event belongs to. */
+  toGet(lastEventId: string | undefined): HttpCall;
+}
+
+/** Who is told what comes over a stream. None of these may throw. */
+export interface StreamListener {
+  onValue(value: JsonValue): void;
+  onGarbage(error: ParseError): void;
+  /** The server does not give the stream. @param answer Its body is unread. */
+  onRefused(call: HttpCall, answer: HttpAnswer): void;
+  /** It is over and cannot be opened again. @param error Undefined for a body that was no stream and is complete. */
+  onOver(error: Error | undefined): void;
+}
+
+export class ReopeningStream implements MessageListener {
+  /** Whether any GET gave a stream. */
+  wasGiven = false;
+  readonly #owner: StreamOwner;
+  readonly #listener: StreamListener;
+  readonly #needsCursor: boolean;
+  readonly #pace: ReconnectPace;
+  #cursor: string | undefined;
+  #sending: Sending | undefined;
+  #reader: MessageReader | undefined;
+  #timer: ClockTimer | undefined;
+  #isStopped = false;
+
+  /** @param needsCursor Whether there is nothing to open again without the id of an event. */
+  constructor(owner: StreamOwner, listener: StreamListener, needsCursor: boolean) {
+    this.#owner = owner;
+    this.#listener = listener;
+    this.#needsCursor = needsCursor;
+    this.#pace = new ReconnectPace(owner.settings.reconnection, owner.settings.random);
+  }
+
+  /** Begins with the answer to a POST. @returns false where its body is neither JSON nor a stream, and is left alone. */
+  read(answer: HttpAnswer): boolean {
+    this.#reader = MessageReader.open(answer, this.#owner.settings.maxMessageBytes, this);
+    return this.#reader !== undefined;
+  }
+
+  /** Opens the stream by GET. */
+  open(): void {
+    const call = this.#owner.toGet(this.#cursor);
+    this.#sending = this.#owner.wire.send(call);
+    this.#sending.answer.then(
+      (answer) => this.#onAnswer(call, answer),
+      (error: Error) => this.#onFailed(error),
+    );
+  }
+
+  /** Closes it for good. The listener is told nothing more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#sending?.abort(undefined);
+    this.#reader?.stop();
+  }
+
+  /** The rest of a stream whose last message has come is given a moment to end by itself. */
+  linger(): void {
+    const { lingering } = this.#owner.wire;
+    this.#isStopped = true;
+    if (this.#reader?.isStream === true) lingering.add(this);
+  }
+
+  onValue(value: JsonValue): void {
+    if (this.#isStopped) return;
+    this.#pace.onAlive();
+    this.#listener.onValue(value);
+  }
+
+  onGarbage(error: ParseError): void {
+    if (!this.#isStopped) this.#listener.onGarbage(error);
+  }
+
+  onCursor({ id, retryMs }: SseEvent): void {
+    this.#pace.onAlive();
+    if (id !== undefined) this.#cursor = id === '' ? undefined : id;
+    if (retryMs !== undefined) this.#pace.onRetry(retryMs);
+  }
+
+  onEnd(error?: Error): void {
+    if (this.#isStopped) return this.#owner.wire.lingering.delete(this);
+    if (this.#reader?.isStream !== true) return this.#finish(error);
+    // A message that is too long would come again.
+    if (isMortiseError(error)) return this.#finish(error);
+    if (!this.#needsCursor || this.#cursor !== undefined) return this.#openLater();
+    this.#finish(new ConnectionClosedError('The stream ended before its last message, and has no event to go on from', error && { cause: error }));
+  }
+
+  #onAnswer(call: HttpCall, answer: HttpAnswer): void {
+    const { status } = answer;
+    if (this.#isStopped) return answer.abort();
+    const isStream = status >= 200 && status < 300 && mediaTypeOf(answer.header('content-type')) === SSE_TYPE;
+    if (isStream && this.read(answer)) this.wasGiven = true;
+    else if (isTemporary(status)) {
+      const seconds = Number(answer.header('retry-after') ?? NaN);
+      if (seconds > 0) this.#pace.onRetry(seconds * 1000);
+      this.#owner.wire.lingering.discard(answer);
+      this.#openLater();
+    } else {
+      this.#isStopped = true;
+      this.#listener.onRefused(call, answer);
+    }
+  }
+
+  #onFailed(error: Error): void {
+    if (this.#isStopped) return;
+    // The network may come back; what the authorizer or a redirect says will not change.
+    if (error instanceof ConnectionClosedError) this.#openLater();
+    else this.#finish(error);
+  }
+
+  #openLater(): void {
+    this.#reader = undefined;
+    let delayMs: number;
+    try {
+      delayMs = this.#pace.next();
+    } catch (error) {
+      return this.#finish(error as Error);
+    }
+    this.#timer = this.#owner.settings.clock.schedule(() => this.open(), delayMs, { keepAlive: true });
+  }
+
+  #finish(error: Error | undefined): void {
+    this.#isStopped = true;
+    this.#listener.onOver(error);
+  }
+}
+
+function isTemporary(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501);
+}
+
+/** Words for a stream that was refused. */
+export function toRefusalText(call: HttpCall, { status }: HttpAnswer): string {
+  return `${describe(call)} does not give the stream: HTTP status ${status}`;
+}
