@@ -33,7 +33,7 @@ export class ProgressReporter {
   #timer: ClockTimer | undefined;
 
   /** @param after The step that was told before, in an earlier round of the call. */
-  constructor(token: ProgressToken, send: SendProgress, clock: Clock, options: ProgressOptions = {}, after = -Infinity) {
+  constructor(token: ProgressToken, send: SendProgress, clock: Clock, options: ProgressOptions = {}, after: number = -Infinity) {
     this.#token = token;
     this.#send = send;
     this.#clock = clock;
