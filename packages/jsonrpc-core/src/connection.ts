@@ -68,7 +68,10 @@ export class Connection {
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger ?? silentLogger;
     this.#maxInFlight = options.maxInFlight ?? 10_000;
-    this.#pending = new PendingCalls(this.#clock, { sendCancelled: (id, reason) => this.#sendCancelled(id, reason) });
+    this.#pending = new PendingCalls(this.#clock, {
+      sendCancelled: (id, reason) => this.#sendCancelled(id, reason),
+      onNoneLeft: () => this.#checkIdle(),
+    });
     this.#inbound = new InboundCalls(options, this.#maxInFlight, this.#makeInboundHost());
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
@@ -282,8 +285,7 @@ export class Connection {
   }
 
   #onResponse(response: JsonRpcResponse): void {
-    if (this.#pending.settle(response)) return this.#checkIdle();
-    if (this.#pending.forgetAbandoned(response.id)) return;
+    if (this.#pending.settle(response) || this.#pending.forgetAbandoned(response.id)) return;
     if (response.id === undefined || response.id === null) {
       if ('error' in response) this.#report(new RemoteError(response.error));
       return;

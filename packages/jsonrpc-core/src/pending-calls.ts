@@ -26,6 +26,8 @@ export interface PendingCallInit {
 export interface PendingCallsHost {
   /** Tells the peer to stop working on a request. */
   sendCancelled(id: number, reason: string | undefined): void;
+  /** No call waits any more: the last one was settled, in whichever way. */
+  onNoneLeft(): void;
 }
 
 /** How many ids of abandoned requests are remembered, so that their late answers are not taken for strangers. */
@@ -128,6 +130,7 @@ export class PendingCalls {
     if (!call) return undefined;
     this.#calls.delete(call.init.id);
     this.#release(call);
+    if (this.#calls.size === 0) this.#host.onNoneLeft();
     return call;
   }
 

@@ -194,6 +194,26 @@ describe('draining', () => {
     expect(peer.closes).toBe(1);
   });
 
+  it.each(['its time is over', 'its caller gives it up', 'it is answered by garbage', 'it cannot be sent'])(
+    'does not wait for a request any longer once %s',
+    async (end) => {
+      const clock = new FakeClock();
+      const controller = new AbortController();
+      const { connection, peer } = await connectToRawPeer({ clock });
+      const sent = defer<void>();
+      if (end === 'it cannot be sent') connection.transport.send = () => sent.promise;
+      const outcome = outcomeOf(connection.request('a', {}, { timeoutMs: 100, signal: controller.signal }));
+      const drained = connection.drain(60_000);
+      if (end === 'its time is over') clock.advance(100);
+      else if (end === 'its caller gives it up') controller.abort(new Error('enough'));
+      else if (end === 'it is answered by garbage') await peer.send({ jsonrpc: '2.0', id: 1, result: 7 });
+      else sent.reject(new Error('full'));
+      await drained;
+      expect(await outcome).toHaveProperty('error');
+      expect(clock.timerCount).toBe(0);
+    },
+  );
+
   it('aborts at the deadline what still runs', async () => {
     const clock = new FakeClock();
     let kept: InboundCall | undefined;
