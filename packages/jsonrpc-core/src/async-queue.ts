@@ -9,9 +9,9 @@ export interface AsyncQueueOptions {
    *
    * @default 1024
    */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
   /** Called once, when the reader leaves the loop or the queue is closed or fails: releases the source. */
-  readonly onEnd?: () => void;
+  readonly onEnd?: (() => void) | undefined;
 }
 
 interface Reader<T> {

@@ -44,7 +44,7 @@ export interface ConnectionOptions {
    *
    * @default true
    */
-  readonly answersMalformed?: boolean;
+  readonly answersMalformed?: boolean | undefined;
   /**
    * Whether requests may be answered now. A client of the modern era sends no responses: requests are then told to `onError`
    * and dropped.
@@ -58,29 +58,29 @@ export interface ConnectionOptions {
    *
    * @default 10_000
    */
-  readonly maxInFlight?: number;
+  readonly maxInFlight?: number | undefined;
   /**
    * How many messages a batch may hold. A longer one is refused as a whole with one -32600.
    *
    * @default 1_000
    */
-  readonly maxBatch?: number;
+  readonly maxBatch?: number | undefined;
   /**
    * How long a request waits for its answer, in milliseconds. `Infinity` waits as long as the connection lives.
    *
    * @default 60_000
    */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /**
    * How long a request waits however much progress is told, in milliseconds.
    *
    * @default 600_000
    */
-  readonly maxRequestTimeoutMs?: number;
+  readonly maxRequestTimeoutMs?: number | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** @default a logger that drops every line */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** How one request is sent. */

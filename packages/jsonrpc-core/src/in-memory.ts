@@ -17,15 +17,15 @@ export interface InMemoryOptions {
    *
    * @default 'reference'
    */
-  readonly passBy?: 'reference' | 'json';
+  readonly passBy?: 'reference' | 'json' | undefined;
   /**
    * How many messages may wait for a reader; beyond that `send` waits.
    *
    * @default 1024
    */
-  readonly maxQueued?: number;
+  readonly maxQueued?: number | undefined;
   /** What both ends are told of every message, for example who sent it. */
-  readonly info?: MessageInfo;
+  readonly info?: MessageInfo | undefined;
 }
 
 /** Makes two unstarted transports, each the other's peer. */

@@ -12,7 +12,7 @@ export interface ParseOptions {
    *
    * @default 128
    */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
 }
 
 const DEFAULT_MAX_DEPTH = 128;

@@ -5,20 +5,22 @@ import type { Logger, LogLevel } from './instruments.ts';
 import type { TransportFactory, Transport } from './transport.ts';
 import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
 
+/** Where lines go, and how they look. */
 export interface LoggingOptions {
+  /** Told every line. */
   readonly logger: Logger;
   /**
    * The level of a line about a message; errors are logged as `warning`.
    *
    * @default 'debug'
    */
-  readonly level?: LogLevel;
+  readonly level?: LogLevel | undefined;
   /**
    * The name of the transport in each line.
    *
    * @default 'transport'
    */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 /** Logs each message, exchange, error and the end of a transport. Payloads, which may hold secrets, are never logged. */

@@ -7,16 +7,18 @@ import { systemClock } from './system-clock.ts';
 import type { Transport, TransportFactory } from './transport.ts';
 import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
 
+/** What is counted with, and how it is labelled. */
 export interface MetricsOptions {
+  /** Told every count and duration. */
   readonly meter: Meter;
   /**
    * The value of the attribute `transport`.
    *
    * @default 'transport'
    */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** How many requests are timed at once; what goes beyond is counted only. */

@@ -10,35 +10,37 @@ import {
   type ExchangeTransport,
   isExchangeTransport,
   isLegacyOpener,
+  type LegacyOpener,
   type MessageInfo,
   type SendOptions,
   type Transport,
   type TransportFactory,
 } from './transport.ts';
 
+/** How a lost channel is opened again. */
 export interface ReconnectOptions {
   /**
    * The shortest wait before an attempt, in milliseconds. Less than 500 counts as 500.
    *
    * @default 500
    */
-  readonly minDelayMs?: number;
+  readonly minDelayMs?: number | undefined;
   /**
    * The longest wait before an attempt, in milliseconds.
    *
    * @default 30_000
    */
-  readonly maxDelayMs?: number;
+  readonly maxDelayMs?: number | undefined;
   /**
    * How many attempts in a row may bring no message from the peer before the transport gives up and closes.
    *
    * @default 10
    */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Gives a number from 0 up to 1 for the jitter. @default Math.random */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
 const MIN_DELAY_MS = 500;
@@ -58,7 +60,10 @@ export function withReconnect(factory: TransportFactory, options: ReconnectOptio
       (transport.current as Transport & ExchangeTransport).exchange(request, how);
     Object.assign(transport, { exchange });
   }
-  if (isLegacyOpener(first)) Object.assign(transport, { openLegacy: () => first.openLegacy() });
+  if (isLegacyOpener(first)) {
+    const openLegacy: LegacyOpener['openLegacy'] = () => (transport.current as Transport & LegacyOpener).openLegacy();
+    Object.assign(transport, { openLegacy });
+  }
   return transport;
 }
 
