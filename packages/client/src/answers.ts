@@ -26,6 +26,14 @@ export type AnswerHandler<Params, Answer> = (params: Params, context: AnswerCont
 export interface ElicitationHandlers {
   /** Shows a form, made from `requestedSchema`. Must let the user decline. */
   readonly form?: AnswerHandler<ElicitRequestFormParams, ElicitResult> | undefined;
+  /**
+   * Whether fields that an accepted form leaves out get the default that `requestedSchema` gives them. Leave it off where `form` shows
+   * the defaults itself: what its user cleared stays cleared.
+   *
+   * @default false
+   * @see 2025-11-25 client/elicitation#requested-schema
+   */
+  readonly fillsDefaults?: boolean | undefined;
   /** Shows the full URL and opens it only if the user agrees. Must not fetch it. Since 2025-11-25. */
   readonly url?: AnswerHandler<ElicitRequestURLParams, ElicitResult> | undefined;
 }
@@ -90,13 +98,14 @@ export class Answers {
   }
 
   setElicitation(given: NonNullable<AnswerOptions['elicitation']>): void {
-    const { form, url } = typeof given === 'function' ? { form: given, url: undefined } : given;
+    const { form, url, fillsDefaults }: ElicitationHandlers = typeof given === 'function' ? { form: given } : given;
     this.#declare('elicitation', { ...(form && { form: {} }), ...(url && { url: {} }) });
     this.set('elicitation/create', async (params, context) => {
       if (typeof params['message'] !== 'string') throw refuse('Invalid params: message must be a string');
       if (params['mode'] !== 'url') {
         if (!form) throw refuse('Form elicitation is not supported');
-        return withoutStrayContent(await form(params as ElicitRequestFormParams, context));
+        const answer = withoutStrayContent(await form(params as ElicitRequestFormParams, context));
+        return fillsDefaults === true ? withDefaults(answer, params['requestedSchema']) : answer;
       }
       if (!url) throw refuse('URL elicitation is not supported');
       const { content: _never, ...answer } = await url(params as ElicitRequestURLParams, context);
@@ -163,6 +172,16 @@ function withoutStrayContent(answer: ElicitResult): ElicitResult {
   if (answer.action === 'accept' || answer.content === undefined) return answer;
   const { content: _dropped, ...rest } = answer;
   return rest;
+}
+
+/** The fields that were left out, with the defaults of the form. */
+function withDefaults(answer: ElicitResult, schema: unknown): ElicitResult {
+  const fields = isJsonObject(schema) && isJsonObject(schema['properties']) ? Object.entries(schema['properties']) : [];
+  const defaults = fields.flatMap(([name, field]) =>
+    isJsonObject(field) && field['default'] !== undefined ? [[name, field['default']] as const] : [],
+  );
+  if (answer.action !== 'accept' || defaults.length === 0) return answer;
+  return { ...answer, content: { ...(Object.fromEntries(defaults) as ElicitResult['content']), ...answer.content } };
 }
 
 function assertFileRoot(root: Root): void {
