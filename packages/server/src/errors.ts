@@ -86,7 +86,7 @@ export class AskChangedError extends MortiseError {
   override readonly code: 'ERR_ASK_CHANGED' = 'ERR_ASK_CHANGED';
 }
 
-/** A request asked back more often than `requestState.maxRounds`, or with more questions at once than clients answer. */
+/** A request asked back as often as `requestState.maxRounds` lets it. */
 export class TooManyAsksError extends MortiseError {
   override readonly name: string = 'TooManyAsksError';
   override readonly code: 'ERR_TOO_MANY_ASKS' = 'ERR_TOO_MANY_ASKS';

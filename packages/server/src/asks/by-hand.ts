@@ -47,7 +47,7 @@ async function seal(call: RequestCall, asks: readonly Ask[], given: JsonObject[s
       throw new AskUnavailableError(`"${ask.method}" cannot be asked in ${revision.version}`);
     requireClientCapability(ask, revision, client.capabilities);
     const { method, params, key = '' } = ask;
-    asked.set(key, { method, params, keyedBy: 'hand', digest: digestAsk(method, params), text: describeAsk(method, params) });
+    asked.set(key, { method, params, source: 'by hand', digest: digestAsk(method, params), text: describeAsk(method, params) });
   }
   await run.steps.settled();
   run.steps.close();

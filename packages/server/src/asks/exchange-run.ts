@@ -81,7 +81,7 @@ export class ExchangeRun implements HandlerRun {
 
   /** Opens the state that came with the request, if one did. Rejects where it does not open. */
   open(): Promise<Round> {
-    return (this.#opening ??= withAsking(async ({ openRound }) => (this.#round = await openRound(this.#call, this))));
+    return (this.#opening ??= withAsking(({ openRound }) => openRound(this.#call, this)));
   }
 
   /** Takes up what earlier rounds did. */
@@ -108,6 +108,8 @@ export class ExchangeRun implements HandlerRun {
     if (revision.requests.get(ask.method)?.direction !== 'embedded')
       throw new AskUnavailableError(`"${ask.method}" cannot be sent in ${revision.version}: servers send no requests`);
     requireClientCapability(ask, revision, client.capabilities);
-    return (this.#round ?? (await this.open())).ask(ask);
+    // Those that wait for the opening stay in their order, and before all that are asked later.
+    this.#round ??= await this.open();
+    return this.#round.ask(ask);
   }
 }

@@ -56,7 +56,7 @@ function mergeAnswers({ answers, asked }: RoundState, responses: Readonly<Record
   for (const [key, about] of asked) {
     const answer = Object.hasOwn(responses, key) ? responses[key] : undefined;
     // A handler that asks by hand is given its answers for this round, and keeps what it needs.
-    if (answer !== undefined && about.keyedBy !== 'hand') merged.set(key, { ...about, answer });
+    if (answer !== undefined && about.source !== 'by hand') merged.set(key, { ...about, answer });
   }
   return merged;
 }

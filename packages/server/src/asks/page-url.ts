@@ -19,7 +19,8 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
  * @see 2026-07-28 client/elicitation#safe-url-handling
  */
 export function checkPageUrl(url: unknown): void {
-  const problem = typeof url === 'string' ? (checkUrl(url, { allowLoopback: true, allowPrivate: true }) ?? findCredential(url)) : 'URL is missing';
+  const problem =
+    typeof url === 'string' ? (checkUrl(url, { allowLoopback: true, allowPrivate: true }) ?? findCredential(url)) : 'URL is missing';
   if (problem !== undefined) throw new InvalidAskError(`A page to open must have a safe address: ${problem}`);
 }
 

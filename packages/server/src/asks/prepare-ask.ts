@@ -48,7 +48,8 @@ function preparePage(params: JsonObject, { revision }: AskSubject): JsonObject {
 }
 
 function requireMessage({ message }: JsonObject): void {
-  if (typeof message !== 'string' || message === '') throw new InvalidAskError('elicitation/create needs a "message" that says why it asks');
+  if (typeof message !== 'string' || message === '')
+    throw new InvalidAskError('elicitation/create needs a "message" that says why it asks');
 }
 
 /** A question inside a result that a handler wrote by hand. */

@@ -9,8 +9,8 @@ export interface Asked {
   readonly method: string;
   /** Of the method and the canonical parameters: an answer is given back to this question and to no other. */
   readonly digest: string;
-  /** Where the key comes from: the author, the digest, or a handler that returned its questions by hand. */
-  readonly keyedBy: 'author' | 'digest' | 'hand';
+  /** How it was asked. A `plain` one has no key of its author's, and every later run is expected to ask it again. */
+  readonly source: 'plain' | 'keyed' | 'in step' | 'by hand';
   /** The beginning of what was asked, for messages. */
   readonly text: string;
 }
@@ -80,12 +80,12 @@ interface WrittenState {
   readonly given?: JsonValue;
 }
 
-type AskedList = readonly [Asked['method'], Asked['digest'], Asked['keyedBy'], Asked['text']];
+type AskedList = readonly [Asked['method'], Asked['digest'], Asked['source'], Asked['text']];
 
-function toList({ method, digest, keyedBy, text }: Asked): AskedList {
-  return [method, digest, keyedBy, text];
+function toList({ method, digest, source, text }: Asked): AskedList {
+  return [method, digest, source, text];
 }
 
-function fromList([method, digest, keyedBy, text]: AskedList): Asked {
-  return { method, digest, keyedBy, text };
+function fromList([method, digest, source, text]: AskedList): Asked {
+  return { method, digest, source, text };
 }

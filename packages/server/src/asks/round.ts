@@ -14,6 +14,7 @@ import { sealRound } from './seal-round.ts';
 import type { Answered, Asked, RoundState } from './round-state.ts';
 import { passesOn, warnOnce } from './swallowed.ts';
 
+const DEFAULT_MAX_ROUNDS = 10;
 /** How many questions one result asks; clients answer no more. */
 const MAX_QUESTIONS = 100;
 /**
@@ -39,7 +40,7 @@ export class Round {
   readonly #pending = new Map<string, PendingAsk>();
   /** How often each key was used. */
   readonly #uses = new Map<string, number>();
-  /** The answered questions whose keys are digests and that this run has not asked yet. */
+  /** The plain questions that are answered and that this run has not asked yet. */
   readonly #unclaimed: Map<string, Answered>;
   #timer: ClockTimer | undefined;
   #isPatient = false;
@@ -53,7 +54,7 @@ export class Round {
     this.#call = call;
     this.#run = run;
     this.state = state;
-    this.#unclaimed = new Map([...state.answers].filter(([, { keyedBy }]) => keyedBy === 'digest'));
+    this.#unclaimed = new Map([...state.answers].filter(([, { source }]) => source === 'plain'));
   }
 
   /** Whether the questions went out. */
@@ -69,9 +70,9 @@ export class Round {
     const text = describeAsk(ask.method, params);
     const known = this.state.answers.get(key);
     if (known) return this.#answer(key, known, { digest, text });
-    if (this.#isSuspended || this.#refusal) return this.#rejectLater();
-    const refusal = this.#findRefusal();
-    if (refusal !== undefined) return this.#rejectLater(refusal);
+    // What is too much for one result is asked in the next.
+    if (this.#isSuspended || this.#refusal || this.#pending.size >= MAX_QUESTIONS) return this.#rejectLater();
+    if (this.#isLastRound) return this.#rejectLater(this.#tooManyRounds());
     return new Promise((_, reject) => {
       const onAbort = (): void => this.#drop(key, ask.signal?.reason);
       ask.signal?.addEventListener('abort', onAbort, { once: true });
@@ -79,8 +80,7 @@ export class Round {
         ask.signal?.removeEventListener('abort', onAbort);
         reject(reason as Error);
       };
-      const keyedBy = ask.key === undefined ? 'digest' : 'author';
-      this.#pending.set(key, { method: ask.method, params, digest, text, keyedBy, reject: settle });
+      this.#pending.set(key, { method: ask.method, params, digest, text, source: this.#sourceOf(ask), reject: settle });
       this.#timer ??= this.#gather();
     });
   }
@@ -94,11 +94,7 @@ export class Round {
 
   /** @throws {TooManyAsksError} The request asked back as often as it may. */
   requireRound(): void {
-    const { maxRounds = 10 } = this.#call.core.options.requestState ?? {};
-    if (this.state.round <= maxRounds) return;
-    throw new TooManyAsksError(
-      `${nameCall(this.#call)} asked back ${maxRounds} times: ask together what can be asked together, or raise requestState.maxRounds`,
-    );
+    if (this.#isLastRound) throw this.#tooManyRounds();
   }
 
   /** The result that asks, once the handler has settled and no step runs. @param outcome Undefined for a handler that goes on. */
@@ -115,20 +111,27 @@ export class Round {
     return uses === 1 ? key : `${key}#${uses}`;
   }
 
+  /** A question inside a step is not asked again once the step is remembered. */
+  #sourceOf({ key }: Ask): Asked['source'] {
+    if (key !== undefined) return 'keyed';
+    return this.#run.steps.isRunning ? 'in step' : 'plain';
+  }
+
   #answer(key: string, known: Answered, now: { readonly digest: string; readonly text: string }): Promise<JsonObject> {
     if (known.digest !== now.digest) return this.#rejectLater(this.#changed(known.text, now.text));
     if (this.#unclaimed.delete(key) && this.#unclaimed.size === 0 && this.#isPatient) this.#restartGathering();
     return Promise.resolve(structuredClone(known.answer));
   }
 
-  #findRefusal(): Error | undefined {
-    try {
-      this.requireRound();
-    } catch (error) {
-      return error as Error;
-    }
-    if (this.#pending.size < MAX_QUESTIONS) return undefined;
-    return new TooManyAsksError(`${nameCall(this.#call)} asked more than ${MAX_QUESTIONS} questions at once: ask some of them later`);
+  /** In this one the client can no longer be asked. */
+  get #isLastRound(): boolean {
+    return this.state.round > (this.#call.core.options.requestState?.maxRounds ?? DEFAULT_MAX_ROUNDS);
+  }
+
+  #tooManyRounds(): TooManyAsksError {
+    return new TooManyAsksError(
+      `${nameCall(this.#call)} asked back ${this.state.round - 1} times: ask together what can be asked together, or raise requestState.maxRounds`,
+    );
   }
 
   #changed(before: string, now: string): AskChangedError {
@@ -172,7 +175,7 @@ export class Round {
     if (this.#pending.size === 0) return;
     if (this.#call.isOver) return this.#rejectAll(this.#call.signal.reason ?? new Suspended('The call is over'));
     const [unclaimed] = this.#unclaimed.values();
-    const strange = [...this.#pending].find(([key, { keyedBy }]) => keyedBy === 'digest' && !this.state.asked.has(key));
+    const strange = [...this.#pending].find(([key, { source }]) => source === 'plain' && !this.state.asked.has(key));
     if (!unclaimed || !strange) return this.#suspend();
     this.#isPatient = true;
     this.#timer = this.#call.core.clock.schedule(

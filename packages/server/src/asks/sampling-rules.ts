@@ -62,8 +62,10 @@ function checkMessage(
 ): string | undefined {
   const results = blocks.filter(({ type }) => type === 'tool_result');
   if (results.length > 0 && role !== 'user') return 'has a tool_result, which only a user message may have';
-  if (results.length > 0 && results.length < blocks.length) return 'mixes tool_result with other content: give the results a message of their own';
-  if (role !== 'assistant' && blocks.some(({ type }) => type === 'tool_use')) return 'has a tool_use, which only an assistant message may have';
+  if (results.length > 0 && results.length < blocks.length)
+    return 'mixes tool_result with other content: give the results a message of their own';
+  if (role !== 'assistant' && blocks.some(({ type }) => type === 'tool_use'))
+    return 'has a tool_use, which only an assistant message may have';
   const unknown = results.find(({ toolUseId }) => !known.has(toolUseId));
   if (unknown) return `answers the tool use "${unknown.toolUseId}", which no message before it has`;
   const answered = new Set(results.map(({ toolUseId }) => toolUseId));

@@ -36,6 +36,10 @@ export class Steps {
     return structuredClone(value[0]) as T;
   }
 
+  get isRunning(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** Resolves when no step runs, those included that begin meanwhile. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running.values());
@@ -48,7 +52,10 @@ export class Steps {
 
   #start(key: string, fn: StepFn<JsonValue>): Promise<StepValue> {
     if (this.#isClosed) return Promise.reject(new Suspended(`Step "${key}" did not begin: this round is over, it begins in the next`));
-    const running = this.#run(key, fn).finally(() => this.#running.delete(key));
+    // Begins a turn later, when it counts as running.
+    const running = Promise.resolve()
+      .then(() => this.#run(key, fn))
+      .finally(() => this.#running.delete(key));
     this.#running.set(key, running);
     return running;
   }
