@@ -43,8 +43,8 @@ export class ChannelLink implements Link {
     this.#connection = new Connection(transport, {
       clock,
       logger,
-      ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
-      ...(maxRequestTimeoutMs !== undefined && { maxRequestTimeoutMs }),
+      requestTimeoutMs,
+      maxRequestTimeoutMs,
       onRequest: (request, call) => this.host.onRequest?.(request, call),
       isAnswering: () => this.host.onRequest !== undefined,
       isBatchingOn: () => this.host.isBatchingOn,

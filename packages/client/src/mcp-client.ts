@@ -40,7 +40,7 @@ import type { ClientTransportSource } from './transport-source.ts';
 /** How a list is read through. */
 export interface PagesOptions extends CallOptions, PageLimits {}
 
-/** Each list: its method, and the key of its items. */
+/** Each list by the key of its items, with its method. */
 const LISTS = {
   tools: 'tools/list',
   prompts: 'prompts/list',
@@ -207,7 +207,7 @@ export class McpClient extends Client {
   }
 
   /**
-   * Completes an argument of a prompt or of a resource template. See `createCompleter` for a user who types.
+   * Completes an argument of a prompt or of a resource template. See `completer` for a user who types.
    *
    * @see 2026-07-28 server/utilities/completion
    */

@@ -275,9 +275,65 @@ describe('an exchange', () => {
     clock.advance(1);
     await expect(call).rejects.toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 250 });
     expect(signals[0]?.aborted).toBe(true);
-    await expect(client.callTool('x', {}, { timeoutMs: 0 })).rejects.toThrow('timeoutMs must be a number above 0');
+    await expect(client.callTool('x', {}, { timeoutMs: -1 })).rejects.toThrow('timeoutMs and maxTimeoutMs must be 0 or more');
     await client.close();
     expect(clock.running).toBe(0);
+  });
+
+  it.each([
+    { options: { timeoutMs: Infinity, maxTimeoutMs: 250 }, client: {}, boundMs: 250 },
+    { options: { timeoutMs: 200 }, client: { maxRequestTimeoutMs: 250 }, boundMs: 250 },
+  ])('that reaches its hard bound says which: %j', async ({ options, client: clientOptions, boundMs }) => {
+    const clock = new FakeClock();
+    clock.advance(10_000);
+    let tell: () => void = () => undefined;
+    const http = modern({
+      'tools/call': ({ id }, { onMessage }) => {
+        tell = () => onMessage?.({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress: 1 } });
+        return new Promise(() => undefined);
+      },
+    });
+    const client = await connect(http, { clock, ...clientOptions });
+    let isOver = false;
+    const call = client.callTool('x', {}, { onProgress: () => undefined, ...options }).finally(() => (isOver = true));
+    call.catch(() => undefined);
+    clock.advance(150);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isOver).toBe(false);
+    tell();
+    clock.advance(100);
+    await expect(call).rejects.toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: boundMs });
+  });
+
+  it('may share its signal with many others: one listener serves them all', async () => {
+    const http = modern({ 'tools/call': () => new Promise(() => undefined) });
+    const client = await connect(http);
+    const controller = new AbortController();
+    let listeners = 0;
+    const add = controller.signal.addEventListener.bind(controller.signal);
+    controller.signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners++;
+      add(...args);
+    };
+    const calls = Array.from({ length: 20 }, () => client.callTool('x', {}, { signal: controller.signal }));
+    const reason = new Error('enough');
+    const outcomes = Promise.allSettled(calls);
+    controller.abort(reason);
+    for (const outcome of await outcomes) expect(outcome).toEqual({ status: 'rejected', reason });
+    expect(listeners).toBe(1);
+  });
+
+  it('reports an async callback of progress that fails', async () => {
+    const errors: Error[] = [];
+    const http = modern({
+      'tools/call': ({ id }, { onMessage }) => {
+        onMessage?.({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: id, progress: 1 } });
+        return complete(NEWEST, { content: [] }) as JsonObject;
+      },
+    });
+    const client = await connect(http, { onError: (error) => errors.push(error) });
+    await client.callTool('x', {}, { onProgress: () => Promise.reject(new Error('too late')) as unknown as undefined });
+    expect(errors.map(({ message }) => message)).toEqual(['too late']);
   });
 
   it('makes no signal where nobody asks for one', async () => {

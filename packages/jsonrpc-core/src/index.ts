@@ -71,6 +71,7 @@ export { toWireError } from './to-wire-error.ts';
 export { copyObject, type MutableJsonObject } from './copy-object.ts';
 export { resolvedPromise } from './resolved-promise.ts';
 export { AsyncQueue, type AsyncQueueOptions } from './async-queue.ts';
+export { SignalWatch } from './signal-watch.ts';
 export { abortable, type LinkedSignal, linkSignals, withTimeout } from './signals.ts';
 export { silentLogger, systemClock } from './system-clock.ts';
 export type { Clock, ClockTimer, Logger, LogLevel, Meter } from './instruments.ts';

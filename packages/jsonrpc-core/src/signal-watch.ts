@@ -5,6 +5,7 @@ interface Group<T> {
   readonly listener: () => void;
 }
 
+/** The items that wait under abort signals, of which many may share one. */
 export class SignalWatch<T> {
   readonly #onAbort: (item: T, reason: unknown) => void;
   readonly #groups = new Map<AbortSignal, Group<T>>();
