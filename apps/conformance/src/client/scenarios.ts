@@ -5,6 +5,9 @@ import type { McpClient } from '@mortise/client';
 import { z } from 'zod';
 import { type Scenario, withClient } from './scenario.ts';
 
+/** A server that declares nothing is only connected to. */
+const connect = withClient(async () => undefined);
+
 const listTools = withClient(async (client) => {
   await client.listTools();
 });
@@ -17,7 +20,7 @@ const accepting = (content: Record<string, string | number | boolean>) => ({
 const headerCalls = z.object({ toolCalls: z.array(z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })) });
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
-  initialize: listTools,
+  initialize: connect,
   'json-schema-ref-no-deref': listTools,
 
   tools_call: withClient(async (client) => {
@@ -35,9 +38,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     await client.callTool('test_reconnection');
   }),
 
+  // Its server declares nothing that could be listed; asking it again sends a second request that is judged.
   'request-metadata': withClient(
     async (client) => {
-      await client.listTools();
+      await client.discover();
     },
     {
       ...accepting({}),

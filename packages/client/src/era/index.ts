@@ -216,16 +216,20 @@ export class SessionOpener {
     return probe(link, revision, this.#settings, { signal: this.#signal, timeoutMs });
   }
 
-  /** Asks in one modern version after the other, as long as the server names another one that was not tried. */
+  /**
+   * Asks in one modern version after the other, as long as the server names another one that was not tried. One that refuses the first
+   * version and names none but that one contradicts itself, and is taken at its later word: it is asked a second time.
+   */
   async #ask(ask: (revision: Revision) => Promise<Finding>): Promise<Finding> {
     let untried = this.#modern;
     let next = untried[0];
     let finding: Finding = { kind: 'legacy', error: undefined };
-    while (next) {
+    for (let asks = 1; next; asks += 1) {
       const asked = next;
       finding = await ask(asked);
       untried = untried.filter((revision) => revision !== asked);
-      next = finding.kind === 'refused' && finding.supported ? chooseModern(finding.supported, untried) : undefined;
+      const supported = (finding.kind === 'refused' && finding.supported) || [];
+      next = chooseModern(supported, untried) ?? (asks === 1 ? chooseModern(supported, [asked]) : undefined);
     }
     if (finding.kind === 'failed') throw finding.error;
     return finding;

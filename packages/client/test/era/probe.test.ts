@@ -84,6 +84,21 @@ describe('a channel', () => {
     await client.close();
   });
 
+  it('[VERS-004] that refuses the only common version and names it is asked once more in it, and no third time', async () => {
+    let refusals = 1;
+    const discover = modernScript()['server/discover'];
+    const server = new ScriptedServer({
+      'server/discover': (request, self) => (refusals-- > 0 || !discover ? unsupported([NEWEST.version]) : discover(request, self)),
+    });
+    const client = await McpClient.connect(server.factory, info);
+    expect(client.protocolVersion).toBe(NEWEST.version);
+    await client.close();
+    refusals = Infinity;
+    const stubborn = McpClient.connect(server.factory, info, { era: 'modern' });
+    await expect(stubborn).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_VERSION', supported: [NEWEST.version] });
+    expect(server.methods).toEqual(['server/discover', 'server/discover', 'server/discover', 'server/discover']);
+  });
+
   it('[VERS-004] that refuses every version is asked once in each and then given up with both lists', async () => {
     const server = new ScriptedServer({
       'server/discover': (request) => unsupported([next.version, NEWEST.version], String(versionOf(request.params))),
