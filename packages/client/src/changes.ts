@@ -128,7 +128,9 @@ export class Changes {
       try {
         while (isStale) {
           isStale = false;
-          handler(await this.#host.readAll(list));
+          const outcome: unknown = handler(await this.#host.readAll(list));
+          // Not waited for: a slow callback must not keep later changes back.
+          if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#host.report(error));
         }
       } catch (error) {
         this.#host.report(error);

@@ -215,8 +215,9 @@ export class Client {
   use(middleware: ClientMiddleware): this;
   use(method: string, middleware: ClientMiddleware): this;
   use(first: string | ClientMiddleware, second?: ClientMiddleware): this {
-    if (typeof first === 'function') this.#outer.push({ method: undefined, run: first });
-    else if (second) this.#outer.push({ method: first, run: second });
+    const [method, run] = typeof first === 'string' ? [first, second] : [undefined, first];
+    if (!run) throw new TypeError(`use("${String(method)}") needs a middleware`);
+    this.#outer.push({ method, run });
     this.#middleware = [...this.#outer, ...this.#inner];
     return this;
   }
@@ -387,9 +388,11 @@ export class Client {
     return abortable(this.#connector.replace(session), options?.signal);
   }
 
-  #attempt(fn: () => void): void {
+  /** Runs a callback of the program. One that is async may fail later, which must not go unhandled. */
+  #attempt(fn: () => unknown): void {
     try {
-      fn();
+      const outcome = fn();
+      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.report(error));
     } catch (error) {
       this.report(error);
     }

@@ -185,7 +185,7 @@ export class McpClient extends Client {
    * @see 2026-07-28 server/resources#reading-resources
    */
   async readResource(resource: string | URL | ReadResourceRequestParams, options?: CallOptions): Promise<ReadResourceResult> {
-    const params = typeof resource === 'string' || resource instanceof URL ? { uri: String(resource) } : resource;
+    const params = typeof resource === 'string' || resource instanceof URL ? { uri: toUri(resource) } : resource;
     const result = await this.request('resources/read', params, options);
     return withArray('resources/read', 'contents', result);
   }
@@ -238,7 +238,7 @@ export class McpClient extends Client {
   /** Is told when a resource changed that `subscribeResource` asked for, or one below it. @returns Ends it. */
   onResourceUpdated(handler: (params: ResourceUpdatedNotificationParams) => void): () => void {
     return this.onNotification('notifications/resources/updated', (params) => {
-      if (typeof params['uri'] === 'string') handler(params as ResourceUpdatedNotificationParams);
+      if (typeof params['uri'] === 'string') return handler(params as ResourceUpdatedNotificationParams);
     });
   }
 
@@ -247,8 +247,8 @@ export class McpClient extends Client {
    *
    * @throws {MissingCapabilityError} The server tells of no updates, or not of this one.
    */
-  async subscribeResource(resource: string | { readonly uri: string }): Promise<void> {
-    const uri = typeof resource === 'string' ? resource : resource.uri;
+  async subscribeResource(resource: string | URL | { readonly uri: string }): Promise<void> {
+    const uri = toUri(resource);
     if (await this.#changes.subscribe(uri)) return;
     throw new MissingCapabilityError(`the server does not tell of updates of ${uri}: "resources.subscribe" is missing`, 'server', [
       'resources.subscribe',
@@ -256,8 +256,8 @@ export class McpClient extends Client {
   }
 
   /** Takes `subscribeResource` back. */
-  unsubscribeResource(resource: string | { readonly uri: string }): Promise<void> {
-    this.#changes.unsubscribe(typeof resource === 'string' ? resource : resource.uri);
+  unsubscribeResource(resource: string | URL | { readonly uri: string }): Promise<void> {
+    this.#changes.unsubscribe(toUri(resource));
     return Promise.resolve();
   }
 
@@ -384,6 +384,10 @@ function toToolResult(result: CallToolResult): CallToolResult {
   if (Array.isArray(content)) return result;
   if (content === undefined) return { ...result, content: [] };
   throw malformed('tools/call', 'content');
+}
+
+function toUri(resource: string | URL | { readonly uri: string }): string {
+  return typeof resource === 'string' || resource instanceof URL ? String(resource) : resource.uri;
 }
 
 function withArray<T extends JsonObject>(method: string, key: string, result: T): T {

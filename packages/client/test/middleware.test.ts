@@ -41,6 +41,7 @@ describe.each(REVISIONS)('middleware in $version', (revision) => {
       });
     await client.callTool('x');
     await client.listTools();
+    expect(() => client.use('tools/call', undefined as never)).toThrow('use("tools/call") needs a middleware');
     expect(order).toEqual([
       'outer tools/call x',
       `inner ${revision.version} ${revision.era} scripted`,

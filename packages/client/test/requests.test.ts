@@ -486,3 +486,20 @@ it('the low-level client sends and hears by method', async () => {
     { jsonrpc: '2.0', method: 'x.example/event', params: { n: 2 } },
   ]);
 });
+
+it('reports what callbacks throw, at once or later, and goes on', async () => {
+  const server = new ScriptedServer(scriptOf(NEWEST_LEGACY, everything(NEWEST_LEGACY)));
+  const errors: string[] = [];
+  const client = new McpClient(info, { onError: ({ message }) => errors.push(message) });
+  open.push(client);
+  await client.connect(server.factory);
+  client.onAnyNotification(() => {
+    throw new Error('thrown');
+  });
+  client.onNotification('x.example/event', () => Promise.reject(new Error('rejected')));
+  client.onToolsChanged(() => Promise.reject(new Error('refreshed')), { autoRefresh: true });
+  await server.notify('x.example/event', {});
+  await server.notify('notifications/tools/list_changed', {});
+  await client.listTools();
+  await expect.poll(() => errors).toEqual(['thrown', 'rejected', 'thrown', 'refreshed']);
+});
