@@ -6,6 +6,7 @@
  * A3  Calls at once share one sign-in or refresh.
  */
 
+/** What a server said when it refused a request. */
 export interface Challenge {
   readonly status: number;
   readonly url: string;
@@ -14,6 +15,7 @@ export interface Challenge {
   readonly attempt: number;
 }
 
+/** Gives requests their authorization. A1 to A3 above. */
 export interface Authorizer {
   headers(
     request: { readonly method: string; readonly url: string },

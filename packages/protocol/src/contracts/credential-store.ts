@@ -7,6 +7,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
+/** Keeps credentials and tokens by issuer and key. C1 above. */
 export interface CredentialStore {
   get(issuer: string, key: string): Promise<JsonObject | undefined>;
   put(issuer: string, key: string, value: JsonObject): Promise<void>;
@@ -25,6 +26,7 @@ export interface TaskHandleStore {
   list(server: string): Promise<readonly TaskHandleRecord[]>;
 }
 
+/** One task of a client, as it is kept. */
 export interface TaskHandleRecord {
   /** What names the server: its URL, or its command line. */
   readonly server: string;

@@ -8,12 +8,14 @@
 
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
 
+/** One event of a stream, as it is replayed. */
 export interface StoredEvent {
   readonly id: string;
   /** Absent for a priming event. */
   readonly message?: JsonRpcMessage;
 }
 
+/** Keeps the events of streams. V1 to V3 above. */
 export interface EventStore {
   /** @returns The event's id. */
   append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string>;

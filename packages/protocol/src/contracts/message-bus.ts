@@ -20,6 +20,7 @@ export interface BusMessage {
   readonly payload?: JsonValue;
 }
 
+/** Carries events. B1 to B5 above. */
 export interface MessageBus {
   publish(message: BusMessage): Promise<void>;
   /** Returns the function that ends the subscription. */

@@ -10,6 +10,7 @@
 import type { SessionState } from './mcp-endpoint.ts';
 import type { Principal } from './principal.ts';
 
+/** One session, as it is kept. */
 export interface SessionRecord {
   readonly id: string;
   readonly principal: Principal;
@@ -19,6 +20,7 @@ export interface SessionRecord {
   readonly expiresAtMs: number;
 }
 
+/** Keeps sessions by compare-and-set. S1 to S4 above. */
 export interface SessionStore {
   get(id: string): Promise<SessionRecord | undefined>;
   /** @returns false when another write came first. */
@@ -26,5 +28,6 @@ export interface SessionStore {
   /** Moves the expiry on without touching the rest. @returns false when there is no such session. */
   touch(id: string, expiresAtMs: number): Promise<boolean>;
   delete(id: string): Promise<void>;
+  /** @returns How many were deleted. */
   deleteExpired(nowMs: number): Promise<number>;
 }

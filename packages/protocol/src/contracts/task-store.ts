@@ -14,6 +14,7 @@ import type { JsonObject, JsonRpcErrorObject, JsonValue } from '@mortise/jsonrpc
 import type { ToolCallRecord } from './extension.ts';
 import type { Principal } from './principal.ts';
 
+/** The state of a task; the last three are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
 /** A question that a task waits for. */
@@ -25,6 +26,7 @@ export interface TaskAsk {
   readonly answer?: JsonObject;
 }
 
+/** One task, as it is kept. */
 export interface TaskRecord {
   readonly id: string;
   readonly principal: Principal;
@@ -51,11 +53,13 @@ export interface TaskRecord {
   readonly data?: JsonObject;
 }
 
+/** One page of tasks. */
 export interface TaskPage {
   readonly tasks: readonly TaskRecord[];
   readonly nextCursor?: string;
 }
 
+/** Keeps tasks by compare-and-set, with leases. K1 to K7 above. */
 export interface TaskStore {
   create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord>;
   get(id: string): Promise<TaskRecord | undefined>;

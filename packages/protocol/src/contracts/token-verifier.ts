@@ -8,6 +8,7 @@
 
 import type { AuthInfo } from './principal.ts';
 
+/** A token, and the request that it came with, to which it may be bound. */
 export interface TokenRequest {
   /** `Bearer` or `DPoP`; undefined with no `Authorization` header. */
   readonly scheme: string | undefined;
@@ -17,6 +18,7 @@ export interface TokenRequest {
   header(name: string): string | undefined;
 }
 
+/** Says whom a token speaks for. N1 and N2 above. */
 export interface TokenVerifier {
   verify(request: TokenRequest, options: { readonly signal: AbortSignal }): Promise<AuthInfo>;
 }

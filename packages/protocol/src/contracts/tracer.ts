@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
+/** One span of a trace. */
 export interface Span {
   setAttribute(name: string, value: string | number | boolean): void;
   recordError(error: unknown): void;
@@ -10,6 +11,7 @@ export interface Span {
   inject(): JsonObject;
 }
 
+/** Opens spans. */
 export interface Tracer {
   /** @param parent The `_meta` that a peer sent, whose trace context is continued. */
   startSpan(name: string, kind: 'client' | 'server', parent?: JsonObject): Span;

@@ -23,6 +23,7 @@ export interface ClientCapabilities extends JsonObject {
   readonly extensions?: ExtensionSettings | undefined;
 }
 
+/** What a client does with roots. */
 export interface RootsCapability extends JsonObject {
   /** @until 2025-11-25 */
   readonly listChanged?: boolean | undefined;
@@ -40,21 +41,25 @@ export interface ElicitationCapability extends JsonObject {
   readonly url?: JsonObject | undefined;
 }
 
+/** What a client does with tasks. @until 2025-11-25 */
 export interface ClientTasksCapability extends JsonObject {
   readonly list?: JsonObject | undefined;
   readonly cancel?: JsonObject | undefined;
   readonly requests?: ClientTaskRequests | undefined;
 }
 
+/** Which requests to the client may become tasks. @until 2025-11-25 */
 export interface ClientTaskRequests extends JsonObject {
   readonly sampling?: SamplingTaskRequests | undefined;
   readonly elicitation?: ElicitationTaskRequests | undefined;
 }
 
+/** The requests of sampling that may. @until 2025-11-25 */
 export interface SamplingTaskRequests extends JsonObject {
   readonly createMessage?: JsonObject | undefined;
 }
 
+/** The requests of elicitation that may. @until 2025-11-25 */
 export interface ElicitationTaskRequests extends JsonObject {
   readonly create?: JsonObject | undefined;
 }
@@ -78,24 +83,29 @@ export interface ServerCapabilities extends JsonObject {
   readonly extensions?: ExtensionSettings | undefined;
 }
 
+/** A feature with a list: whether its changes are told. */
 export interface ListCapability extends JsonObject {
   readonly listChanged?: boolean | undefined;
 }
 
+/** What a server does with resources; `subscribe`: whether updates of one are told. */
 export interface ResourcesCapability extends ListCapability {
   readonly subscribe?: boolean | undefined;
 }
 
+/** What a server does with tasks. @until 2025-11-25 */
 export interface ServerTasksCapability extends JsonObject {
   readonly list?: JsonObject | undefined;
   readonly cancel?: JsonObject | undefined;
   readonly requests?: ServerTaskRequests | undefined;
 }
 
+/** Which requests to the server may become tasks. @until 2025-11-25 */
 export interface ServerTaskRequests extends JsonObject {
   readonly tools?: ToolTaskRequests | undefined;
 }
 
+/** The requests of tools that may. @until 2025-11-25 */
 export interface ToolTaskRequests extends JsonObject {
   readonly call?: JsonObject | undefined;
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { BaseMetadata } from './implementation.ts';
 import type { RequestParams, Result } from './meta.ts';
 
+/** Names the prompt whose argument is being completed. */
 export interface PromptReference extends BaseMetadata {
   readonly type: 'ref/prompt';
 }
@@ -49,6 +50,7 @@ export interface Completion extends JsonObject {
   readonly hasMore?: boolean | undefined;
 }
 
+/** The result of `completion/complete`. */
 export interface CompleteResult extends Result {
   readonly completion: Completion;
 }

@@ -24,11 +24,13 @@ export interface BlockBase extends JsonObject {
   readonly _meta?: MetaObject | undefined;
 }
 
+/** A block of text. */
 export interface TextContent extends BlockBase {
   readonly type: 'text';
   readonly text: string;
 }
 
+/** A picture. */
 export interface ImageContent extends BlockBase {
   readonly type: 'image';
   /** Base64. */

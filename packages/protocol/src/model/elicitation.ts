@@ -10,6 +10,7 @@ export interface FieldBase extends JsonObject {
   readonly description?: string | undefined;
 }
 
+/** A field for text. */
 export interface StringSchema extends FieldBase {
   readonly type: 'string';
   readonly minLength?: number | undefined;
@@ -19,6 +20,7 @@ export interface StringSchema extends FieldBase {
   readonly default?: string | undefined;
 }
 
+/** A field for a number. */
 export interface NumberSchema extends FieldBase {
   readonly type: 'number' | 'integer';
   readonly minimum?: number | undefined;
@@ -27,6 +29,7 @@ export interface NumberSchema extends FieldBase {
   readonly default?: number | undefined;
 }
 
+/** A field for yes or no. */
 export interface BooleanSchema extends FieldBase {
   readonly type: 'boolean';
   readonly default?: boolean | undefined;
@@ -38,6 +41,7 @@ export interface EnumOption extends JsonObject {
   readonly title: string;
 }
 
+/** A choice of one value, shown as it is. */
 export interface UntitledSingleSelectEnumSchema extends FieldBase {
   readonly type: 'string';
   readonly enum: readonly string[];
@@ -51,6 +55,7 @@ export interface TitledSingleSelectEnumSchema extends FieldBase {
   readonly default?: string | undefined;
 }
 
+/** A choice of one. */
 export type SingleSelectEnumSchema = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema;
 
 /** Since 2025-11-25. */
@@ -82,6 +87,7 @@ export interface TitledEnumItems extends JsonObject {
   readonly anyOf: readonly EnumOption[];
 }
 
+/** A choice of several. Since 2025-11-25. */
 export type MultiSelectEnumSchema = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema;
 
 /** @deprecated since 2025-11-25: use `oneOf` with titles. Still read from, and written for, 2025-06-18. */
@@ -93,6 +99,7 @@ export interface LegacyTitledEnumSchema extends FieldBase {
   readonly default?: string | undefined;
 }
 
+/** Any field for a choice. */
 export type EnumSchema = SingleSelectEnumSchema | MultiSelectEnumSchema | LegacyTitledEnumSchema;
 
 /** One field of a form. Fields do not nest. */
@@ -134,6 +141,7 @@ export interface ElicitRequestURLParams extends RequestParams {
   readonly task?: TaskMetadata | undefined;
 }
 
+/** Params of `elicitation/create`: a form, or since 2025-11-25 a page to open. */
 export type ElicitRequestParams = ElicitRequestFormParams | ElicitRequestURLParams;
 
 /** What a user put in a form. Arrays since 2025-11-25. */

@@ -10,6 +10,7 @@ import type { RequestParams, Result } from './meta.ts';
 import type { ListRootsRequestParams, ListRootsResult } from './roots.ts';
 import type { CreateMessageRequestParams, CreateMessageResult } from './sampling.ts';
 
+/** Asks the user, by a form or a page. */
 export interface ElicitRequest extends JsonObject {
   readonly method: 'elicitation/create';
   readonly params: ElicitRequestParams;

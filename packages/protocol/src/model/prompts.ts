@@ -9,6 +9,7 @@ import type { InputResponseRequestParams } from './input-required.ts';
 import type { MetaObject, Result } from './meta.ts';
 import type { PaginatedResult } from './pagination.ts';
 
+/** One argument of a prompt; its value is a string. */
 export interface PromptArgument extends BaseMetadata {
   readonly description?: string | undefined;
   /** @default false */
@@ -26,10 +27,12 @@ export interface Prompt extends BaseMetadata, Icons {
   readonly _meta?: MetaObject | undefined;
 }
 
+/** One page of `prompts/list`. */
 export interface ListPromptsResult extends PaginatedResult, CacheableResult {
   readonly prompts: readonly Prompt[];
 }
 
+/** Params of `prompts/get`. */
 export interface GetPromptRequestParams extends InputResponseRequestParams {
   readonly name: string;
   readonly arguments?: Readonly<Record<string, string>> | undefined;
@@ -41,6 +44,7 @@ export interface PromptMessage extends JsonObject {
   readonly content: ContentBlock;
 }
 
+/** The result of `prompts/get`. */
 export interface GetPromptResult extends Result {
   readonly description?: string | undefined;
   readonly messages: readonly PromptMessage[];

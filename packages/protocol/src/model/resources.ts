@@ -42,29 +42,35 @@ export interface ResourceContents extends JsonObject {
   readonly _meta?: MetaObject | undefined;
 }
 
+/** The text that a resource holds. */
 export interface TextResourceContents extends ResourceContents {
   readonly text: string;
   readonly blob?: undefined;
 }
 
+/** The bytes that a resource holds. */
 export interface BlobResourceContents extends ResourceContents {
   /** Base64. */
   readonly blob: string;
   readonly text?: undefined;
 }
 
+/** One page of `resources/list`. */
 export interface ListResourcesResult extends PaginatedResult, CacheableResult {
   readonly resources: readonly Resource[];
 }
 
+/** One page of `resources/templates/list`. */
 export interface ListResourceTemplatesResult extends PaginatedResult, CacheableResult {
   readonly resourceTemplates: readonly ResourceTemplate[];
 }
 
+/** Params of `resources/read`. */
 export interface ReadResourceRequestParams extends InputResponseRequestParams {
   readonly uri: string;
 }
 
+/** The result of `resources/read`. */
 export interface ReadResourceResult extends CacheableResult {
   /** Never empty for a resource that does not exist: that is an error. */
   readonly contents: readonly (TextResourceContents | BlobResourceContents)[];
@@ -75,6 +81,7 @@ export interface SubscribeRequestParams extends RequestParams {
   readonly uri: string;
 }
 
+/** Params of `notifications/resources/updated`. */
 export interface ResourceUpdatedNotificationParams extends NotificationParams {
   /** The resource that was subscribed to, or one below it. */
   readonly uri: string;

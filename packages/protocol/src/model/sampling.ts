@@ -21,6 +21,7 @@ export interface SamplingMessage extends JsonObject {
   readonly _meta?: MetaObject | undefined;
 }
 
+/** What model the server would like. */
 export interface ModelHint extends JsonObject {
   /** Part of a model's name, such as `sonnet`. */
   readonly name?: string | undefined;

@@ -16,6 +16,7 @@ export interface SubscriptionFilter extends JsonObject {
   readonly resourceSubscriptions?: readonly string[] | undefined;
 }
 
+/** Params of `subscriptions/listen`. */
 export interface SubscriptionsListenRequestParams extends RequestParams {
   readonly notifications: SubscriptionFilter;
 }
@@ -25,6 +26,7 @@ export interface SubscriptionsListenResult extends Result {
   readonly _meta: SubscriptionsListenResultMeta;
 }
 
+/** Says which subscription has ended. */
 export interface SubscriptionsListenResultMeta extends ResultMeta {
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId;
 }

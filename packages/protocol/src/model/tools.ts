@@ -50,10 +50,12 @@ export interface Tool extends BaseMetadata, Icons {
   readonly _meta?: MetaObject | undefined;
 }
 
+/** One page of `tools/list`. */
 export interface ListToolsResult extends PaginatedResult, CacheableResult {
   readonly tools: readonly Tool[];
 }
 
+/** Params of `tools/call`. */
 export interface CallToolRequestParams extends InputResponseRequestParams {
   readonly name: string;
   readonly arguments?: JsonObject | undefined;
