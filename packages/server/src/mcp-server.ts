@@ -35,7 +35,7 @@ import { Resources } from './registry/resources.ts';
 import { type ToolFn, Tools } from './registry/tools.ts';
 import type { ResourceTemplate } from './resource-template.ts';
 import type { ObjectSchema } from './schema/infer.ts';
-import { type CloseOptions, connectTo, Server } from './server.ts';
+import { type CloseOptions, connectTo, partsOf, Server } from './server.ts';
 import type { ServerCore } from './server-core.ts';
 import type { ToolHandler, ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
 
@@ -75,11 +75,12 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
 
   constructor(info: Implementation, options: McpServerOptions<App, ToolValues> = {}) {
     this.server = new Server<App>(info, options);
-    this.#core = Server.coreOf(this.server as Server<never>);
+    const { core, setTools } = partsOf(this.server as Server<never>);
+    this.#core = core;
     this.#tools = new Tools(this.#core);
     this.#resources = new Resources(this.#core, () => this.#serveCompletions());
     this.#prompts = new Prompts(this.#core, () => this.#serveCompletions());
-    Server.setTools(this.server as Server<never>, this.#tools);
+    setTools(this.#tools);
     this.#registerValues(options);
   }
 

@@ -70,6 +70,19 @@ export interface CloseOptions {
 
 type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;
 
+/** What is inside a `Server`, for `McpServer` and nobody else: no entry point exports it. */
+export interface ServerParts {
+  readonly core: ServerCore;
+  setTools(tools: Tools): void;
+}
+
+let readParts: (server: Server<never>) => ServerParts;
+
+/** Opens a server up. */
+export function partsOf(server: Server<never>): ServerParts {
+  return readParts(server);
+}
+
 /**
  * A server by methods. It serves any number of connections, sessions and exchanges at once, in every revision, and keeps nothing
  * of one caller for another.
@@ -78,17 +91,16 @@ type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<Param
  * set for one of them replaces it.
  */
 export class Server<App = unknown> implements McpEndpoint {
-  /** For `McpServer` and nobody else. */
-  static coreOf: (server: Server<never>) => ServerCore;
-  static setTools: (server: Server<never>, tools: Tools) => void;
   readonly #core: ServerCore;
   #tools: Tools | undefined;
 
   static {
-    Server.coreOf = (server) => server.#core;
-    Server.setTools = (server, tools) => {
-      server.#tools = tools;
-    };
+    readParts = (server) => ({
+      core: server.#core,
+      setTools: (tools) => {
+        server.#tools = tools;
+      },
+    });
   }
 
   constructor(info: Implementation, options: ServerOptions<App> = {}) {
@@ -121,6 +133,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return this;
   }
 
+  /** Takes back `setRequestHandler`: the method is answered with -32601 from then on. */
   removeRequestHandler(method: string): this {
     this.#core.deleteMethod(method);
     return this;
@@ -132,6 +145,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return this;
   }
 
+  /** Takes back `setNotificationHandler`. */
   removeNotificationHandler(method: string): this {
     this.#core.notifications.delete(method);
     return this;
@@ -261,5 +275,9 @@ export function connectTo(
   core: ServerCore,
   transport: Transport | EndpointTransport,
 ): Promise<ServerConnection> {
-  return 'attach' in transport ? transport.attach(endpoint) : openChannel(core, transport);
+  return isEndpointTransport(transport) ? transport.attach(endpoint) : openChannel(core, transport);
+}
+
+function isEndpointTransport(transport: Transport | EndpointTransport): transport is EndpointTransport {
+  return typeof (transport as Partial<EndpointTransport>).attach === 'function';
 }

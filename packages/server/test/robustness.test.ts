@@ -148,7 +148,8 @@ describe.each(ALL)('in %s', (version) => {
   it('[ROBUSTNESS-3] answers belong to their askers, whatever their ids', async () => {
     const server = new McpServer({ name: 'echo', version: '1' });
     server.registerTool('who', { inputSchema: { n: z.number() } }, async ({ n }, ctx) => {
-      await new Promise((resolve) => setTimeout(resolve, (n * 7) % 5));
+      // Answers overtake one another.
+      for (let turns = (n * 7) % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
       return `${ctx.principal} ${n}`;
     });
     const peers = await Promise.all(
