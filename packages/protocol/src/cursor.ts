@@ -11,8 +11,8 @@ import { halfSipHash } from './half-sip-hash.ts';
 /** The longest cursor that is looked at. */
 const MAX_CURSOR_LENGTH = 4096;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { fatal: true });
+const encoder = /* @__PURE__ */ new TextEncoder();
+const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true });
 
 /** Makes and reads the cursors of one server's lists. */
 export interface CursorCodec {

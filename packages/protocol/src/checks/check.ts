@@ -1,6 +1,8 @@
 /**
  * Checks of JSON values by a few closures: one pass, nothing allocated while all is well, and for the first thing that is wrong
  * the end of a sentence that begins with the name of the value (`.name must be a string, got 5`).
+ *
+ * What makes them is marked as without side effects, so that bundlers leave out the checks that a program never runs.
  */
 
 import { isJsonObject, isRequestId } from '@mortise/jsonrpc-core';
@@ -24,6 +26,7 @@ export const id: Check = (value) => (isRequestId(value) ? undefined : expected('
 const optionals = new WeakMap<Check, Check>();
 
 /** A member that may be absent. */
+/* @__NO_SIDE_EFFECTS__ */
 export function optional(check: Check): Check {
   const absentOr: Check = (value) => (value === undefined ? undefined : check(value));
   optionals.set(absentOr, check);
@@ -31,21 +34,19 @@ export function optional(check: Check): Check {
 }
 
 /** One of a few strings. */
+/* @__NO_SIDE_EFFECTS__ */
 export function oneOf(...values: readonly string[]): Check {
   return (value) =>
     (values as readonly unknown[]).includes(value) ? undefined : expected(`one of ${values.map((each) => `"${each}"`).join(', ')}`, value);
 }
 
 /** An object with these members; others pass. */
+/* @__NO_SIDE_EFFECTS__ */
 export function object(members: Readonly<Record<string, Check>>): Check {
-  const facts = Object.entries(members).map(([name, check]) => ({
-    name,
-    check: optionals.get(check) ?? check,
-    isOptional: optionals.has(check),
-  }));
+  let facts: readonly MemberFacts[] | undefined;
   return (value) => {
     if (!isJsonObject(value)) return expected('an object', value);
-    for (const { name, check, isOptional } of facts) {
+    for (const { name, check, isOptional } of (facts ??= factsOf(members))) {
       const member = value[name];
       if (member === undefined && isOptional) continue;
       const reason = check(member);
@@ -55,7 +56,30 @@ export function object(members: Readonly<Record<string, Check>>): Check {
   };
 }
 
+interface MemberFacts {
+  readonly name: string;
+  readonly check: Check;
+  readonly isOptional: boolean;
+}
+
+/** Found out when a shape is first checked: most programs meet few of the shapes. */
+function factsOf(members: Readonly<Record<string, Check>>): readonly MemberFacts[] {
+  return Object.entries(members).map(([name, check]) => ({
+    name,
+    check: optionals.get(check) ?? check,
+    isOptional: optionals.has(check),
+  }));
+}
+
+/** A check that is made when it is first needed. */
+/* @__NO_SIDE_EFFECTS__ */
+export function later(make: () => Check): Check {
+  let check: Check | undefined;
+  return (value) => (check ??= make())(value);
+}
+
 /** The members of several shapes at once. */
+/* @__NO_SIDE_EFFECTS__ */
 export function every(...checks: readonly Check[]): Check {
   return (value) => {
     for (const check of checks) {
@@ -67,6 +91,7 @@ export function every(...checks: readonly Check[]): Check {
 }
 
 /** An array whose items all pass. */
+/* @__NO_SIDE_EFFECTS__ */
 export function array(item: Check, maxItems: number = Number.POSITIVE_INFINITY): Check {
   return (value) => {
     if (!Array.isArray(value)) return expected('an array', value);
@@ -80,6 +105,7 @@ export function array(item: Check, maxItems: number = Number.POSITIVE_INFINITY):
 }
 
 /** An object whose members all pass, whatever their names. A member that is `undefined` is none. */
+/* @__NO_SIDE_EFFECTS__ */
 export function record(member: Check): Check {
   return (value) => {
     if (!isJsonObject(value)) return expected('an object', value);
@@ -92,16 +118,18 @@ export function record(member: Check): Check {
 }
 
 /** An object whose member `key` names the shape that it has. */
+/* @__NO_SIDE_EFFECTS__ */
 export function tagged(key: string, shapes: Readonly<Record<string, Check>>): Check {
-  const byTag = new Map<unknown, Check>(Object.entries(shapes));
-  const tag = object({ [key]: oneOf(...Object.keys(shapes)) });
+  const tag = later(() => object({ [key]: oneOf(...Object.keys(shapes)) }));
   return (value) => {
-    const shape = isJsonObject(value) ? byTag.get(value[key]) : undefined;
+    const name = isJsonObject(value) ? value[key] : undefined;
+    const shape = typeof name === 'string' && Object.hasOwn(shapes, name) ? shapes[name] : undefined;
     return shape === undefined ? tag(value) : shape(value);
   };
 }
 
 /** Any of several shapes; the reason is the first one's. */
+/* @__NO_SIDE_EFFECTS__ */
 export function anyOf(first: Check, ...others: readonly Check[]): Check {
   return (value) => {
     const reason = first(value);
@@ -110,6 +138,7 @@ export function anyOf(first: Check, ...others: readonly Check[]): Check {
 }
 
 /** One item, or an array of them. */
+/* @__NO_SIDE_EFFECTS__ */
 export function oneOrMany(item: Check): Check {
   const many = array(item);
   return (value) => (Array.isArray(value) ? many(value) : item(value));

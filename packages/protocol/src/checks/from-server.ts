@@ -1,5 +1,6 @@
 /** Checks of everything that servers send: what a client needs, and nothing of what it does not. */
 
+import { lazily } from '../lazily.ts';
 import { MAX_COMPLETION_VALUES } from '../model/completion.ts';
 import {
   anyObject,
@@ -10,6 +11,7 @@ import {
   type Check,
   every,
   integer,
+  later,
   number,
   object,
   oneOf,
@@ -42,31 +44,32 @@ import {
 const optionalString = optional(string);
 const strings = array(string);
 
-const field = { title: optionalString, description: optionalString };
-const option = object({ const: string, title: string });
-const isString = oneOf('string');
-const many = { ...field, type: oneOf('array'), minItems: optional(integer), maxItems: optional(integer), default: optional(strings) };
-
 /** One field of a form. */
-const formField: Check = tagged('type', {
-  string: anyOf(
-    object({
-      ...field,
-      minLength: optional(integer),
-      maxLength: optional(integer),
-      format: optional(oneOf('email', 'uri', 'date', 'date-time')),
-      default: optionalString,
-    }),
-    object({ ...field, enum: strings, default: optionalString }),
-    object({ ...field, oneOf: array(option), default: optionalString }),
-  ),
-  number: object({ ...field, minimum: optional(number), maximum: optional(number), default: optional(number) }),
-  integer: object({ ...field, minimum: optional(number), maximum: optional(number), default: optional(number) }),
-  boolean: object({ ...field, default: optional(boolean) }),
-  array: anyOf(
-    object({ ...many, items: object({ type: isString, enum: strings }) }),
-    object({ ...many, items: object({ anyOf: array(option) }) }),
-  ),
+const formField: Check = later(() => {
+  const field = { title: optionalString, description: optionalString };
+  const option = object({ const: string, title: string });
+  const isString = oneOf('string');
+  const many = { ...field, type: oneOf('array'), minItems: optional(integer), maxItems: optional(integer), default: optional(strings) };
+  return tagged('type', {
+    string: anyOf(
+      object({
+        ...field,
+        minLength: optional(integer),
+        maxLength: optional(integer),
+        format: optional(oneOf('email', 'uri', 'date', 'date-time')),
+        default: optionalString,
+      }),
+      object({ ...field, enum: strings, default: optionalString }),
+      object({ ...field, oneOf: array(option), default: optionalString }),
+    ),
+    number: object({ ...field, minimum: optional(number), maximum: optional(number), default: optional(number) }),
+    integer: object({ ...field, minimum: optional(number), maximum: optional(number), default: optional(number) }),
+    boolean: object({ ...field, default: optional(boolean) }),
+    array: anyOf(
+      object({ ...many, items: object({ type: isString, enum: strings }) }),
+      object({ ...many, items: object({ anyOf: array(option) }) }),
+    ),
+  });
 });
 
 const form = object({
@@ -80,79 +83,91 @@ const isPage = (value: unknown): boolean => (value as { mode?: unknown } | null)
 
 const priority = optional(number);
 
-const PARAMS: ReadonlyMap<string, Check> = new Map([
-  ['elicitation/create', every(requestParams, (value) => (isPage(value) ? page(value) : form(value)))],
-  [
-    'sampling/createMessage',
-    every(
-      requestParams,
-      object({
-        messages: array(object({ role, content: oneOrMany(samplingBlock), _meta: optional(anyObject) })),
-        modelPreferences: optional(
+const checksOfParams = lazily(
+  (): ReadonlyMap<string, Check> =>
+    new Map([
+      ['elicitation/create', every(requestParams, (value) => (isPage(value) ? page(value) : form(value)))],
+      [
+        'sampling/createMessage',
+        every(
+          requestParams,
           object({
-            hints: optional(array(object({ name: optionalString }))),
-            costPriority: priority,
-            speedPriority: priority,
-            intelligencePriority: priority,
+            messages: array(object({ role, content: oneOrMany(samplingBlock), _meta: optional(anyObject) })),
+            modelPreferences: optional(
+              object({
+                hints: optional(array(object({ name: optionalString }))),
+                costPriority: priority,
+                speedPriority: priority,
+                intelligencePriority: priority,
+              }),
+            ),
+            systemPrompt: optionalString,
+            includeContext: optional(oneOf('none', 'thisServer', 'allServers')),
+            temperature: optional(number),
+            maxTokens: integer,
+            stopSequences: optional(strings),
+            metadata: optional(anyObject),
+            tools: optional(array(tool)),
+            toolChoice: optional(object({ mode: optional(oneOf('auto', 'required', 'none')) })),
+            task: taskWish,
           }),
         ),
-        systemPrompt: optionalString,
-        includeContext: optional(oneOf('none', 'thisServer', 'allServers')),
-        temperature: optional(number),
-        maxTokens: integer,
-        stopSequences: optional(strings),
-        metadata: optional(anyObject),
-        tools: optional(array(tool)),
-        toolChoice: optional(object({ mode: optional(oneOf('auto', 'required', 'none')) })),
-        task: taskWish,
-      }),
-    ),
-  ],
-  ['tasks/get', taskParams],
-  ['tasks/result', taskParams],
-  ['tasks/cancel', taskParams],
-]);
+      ],
+      ['tasks/get', taskParams],
+      ['tasks/result', taskParams],
+      ['tasks/cancel', taskParams],
+    ]),
+);
 
-const NOTIFICATIONS: ReadonlyMap<string, Check> = new Map([
-  ['notifications/cancelled', cancelledParams],
-  ['notifications/progress', progressParams],
-  ['notifications/message', every(notificationParams, object({ level, logger: optionalString, data: anyValue }))],
-  ['notifications/resources/updated', every(notificationParams, object({ uri: string }))],
-  ['notifications/subscriptions/acknowledged', every(notificationParams, object({ notifications: filter }))],
-  ['notifications/elicitation/complete', every(notificationParams, object({ elicitationId: string }))],
-  ['notifications/tasks/status', taskStatusParams],
-]);
+const checksOfNotifications = lazily(
+  (): ReadonlyMap<string, Check> =>
+    new Map([
+      ['notifications/cancelled', cancelledParams],
+      ['notifications/progress', progressParams],
+      ['notifications/message', every(notificationParams, object({ level, logger: optionalString, data: anyValue }))],
+      ['notifications/resources/updated', every(notificationParams, object({ uri: string }))],
+      ['notifications/subscriptions/acknowledged', every(notificationParams, object({ notifications: filter }))],
+      ['notifications/elicitation/complete', every(notificationParams, object({ elicitationId: string }))],
+      ['notifications/tasks/status', taskStatusParams],
+    ]),
+);
 
 const cacheable = object({ ttlMs: optional(number), cacheScope: optional(oneOf('public', 'private')) });
 const described = { capabilities: serverCapabilities, instructions: optionalString };
 /** A list's items are checked one by one, so that a bad one does not hide the rest. */
-const list = (key: string): Check => every(pagedResult, cacheable, object({ [key]: array(anyObject) }));
+const list = /* @__NO_SIDE_EFFECTS__ */ (key: string): Check => every(pagedResult, cacheable, object({ [key]: array(anyObject) }));
 
-const RESULTS: ReadonlyMap<string, Check> = new Map([
-  ['initialize', every(result, object({ protocolVersion: string, serverInfo: implementation, ...described }))],
-  ['server/discover', every(result, cacheable, object({ supportedVersions: strings, ...described }))],
-  ['tools/list', list('tools')],
-  ['tools/call', every(result, object({ content: array(block), structuredContent: optional(anyValue), isError: optional(boolean) }))],
-  ['resources/list', list('resources')],
-  ['resources/templates/list', list('resourceTemplates')],
-  ['resources/read', every(result, cacheable, object({ contents: array(resourceContents) }))],
-  ['prompts/list', list('prompts')],
-  ['prompts/get', every(result, object({ description: optionalString, messages: array(object({ role, content: block })) }))],
-  ['completion/complete', every(result, object({ completion: completion() }))],
-  ['tasks/get', every(result, taskState)],
-  ['tasks/cancel', every(result, taskState)],
-  ['tasks/list', every(pagedResult, object({ tasks: array(anyObject) }))],
-]);
+const checksOfResults = lazily(
+  (): ReadonlyMap<string, Check> =>
+    new Map([
+      ['initialize', every(result, object({ protocolVersion: string, serverInfo: implementation, ...described }))],
+      ['server/discover', every(result, cacheable, object({ supportedVersions: strings, ...described }))],
+      ['tools/list', list('tools')],
+      ['tools/call', every(result, object({ content: array(block), structuredContent: optional(anyValue), isError: optional(boolean) }))],
+      ['resources/list', list('resources')],
+      ['resources/templates/list', list('resourceTemplates')],
+      ['resources/read', every(result, cacheable, object({ contents: array(resourceContents) }))],
+      ['prompts/list', list('prompts')],
+      ['prompts/get', every(result, object({ description: optionalString, messages: array(object({ role, content: block })) }))],
+      ['completion/complete', every(result, object({ completion: completion() }))],
+      ['tasks/get', every(result, taskState)],
+      ['tasks/cancel', every(result, taskState)],
+      ['tasks/list', every(pagedResult, object({ tasks: array(anyObject) }))],
+    ]),
+);
 
-const ITEMS: ReadonlyMap<string, Check> = new Map([
-  ['tools/list', tool],
-  ['resources/list', resource],
-  ['resources/templates/list', resourceTemplate],
-  ['prompts/list', prompt],
-  ['tasks/list', taskState],
-]);
+const checksOfItems = lazily(
+  (): ReadonlyMap<string, Check> =>
+    new Map([
+      ['tools/list', tool],
+      ['resources/list', resource],
+      ['resources/templates/list', resourceTemplate],
+      ['prompts/list', prompt],
+      ['tasks/list', taskState],
+    ]),
+);
 
-const NO_PARAMS: Readonly<Record<string, never>> = Object.freeze({});
+const NO_PARAMS: Readonly<Record<string, never>> = /* @__PURE__ */ Object.freeze({});
 
 /**
  * Checks the params of a request from a server, sent or embedded in a result. A method that is not in MCP passes.
@@ -160,22 +175,22 @@ const NO_PARAMS: Readonly<Record<string, never>> = Object.freeze({});
  * @returns undefined when they fit; else one sentence (`params.message must be a string, got 5`).
  */
 export function checkServerParams(method: string, params: unknown): string | undefined {
-  return sentence('params', PARAMS.get(method) ?? requestParams, params === undefined ? NO_PARAMS : params);
+  return sentence('params', checksOfParams().get(method) ?? requestParams, params === undefined ? NO_PARAMS : params);
 }
 
 /** Checks the params of a notification from a server. @returns See `checkServerParams`. */
 export function checkServerNotification(method: string, params: unknown): string | undefined {
-  return sentence('params', NOTIFICATIONS.get(method) ?? notificationParams, params === undefined ? NO_PARAMS : params);
+  return sentence('params', checksOfNotifications().get(method) ?? notificationParams, params === undefined ? NO_PARAMS : params);
 }
 
 /** Checks a complete result from a server; the items of lists are left to `checkListItem`. @returns See `checkServerParams`. */
 export function checkServerResult(method: string, value: unknown): string | undefined {
-  return sentence('result', RESULTS.get(method) ?? result, value);
+  return sentence('result', checksOfResults().get(method) ?? result, value);
 }
 
 /** Checks one item of a list method's result, so that a bad one can be left out and the others kept. */
 export function checkListItem(method: string, item: unknown): string | undefined {
-  return sentence('item', ITEMS.get(method) ?? anyObject, item);
+  return sentence('item', checksOfItems().get(method) ?? anyObject, item);
 }
 
 /** Checks an `input_required` result and the params of its questions. @see 2026-07-28 basic/patterns/mrtr */
@@ -187,7 +202,7 @@ const question: Check = every(
   object({ method: oneOf('elicitation/create', 'sampling/createMessage', 'roots/list'), params: optional(anyObject) }),
   (value) => {
     const { method, params } = value as { readonly method: string; readonly params?: unknown };
-    const reason = (PARAMS.get(method) ?? requestParams)(params ?? {});
+    const reason = (checksOfParams().get(method) ?? requestParams)(params ?? {});
     return reason === undefined ? undefined : `.params${reason}`;
   },
 );
@@ -201,6 +216,7 @@ const inputRequired: Check = every(
   },
 );
 
+/* @__NO_SIDE_EFFECTS__ */
 function completion(): Check {
   return object({ values: array(string, MAX_COMPLETION_VALUES), total: optional(integer), hasMore: optional(boolean) });
 }

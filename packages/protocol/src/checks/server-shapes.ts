@@ -1,7 +1,7 @@
 /** The shapes that only servers send, apart from the others so that servers need not carry their checks. */
 
 import { META_SERVER_INFO, META_SUBSCRIPTION_ID } from '../model/meta.ts';
-import { anyObject, array, boolean, type Check, every, id, object, oneOf, optional, string } from './check.ts';
+import { anyObject, array, boolean, type Check, every, id, later, object, oneOf, optional, string } from './check.ts';
 import { annotations, icons, implementation, settings } from './shapes.ts';
 
 const optionalString = optional(string);
@@ -9,10 +9,12 @@ const optionalObject = optional(anyObject);
 const optionalBoolean = optional(boolean);
 
 /** Any result. */
-export const result: Check = object({
-  resultType: optionalString,
-  _meta: optional(object({ [META_SERVER_INFO]: optional(implementation), [META_SUBSCRIPTION_ID]: optional(id) })),
-});
+export const result: Check = later(() =>
+  object({
+    resultType: optionalString,
+    _meta: optional(object({ [META_SERVER_INFO]: optional(implementation), [META_SUBSCRIPTION_ID]: optional(id) })),
+  }),
+);
 
 const listCapability = optional(object({ listChanged: optionalBoolean }));
 

@@ -12,6 +12,7 @@ import {
   every,
   id,
   integer,
+  later,
   number,
   object,
   oneOf,
@@ -28,12 +29,12 @@ const optionalInteger = optional(integer);
 const strings = array(string);
 
 export const role: Check = oneOf('user', 'assistant');
-export const level: Check = oneOf(...LOGGING_LEVELS);
+export const level: Check = later(() => oneOf(...LOGGING_LEVELS));
 
 /** Params of a request: `_meta` may hold a progress token. */
 export const requestParams: Check = object({ _meta: optional(object({ progressToken: optional(id) })) });
 /** Params of a notification: `_meta` may hold a subscription's id. */
-export const notificationParams: Check = object({ _meta: optional(object({ [META_SUBSCRIPTION_ID]: optional(id) })) });
+export const notificationParams: Check = later(() => object({ _meta: optional(object({ [META_SUBSCRIPTION_ID]: optional(id) })) }));
 
 export const icons: Check = optional(
   array(object({ src: string, mimeType: optionalString, sizes: optional(strings), theme: optional(oneOf('light', 'dark')) })),

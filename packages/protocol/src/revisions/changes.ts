@@ -8,10 +8,11 @@ import { changes as fifth, revision as r5 } from './2026-07-28/index.ts';
 import type { RevisionChange } from './revision.ts';
 
 /** What each revision changed, by version, oldest first, a line each in the order of the specification's own change log. */
-export const REVISION_CHANGES: ReadonlyMap<string, readonly RevisionChange[]> = /* @__PURE__ */ new Map([
-  [r1.version, first],
-  [r2.version, second],
-  [r3.version, third],
-  [r4.version, fourth],
-  [r5.version, fifth],
-]);
+export const REVISION_CHANGES: ReadonlyMap<string, readonly RevisionChange[]> = /* @__PURE__ */ (() =>
+  new Map([
+    [r1.version, first],
+    [r2.version, second],
+    [r3.version, third],
+    [r4.version, fourth],
+    [r5.version, fifth],
+  ]))();

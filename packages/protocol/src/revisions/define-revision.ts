@@ -3,6 +3,7 @@
  * of the code asks.
  */
 
+import { lazily } from '../lazily.ts';
 import { type CapabilitySide, dropCapabilities, foreignCapabilities } from './foreign-capabilities.ts';
 import { mapField } from './reshape.ts';
 import type { Conversions, Convert, HttpRules, MethodFacts, Revision, Rules } from './revision.ts';
@@ -59,6 +60,7 @@ export type RevisionDefinition = {
 );
 
 /** Applies a change log to the revision before. */
+/* @__NO_SIDE_EFFECTS__ */
 export function defineRevision(definition: RevisionDefinition): RevisionFacts {
   const { version, era, after, adds = {}, changes = {}, removes = {}, convert: hop = {} } = definition;
   return {
@@ -79,15 +81,29 @@ export function defineRevision(definition: RevisionDefinition): RevisionFacts {
  * Joins the conversions of all revisions, oldest first: what is written for one is cleared of everything that newer ones added,
  * newest first, and then of everything that it or an older one had removed. A method without a difference is in no table.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function composeRevisions(definitions: readonly RevisionFacts[]): readonly Revision[] {
   return definitions.map((facts, index) => {
     const { hop: _own, ...revision } = facts;
     const newer = definitions.slice(index + 1);
-    const undone = newer.toReversed().map(({ hop }) => hop.toPrevious);
-    const cleared = definitions.slice(0, index + 1).map(({ hop }) => hop.withoutRemoved);
-    const toWire = join([...undone, ...cleared, convertCapabilities(facts, definitions)]);
-    const fromWire = join([convertCapabilities(facts, definitions, 'extensions'), ...newer.map(({ hop }) => hop.fromPrevious)]);
-    return { ...revision, toWire, fromWire };
+    // Most programs speak one or two of the revisions, so each joins its conversions when it is first spoken.
+    const toWire = lazily(() => {
+      const undone = newer.toReversed().map(({ hop }) => hop.toPrevious);
+      const cleared = definitions.slice(0, index + 1).map(({ hop }) => hop.withoutRemoved);
+      return join([...undone, ...cleared, convertCapabilities(facts, definitions)]);
+    });
+    const fromWire = lazily(() =>
+      join([convertCapabilities(facts, definitions, 'extensions'), ...newer.map(({ hop }) => hop.fromPrevious)]),
+    );
+    return {
+      ...revision,
+      get toWire() {
+        return toWire();
+      },
+      get fromWire() {
+        return fromWire();
+      },
+    };
   });
 }
 

@@ -26,11 +26,13 @@ export const NEWEST_LEGACY: Revision = newestOf(revisionsOf('legacy'));
 export const ASSUMED_WITHOUT_HEADER: Revision = findRevision(second.version) ?? NEWEST_LEGACY;
 
 /** The revision of a version string, which is compared whole; undefined for anything unknown. */
+/* @__NO_SIDE_EFFECTS__ */
 export function findRevision(version: unknown): Revision | undefined {
   return BY_VERSION.get(version);
 }
 
 /** The revisions of one era, newest first. @param among @default REVISIONS */
+/* @__NO_SIDE_EFFECTS__ */
 export function revisionsOf(era: Era, among: readonly Revision[] = REVISIONS): readonly Revision[] {
   return among.filter((revision) => revision.era === era);
 }
@@ -99,6 +101,7 @@ function sentBy(facts: MethodFacts | undefined, from: 'client' | 'server'): Meth
   return direction === 'both' || direction === (from === 'client' ? 'client-to-server' : 'server-to-client') ? facts : undefined;
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 function newestOf(revisions: readonly Revision[]): Revision {
   const [newest] = revisions;
   if (newest === undefined) throw new TypeError('There is no revision of that era');

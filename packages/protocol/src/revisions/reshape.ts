@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-
 import type { Convert } from './revision.ts';
 
 /** Drops members by name. */
+/* @__NO_SIDE_EFFECTS__ */
 export function drop(...keys: readonly string[]): Convert {
   return (value) => {
     let copy: Record<string, JsonValue | undefined> | undefined;
@@ -21,6 +22,7 @@ export function set(value: JsonObject, key: string, field: JsonValue): JsonObjec
 }
 
 /** Converts one member that is an object. */
+/* @__NO_SIDE_EFFECTS__ */
 export function mapField(key: string, convert: Convert): Convert {
   return (value) => {
     const field = value[key];
@@ -29,6 +31,7 @@ export function mapField(key: string, convert: Convert): Convert {
 }
 
 /** Converts the objects of one member that is an array; a function that gives an array puts its items in place of one. */
+/* @__NO_SIDE_EFFECTS__ */
 export function mapList(key: string, convert: (item: JsonObject) => JsonObject | readonly JsonObject[]): Convert {
   return (value) => {
     const list = value[key];
@@ -45,6 +48,7 @@ export function mapList(key: string, convert: (item: JsonObject) => JsonObject |
 }
 
 /** Converts the objects of one member that is a block or an array of blocks. */
+/* @__NO_SIDE_EFFECTS__ */
 export function mapBlocks(key: string, convert: Convert): Convert {
   const one = mapField(key, convert);
   const many = mapList(key, convert);
@@ -52,6 +56,7 @@ export function mapBlocks(key: string, convert: Convert): Convert {
 }
 
 /** Converts every object among one object's members, whatever their names. */
+/* @__NO_SIDE_EFFECTS__ */
 export function mapValues(convert: (member: JsonObject, name: string) => JsonObject): Convert {
   return (value) => {
     let copy: Record<string, JsonValue | undefined> | undefined;
@@ -65,11 +70,13 @@ export function mapValues(convert: (member: JsonObject, name: string) => JsonObj
 }
 
 /** One conversion after the other. */
+/* @__NO_SIDE_EFFECTS__ */
 export function inTurn(...steps: readonly Convert[]): Convert {
   return (value) => steps.reduce((converted, step) => step(converted), value);
 }
 
 /** The same conversion for several methods. */
+/* @__NO_SIDE_EFFECTS__ */
 export function each(methods: readonly string[], convert: Convert): Readonly<Record<string, Convert>> {
   return Object.fromEntries(methods.map((method) => [method, convert]));
 }

@@ -14,8 +14,14 @@ export const changes: readonly RevisionChange[] = [
   { what: 'stdio, and HTTP+SSE with two endpoints', see: 'basic/transports' },
 ];
 
-const fromClient = (facts: Omit<MethodFacts, 'direction'> = {}): MethodFacts => ({ direction: 'client-to-server', ...facts });
-const fromServer = (facts: Omit<MethodFacts, 'direction'> = {}): MethodFacts => ({ direction: 'server-to-client', ...facts });
+const fromClient = /* @__NO_SIDE_EFFECTS__ */ (facts: Omit<MethodFacts, 'direction'> = {}): MethodFacts => ({
+  direction: 'client-to-server',
+  ...facts,
+});
+const fromServer = /* @__NO_SIDE_EFFECTS__ */ (facts: Omit<MethodFacts, 'direction'> = {}): MethodFacts => ({
+  direction: 'server-to-client',
+  ...facts,
+});
 const both: { readonly direction: Direction } = { direction: 'both' };
 
 export const revision: RevisionFacts = defineRevision({
