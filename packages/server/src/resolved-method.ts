@@ -1,10 +1,9 @@
 /** A method of one revision with everything that serving it needs, looked up once and kept. */
 
-import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject, MortiseError } from '@mortise/jsonrpc-core';
 import { type Convert, type Era, type MethodFacts, NEWEST, type Revision } from '@mortise/protocol';
 import { afterError, afterResult } from './asks/after-run.ts';
 import { isRetry, resume } from './asks/exchange-run.ts';
-import type { HandlerTimeoutError } from './errors.ts';
 import type { Middleware } from './middleware.ts';
 import type { RequestCall } from './request-call.ts';
 
@@ -19,8 +18,8 @@ export interface MethodEntry {
   /** Where it exists; everywhere that the revision says, without. */
   readonly eras?: readonly Era[] | undefined;
   readonly nameParam?: string | undefined;
-  /** The result of a call that was stopped at its bound; an error without. */
-  readonly toExpiredResult?: (error: HandlerTimeoutError) => JsonObject;
+  /** The result of a call that was stopped at its bound, or could not ask what it had to; an error without. */
+  readonly toExpiredResult?: (error: MortiseError) => JsonObject;
 }
 
 /** Stands between the middleware and the method: what extensions put in front. */

@@ -75,6 +75,7 @@ export class ServerCore {
   #resolved = new Map<Revision, Map<string, ResolvedMethod>>();
   readonly #warnings = new Set<string>();
   #cursors: CursorCodec | undefined;
+  #resultMeta: JsonObject | undefined;
 
   constructor(info: Implementation, options: ServerOptions) {
     checkShown('the server', info);
@@ -108,7 +109,6 @@ export class ServerCore {
   get resultMeta(): JsonObject {
     return (this.#resultMeta ??= Object.freeze({ [META_SERVER_INFO]: this.info }));
   }
-  #resultMeta: JsonObject | undefined;
 
   get cursors(): CursorCodec {
     return (this.#cursors ??= createCursorCodec(this.options.cursorKey ? { key: this.options.cursorKey } : {}));
@@ -121,7 +121,7 @@ export class ServerCore {
     this.forgetResolved();
   }
 
-  /** Adds a method that exists only if nothing else serves it: `has` tells. */
+  /** Whether a method is served, by something other than an extension. */
   hasMethod(method: string): boolean {
     return this.#methods.has(method);
   }

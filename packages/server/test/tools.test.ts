@@ -397,6 +397,7 @@ describe('visibility', () => {
     },
     () => 'never',
   );
+  server.registerTool('promised', { visible: (async () => true) as unknown as () => boolean }, () => 'never');
 
   it.each(ALL)('shows different tools to different principals in %s, for list and call alike', async (version) => {
     const admin = await RawPeer.open(server, version, { info: { principal: 'admin' } });

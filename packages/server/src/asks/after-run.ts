@@ -3,6 +3,7 @@
 import { isMortiseError, isJsonObject, type JsonObject, type ProtocolError } from '@mortise/jsonrpc-core';
 import { URL_ELICITATION_REQUIRED, type UrlElicitationData } from '@mortise/protocol';
 import { eraOf } from '../era/index.ts';
+import { isForProtocol } from '../is-for-protocol.ts';
 import type { RequestCall } from '../request-call.ts';
 import { ExchangeRun } from './exchange-run.ts';
 
@@ -15,7 +16,7 @@ export function afterResult(call: RequestCall, result: JsonObject): Promise<Json
   if (!isJsonObject(result)) return afterRun(call, { result });
   const asked = afterRun(call, { result });
   if (asked) return asked;
-  return result['resultType'] === 'input_required' ? eraOf(call.revision).askByHand(call, result) : undefined;
+  return result['resultType'] === 'input_required' ? orFailure(call, eraOf(call.revision).askByHand(call, result)) : undefined;
 }
 
 /** What the client gets in place of a handler's error; undefined where the error stands. */
@@ -24,7 +25,7 @@ export function afterError(call: RequestCall, error: unknown): Promise<JsonObjec
   const asked = afterRun(call, { error });
   if (asked) return asked;
   const pages = pagesOf(error);
-  return pages && eraOf(call.revision).askForPages(call, pages);
+  return pages && orFailure(call, eraOf(call.revision).askForPages(call, pages));
 }
 
 function afterRun({ startedRun }: RequestCall, outcome: RunOutcome): Promise<JsonObject> | undefined {
@@ -32,6 +33,19 @@ function afterRun({ startedRun }: RequestCall, outcome: RunOutcome): Promise<Jso
   if (startedRun.isSuspended) return startedRun.conclude(outcome);
   startedRun.abandon();
   return undefined;
+}
+
+/** What cannot be asked is the tool's failure, as it is where the tool waits for the answer. */
+async function orFailure(call: RequestCall, asked: Promise<JsonObject>): Promise<JsonObject> {
+  try {
+    return await asked;
+  } catch (error) {
+    const { toExpiredResult } = call.resolved.entry;
+    if (!toExpiredResult || !isMortiseError(error) || isForProtocol(error, call)) throw error;
+    call.isConcluded = true;
+    call.core.logger.log('error', 'A tool could not ask', { tool: call.target, error });
+    return toExpiredResult(error);
+  }
 }
 
 /** The pages that an error names. */

@@ -22,12 +22,17 @@ export async function elicit(
 ): Promise<unknown> {
   const given = params as JsonObject;
   const how = toAskOptions(options);
-  if (params.mode === 'url') return facts.run.ask(prepareAsk({ method: METHOD, params: given, ...how }, facts));
+  if (params.mode === 'url')
+    return withoutContent((await facts.run.ask(prepareAsk({ method: METHOD, params: given, ...how }, facts))) as ElicitResult);
   const adapter = toFormAdapter(params.requestedSchema, facts);
   const result = (await facts.run.ask({ method: METHOD, params: prepareForm(given, adapter), ...how })) as ElicitResult;
-  if (result.action === 'accept') return { ...result, content: await checkContent(adapter, result.content ?? {}) };
-  const { content: _none, ...refusal } = result;
-  return refusal;
+  if (result.action !== 'accept') return withoutContent(result);
+  return { ...result, content: await checkContent(adapter, result.content ?? {}) };
+}
+
+/** Only an accepted form has any. */
+function withoutContent({ content: _none, ...rest }: ElicitResult): JsonObject {
+  return rest;
 }
 
 async function checkContent(adapter: SchemaAdapter, content: JsonObject): Promise<unknown> {

@@ -1,14 +1,19 @@
 /** What a conversation must look like before a client's model is asked to go on with it. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
-import { checkServerParams, hasCapability } from '@mortise/protocol';
+import { checkServerParams, hasCapability, type Tool } from '@mortise/protocol';
+import type { JsonSchemaValidator } from '@mortise/protocol/contracts';
 import type { CallFacts } from '../call-facts.ts';
 import { InvalidAskError } from '../errors.ts';
+import { describeIssues } from '../schema/describe-issues.ts';
+import { adaptJsonSchema } from '../schema/json-schema.ts';
 
 interface Block {
   readonly type: string;
   readonly id?: string;
+  readonly name?: string;
   readonly toolUseId?: string;
+  readonly structuredContent?: JsonValue;
 }
 
 interface Message {
@@ -29,6 +34,42 @@ export function prepareSampling(params: JsonObject, { revision, client }: Pick<C
   if (includeContext === undefined || includeContext === 'none') return params;
   const isAsked = revision.clientCapabilities.has('sampling.context');
   return isAsked && !hasCapability(client.capabilities, 'sampling.context') ? rest : params;
+}
+
+/**
+ * Checks what tools gave against what they say that they give.
+ *
+ * @throws {InvalidAskError} Naming the tool.
+ * @see 2026-07-28 schema#toolresultcontent
+ */
+export async function checkToolOutputs(params: JsonObject, validator: JsonSchemaValidator | undefined): Promise<void> {
+  const { messages, tools } = params as unknown as { readonly messages: readonly Message[]; readonly tools?: readonly Tool[] };
+  const blocks = messages.flatMap(blocksOf);
+  for (const { type, toolUseId, structuredContent } of blocks) {
+    if (type !== 'tool_result' || structuredContent === undefined) continue;
+    const name = blocks.find((block) => block.type === 'tool_use' && block.id === toolUseId)?.name;
+    const outputSchema = tools?.find((tool) => tool.name === name)?.outputSchema;
+    if (!outputSchema) continue;
+    const adapter = adaptJsonSchema(outputSchema, { purpose: 'tool output', name: String(name) }, validator);
+    const outcome = await adapter.validate(structuredContent);
+    if (!('issues' in outcome)) continue;
+    const told = describeIssues(outcome.issues, {
+      owner: `tool "${name}"`,
+      part: 'structuredContent field',
+      value: structuredContent,
+      showValues: false,
+    });
+    throw new InvalidAskError(`The client's model cannot be told: ${told}`);
+  }
+}
+
+/** Whether there is anything for `checkToolOutputs` to check. */
+export function hasToolOutputs({ tools, messages }: JsonObject): boolean {
+  return (
+    Array.isArray(tools) &&
+    tools.some((tool: JsonValue) => isJsonObject(tool) && tool['outputSchema'] !== undefined) &&
+    (messages as unknown as readonly Message[]).some((message) => blocksOf(message).some((block) => block.structuredContent !== undefined))
+  );
 }
 
 /** The answer must keep to the tools that the question allowed. @returns What is wrong. */

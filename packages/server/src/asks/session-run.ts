@@ -4,12 +4,15 @@ import { type JsonObject, type JsonRpcNotification, type JsonValue, resolvedProm
 import { checkClientResult, findRequest } from '@mortise/protocol';
 import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
 import type { Session } from '../era/session.ts';
-import { AskUnavailableError, InvalidAnswerError } from '../errors.ts';
+import { AskUnavailableError, InvalidAnswerError, TooManyAsksError } from '../errors.ts';
 import { isKnownRequest } from '../known-methods.ts';
 import type { RequestCall } from '../request-call.ts';
 import { markHandled } from './mark-handled.ts';
 import { requireClientCapability } from './required-capabilities.ts';
 import { Steps } from './steps.ts';
+
+/** How many questions one call asks at most: a handler that goes on with a model in a loop must come to an end. */
+const MAX_ASKS = 1_000;
 
 /** Makes the run of a legacy call. */
 export function createSessionRun(call: RequestCall): HandlerRun {
@@ -20,6 +23,7 @@ export class SessionRun implements HandlerRun {
   readonly #call: RequestCall;
   #steps: Steps | undefined;
   #reports = 0;
+  #asks = 0;
 
   constructor(call: RequestCall) {
     this.#call = call;
@@ -38,6 +42,7 @@ export class SessionRun implements HandlerRun {
     const { core, revision } = call;
     const session = this.#findSession(ask);
     requireClientCapability(ask, revision, call.client.capabilities);
+    if (++this.#asks > MAX_ASKS) throw new TooManyAsksError(`A call asks its client ${MAX_ASKS} times at most`);
     const toWire = revision.toWire.params.get(ask.method);
     const params = toWire && ask.params ? toWire(ask.params) : ask.params;
     core.deadlines.pause(call);

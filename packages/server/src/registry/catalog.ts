@@ -9,6 +9,7 @@ import { finishResult, markFinished } from '../finish-result.ts';
 import type { ListKind } from '../list-changed.ts';
 import type { RequestCall } from '../request-call.ts';
 import type { ServerCore } from '../server-core.ts';
+import { isThenable } from '../thenable.ts';
 
 /** One item of a catalog. */
 export interface CatalogItem {
@@ -54,7 +55,8 @@ export class Catalog<Item extends CatalogItem> {
   readonly #init: CatalogInit;
   readonly #slots = new Map<string, Slot<Item>>();
   #lastOrder = 0;
-  #hasRules = false;
+  /** Whether some callers may see less than others; undefined until it is asked for. */
+  #hasRules: boolean | undefined = undefined;
   /** Finished pages by revision and cursor; only where nobody sees less than another. */
   #pages = new Map<Revision, Map<string | undefined, JsonObject>>();
   /** How a revision's list shows each item; undefined for one that it cannot show. */
@@ -68,7 +70,7 @@ export class Catalog<Item extends CatalogItem> {
     return this.#slots.size;
   }
 
-  get items(): Iterable<Item> {
+  get items(): readonly Item[] {
     return [...this.#slots.values()].map(({ item }) => item);
   }
 
@@ -98,7 +100,7 @@ export class Catalog<Item extends CatalogItem> {
 
   /** An item changed: what was computed is forgotten, and clients are told. */
   changed(): void {
-    this.#hasRules = [...this.#slots.values()].some(({ item }) => item.visible !== undefined);
+    this.#hasRules = undefined;
     this.#pages = new Map();
     this.#shown = new Map();
     this.#init.core.listChanges.mark(this.#init.kind);
@@ -120,7 +122,10 @@ export class Catalog<Item extends CatalogItem> {
     if (!item.isEnabled) return false;
     if (!item.visible) return true;
     try {
-      return item.visible({ principal: asker.principal, auth: asker.auth, app: asker.app, origin: asker.origin });
+      const shown: unknown = item.visible({ principal: asker.principal, auth: asker.auth, app: asker.app, origin: asker.origin });
+      // A promise is true whatever it resolves to, and must not show what it may be meant to hide.
+      if (isThenable(shown)) throw new TypeError('a visibility rule must answer at once, not by a promise');
+      return shown === true;
     } catch (error) {
       this.#init.core.logger.log('error', `The visibility rule of ${this.#init.noun} "${item.key}" failed: it is hidden`, { error });
       return false;
@@ -129,6 +134,7 @@ export class Catalog<Item extends CatalogItem> {
 
   /** A page of the list, finished for the call. */
   list(call: RequestCall): JsonObject {
+    this.#hasRules ??= this.items.some(({ visible }) => visible !== undefined);
     if (this.#hasRules) return this.toResult(this.page(call, this.startOf(call)), call, true);
     const cursor = call.params['cursor'] as string | undefined;
     let pages = this.#pages.get(call.revision);
@@ -139,11 +145,6 @@ export class Catalog<Item extends CatalogItem> {
     const kept = withSerialized(markFinished(result), JSON.stringify(result));
     pages.set(cursor, kept);
     return kept;
-  }
-
-  /** Whether some callers may see less than others. */
-  get hasRules(): boolean {
-    return this.#hasRules;
   }
 
   /** Where the cursor of a call says to go on. @throws {ProtocolError} -32602 for a cursor that this list did not give. */

@@ -1,7 +1,7 @@
 /** The tools of a server: how they are listed, found and run. */
 
-import { INVALID_PARAMS, isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { type CallToolResult, checkToolName, MISSING_CLIENT_CAPABILITY, NEWEST } from '@mortise/protocol';
+import { INVALID_PARAMS, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { type CallToolResult, checkToolName, NEWEST } from '@mortise/protocol';
 import type { ParamHeaders, Principal, SchemaOutcome } from '@mortise/protocol/contracts';
 import { CallContext } from '../call-context.ts';
 import type { CallFacts } from '../call-facts.ts';
@@ -9,6 +9,7 @@ import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
 import type { HandlerContext } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { RegistrationError } from '../errors.ts';
+import { isForProtocol } from '../is-for-protocol.ts';
 import { normalizeToolResult } from '../normalize-result.ts';
 import type { RequestCall } from '../request-call.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
@@ -155,14 +156,6 @@ function refuseArguments(
   const message = describeIssues(issues as Parameters<typeof describeIssues>[0], { owner: `tool "${item.key}"`, part: 'argument', value });
   if (facts.revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
   throw new ProtocolError(INVALID_PARAMS, message);
-}
-
-/** What is no failure of the tool: errors with a code of their own, what extensions and hosts wait for, what nobody waits for. */
-function isForProtocol(error: unknown, facts: CallFacts): boolean {
-  if (facts.isOver) return true;
-  if (!isMortiseError(error)) return false;
-  if (error.code === 'ERR_CLIENT_CAPABILITY') return [...facts.revision.errorCodes.values()].includes(MISSING_CLIENT_CAPABILITY);
-  return error.code === 'ERR_PROTOCOL' || error.code === 'ERR_AUTH_CHALLENGE' || error.code === 'ERR_SUSPENDED';
 }
 
 class ToolHandle extends CatalogHandle<ToolItem> implements RegisteredTool {

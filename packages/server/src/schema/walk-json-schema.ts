@@ -49,7 +49,3 @@ export function mapSubschemas(schema: JsonObject, change: (subschema: JsonObject
   }
   return copy;
 }
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

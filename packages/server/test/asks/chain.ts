@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { type HandlerContext, McpServer, type McpServerOptions } from '@mortise/server';
-import { type Loose, MODERN, type PeerOptions, type RawMessage, RawPeer } from '../raw-peer.ts';
+import { type Loose, MODERN, type PeerOptions, type RawMessage, RawPeer, type Version } from '../raw-peer.ts';
 
 export const everything: JsonObject = { roots: {}, sampling: { tools: {}, context: {} }, elicitation: { form: {}, url: {} } };
 
@@ -87,6 +87,38 @@ export function answerTo(result: Loose, answer: Answer = obliging): JsonObject {
   const answers = Object.entries<Loose>(result.inputRequests ?? {}).map(([key, request]) => [key, answer(request, key)] as const);
   const given = answers.filter(([, value]) => value !== undefined);
   return { inputResponses: Object.fromEntries(given) as JsonObject, requestState: result.requestState };
+}
+
+/** What a call of `run` came to in a revision, and the questions that the client saw. */
+export interface CalledIn {
+  readonly asked: readonly { readonly method: string; readonly params: Loose }[];
+  readonly result: Loose;
+  readonly error: RawMessage['error'];
+  readonly text: string | undefined;
+  readonly peer: RawPeer;
+}
+
+/** Calls `run` in any revision, as a client of that revision does. */
+export async function callIn(
+  version: Version,
+  server: McpServer,
+  answer: (request: Loose) => Loose = (request) => obliging(request, ''),
+  capabilities: JsonObject = everything,
+): Promise<CalledIn> {
+  const asked: { readonly method: string; readonly params: Loose }[] = [];
+  const see = (request: Loose): Loose => {
+    const { _meta, ...params } = request.params ?? {};
+    asked.push({ method: request.method, params });
+    return answer(request);
+  };
+  const peer = await RawPeer.open(server, version, { capabilities });
+  peer.onRequest = see;
+  if (version === MODERN) {
+    const { result, error, text } = await callThrough(peer, { name: 'run' }, see);
+    return { asked, result, error, text, peer };
+  }
+  const { result, error } = await peer.request('tools/call', { name: 'run' });
+  return { asked, result, error, text: result?.content?.[0]?.text, peer };
 }
 
 /** The questions of a result that asked: their messages. */

@@ -1,0 +1,165 @@
+/** `ctx.roots`: the client's roots, and whether a path lies in one of them. */
+
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { diskRoots } from '@mortise/server/node';
+import { ALL, LEGACY, type Loose, MODERN, RawPeer } from '../raw-peer.ts';
+import { callIn, serverOf } from './chain.ts';
+
+const uriOf = (path: string): Loose => ({ uri: pathToFileURL(path).href });
+
+describe.each(ALL)('the list in %s', (version) => {
+  const list = serverOf(async (ctx) => JSON.stringify(await Promise.all([ctx.roots.list(), ctx.roots.list()])));
+
+  it('[ROOT-008] is asked for once a call, and not at all of a client that has no roots', async () => {
+    const roots = [{ uri: 'file:///home/ann' }];
+    const { asked, text } = await callIn(version, list, () => ({ roots }));
+    expect(asked).toHaveLength(1);
+    expect(JSON.parse(text ?? '')).toEqual([roots, roots]);
+    const none = await callIn(version, list, () => ({ roots }), { sampling: {} });
+    expect(none.asked).toEqual([]);
+    if (version === MODERN) expect(none.error?.code).toBe(-32021);
+    else expect(none.result.isError).toBe(true);
+  });
+
+  it('is asked for again in another call where nobody tells of changes', async () => {
+    const server = serverOf(async (ctx) => String((await ctx.roots.list()).length));
+    const first = await callIn(version, server, () => ({ roots: [] }), { roots: {} });
+    expect(first.asked).toHaveLength(1);
+    if (version === MODERN) return;
+    await first.peer.callTool('run');
+    expect(first.asked).toHaveLength(2);
+  });
+});
+
+describe.each(LEGACY)('the list of a client that tells of changes in %s', (version) => {
+  it('[ROOT-008] is kept until it changes', async () => {
+    let roots = [{ uri: 'file:///one' }];
+    let asked = 0;
+    const server = serverOf(async (ctx) => (await ctx.roots.list()).map(({ uri }) => uri).join());
+    const peer = await RawPeer.open(server, version, { capabilities: { roots: { listChanged: true } } });
+    peer.onRequest = () => ((asked += 1), { roots });
+    const call = async (): Promise<string> => (await peer.callTool('run')).content[0].text;
+    expect([await call(), await call()]).toEqual(['file:///one', 'file:///one']);
+    expect(asked).toBe(1);
+    roots = [{ uri: 'file:///two' }];
+    expect(await call()).toBe('file:///one');
+    peer.notify('notifications/roots/list_changed');
+    expect([await call(), await call()]).toEqual(['file:///two', 'file:///two']);
+    expect(asked).toBe(2);
+  });
+
+  it('is kept for this client alone, and not where it could not be had', async () => {
+    const server = serverOf(async (ctx) => (await ctx.roots.list().catch(() => [{ uri: 'failed' }])).map(({ uri }) => uri).join());
+    const open = async (answer: Loose): Promise<RawPeer> => {
+      const peer = await RawPeer.open(server, version, { capabilities: { roots: { listChanged: true } } });
+      peer.onRequest = () => answer;
+      return peer;
+    };
+    const ann = await open({ error: { code: -32603, message: 'no' } });
+    const bob = await open({ roots: [{ uri: 'file:///bob' }] });
+    const call = async (peer: RawPeer): Promise<string> => (await peer.callTool('run')).content[0].text;
+    expect([await call(ann), await call(bob)]).toEqual(['failed', 'file:///bob']);
+    ann.onRequest = () => ({ roots: [{ uri: 'file:///ann' }] });
+    expect([await call(ann), await call(bob)]).toEqual(['file:///ann', 'file:///bob']);
+  });
+});
+
+describe('contains', () => {
+  let base: string;
+  beforeEach(async () => {
+    base = await realpath(await mkdtemp(join(tmpdir(), 'mortise-roots-')));
+    await mkdir(join(base, 'work', 'deep'), { recursive: true });
+    await mkdir(join(base, 'work-secret'));
+    await writeFile(join(base, 'work', 'deep', 'file.txt'), 'x');
+    await symlink(join(base, 'work-secret'), join(base, 'work', 'leads-out'));
+    await symlink(join(base, 'work', 'deep'), join(base, 'leads-in'));
+    await symlink(join(base, 'nowhere'), join(base, 'work', 'dangling'));
+    await symlink(join(base, 'work'), join(base, 'alias'));
+    await symlink(join(base, 'work', 'loop'), join(base, 'work', 'loop'));
+  });
+  afterEach(() => rm(base, { recursive: true }));
+
+  const ask = async (version: Loose, roots: Loose[], path: string | URL): Promise<string | undefined> => {
+    const server = serverOf(async (ctx) => String(await ctx.roots.contains(path)), { roots: diskRoots() });
+    return (await callIn(version, server, () => ({ roots }))).text;
+  };
+
+  it.each(ALL)('[ROOT-009] tells by where paths really lead in %s', async (version) => {
+    const cases: [string, string][] = [
+      ['work', 'true'],
+      ['work/', 'true'],
+      ['work/deep/file.txt', 'true'],
+      ['work/deep/../deep/file.txt', 'true'],
+      ['work/not/yet/there.txt', 'true'],
+      ['work/..name', 'true'],
+      ['leads-in/file.txt', 'true'],
+      ['leads-in/new.txt', 'true'],
+      ['', 'false'],
+      ['work-secret', 'false'],
+      ['work/../work-secret', 'false'],
+      ['work/leads-out', 'false'],
+      ['work/leads-out/new.txt', 'false'],
+      ['work/dangling', 'false'],
+      ['work/dangling/new.txt', 'false'],
+      ['work/loop', 'false'],
+      ['work/deep/file.txt/below', 'false'],
+      ['work/\0', 'false'],
+    ];
+    const told = await Promise.all(cases.map(async ([path]) => [path, await ask(version, [uriOf(join(base, 'work'))], `${base}/${path}`)]));
+    expect(told).toEqual(cases);
+  });
+
+  it('follows links of the roots themselves, takes URLs, and knows escapes', async () => {
+    const alias = [uriOf(join(base, 'alias'))];
+    expect(await ask(MODERN, alias, join(base, 'work', 'deep'))).toBe('true');
+    expect(await ask(MODERN, alias, pathToFileURL(join(base, 'work', 'a b')))).toBe('true');
+    expect(await ask(MODERN, alias, `${pathToFileURL(base).href}/work/%2e%2e/work-secret`)).toBe('false');
+    expect(await ask(MODERN, alias, `${pathToFileURL(base).href}/work/..%2fwork-secret`)).toBe('false');
+    expect(await ask(MODERN, alias, 'file://other-host/x')).toBe('false');
+  });
+
+  it('[ROOT-008] passes over roots that have vanished or are no files', async () => {
+    const roots = [uriOf(join(base, 'gone')), { uri: 'https://a.example/' }, { uri: 'file://%' }, uriOf(join(base, 'work'))];
+    expect(await ask(MODERN, roots, join(base, 'work', 'deep'))).toBe('true');
+    expect(await ask(MODERN, roots.slice(0, 3), join(base, 'gone'))).toBe('false');
+    expect(await ask(MODERN, [], base)).toBe('false');
+  });
+
+  it('needs an absolute path', async () => {
+    const server = serverOf((ctx) => ctx.roots.contains('work').catch((error: Error) => Promise.reject(new Error(error.message))), {
+      roots: diskRoots(),
+    });
+    const { result } = await callIn('2025-11-25', server, () => ({ roots: [uriOf(base)] }));
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('absolute') }] });
+  });
+
+  it('says what it needs where the server knows no disk', async () => {
+    const server = serverOf((ctx) => ctx.roots.contains('/x'));
+    const { result, asked } = await callIn(MODERN, server, () => ({ roots: [] }));
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('diskRoots()') }] });
+    expect(asked).toEqual([]);
+  });
+});
+
+it.each(LEGACY)('[MRTR-026] questions are requests with an id of their own, answered by responses, in %s', async (version) => {
+  const server = serverOf(async (ctx) => {
+    await ctx.listRoots();
+    await ctx.sample({ messages: [], maxTokens: 1 });
+    if (ctx.revision.rules.elicitation !== 'none') await ctx.elicit({ message: 'm', requestedSchema: { type: 'object', properties: {} } });
+    return 'done';
+  });
+  const { peer, text } = await callIn(version, server);
+  expect(text).toBe('done');
+  const requests = peer.requests();
+  const hasForms = version === '2025-06-18' || version === '2025-11-25';
+  expect(requests.map(({ method }) => method)).toEqual([
+    'roots/list',
+    'sampling/createMessage',
+    ...(hasForms ? ['elicitation/create'] : []),
+  ]);
+  expect(new Set(requests.map(({ id }) => id)).size).toBe(requests.length);
+});
