@@ -1,8 +1,8 @@
 /** Checks that a schema which peers will be told is a JSON Schema at all: words of the right kind, references that lead somewhere. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
 import { unsupported, type SchemaPlace } from './schema-purpose.ts';
-import { forEachSubschema, isJsonObject } from './walk-json-schema.ts';
+import { forEachSubschema } from './walk-json-schema.ts';
 
 /** Far more than schemas have that people write, far less than would keep a reader busy. */
 const MAX_DEPTH = 64;

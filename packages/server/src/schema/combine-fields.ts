@@ -3,8 +3,8 @@
  * own root; here definitions move to the common root, under names that do not clash, and the references follow them.
  */
 
-import type { JsonObject } from '@mortise/jsonrpc-core';
-import { isJsonObject, mapSubschemas } from './walk-json-schema.ts';
+import { isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
+import { mapSubschemas } from './walk-json-schema.ts';
 
 /** A field as its library tells it. */
 export interface FieldSchema {

@@ -1,8 +1,7 @@
 /** Brings an object schema into the narrow form that elicitation has: flat fields of a few kinds, and nothing else at the root. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
 import { unsupported, type SchemaPlace } from './schema-purpose.ts';
-import { isJsonObject } from './walk-json-schema.ts';
 
 const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
 const SCALARS: readonly unknown[] = ['string', 'number', 'integer', 'boolean'];

@@ -1,9 +1,9 @@
 /** Reads which arguments of a tool travel in HTTP headers too, and refuses an `x-mcp-header` that clients would refuse. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
 import { RegistrationError } from '../errors.ts';
-import { forEachSubschema, isJsonObject } from './walk-json-schema.ts';
+import { forEachSubschema } from './walk-json-schema.ts';
 
 const ANNOTATION = 'x-mcp-header';
 /** RFC 9110 section 5.6.2. */

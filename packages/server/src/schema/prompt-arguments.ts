@@ -1,8 +1,7 @@
 /** A prompt's arguments as lists show them, from the schema that checks them. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
 import type { PromptArgument } from '@mortise/protocol';
-import { isJsonObject } from './walk-json-schema.ts';
 
 /**
  * One argument a property, in the schema's order, with its title and description.

@@ -1,8 +1,7 @@
 /** Brings an object schema into the form that tools need: `type: "object"` at its root. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
 import { unsupported, type SchemaPlace } from './schema-purpose.ts';
-import { isJsonObject } from './walk-json-schema.ts';
 
 /** How deep a root made of references and alternatives is followed. */
 const MAX_DEPTH = 16;
