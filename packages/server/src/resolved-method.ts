@@ -61,7 +61,7 @@ export class ResolvedMethod {
     this.readParams = revision.fromWire.params.get(method);
     this.writeResult = revision.toWire.results.get(method);
     this.#context = init.context;
-    this.#chain = [...init.middleware, ...init.interceptors.map((intercept): Middleware => intercept as unknown as Middleware)];
+    this.#chain = [...init.middleware, ...init.interceptors];
   }
 
   /** Runs the middleware and the method. Throws or rejects with what they throw. */
