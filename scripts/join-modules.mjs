@@ -1,12 +1,14 @@
 /**
  * The second half of a package's build, after tsc has written its declarations: joins the package's own modules into one file
- * an entry (what entries share goes into a chunk). Everything from other packages stays an import, so that all packages share one
- * copy of each. See docs/decisions/joined-modules.md for what this saves at start-up.
+ * an entry. Everything from other packages stays an import, so that all packages share one copy of each. What entries share goes
+ * into chunks, but for those of the entry that programs start with, which is named as the argument: its chunks are joined into it,
+ * and the other entries import from there. See docs/decisions/joined-modules.md for what this saves at start-up.
  */
 
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
+const [startEntry] = process.argv.slice(2);
 const { exports } = JSON.parse(await readFile('package.json', 'utf8'));
 const entryPoints = Object.values(exports)
   .map((entry) => entry['mortise-source'])
@@ -17,12 +19,9 @@ for (const file of await readdir('dist', { recursive: true })) {
   if (/\.js(?:\.map)?$/.test(file)) await rm(`dist/${file}`);
 }
 
-await build({
-  entryPoints,
+const options = {
   outdir: 'dist',
-  outbase: 'src',
   bundle: true,
-  splitting: true,
   packages: 'external',
   external: ['node:*'],
   format: 'esm',
@@ -30,5 +29,61 @@ await build({
   target: 'es2023',
   sourcemap: true,
   sourcesContent: false,
-  logLevel: 'warning',
-});
+};
+const { metafile } = await build({ ...options, entryPoints, outbase: 'src', splitting: true, metafile: true, logLevel: 'warning' });
+if (startEntry !== undefined) await joinChunks(metafile.outputs, startEntry);
+
+/** Puts the chunks that an entry loads at once into the entry itself: each file costs a start about a millisecond. */
+async function joinChunks(outputs, source) {
+  const start = Object.keys(outputs).find((path) => outputs[path].entryPoint === source);
+  const chunks = new Set();
+  const visit = (path) => {
+    for (const { path: next, kind, external } of outputs[path].imports) {
+      if (external || kind !== 'import-statement' || outputs[next].entryPoint !== undefined || chunks.has(next)) continue;
+      chunks.add(next);
+      visit(next);
+    }
+  };
+  visit(start);
+  const others = Object.keys(outputs).filter((path) => path.endsWith('.js') && path !== start && !chunks.has(path));
+  const internals = await importFromStart(others, chunks, toSpecifier(start));
+  await build({
+    ...options,
+    stdin: { contents: [`export * from '${toSpecifier(start)}';`, ...internals].join('\n'), resolveDir: 'dist', sourcefile: 'joined.js' },
+    entryNames: start.slice('dist/'.length, -'.js'.length),
+    allowOverwrite: true,
+    external: [...options.external, ...others.map((path) => `./${path}`)],
+    logLevel: 'error',
+  });
+  for (const chunk of chunks) for (const file of [chunk, `${chunk}.map`]) await rm(file);
+}
+
+/**
+ * Lets files import from the start entry what they imported from chunks.
+ *
+ * @returns The exports that the start entry needs for it. They are called `internal_...`, for they are in no declaration.
+ */
+async function importFromStart(files, chunks, start) {
+  const internals = new Map();
+  for (const file of files) {
+    const code = await readFile(file, 'utf8');
+    const changed = code.replace(/^import (?:\{([^}]*)\} from )?"(\.\/[^"]+)";$/gm, (statement, names, specifier) => {
+      if (!chunks.has(`dist/${specifier.slice(2)}`)) return statement;
+      const renamed = names?.replace(/(\w+)( as \w+)?/g, (_, name, alias = ` as ${name}`) => {
+        const internal = `internal_${name}`;
+        const line = `export { ${name} as ${internal} } from '${specifier}';`;
+        if ((internals.get(internal) ?? line) !== line) throw new Error(`Two chunks export "${name}": give one of them another name`);
+        internals.set(internal, line);
+        return `${internal}${alias}`;
+      });
+      // No module does anything by being loaded alone.
+      return renamed === undefined ? '' : `import {${renamed}} from "${start}";`;
+    });
+    if (changed !== code) await writeFile(file, changed);
+  }
+  return [...internals.values()];
+}
+
+function toSpecifier(path) {
+  return `./${path.slice('dist/'.length)}`;
+}

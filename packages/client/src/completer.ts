@@ -32,7 +32,7 @@ export interface Completer {
   close(): void;
 }
 
-const NOTHING: Completion = Object.freeze({ values: [] });
+const NOTHING: Completion = /* @__PURE__ */ Object.freeze({ values: [] });
 
 /**
  * Makes a completer. It waits for a pause, cancels what was overtaken, and keeps answers until the server's list changes.

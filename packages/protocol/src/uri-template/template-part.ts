@@ -1,6 +1,7 @@
 /** A URI template taken apart: literals and expressions, with what RFC 6570 section 3.2.1 says of each operator. */
 
 import { UriTemplateError } from '../errors.ts';
+import { lazily } from '../lazily.ts';
 import { percentEncode } from './percent-encode.ts';
 
 /** The longest template. */
@@ -48,15 +49,18 @@ export interface Operator {
 
 const SIMPLE: Operator = { first: '', separator: ',', named: false, ifEmpty: '', reserved: false, stops: '/?#', optional: false };
 
-const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
-  ['+', { ...SIMPLE, reserved: true, stops: '' }],
-  ['#', { ...SIMPLE, first: '#', reserved: true, stops: '' }],
-  ['.', { ...SIMPLE, first: '.', separator: '.' }],
-  ['/', { ...SIMPLE, first: '/', separator: '/' }],
-  [';', { ...SIMPLE, first: ';', separator: ';', named: true, optional: true }],
-  ['?', { ...SIMPLE, first: '?', separator: '&', named: true, ifEmpty: '=', stops: '#', optional: true }],
-  ['&', { ...SIMPLE, first: '&', separator: '&', named: true, ifEmpty: '=', stops: '#', optional: true }],
-]);
+const operators = lazily(
+  (): ReadonlyMap<string, Operator> =>
+    new Map([
+      ['+', { ...SIMPLE, reserved: true, stops: '' }],
+      ['#', { ...SIMPLE, first: '#', reserved: true, stops: '' }],
+      ['.', { ...SIMPLE, first: '.', separator: '.' }],
+      ['/', { ...SIMPLE, first: '/', separator: '/' }],
+      [';', { ...SIMPLE, first: ';', separator: ';', named: true, optional: true }],
+      ['?', { ...SIMPLE, first: '?', separator: '&', named: true, ifEmpty: '=', stops: '#', optional: true }],
+      ['&', { ...SIMPLE, first: '&', separator: '&', named: true, ifEmpty: '=', stops: '#', optional: true }],
+    ]),
+);
 
 const VARIABLE = /^((?:\w|%[0-9A-Fa-f]{2})(?:[\w.]|%[0-9A-Fa-f]{2})*)(?::([1-9]\d{0,3})|(\*))?$/;
 
@@ -90,7 +94,7 @@ export function encodeLiteral(text: string): string {
 }
 
 function parseExpression(body: string, template: string): TemplateExpression {
-  const operator = OPERATORS.get(body.charAt(0));
+  const operator = operators().get(body.charAt(0));
   const list = operator === undefined ? body : body.slice(1);
   const variables = list.split(',').map((spec): TemplateVariable => {
     const [, name, maxLength, star] = VARIABLE.exec(spec) ?? [];

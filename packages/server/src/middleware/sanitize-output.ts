@@ -6,18 +6,19 @@ import type { Middleware } from '../middleware.ts';
 
 const DEFAULT_METHODS: readonly string[] = ['tools/call', 'prompts/get'];
 
-/** Terminal sequences: CSI, OSC up to its end, and the two-character ones. */
-const ESCAPES = String.raw`\u001b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\u001b\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|\u001b[@-Z\\^_]`;
-/** Control characters but for tab and line ends. */
-const CONTROLS = String.raw`[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]`;
-/** Marks that turn the direction of text around, so that it reads otherwise than it is. */
-const DIRECTIONS = String.raw`[\u202a-\u202e\u2066-\u2069]`;
-/** Characters without any look: zero-width spaces, word joiners, and the tags that can spell a whole hidden text. */
-const INVISIBLE = String.raw`[\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]`;
-/** A second and further variant selector in a row chooses nothing: such runs hide bytes. */
-const SELECTORS = String.raw`(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+`;
-
-const HIDDEN = new RegExp([ESCAPES, CONTROLS, DIRECTIONS, INVISIBLE, SELECTORS].join('|'), 'gu');
+const HIDDEN = /* @__PURE__ */ (() => {
+  /** Terminal sequences: CSI, OSC up to its end, and the two-character ones. */
+  const ESCAPES = String.raw`\u001b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\u001b\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|\u001b[@-Z\\^_]`;
+  /** Control characters but for tab and line ends. */
+  const CONTROLS = String.raw`[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]`;
+  /** Marks that turn the direction of text around, so that it reads otherwise than it is. */
+  const DIRECTIONS = String.raw`[\u202a-\u202e\u2066-\u2069]`;
+  /** Characters without any look: zero-width spaces, word joiners, and the tags that can spell a whole hidden text. */
+  const INVISIBLE = String.raw`[\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]`;
+  /** A second and further variant selector in a row chooses nothing: such runs hide bytes. */
+  const SELECTORS = String.raw`(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+`;
+  return new RegExp([ESCAPES, CONTROLS, DIRECTIONS, INVISIBLE, SELECTORS].join('|'), 'gu');
+})();
 
 /** Fields that hold encoded bytes: nothing in them is text. */
 const BYTES: ReadonlySet<string> = new Set(['blob', 'data']);
