@@ -4,6 +4,9 @@ const testFiles = 'test/**/*.{test,test-d}.ts';
 /** Programs that tests start, and servers that they talk to. */
 const testPrograms = 'test/**/{fixtures,peers,platforms,programs,servers}/**/*.{ts,mjs,js}';
 
+/** Modules that a package loads when it first needs them, whose exports are used under a parameter's name. */
+const lazyModules = 'src/asks/asking.ts';
+
 /** @type {import('knip').KnipConfig} */
 export default {
   workspaces: {
