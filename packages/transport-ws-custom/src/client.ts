@@ -1,0 +1,13 @@
+/** `@mortise/transport-ws-custom/client`: connects to a server by WebSocket, on Node, in browsers and elsewhere. */
+
+export { type WebSocketTransport, webSocketTransport, type WebSocketTransportOptions } from './web-socket-transport.ts';
+export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
+export {
+  type AnyWebSocketError,
+  ConnectFailedError,
+  FrameError,
+  PeerUnresponsiveError,
+  SocketClosedError,
+  UpgradeRefusedError,
+  WebSocketOptionError,
+} from './errors.ts';

@@ -1,0 +1,207 @@
+/** Everything that is open on one server: accepts, counts, watches and drains. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  type Clock,
+  type Connectable,
+  type Logger,
+  type ServerConnection,
+  silentLogger,
+  systemClock,
+  type Transport,
+} from '@mortise/jsonrpc-core';
+import type { AuthInfo } from '@mortise/protocol/contracts';
+import type { HostGuard } from '@mortise/protocol/edge';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { addressKey, checkUpgrade, createUpgradeGuard, verifyUpgrade } from './check-upgrade.ts';
+import { CloseCode } from './close-codes.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { KeyedLimit } from './keyed-limit.ts';
+import { createSocketTransport } from './socket-transport.ts';
+import { MCP_PROTOCOL } from './subprotocol.ts';
+import { refuseUpgrade, UpgradeRefusal } from './upgrade-refusal.ts';
+import { checkOptions, type WebSocketServerOptions } from './web-socket-options.ts';
+import { WsSocket } from './ws-socket.ts';
+
+const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const ANONYMOUS = 'anonymous';
+
+export class SocketHost {
+  readonly #server: Connectable;
+  readonly #options: WebSocketServerOptions;
+  readonly #guard: HostGuard;
+  readonly #upgrades: WebSocketServer;
+  readonly #limit: KeyedLimit;
+  readonly #pending: KeyedLimit;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #heartbeat: Heartbeat | undefined;
+  readonly #connections = new Set<ServerConnection>();
+  readonly #opening = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
+
+  /** @throws {WebSocketOptionError} */
+  constructor(server: Connectable, options: WebSocketServerOptions) {
+    checkOptions(options);
+    const {
+      maxConnections = 10_000,
+      maxConnectionsPerKey = 1000,
+      heartbeatMs = 15_000,
+      clock = systemClock,
+      logger = silentLogger,
+    } = options;
+    this.#server = server;
+    this.#options = options;
+    this.#guard = createUpgradeGuard(options);
+    this.#limit = new KeyedLimit(maxConnections, maxConnectionsPerKey);
+    this.#pending = new KeyedLimit(maxConnections, maxConnectionsPerKey);
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#heartbeat = heartbeatMs > 0 ? new Heartbeat(heartbeatMs, clock) : undefined;
+    this.#upgrades = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      // Compressing would cost memory for each connection, and give an attacker who can add to a message its secrets.
+      perMessageDeflate: false,
+      maxPayload: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
+      handleProtocols: () => MCP_PROTOCOL,
+    });
+  }
+
+  /** How many connections are open. */
+  get count(): number {
+    return this.#limit.total;
+  }
+
+  /** Tells whether an upgrade is for this host, by its path. */
+  isFor(request: IncomingMessage): boolean {
+    return pathOf(request.url ?? '') === (this.#options.path ?? '/mcp');
+  }
+
+  /** Answers an upgrade. Never throws or rejects. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // Node leaves an upgraded socket's errors to whoever has it.
+    socket.on('error', () => undefined);
+    const opening = this.#accept(request, socket, head)
+      .catch((error: unknown) => this.#refuse(request, socket, error))
+      .finally(() => this.#opening.delete(opening));
+    this.#opening.add(opening);
+  }
+
+  /** Refuses new connections, lets the calls in flight finish, and closes. */
+  close(drainMs: number): Promise<void> {
+    this.#closed ??= this.#close(drainMs);
+    return this.#closed;
+  }
+
+  async #close(drainMs: number): Promise<void> {
+    this.#closing.abort(new UpgradeRefusal(503, 'The server is shutting down: try again later', { 'Retry-After': '5' }));
+    await Promise.all([...this.#connections].map((connection) => connection.drain(drainMs)));
+    await Promise.all(this.#opening);
+    await Promise.all([...this.#connections].map((connection) => connection.close()));
+  }
+
+  async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    checkUpgrade(request, this.#guard);
+    const auth = await this.#admit(request, socket);
+    const key = this.#options.limitKey?.(request, auth) ?? auth?.principal ?? addressKey(request);
+    this.#checkLimit(this.#limit, key);
+    const release = this.#limit.acquire(key);
+    socket.once('close', release);
+    if (socket.destroyed) return release();
+    this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#serve(ws, socket, auth));
+  }
+
+  /** Checks the token; callers that are still being checked are counted, too. */
+  async #admit(request: IncomingMessage, socket: Duplex): Promise<AuthInfo | undefined> {
+    const key = addressKey(request);
+    this.#checkLimit(this.#limit, undefined);
+    if (!this.#options.tokenVerifier) return undefined;
+    this.#checkLimit(this.#pending, key);
+    const release = this.#pending.acquire(key);
+    const timeout = new AbortController();
+    const abort = (): void => timeout.abort();
+    const timer = this.#clock.schedule(abort, this.#options.upgradeTimeoutMs ?? 10_000);
+    socket.once('close', abort);
+    try {
+      return await raceAbort(verifyUpgrade(request, this.#options, timeout.signal), timeout.signal);
+    } finally {
+      timer.cancel();
+      socket.off('close', abort);
+      release();
+    }
+  }
+
+  #checkLimit(limit: KeyedLimit, key: string | undefined): void {
+    this.#closing.signal.throwIfAborted();
+    const full = limit.check(key ?? '');
+    if (full === 'all')
+      throw new UpgradeRefusal(503, 'The server has as many connections as it takes: try again later', { 'Retry-After': '5' });
+    if (full === 'key') throw new UpgradeRefusal(429, 'Too many connections of yours are open: close some', { 'Retry-After': '5' });
+  }
+
+  async #serve(ws: WebSocket, socket: Duplex, auth: AuthInfo | undefined): Promise<void> {
+    const transport = this.#createTransport(ws, socket, auth);
+    try {
+      const connection = await this.#server.connect(transport);
+      this.#connections.add(connection);
+      void connection.closed.then(() => this.#connections.delete(connection));
+      if (this.#closing.signal.aborted) await connection.close();
+    } catch (error) {
+      this.#logger.log('error', 'A WebSocket could not be served', { error: nameOf(error) });
+      ws.close(CloseCode.internalError, 'the server could not serve the connection');
+      await transport.close();
+    }
+  }
+
+  #createTransport(ws: WebSocket, stream: Duplex, auth: AuthInfo | undefined): Transport {
+    const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, maxQueuedBytes, stallMs, closeTimeoutMs } = this.#options;
+    const opened = new WsSocket(ws, maxMessageBytes, stream);
+    return createSocketTransport(() => Promise.resolve(opened), {
+      maxQueuedBytes,
+      maxBacklogBytes: this.#options.maxBacklogBytes ?? 16 * 1024 * 1024,
+      holdsInputFor: 'all',
+      stallMs,
+      closeTimeoutMs,
+      info: auth ? { principal: auth.principal, auth } : { principal: ANONYMOUS },
+      expiresAtMs: auth?.expiresAtMs,
+      heartbeat: this.#heartbeat,
+      clock: this.#clock,
+      closeReason: () => (this.#closing.signal.aborted ? [CloseCode.goingAway, 'the server shuts down'] : [CloseCode.normal, '']),
+    });
+  }
+
+  #refuse(request: IncomingMessage, socket: Duplex, error: unknown): void {
+    if (!(error instanceof UpgradeRefusal)) this.#logger.log('error', 'An upgrade failed', { error: nameOf(error) });
+    const refusal = error instanceof UpgradeRefusal ? error : new UpgradeRefusal(500, 'The upgrade failed');
+    this.#logger.log('info', 'An upgrade was refused', { status: refusal.status, reason: refusal.message });
+    refuseUpgrade(request, socket, refusal);
+  }
+}
+
+function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener(
+      'abort',
+      () => reject(new UpgradeRefusal(503, 'The token could not be checked in time: try again', { 'Retry-After': '1' })),
+      { once: true },
+    );
+    promise.then(resolve, reject);
+  });
+}
+
+/** The path of a request target, also of one in absolute form. */
+function pathOf(target: string): string {
+  try {
+    return new URL(target, 'http://host').pathname;
+  } catch {
+    return '';
+  }
+}
+
+/** Says which error it was without its message, which may hold secrets. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

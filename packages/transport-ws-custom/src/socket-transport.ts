@@ -1,0 +1,288 @@
+/** One WebSocket as a `Transport`: the whole contract in one file, on any platform. */
+
+import {
+  AlreadyStartedError,
+  type Clock,
+  type ClockTimer,
+  ConnectionClosedError,
+  type JsonRpcMessage,
+  type MessageInfo,
+  NotConnectedError,
+  parseJson,
+  resolvedPromise,
+  serializeMessage,
+  systemClock,
+  type Transport,
+} from '@mortise/jsonrpc-core';
+import { CloseCode } from './close-codes.ts';
+import { FrameError, PeerUnresponsiveError, SocketClosedError } from './errors.ts';
+import type { Beating, Heartbeat } from './heartbeat.ts';
+import type { MessageSocket, OpenSocket, SocketListener } from './message-socket.ts';
+
+/** The bounds of a `SocketTransport`. */
+export interface SocketTransportOptions {
+  /** How many bytes may wait for a slow reader; beyond that `send` waits. @default 1 MiB */
+  readonly maxQueuedBytes?: number | undefined;
+  /**
+   * How many bytes may wait before one more message ends the connection, for messages that are sent without waiting.
+   *
+   * @default Infinity
+   */
+  readonly maxBacklogBytes?: number | undefined;
+  /** Whether all that waits stops the reading of the peer's messages, or the answers among it only. @default 'answers' */
+  readonly holdsInputFor?: 'all' | 'answers' | undefined;
+  /** How long a full queue may stand still before the connection ends, in milliseconds. @default 30,000 */
+  readonly stallMs?: number | undefined;
+  /** How long `close` waits for the peer to take what was sent and close its side, in milliseconds. @default 2,000 */
+  readonly closeTimeoutMs?: number | undefined;
+  /** Given with each message. @default none */
+  readonly info?: MessageInfo | undefined;
+  /** When the caller's authorization ends, in milliseconds since the epoch: so does the connection. @default never */
+  readonly expiresAtMs?: number | undefined;
+  /** The close code of `close`, and why. @default 1000 */
+  readonly closeReason?: (() => readonly [code: number, reason: string]) | undefined;
+  /** Finds dead peers. @default none */
+  readonly heartbeat?: Heartbeat | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+const NORMAL = [CloseCode.normal, ''] as const;
+
+/**
+ * Makes a transport over one WebSocket: one message a text frame.
+ *
+ * Keeps the promises T1 to T14. A message that is too long (T6), a binary frame and a text frame that is not UTF-8 end the
+ * connection with 1009, 1003 and 1007, as RFC 6455 has it.
+ *
+ * @param open Called once, by `start`.
+ * @see 2026-07-28 basic/transports#custom-transports; RFC 6455
+ */
+export function createSocketTransport(open: OpenSocket, options: SocketTransportOptions = {}): Transport {
+  return new SocketTransport(open, options);
+}
+
+class SocketTransport implements Transport, SocketListener, Beating {
+  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+
+  readonly #open: OpenSocket;
+  readonly #options: SocketTransportOptions;
+  readonly #maxQueuedBytes: number;
+  readonly #clock: Clock;
+  readonly #waiters: Waiter[] = [];
+  #socket: MessageSocket | undefined;
+  #opening: Promise<void> | undefined;
+  #abort: AbortController | undefined;
+  #closing: Promise<void> | undefined;
+  #isEnded = false;
+  #tellEnded: (() => void) | undefined;
+  #isFull = false;
+  #hasProgress = false;
+  #isHolding = false;
+  #stallTimer: ClockTimer | undefined;
+
+  constructor(open: OpenSocket, options: SocketTransportOptions) {
+    this.#open = open;
+    this.#options = options;
+    this.#maxQueuedBytes = options.maxQueuedBytes ?? 1024 * 1024;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /**
+   * @throws {AlreadyStartedError} On a second call.
+   * @throws {ConnectionClosedError} After `close`, or when it is closed while it opens.
+   * @throws Whatever opening the socket rejects with; the transport is then closed.
+   */
+  async start(): Promise<void> {
+    if (this.#closing) throw new ConnectionClosedError();
+    if (this.#opening) throw new AlreadyStartedError();
+    this.#abort = new AbortController();
+    this.#opening = this.#openSocket(this.#abort.signal);
+    await this.#opening;
+  }
+
+  /**
+   * @throws {NotConnectedError} Before `start`.
+   * @throws {ConnectionClosedError} Once the transport is closed, also while waiting.
+   * @throws {SerializeError} JSON cannot carry the message.
+   */
+  send(message: JsonRpcMessage): Promise<void> {
+    if (this.#closing) return Promise.reject(new ConnectionClosedError());
+    const socket = this.#socket;
+    if (!socket) return Promise.reject(new NotConnectedError());
+    try {
+      const text = serializeMessage(message);
+      if (socket.queuedBytes > (this.#options.maxBacklogBytes ?? Infinity)) {
+        this.#fail(new PeerUnresponsiveError('The peer reads too slowly: too much waits for it'), CloseCode.tryAgainLater, 'slow reader');
+        return Promise.reject(new ConnectionClosedError());
+      }
+      socket.send(text);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return socket.queuedBytes <= this.#maxQueuedBytes ? resolvedPromise : this.#waitForRoom(socket, message);
+  }
+
+  /** Sends what was accepted, closes both sides, frees everything, and resolves. May be called at any time and again. */
+  close(): Promise<void> {
+    return this.#end(...(this.#options.closeReason?.() ?? NORMAL));
+  }
+
+  async #openSocket(signal: AbortSignal): Promise<void> {
+    try {
+      this.#socket = await this.#open(signal);
+    } catch (error) {
+      if (this.#closing) throw new ConnectionClosedError('The transport was closed while it was being opened', { cause: error });
+      void this.#end(...NORMAL);
+      throw error;
+    }
+    if (this.#closing) {
+      this.#socket.listen(this);
+      throw new ConnectionClosedError('The transport was closed while it was being opened');
+    }
+    this.#options.heartbeat?.add(this);
+    this.#socket.listen(this);
+  }
+
+  // ---- in
+
+  onText(text: string): void {
+    if (this.#closing) return;
+    const { expiresAtMs } = this.#options;
+    if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) return this.#expire();
+    try {
+      this.onmessage?.(parseJson(text) as unknown as JsonRpcMessage, this.#options.info);
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  onBinary(): void {
+    this.#fail(new FrameError('The peer sent a binary frame: MCP travels in text frames'), CloseCode.unsupportedData, 'text frames only');
+  }
+
+  onError(error: Error): void {
+    // The socket has chosen its close code already; this one is not sent.
+    this.#fail(error, CloseCode.internalError, '');
+  }
+
+  beat(): boolean {
+    const { expiresAtMs } = this.#options;
+    if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) this.#expire();
+    return this.#socket?.beat?.() ?? true;
+  }
+
+  onDead(): void {
+    this.#options.heartbeat?.delete(this);
+    this.#fail(new PeerUnresponsiveError('The peer gives no sign of life'), CloseCode.abnormal, '');
+    this.#socket?.terminate();
+  }
+
+  #expire(): void {
+    this.#fail(new SocketClosedError(CloseCode.unauthorized, 'the token has expired'), CloseCode.unauthorized, 'the token has expired');
+  }
+
+  // ---- out
+
+  #waitForRoom(socket: MessageSocket, message: JsonRpcMessage): Promise<void> {
+    this.#isFull = true;
+    // A peer that asks and asks and never reads is not read any further, or its answers would pile up here.
+    if (!this.#isHolding && (this.#options.holdsInputFor === 'all' || !('method' in message))) {
+      this.#isHolding = true;
+      socket.pause();
+    }
+    this.#stallTimer ??= this.#scheduleStall();
+    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
+  }
+
+  onRoom(): void {
+    const socket = this.#socket;
+    this.#hasProgress = true;
+    if (!this.#isFull || !socket || socket.queuedBytes > this.#maxQueuedBytes / 2) return;
+    this.#isFull = false;
+    this.#stallTimer?.cancel();
+    this.#stallTimer = undefined;
+    if (this.#isHolding) {
+      this.#isHolding = false;
+      socket.resume();
+    }
+    for (const waiter of this.#waiters.splice(0)) waiter.resolve();
+  }
+
+  #scheduleStall(): ClockTimer {
+    this.#hasProgress = false;
+    return this.#clock.schedule(() => this.#onStall(), this.#options.stallMs ?? 30_000);
+  }
+
+  #onStall(): void {
+    if (this.#hasProgress) this.#stallTimer = this.#scheduleStall();
+    else this.#fail(new PeerUnresponsiveError('The peer does not read what it is sent'), CloseCode.tryAgainLater, 'slow reader');
+  }
+
+  // ---- the end
+
+  #fail(error: Error, code: number, reason: string): void {
+    if (this.#closing) return;
+    this.#report(error);
+    void this.#end(code, reason);
+  }
+
+  onEnd(code: number, reason: string): void {
+    this.#isEnded = true;
+    if (this.#tellEnded) return this.#tellEnded();
+    if (code === CloseCode.normal) void this.#end(code, reason);
+    else this.#fail(new SocketClosedError(code, reason), code, reason);
+  }
+
+  #end(code: number, reason: string): Promise<void> {
+    this.#abort?.abort(new ConnectionClosedError());
+    // Later, so that a callback that closes again finds the promise that is already there.
+    this.#closing ??= Promise.resolve().then(() => this.#finish(code, reason));
+    return this.#closing;
+  }
+
+  async #finish(code: number, reason: string): Promise<void> {
+    await this.#opening?.catch(() => undefined);
+    this.#options.heartbeat?.delete(this);
+    this.#stallTimer?.cancel();
+    if (this.#socket && !this.#isEnded) await this.#closeSocket(this.#socket, code, reason);
+    const closed = new ConnectionClosedError();
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(closed);
+    try {
+      this.onclose?.();
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  async #closeSocket(socket: MessageSocket, code: number, reason: string): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      this.#tellEnded = resolve;
+    });
+    // What still arrives is dropped; the peer's close frame is behind it.
+    socket.resume();
+    socket.close(code, reason);
+    const timer = this.#clock.schedule(() => socket.terminate(), this.#options.closeTimeoutMs ?? 2000, { keepAlive: true });
+    await ended;
+    timer.cancel();
+  }
+
+  #report(error: Error): void {
+    try {
+      this.onerror?.(error);
+    } catch {
+      // Whoever is told of errors has failed: there is nobody left to tell.
+    }
+  }
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('A value that is not an error was thrown', { cause: thrown });
+}

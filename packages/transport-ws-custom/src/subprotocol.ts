@@ -1,0 +1,32 @@
+/** The subprotocols of `Sec-WebSocket-Protocol`, and the token that a browser can say nowhere else. */
+
+/** MCP, one message a text frame. */
+export const MCP_PROTOCOL = 'mcp';
+
+/** Offered beside `mcp` by clients that cannot send `Authorization`; the rest is the token in base64url. Never chosen. */
+export const BEARER_PREFIX = 'mcp.bearer.';
+
+export function toBearerProtocol(token: string): string {
+  const bytes = Array.from(new TextEncoder().encode(token), (byte) => String.fromCharCode(byte)).join('');
+  return BEARER_PREFIX + btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/**
+ * Reads the token among the offered subprotocols.
+ *
+ * @returns undefined if there is none; `null` if there are two or it is not canonical base64url.
+ */
+export function readBearerProtocol(offered: readonly string[]): string | undefined | null {
+  const found = offered.filter((name) => name.startsWith(BEARER_PREFIX));
+  const [first] = found;
+  if (first === undefined) return undefined;
+  if (found.length > 1) return null;
+  try {
+    const encoded = first.slice(BEARER_PREFIX.length);
+    const bytes = Uint8Array.from(atob(encoded.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+    const token = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return token !== '' && toBearerProtocol(token) === first ? token : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,63 @@
+/** How a server accepts and bounds WebSockets. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Clock, Logger } from '@mortise/jsonrpc-core';
+import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
+import { WebSocketOptionError } from './errors.ts';
+
+/** The options of `attachWebSocket`, and of `serveWebSocket` with a port beside them. */
+export interface WebSocketServerOptions {
+  /** Where clients connect. @default '/mcp' */
+  readonly path?: string | undefined;
+  /** Names that `Host` may have; without a port, any port. @default this machine's, on a loopback socket; else any */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Web pages that may connect, as `https://app.example.com`. @default this machine's, on a loopback socket */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Says whom a token speaks for, at the upgrade; the connection ends when the token does. @default none: anyone may connect */
+  readonly tokenVerifier?: TokenVerifier | undefined;
+  /** What clients call this server, for verifiers, behind a proxy: `https://api.example.com`. @default from `Host` */
+  readonly baseUrl?: string | undefined;
+  /** What connections are counted by. @default the principal, else the remote address (of IPv6 the /64) */
+  readonly limitKey?: ((request: IncomingMessage, auth: AuthInfo | undefined) => string) | undefined;
+  /** How many connections at once; 503 past it. @default 10,000 */
+  readonly maxConnections?: number | undefined;
+  /** How many of one key; 429 past it. @default 1,000 */
+  readonly maxConnectionsPerKey?: number | undefined;
+  /** How long an upgrade may take, its token's check included, in milliseconds. @default 10,000 */
+  readonly upgradeTimeoutMs?: number | undefined;
+  /** The longest message that a client may send, in bytes; a longer one ends the connection with 1009. @default 4 MiB */
+  readonly maxMessageBytes?: number | undefined;
+  /** How many bytes may wait for a slow reader; beyond that `send` waits and nothing more is read from it. @default 1 MiB */
+  readonly maxQueuedBytes?: number | undefined;
+  /** How many bytes may wait before a slow reader that is sent still more is cut, with 1013. @default 16 MiB */
+  readonly maxBacklogBytes?: number | undefined;
+  /** How long a slow reader may take nothing at all, in milliseconds. @default 30,000 */
+  readonly stallMs?: number | undefined;
+  /** Between two pings, in milliseconds; a client that is gone is noticed within two. 0 for none. @default 15,000 */
+  readonly heartbeatMs?: number | undefined;
+  /** How long a closing connection waits for its peer, in milliseconds. @default 2,000 */
+  readonly closeTimeoutMs?: number | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+  /** Told of refusals and broken connections. @default silent */
+  readonly logger?: Logger | undefined;
+}
+
+/** @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION` */
+export function checkOptions(options: WebSocketServerOptions): void {
+  const { path = '/mcp' } = options;
+  if (!path.startsWith('/') || /[?#]/.test(path)) throw new WebSocketOptionError(`path: "${path}" must begin with "/" and hold no query`);
+  for (const name of COUNTS) {
+    const value = options[name];
+    if (value !== undefined && !(value >= 1)) throw new WebSocketOptionError(`${name}: ${value} must be 1 or more`);
+  }
+}
+
+const COUNTS = [
+  'maxConnections',
+  'maxConnectionsPerKey',
+  'maxMessageBytes',
+  'maxQueuedBytes',
+  'maxBacklogBytes',
+  'upgradeTimeoutMs',
+] as const;

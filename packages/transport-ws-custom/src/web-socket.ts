@@ -1,0 +1,145 @@
+/** The platform's own `WebSocket`: browsers, workers, Deno, edge runtimes. */
+
+import { type Clock, type ClockTimer, MessageTooLargeError } from '@mortise/jsonrpc-core';
+import { CloseCode, toBrowserCode } from './close-codes.ts';
+import { ConnectFailedError } from './errors.ts';
+import type { MessageSocket, SocketListener } from './message-socket.ts';
+
+/** The members used of a `WebSocket`, so that this compiles where the DOM's types are absent. */
+export interface WebSocketLike {
+  readonly bufferedAmount: number;
+  readonly protocol: string;
+  binaryType: string;
+  send(data: string): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: 'open' | 'error', fn: () => void): void;
+  addEventListener(type: 'message', fn: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: 'close', fn: (event: { readonly code: number; readonly reason: string }) => void): void;
+}
+
+/** The constructor that platforms offer as `WebSocket`. */
+export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
+
+/** What opening needs. */
+export interface WebSocketSettings {
+  readonly url: string;
+  readonly protocols: readonly string[];
+  readonly protocol: string;
+  readonly maxMessageBytes: number;
+  readonly clock: Clock;
+}
+
+/** How often a full queue is looked at, for the platform tells nothing. */
+const POLL_MS = 10;
+
+/** Opens one. @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: for a reason that platforms keep to themselves. */
+export function openWebSocket(constructor: WebSocketConstructor, settings: WebSocketSettings, signal: AbortSignal): Promise<MessageSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = new constructor(settings.url, [...settings.protocols]);
+    const wrapped = new WebSocketSocket(socket, settings);
+    const giveUp = (): void => {
+      socket.close();
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    socket.addEventListener('open', () => {
+      signal.removeEventListener('abort', giveUp);
+      if (socket.protocol === settings.protocol) return resolve(wrapped);
+      socket.close();
+      reject(new ConnectFailedError(`The server did not agree to the subprotocol "${settings.protocol}"`));
+    });
+    socket.addEventListener('close', ({ code }) => {
+      signal.removeEventListener('abort', giveUp);
+      reject(
+        new ConnectFailedError(
+          `The WebSocket could not be opened (code ${code}): look at the address, the server's origins and its tokens`,
+        ),
+      );
+    });
+  });
+}
+
+class WebSocketSocket implements MessageSocket {
+  readonly #socket: WebSocketLike;
+  readonly #maxMessageBytes: number;
+  readonly #clock: Clock;
+  readonly #early: unknown[] = [];
+  #listener: SocketListener | undefined;
+  #poll: ClockTimer | undefined;
+  #end: { readonly code: number; readonly reason: string } | undefined;
+
+  constructor(socket: WebSocketLike, { maxMessageBytes, clock }: WebSocketSettings) {
+    this.#socket = socket;
+    this.#maxMessageBytes = maxMessageBytes;
+    this.#clock = clock;
+    // A blob would cost a promise; nothing binary is read anyway.
+    socket.binaryType = 'arraybuffer';
+    socket.addEventListener('message', ({ data }) => {
+      if (this.#listener) this.#deliver(this.#listener, data);
+      else this.#early.push(data);
+    });
+    socket.addEventListener('close', ({ code, reason }) => this.#finish(code, reason));
+  }
+
+  get queuedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  listen(listener: SocketListener): void {
+    this.#listener = listener;
+    for (const data of this.#early.splice(0)) this.#deliver(listener, data);
+    if (this.#end) listener.onEnd(this.#end.code, this.#end.reason);
+  }
+
+  send(text: string): void {
+    this.#socket.send(text);
+    if (this.#socket.bufferedAmount > 0) this.#poll ??= this.#schedulePoll(this.#socket.bufferedAmount);
+  }
+
+  pause(): void {
+    // Platforms read on whatever happens.
+  }
+
+  resume(): void {
+    // See `pause`.
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(toBrowserCode(code), reason);
+  }
+
+  terminate(): void {
+    // Platforms end a socket only by asking the peer; whoever terminates does not wait for its answer.
+    this.#socket.close();
+    this.#finish(CloseCode.abnormal, '');
+  }
+
+  #deliver(listener: SocketListener, data: unknown): void {
+    if (this.#end) return;
+    if (typeof data !== 'string') return listener.onBinary();
+    if (!isLonger(data, this.#maxMessageBytes)) return listener.onText(data);
+    this.#socket.close(toBrowserCode(CloseCode.tooLarge), 'message too large');
+    listener.onError(new MessageTooLargeError(this.#maxMessageBytes));
+  }
+
+  #schedulePoll(before: number): ClockTimer {
+    return this.#clock.schedule(() => {
+      const now = this.#socket.bufferedAmount;
+      this.#poll = now > 0 && !this.#end ? this.#schedulePoll(now) : undefined;
+      if (now < before) this.#listener?.onRoom();
+    }, POLL_MS);
+  }
+
+  #finish(code: number, reason: string): void {
+    if (this.#end) return;
+    this.#end = { code, reason };
+    this.#poll?.cancel();
+    this.#listener?.onEnd(code, reason);
+  }
+}
+
+/** Whether a text takes more bytes as UTF-8; counts only where its length does not tell. */
+function isLonger(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes) return true;
+  return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes;
+}

@@ -1,0 +1,152 @@
+/** A socket of the package `ws`, which Node's servers and clients have. Knows `ws` by structure and imports nothing of Node. */
+
+import { MessageTooLargeError } from '@mortise/jsonrpc-core';
+import { FrameError } from './errors.ts';
+import type { MessageSocket, SocketListener } from './message-socket.ts';
+
+/** What is used of a `WebSocket` of `ws`. */
+export interface WsLike {
+  readonly bufferedAmount: number;
+  readonly readyState: number;
+  send(data: string, done: (error?: Error | null) => void): void;
+  close(code?: number, reason?: string): void;
+  terminate(): void;
+  pause(): void;
+  resume(): void;
+  ping(): void;
+  on(event: 'message', fn: (data: { toString(): string }, isBinary: boolean) => void): unknown;
+  on(event: 'pong' | 'ping', fn: () => void): unknown;
+  on(event: 'error', fn: (error: Error) => void): unknown;
+  on(event: 'close', fn: (code: number, reason: { toString(): string }) => void): unknown;
+}
+
+/** The stream below, which can hold writes back for a moment so that the frames of one tick leave together. */
+export interface Corkable {
+  cork(): void;
+  uncork(): void;
+}
+
+const OPEN = 1;
+
+/** On Node a tick that is asked for in a microtask comes after all microtasks: the answers to one chunk of requests leave together. */
+const atEndOfTick: (fn: () => void) => void =
+  (globalThis as { process?: { nextTick?: (fn: () => void) => void } }).process?.nextTick ?? queueMicrotask;
+
+export class WsSocket implements MessageSocket {
+  readonly #ws: WsLike;
+  readonly #maxMessageBytes: number;
+  readonly #stream: Corkable | undefined;
+  #listener: SocketListener | undefined;
+  #wasHeard = true;
+  #isPaused = true;
+  #isCorked = false;
+  #end: { readonly code: number; readonly reason: string } | undefined;
+  #firstError: Error | undefined;
+
+  /**
+   * @param ws Open. It is paused until `listen`.
+   * @param maxMessageBytes The bound that `ws` was given as `maxPayload`; named in errors.
+   * @param stream The socket below, so that the frames of one tick leave together.
+   */
+  constructor(ws: WsLike, maxMessageBytes: number, stream?: Corkable) {
+    this.#ws = ws;
+    this.#maxMessageBytes = maxMessageBytes;
+    this.#stream = stream;
+    ws.pause();
+    ws.on('message', this.#onMessage);
+    ws.on('pong', this.#onSign);
+    ws.on('ping', this.#onSign);
+    ws.on('error', this.#onError);
+    ws.on('close', this.#onClose);
+  }
+
+  get queuedBytes(): number {
+    return this.#ws.bufferedAmount;
+  }
+
+  listen(listener: SocketListener): void {
+    this.#listener = listener;
+    if (this.#firstError) listener.onError(this.#firstError);
+    if (this.#end) listener.onEnd(this.#end.code, this.#end.reason);
+    else this.resume();
+  }
+
+  send(text: string): void {
+    this.#cork();
+    this.#ws.send(text, this.#onSent);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#ws.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#ws.resume();
+  }
+
+  close(code: number, reason: string): void {
+    this.#ws.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
+  }
+
+  beat(): boolean {
+    // Whoever is not read cannot give a sign of life.
+    const isAlive = this.#wasHeard || this.#isPaused;
+    this.#wasHeard = false;
+    if (isAlive && this.#ws.readyState === OPEN) this.#ws.ping();
+    return isAlive;
+  }
+
+  #cork(): void {
+    if (this.#isCorked || this.#stream === undefined) return;
+    this.#isCorked = true;
+    this.#stream.cork();
+    atEndOfTick(this.#uncork);
+  }
+
+  readonly #uncork = (): void => {
+    this.#isCorked = false;
+    this.#stream?.uncork();
+  };
+
+  readonly #onSent = (error?: Error | null): void => {
+    // A failed write is followed by the end of the socket, which says it all.
+    if (error == null) this.#listener?.onRoom();
+  };
+
+  readonly #onSign = (): void => {
+    this.#wasHeard = true;
+  };
+
+  readonly #onMessage = (data: { toString(): string }, isBinary: boolean): void => {
+    this.#wasHeard = true;
+    if (isBinary) this.#listener?.onBinary();
+    else this.#listener?.onText(data.toString());
+  };
+
+  readonly #onError = (error: Error): void => {
+    const told = toTransportError(error, this.#maxMessageBytes);
+    this.#firstError ??= told;
+    this.#listener?.onError(told);
+  };
+
+  readonly #onClose = (code: number, reason: { toString(): string }): void => {
+    this.#end = { code, reason: reason.toString() };
+    this.#listener?.onEnd(code, this.#end.reason);
+  };
+}
+
+function toTransportError(error: Error, maxMessageBytes: number): Error {
+  const { code } = error as { code?: unknown };
+  if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || code === 'WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH')
+    return Object.assign(new MessageTooLargeError(maxMessageBytes), { cause: error });
+  if (typeof code === 'string' && code.startsWith('WS_ERR_')) {
+    return new FrameError(`The peer broke the rules of WebSocket: ${error.message}`, { cause: error });
+  }
+  return error;
+}
