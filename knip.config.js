@@ -17,7 +17,7 @@ export default {
       ignoreDependencies: ['turbo', 'oxlint', 'tsx', 'workerd', 'fast-check', 'zod', '@changesets/config'],
     },
     'packages/*': {
-      entry: [testFiles, testPrograms],
+      entry: [testFiles, testPrograms, lazyModules],
       project: ['src/**', 'test/**'],
       ignoreDependencies: ['tsx', 'esbuild', 'bun', 'deno', '@mortise/transport-testkit'],
     },

@@ -139,7 +139,11 @@ export interface HandlerContext<App = unknown> {
    * @deprecated since 2026-07-28: take directories as arguments, resource URIs or configuration. Works in every revision.
    */
   listRoots(options?: AskOptions): Promise<ListRootsResult>;
-  /** @deprecated since 2026-07-28, with roots: see `listRoots`. Works in every revision. */
+  /**
+   * The client's roots, kept while they are good, and whether a path lies in them.
+   *
+   * @deprecated since 2026-07-28: take directories as arguments, resource URIs or configuration. Works in every revision.
+   */
   readonly roots: ClientRoots;
   /**
    * Runs a step once along one chain of runs of the handler, and gives its value each time. A step that failed is run again.

@@ -75,7 +75,7 @@ export interface ServerOptions<App = unknown> {
   /**
    * Knows which paths lie in a client's roots, for `ctx.roots.contains`: `diskRoots()` of `@mortise/server/node`.
    *
-   * @deprecated since 2026-07-28, with roots. Works in every revision.
+   * @deprecated since 2026-07-28, with roots: take directories as arguments, resource URIs or configuration. Works in every revision.
    */
   readonly roots?: RootGuard;
   /** How many items a page of a list holds. @default 1_000 */

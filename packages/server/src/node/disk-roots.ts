@@ -12,7 +12,7 @@ import type { RootGuard } from '../asks/client-roots.ts';
  * Symbolic links are followed on both sides. A path that does not exist yet lies where the part of it that exists leads. Between the
  * look and the use of a path somebody may put a link there: roots are guidance, not a sandbox.
  *
- * @deprecated since 2026-07-28, with roots. Works in every revision.
+ * @deprecated since 2026-07-28, with roots: take directories as arguments, resource URIs or configuration. Works in every revision.
  */
 export function diskRoots(): RootGuard {
   return { contains };
