@@ -73,7 +73,8 @@ function judgeRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
 function judgeHttpError(error: ExchangeHttpError): Finding {
   const { status, rpcError } = error;
   if (status === 401 || status === 403 || status === 407) return { kind: 'failed', error };
-  if (rpcError) return judgeRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
-  const isBusy = status === 408 || status === 425 || status === 429;
+  const isBusy = [408, 425, 429, 502, 503, 504].includes(status);
+  // Whoever is told to come back later learns nothing of the server from words that any proxy may add.
+  if (rpcError && (!isBusy || isModernError(rpcError.code))) return judgeRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
   return status >= 400 && status < 500 && !isBusy ? { kind: 'legacy', error } : { kind: 'failed', error };
 }
