@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { completable, McpServer, ResourceTemplate } from '@mortise/server';
 import { z } from 'zod';
-import { readDocuments, searchDocuments } from './documents.ts';
+import { type Document, readDocuments, searchDocuments } from './documents.ts';
 import { currencies, startRatesApi, type RatesApi } from './rates-api.ts';
 
 const names = ['Ada', 'Alan', 'Barbara', 'Grace', 'Margaret'];
@@ -22,12 +22,26 @@ export interface Quickstart {
 export async function createQuickstart(documentsRoot: string): Promise<Quickstart> {
   const documents = await readDocuments(documentsRoot);
   let ratesApi: Promise<RatesApi> | undefined;
-
   const server = new McpServer(
     { name: 'quickstart', version: '1.0.0', title: 'Mortise quickstart' },
     { instructions: 'A calculator, a search over the documents of the Mortise repository, currency conversion and a slow countdown.' },
   );
+  addCalculator(server);
+  addDocuments(server, documents);
+  addCurrencies(server, () => (ratesApi ??= startRatesApi()));
+  addCountdown(server);
+  addGreetings(server);
+  return {
+    server,
+    async close() {
+      await server.close();
+      await (await ratesApi)?.close();
+    },
+  };
+}
 
+/** Two tools with structured output, one of which can fail, and a prompt about them. */
+function addCalculator(server: McpServer): void {
   const operands = { a: z.number(), b: z.number() };
   const result = { result: z.number() };
   server.registerTool(
@@ -44,6 +58,23 @@ export async function createQuickstart(documentsRoot: string): Promise<Quickstar
     },
   );
 
+  server.registerPrompt(
+    'explain_calculation',
+    {
+      title: 'Explain a calculation',
+      description: 'Asks the model to explain an operation step by step',
+      argsSchema: {
+        operation: completable(z.string(), (value) =>
+          ['addition', 'division', 'multiplication', 'subtraction'].filter((one) => one.startsWith(value)),
+        ),
+      },
+    },
+    ({ operation }) => `Explain ${operation} to a child, step by step, with one worked example.`,
+  );
+}
+
+/** A search that returns links, and the documents that they lead to. */
+function addDocuments(server: McpServer, documents: ReadonlyMap<string, Document>): void {
   server.registerTool(
     'search_docs',
     {
@@ -66,49 +97,6 @@ export async function createQuickstart(documentsRoot: string): Promise<Quickstar
     },
   );
 
-  server.registerTool(
-    'convert_currency',
-    {
-      title: 'Convert money',
-      description: 'Converts an amount between currencies by asking an HTTP API',
-      inputSchema: { amount: z.number().positive(), from: z.enum(currencies), to: z.enum(currencies) },
-      outputSchema: { amount: z.number(), rate: z.number() },
-    },
-    async ({ amount, from, to }, ctx) => {
-      ratesApi ??= startRatesApi();
-      const { url } = await ratesApi;
-      const response = await fetch(`${url}/rate?${new URLSearchParams({ from, to })}`, { signal: ctx.signal });
-      const { rate } = z.object({ rate: z.number() }).parse(await response.json());
-      return { structuredContent: { amount: Number((amount * rate).toFixed(2)), rate } };
-    },
-  );
-
-  server.registerTool(
-    'count_down',
-    {
-      title: 'Count down',
-      description: 'Counts down slowly and reports its progress; can be cancelled',
-      inputSchema: { steps: z.number().int().min(1).max(1000), stepMs: z.number().int().min(1).max(1000).default(20) },
-    },
-    async ({ steps, stepMs }, ctx) => {
-      for (let step = 1; step <= steps; step++) {
-        await wait(stepMs, undefined, { signal: ctx.signal });
-        await ctx.progress({ progress: step, total: steps, message: `${steps - step} to go` });
-      }
-      return 'Lift-off.';
-    },
-  );
-
-  server.registerResource(
-    'greeting',
-    new ResourceTemplate('greeting://{name}', {
-      list: undefined,
-      complete: { name: (value) => names.filter((name) => name.startsWith(value)) },
-    }),
-    { title: 'Greeting', description: 'Greets whoever is named in the address', mimeType: 'text/plain' },
-    (_uri, { name }) => `Hello, ${name}!`,
-  );
-
   server.registerResource(
     'document',
     new ResourceTemplate('docs:///{+path}', {
@@ -125,26 +113,55 @@ export async function createQuickstart(documentsRoot: string): Promise<Quickstar
     { title: 'Document', description: 'A Markdown file of the Mortise repository', mimeType: 'text/markdown' },
     (_uri, { path }) => documents.get(String(path))?.text,
   );
+}
 
-  server.registerPrompt(
-    'explain_calculation',
+/** A tool that asks an HTTP API. */
+function addCurrencies(server: McpServer, rates: () => Promise<RatesApi>): void {
+  server.registerTool(
+    'convert_currency',
     {
-      title: 'Explain a calculation',
-      description: 'Asks the model to explain an operation step by step',
-      argsSchema: {
-        operation: completable(z.string(), (value) =>
-          ['addition', 'division', 'multiplication', 'subtraction'].filter((one) => one.startsWith(value)),
-        ),
-      },
+      title: 'Convert money',
+      description: 'Converts an amount between currencies by asking an HTTP API',
+      inputSchema: { amount: z.number().positive(), from: z.enum(currencies), to: z.enum(currencies) },
+      outputSchema: { amount: z.number(), rate: z.number() },
     },
-    ({ operation }) => `Explain ${operation} to a child, step by step, with one worked example.`,
+    async ({ amount, from, to }, ctx) => {
+      const { url } = await rates();
+      const response = await fetch(`${url}/rate?${new URLSearchParams({ from, to })}`, { signal: ctx.signal });
+      const { rate } = z.object({ rate: z.number() }).parse(await response.json());
+      return { structuredContent: { amount: Number((amount * rate).toFixed(2)), rate } };
+    },
   );
+}
 
-  return {
-    server,
-    async close() {
-      await server.close();
-      await (await ratesApi)?.close();
+/** A slow tool that tells how far it is and stops when told. */
+function addCountdown(server: McpServer): void {
+  server.registerTool(
+    'count_down',
+    {
+      title: 'Count down',
+      description: 'Counts down slowly and reports its progress; can be cancelled',
+      inputSchema: { steps: z.number().int().min(1).max(1000), stepMs: z.number().int().min(1).max(1000).default(20) },
     },
-  };
+    async ({ steps, stepMs }, ctx) => {
+      for (let step = 1; step <= steps; step++) {
+        await wait(stepMs, undefined, { signal: ctx.signal });
+        await ctx.progress({ progress: step, total: steps, message: `${steps - step} to go` });
+      }
+      return 'Lift-off.';
+    },
+  );
+}
+
+/** A resource whose address has a variable, which can be completed. */
+function addGreetings(server: McpServer): void {
+  server.registerResource(
+    'greeting',
+    new ResourceTemplate('greeting://{name}', {
+      list: undefined,
+      complete: { name: (value) => names.filter((name) => name.startsWith(value)) },
+    }),
+    { title: 'Greeting', description: 'Greets whoever is named in the address', mimeType: 'text/plain' },
+    (_uri, { name }) => `Hello, ${name}!`,
+  );
 }
