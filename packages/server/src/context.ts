@@ -54,7 +54,7 @@ export interface AskOptions {
   readonly key?: string | undefined;
   /** Gives the question up; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer. @default the server's `askTimeoutMs` */
+  /** How long to wait for the answer, where the call waits for it: in the legacy era. @default the server's `askTimeoutMs` */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -152,7 +152,10 @@ export interface HandlerContext<App = unknown> {
    * @throws {InvalidStepError} `ERR_INVALID_STEP`: its value is not JSON.
    */
   once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T>;
-  /** The answers to what this handler asked with `inputRequired`, by its keys; undefined when it runs for the first time. */
+  /**
+   * The answers to what this handler asked with `inputRequired`, by its keys; undefined when it runs for the first time. A client may
+   * also send answers that nobody asked it for: where `requestState` matters, look at that first.
+   */
   readonly inputResponses: Readonly<Record<string, JsonObject>> | undefined;
   /** The state that this handler gave to `inputRequired`; undefined when it runs for the first time. */
   readonly requestState: JsonValue | undefined;

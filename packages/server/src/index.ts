@@ -13,6 +13,12 @@ export { sanitizeOutput, type SanitizeOutputOptions } from './middleware/sanitiz
 export { inputRequired, type InputWanted } from './asks/input-required.ts';
 export type { ClientRoots, RootGuard } from './asks/client-roots.ts';
 export type { RequestStateOptions } from './asks/request-state-options.ts';
+export {
+  MemoryReplayStore,
+  type MemoryReplayStoreOptions,
+  MemoryStateStore,
+  type MemoryStateStoreOptions,
+} from './asks/memory-state-stores.ts';
 export { redactor, type RedactOptions, type Redactor } from './redactor.ts';
 export type {
   AskOptions,

@@ -1,6 +1,7 @@
 /** `ctx.completeElicitation`: tells a client that a page it was asked to open is done with. */
 
 import { type JsonRpcNotification, resolvedPromise } from '@mortise/jsonrpc-core';
+import { hasCapability } from '@mortise/protocol';
 import type { CallFacts } from '../call-facts.ts';
 
 /**
@@ -10,7 +11,8 @@ import type { CallFacts } from '../call-facts.ts';
  * @see 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation
  */
 export function completeElicitation(facts: CallFacts, elicitationId: string): Promise<void> {
-  if (!facts.revision.rules.elicitationIds) return resolvedPromise;
+  const { revision, client } = facts;
+  if (!revision.rules.elicitationIds || !hasCapability(client.capabilities, 'elicitation.url')) return resolvedPromise;
   const notification: JsonRpcNotification = {
     jsonrpc: '2.0',
     method: 'notifications/elicitation/complete',

@@ -10,7 +10,8 @@ import { type Answered, readRoundState, type RoundState } from './round-state.ts
 import { bindingOf, statesOf } from './seal-round.ts';
 
 /**
- * Answers without a state, and answers to what was not asked, are passed over.
+ * Answers without a state, and answers to what was not asked, are passed over; a handler that asks by hand may look at the former in
+ * `ctx.inputResponses`, for the state is all that tells what was asked.
  *
  * @throws {RequestStateError} -32602: the state does not open, or was used.
  * @throws {ProtocolError} -32602: an answer is malformed.
@@ -18,7 +19,12 @@ import { bindingOf, statesOf } from './seal-round.ts';
  */
 export async function openRound(call: RequestCall, run: ExchangeRun): Promise<Round> {
   const { requestState, inputResponses } = call.givenParams;
-  if (typeof requestState !== 'string') return new Round(call, run, firstState(run));
+  if (typeof requestState !== 'string') {
+    const unasked = Object.entries(isJsonObject(inputResponses) ? inputResponses : {}).filter(([, answer]) => isJsonObject(answer));
+    const given = Object.fromEntries(unasked) as Readonly<Record<string, JsonObject>>;
+    if (unasked.length > 0) call.round = { inputResponses: given, requestState: undefined, reports: 0, progress: undefined };
+    return new Round(call, run, firstState(run));
+  }
   const { state, expiresAtMs } = await statesOf(call).open(requestState, bindingOf(call));
   const before = readRoundState(state);
   const responses = acceptResponses(before, isJsonObject(inputResponses) ? inputResponses : {}, call);

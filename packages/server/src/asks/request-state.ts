@@ -109,6 +109,8 @@ export class RequestStates {
     if (!bytes || bytes.length <= HEADER_BYTES || bytes[0] !== LAYOUT) throw new RequestStateError(NOT_OURS);
     const keyId = bytes.subarray(1, 1 + KEY_ID_BYTES);
     const candidates = (await this.#loadKeys()).filter(({ id }) => id.every((byte, index) => byte === keyId[index]));
+    // Before anything is computed from parameters that may be large.
+    if (candidates.length === 0) throw new RequestStateError(NOT_OURS);
     const additionalData = await toBytes(binding);
     for (const { key } of candidates) {
       const plain = await tryDecrypt(key, bytes, additionalData);

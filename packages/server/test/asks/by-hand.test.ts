@@ -137,6 +137,15 @@ describe('inputRequired', () => {
     expect(JSON.parse(none.result.content[0].text)).toEqual({});
   });
 
+  it('[MRTR-024] is shown answers that come without a state, but those that are no objects', async () => {
+    const peer = await open((ctx) => (ctx.inputResponses ? JSON.stringify(ctx.inputResponses) : inputRequired({ inputRequests: { who } })));
+    const answers = { who: { action: 'accept', content: { name: 'Ada' } }, other: { action: 'decline' }, number: 5 };
+    const { result } = await peer.request('tools/call', { name: 'run', inputResponses: answers });
+    expect(JSON.parse(result.content[0].text)).toEqual({ who: answers.who, other: answers.other });
+    const unreadable = await peer.request('tools/call', { name: 'run', inputResponses: { who: 5 } });
+    expect(unreadable.result.resultType).toBe('input_required');
+  });
+
   it.each(['2025-11-25', MODERN] as const)('is bounded in %s', async (version) => {
     const server = serverOf(() => inputRequired({ inputRequests: { who } }), { requestState: { maxRounds: 3 } });
     const { asked, result } = await callIn(version, server);

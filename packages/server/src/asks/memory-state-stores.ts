@@ -1,0 +1,83 @@
+/** Stores for what rounds need beyond what travels, within one process. Several machines need one that they share. */
+
+import { type Clock, systemClock } from '@mortise/jsonrpc-core';
+import type { ReplayStore, StateStore } from '@mortise/protocol/contracts';
+
+/** How much a store in memory holds. */
+export interface MemoryStateStoreOptions {
+  /** The most characters of all states together; the oldest go first. @default 67_108_864 (64 Mi) */
+  readonly maxCharacters?: number | undefined;
+  /** @default the platform's clock */
+  readonly clock?: Clock | undefined;
+}
+
+/** How much a store in memory remembers. */
+export interface MemoryReplayStoreOptions {
+  /** The most states that are remembered as used. Beyond that none can be used until some expire. @default 100_000 */
+  readonly maxClaims?: number | undefined;
+  /** @default the platform's clock */
+  readonly clock?: Clock | undefined;
+}
+
+/** Holds long request states: for `requestState.store`. */
+export class MemoryStateStore implements StateStore {
+  readonly #states = new Map<string, { readonly value: string; readonly expiresAtMs: number }>();
+  readonly #maxCharacters: number;
+  readonly #clock: Clock;
+  #characters = 0;
+
+  constructor({ maxCharacters = 67_108_864, clock = systemClock }: MemoryStateStoreOptions = {}) {
+    this.#maxCharacters = maxCharacters;
+    this.#clock = clock;
+  }
+
+  async put(id: string, value: string, expiresAtMs: number): Promise<void> {
+    this.#remove(id);
+    this.#states.set(id, { value, expiresAtMs });
+    this.#characters += value.length;
+    for (const [oldest, state] of this.#states) {
+      if (this.#characters <= this.#maxCharacters && state.expiresAtMs > this.#clock.now()) return;
+      this.#remove(oldest);
+    }
+  }
+
+  async get(id: string): Promise<string | undefined> {
+    const state = this.#states.get(id);
+    return state && state.expiresAtMs > this.#clock.now() ? state.value : undefined;
+  }
+
+  async delete(id: string): Promise<void> {
+    this.#remove(id);
+  }
+
+  #remove(id: string): void {
+    this.#characters -= this.#states.get(id)?.value.length ?? 0;
+    this.#states.delete(id);
+  }
+}
+
+/** Lets each request state be used once: for `requestState.replay`. */
+export class MemoryReplayStore implements ReplayStore {
+  readonly #claims = new Map<string, number>();
+  readonly #maxClaims: number;
+  readonly #clock: Clock;
+
+  constructor({ maxClaims = 100_000, clock = systemClock }: MemoryReplayStoreOptions = {}) {
+    this.#maxClaims = maxClaims;
+    this.#clock = clock;
+  }
+
+  async claim(id: string, expiresAtMs: number): Promise<boolean> {
+    const now = this.#clock.now();
+    if ((this.#claims.get(id) ?? 0) > now) return false;
+    // In the order in which they came, which is about the one in which they expire.
+    for (const [oldest, untilMs] of this.#claims) {
+      if (untilMs > now) break;
+      this.#claims.delete(oldest);
+    }
+    if (this.#claims.size >= this.#maxClaims) return false;
+    this.#claims.delete(id);
+    this.#claims.set(id, expiresAtMs);
+    return true;
+  }
+}

@@ -1,0 +1,74 @@
+/** The stores of a single process. */
+
+import { describe, expect, it } from 'vitest';
+import { MemoryReplayStore, MemoryStateStore } from '@mortise/server';
+import { FakeClock } from '../fake-clock.ts';
+import { answerTo, askName, callThrough, open } from './chain.ts';
+
+describe('MemoryStateStore', () => {
+  it('holds a state until it expires, or is deleted', async () => {
+    const clock = new FakeClock();
+    const store = new MemoryStateStore({ clock });
+    await store.put('a', 'A', clock.now() + 10);
+    await store.put('b', 'B', clock.now() + 20);
+    expect([await store.get('a'), await store.get('b'), await store.get('c'), await store.get('__proto__')]).toEqual([
+      'A',
+      'B',
+      undefined,
+      undefined,
+    ]);
+    clock.advance(10);
+    expect([await store.get('a'), await store.get('b')]).toEqual([undefined, 'B']);
+    await store.delete('b');
+    expect(await store.get('b')).toBeUndefined();
+  });
+
+  it('lets the oldest go when there is too much', async () => {
+    const clock = new FakeClock();
+    const store = new MemoryStateStore({ clock, maxCharacters: 10 });
+    for (const id of ['a', 'b', 'c']) await store.put(id, id.repeat(4), clock.now() + 1_000);
+    expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([undefined, 'bbbb', 'cccc']);
+    await store.put('b', 'b', clock.now() + 1_000);
+    await store.put('d', 'dddd', clock.now() + 1_000);
+    expect([await store.get('b'), await store.get('c'), await store.get('d')]).toEqual(['b', 'cccc', 'dddd']);
+  });
+
+  it('carries rounds whose states are too long to travel', async () => {
+    const store = new MemoryStateStore();
+    const peer = await open(async (ctx) => `${(await ctx.once('big', () => 'x'.repeat(5_000))).length} ${await askName(ctx, 'a')}`, {
+      requestState: { maxStateBytes: 1_000, store },
+    });
+    expect((await callThrough(peer)).text).toBe('5000 a');
+  });
+});
+
+describe('MemoryReplayStore', () => {
+  it('lets one of many claim, until the claim expires', async () => {
+    const clock = new FakeClock();
+    const store = new MemoryReplayStore({ clock });
+    const claims = await Promise.all(Array.from({ length: 9 }, () => store.claim('a', clock.now() + 10)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(await store.claim('b', clock.now() + 10)).toBe(true);
+    clock.advance(9);
+    expect(await store.claim('a', clock.now() + 10)).toBe(false);
+    clock.advance(1);
+    expect(await store.claim('a', clock.now() + 10)).toBe(true);
+  });
+
+  it('lets nobody claim when it is full, and forgets no claim for that', async () => {
+    const clock = new FakeClock();
+    const store = new MemoryReplayStore({ clock, maxClaims: 2 });
+    expect([await store.claim('a', clock.now() + 10), await store.claim('b', clock.now() + 10)]).toEqual([true, true]);
+    expect([await store.claim('c', clock.now() + 10), await store.claim('a', clock.now() + 10)]).toEqual([false, false]);
+    clock.advance(10);
+    expect(await store.claim('c', clock.now() + 10)).toBe(true);
+  });
+
+  it('makes a requestState good for one use', async () => {
+    const peer = await open((ctx) => askName(ctx, 'a'), { requestState: { replay: new MemoryReplayStore() } });
+    const { result } = await peer.request('tools/call', { name: 'run' });
+    const retry = { name: 'run', ...answerTo(result) };
+    expect((await peer.request('tools/call', retry)).result.content[0].text).toBe('a');
+    expect((await peer.request('tools/call', retry)).error?.code).toBe(-32602);
+  });
+});
