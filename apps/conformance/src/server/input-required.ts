@@ -1,9 +1,9 @@
 /**
- * Tools and a prompt whose questions end the exchange in the modern era. They are written as straight-line code: that the
- * handler runs again with the answers, and what travels in between, is the library's part.
+ * Tools and a prompt whose questions end the exchange in the modern era. All but one are written as straight-line code: that
+ * the handler runs again with the answers, and what travels in between, is the library's part.
  */
 
-import type { HandlerContext, McpServer } from '@mortise/server';
+import { type HandlerContext, inputRequired, type McpServer } from '@mortise/server';
 import { z } from 'zod';
 
 const MAX_TOKENS = 100;
@@ -11,15 +11,11 @@ const MAX_TOKENS = 100;
 export function addInputRequired(server: McpServer): void {
   addOneQuestionTools(server);
   addSeveralQuestionsTools(server);
-  server.registerTool(
-    'test_input_required_result_request_state',
-    { description: 'Remembers a step while it asks' },
-    async (ctx) => {
-      const remembered = await ctx.once('remember', () => 'state-ok');
-      await ctx.elicit(confirmation, { key: 'confirm' });
-      return remembered;
-    },
-  );
+  server.registerTool('test_input_required_result_request_state', { description: 'Remembers a step while it asks' }, async (ctx) => {
+    const remembered = await ctx.once('remember', () => 'state-ok');
+    await ctx.elicit(confirmation, { key: 'confirm' });
+    return remembered;
+  });
   server.registerTool('test_input_required_result_tampered_state', { description: 'Seals what it remembers' }, async (ctx) => {
     const { action } = await ctx.elicit(confirmation, { key: 'confirm' });
     return `action: ${action}`;
@@ -33,6 +29,17 @@ export function addInputRequired(server: McpServer): void {
 
 const confirmation = { message: 'Please confirm.', requestedSchema: { ok: z.boolean() } };
 
+const nameRequest = {
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message: 'What is your name?',
+    requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  },
+} as const;
+
+const namedAnswer = z.object({ action: z.literal('accept'), content: z.object({ name: z.string() }) });
+
 const askName = (ctx: HandlerContext) =>
   ctx.elicit({ message: 'What is your name?', requestedSchema: { name: z.string() } }, { key: 'user_name' });
 
@@ -43,9 +50,11 @@ const askCapital = (ctx: HandlerContext) =>
   );
 
 function addOneQuestionTools(server: McpServer): void {
-  server.registerTool('test_input_required_result_elicitation', { description: 'Asks the user for a name' }, async (ctx) => {
-    const answer = await askName(ctx);
-    return `Hello, ${answer.content?.name ?? 'stranger'}!`;
+  // Written by hand, because the suite also sends answers to this one before anything was asked.
+  server.registerTool('test_input_required_result_elicitation', { description: 'Asks the user for a name' }, (ctx) => {
+    const answer = namedAnswer.safeParse(ctx.inputResponses?.['user_name']);
+    if (!answer.success) return inputRequired({ inputRequests: { user_name: nameRequest } });
+    return `Hello, ${answer.data.content.name}!`;
   });
   server.registerTool('test_input_required_result_sampling', { description: "Asks the client's model" }, async (ctx) => {
     const { content } = await askCapital(ctx);

@@ -20,9 +20,9 @@ import { bindingOf, statesOf } from './seal-round.ts';
 export async function openRound(call: RequestCall, run: ExchangeRun): Promise<Round> {
   const { requestState, inputResponses } = call.givenParams;
   if (typeof requestState !== 'string') {
-    const unasked = Object.entries(isJsonObject(inputResponses) ? inputResponses : {}).filter(([, answer]) => isJsonObject(answer));
-    const given = Object.fromEntries(unasked) as Readonly<Record<string, JsonObject>>;
-    if (unasked.length > 0) call.round = { inputResponses: given, requestState: undefined, reports: 0, progress: undefined };
+    // That each is an object was checked with the request.
+    const given = isJsonObject(inputResponses) ? (inputResponses as Readonly<Record<string, JsonObject>>) : undefined;
+    if (given) call.round = { inputResponses: given, requestState: undefined, reports: 0, progress: undefined };
     return new Round(call, run, firstState(run));
   }
   const { state, expiresAtMs } = await statesOf(call).open(requestState, bindingOf(call));
