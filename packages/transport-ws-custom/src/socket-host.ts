@@ -143,7 +143,11 @@ export class SocketHost {
   }
 
   async #serve(ws: WebSocket, socket: Duplex, auth: AuthInfo | undefined): Promise<void> {
-    const transport = this.#createTransport(ws, socket, auth);
+    let hasFailed = false;
+    const transport = this.#createTransport(ws, socket, auth, () => {
+      if (hasFailed) return [CloseCode.internalError, 'the server could not serve the connection'];
+      return this.#closing.signal.aborted ? [CloseCode.goingAway, 'the server shuts down'] : [CloseCode.normal, ''];
+    });
     try {
       const connection = await this.#server.connect(transport);
       this.#connections.add(connection);
@@ -151,12 +155,19 @@ export class SocketHost {
       if (this.#closing.signal.aborted) await connection.close();
     } catch (error) {
       this.#logger.log('error', 'A WebSocket could not be served', { error: nameOf(error) });
-      ws.close(CloseCode.internalError, 'the server could not serve the connection');
+      hasFailed = true;
+      // Only an open transport can say why it closes.
+      await transport.start().catch(() => undefined);
       await transport.close();
     }
   }
 
-  #createTransport(ws: WebSocket, stream: Duplex, auth: AuthInfo | undefined): Transport {
+  #createTransport(
+    ws: WebSocket,
+    stream: Duplex,
+    auth: AuthInfo | undefined,
+    closeReason: () => readonly [code: number, reason: string],
+  ): Transport {
     const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, maxQueuedBytes, stallMs, closeTimeoutMs } = this.#options;
     const opened = new WsSocket(ws, maxMessageBytes, stream);
     return createSocketTransport(() => Promise.resolve(opened), {
@@ -169,7 +180,7 @@ export class SocketHost {
       expiresAtMs: auth?.expiresAtMs,
       heartbeat: this.#heartbeat,
       clock: this.#clock,
-      closeReason: () => (this.#closing.signal.aborted ? [CloseCode.goingAway, 'the server shuts down'] : [CloseCode.normal, '']),
+      closeReason,
     });
   }
 

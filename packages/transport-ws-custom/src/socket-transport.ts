@@ -175,7 +175,10 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   beat(): boolean {
     const { expiresAtMs } = this.#options;
-    if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) this.#expire();
+    if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) {
+      this.#expire();
+      return true;
+    }
     return this.#socket?.beat?.() ?? true;
   }
 

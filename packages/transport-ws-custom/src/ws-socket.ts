@@ -40,6 +40,7 @@ export class WsSocket implements MessageSocket {
   #wasHeard = true;
   #isPaused = true;
   #isCorked = false;
+  #isTerminated = false;
   #end: { readonly code: number; readonly reason: string } | undefined;
   #firstError: Error | undefined;
 
@@ -91,6 +92,7 @@ export class WsSocket implements MessageSocket {
   }
 
   terminate(): void {
+    this.#isTerminated = true;
     this.#ws.terminate();
   }
 
@@ -115,8 +117,8 @@ export class WsSocket implements MessageSocket {
   };
 
   readonly #onSent = (error?: Error | null): void => {
-    // A failed write is followed by the end of the socket, which says it all.
-    if (error == null) this.#listener?.onRoom();
+    // A failed write is followed by the end of the socket, which says it all; Node calls the writes that it throws away done.
+    if (error == null && !this.#isTerminated) this.#listener?.onRoom();
   };
 
   readonly #onSign = (): void => {
