@@ -158,6 +158,7 @@ describe.each(SENDERS)('HTTP+SSE over $name', ({ options }) => {
     const sent = transport.send(request(1, 'tools/call'));
     (await server.next()).reply(404);
     await expect(sent).rejects.toMatchObject({ code: 'ERR_SESSION_LOST' });
+    clock.advance(0);
     await until(() => heard.closes === 1);
   });
 

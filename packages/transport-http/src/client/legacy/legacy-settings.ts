@@ -24,7 +24,7 @@ export interface LegacySettings {
 /** What channels that follow one another towards one server know of each other. */
 export interface Lineage {
   /**
-   * Whether a 400 that speaks of the session was taken for a lost session, and no session has worked since. Then it is an error like
+   * Whether a 400 that speaks of the session was taken for a lost session, and no session has answered a request since. Then it is an error like
    * others, so that a server which always answers so is not asked for session after session.
    */
   isBadRequestSpent: boolean;

@@ -122,9 +122,10 @@ export class RequestPost implements StreamListener {
 
   #succeed(value: JsonValue): void {
     if (this.#isOver) return;
-    this.#end();
+    this.#isOver = true;
     this.#stream?.linger();
     this.#owner.deliver(value, this.message);
+    this.#end();
     this.#resolve();
   }
 

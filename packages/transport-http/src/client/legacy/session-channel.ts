@@ -112,6 +112,7 @@ export class SessionChannel implements Transport, PostOwner {
 
   /** Ends the session at the server, and everything here. */
   close(): Promise<void> {
+    this.#drainTimer?.cancel();
     // Later, so that a callback that closes again finds the promise that is already there.
     this.#closing ??= Promise.resolve().then(() => this.#close(this.#state));
     return this.#closing;
@@ -166,8 +167,12 @@ export class SessionChannel implements Transport, PostOwner {
   }
 
   onAccepted({ method }: JsonRpcRequest, answer: HttpAnswer): void {
-    if (method === 'initialize') this.#sessionId = readSessionId(answer);
-    else this.#onHeard();
+    if (method === 'initialize') {
+      this.#sessionId = readSessionId(answer);
+      return;
+    }
+    this.settings.lineage.isBadRequestSpent = false;
+    if (this.#wantsGet) this.#openGet();
   }
 
   onFailure(message: JsonRpcRequest, call: HttpCall, failure: HttpFailure): boolean | Promise<boolean> {
@@ -198,7 +203,6 @@ export class SessionChannel implements Transport, PostOwner {
     try {
       const failure = await notice.outcome;
       if (failure !== undefined) throw this.#isSessionLoss(call, failure) ? this.#lose(failure) : failure.error;
-      this.#onHeard();
       if ('method' in message && message.method === 'notifications/initialized') this.#openGet();
     } finally {
       this.#notices.delete(notice);
@@ -282,12 +286,6 @@ export class SessionChannel implements Transport, PostOwner {
     if (error !== undefined) this.report(error);
   }
 
-  /** The server answered as one should. */
-  #onHeard(): void {
-    this.settings.lineage.isBadRequestSpent = false;
-    if (this.#wantsGet) this.#openGet();
-  }
-
   // ---- the end
 
   #isSessionLoss(call: HttpCall, failure: HttpFailure): boolean {
@@ -301,23 +299,26 @@ export class SessionChannel implements Transport, PostOwner {
     if (status === 400) this.settings.lineage.isBadRequestSpent = true;
     this.#state = 'lost';
     this.#get?.stop();
-    this.#drainTimer = this.settings.clock.schedule(() => this.#endLost(), DRAIN_MS, { keepAlive: true });
-    queueMicrotask(() => this.#endIfDrained());
+    this.#endLater(DRAIN_MS);
+    this.#endIfDrained();
     return lost;
   }
 
   #endIfDrained(): void {
-    if (this.#state === 'lost' && this.#posts.size + this.#notices.size === 0) this.#endLost();
+    if (this.#state === 'lost' && this.#posts.size + this.#notices.size === 0) this.#endLater(0);
   }
 
-  #endLost(): void {
-    if (this.#closing !== undefined) return;
-    this.report(new SessionLostError());
-    void this.close();
+  /** Later, since who waits for what was not carried out must learn that first: the end would tell them less. */
+  #endLater(delayMs: number): void {
+    this.#drainTimer?.cancel();
+    const end = (): void => {
+      this.report(new SessionLostError());
+      void this.close();
+    };
+    this.#drainTimer = this.settings.clock.schedule(end, delayMs, { keepAlive: true });
   }
 
   async #close(from: State): Promise<void> {
-    this.#drainTimer?.cancel();
     this.#state = 'closed';
     this.#get?.stop();
     for (const notice of this.#notices) notice.stop();

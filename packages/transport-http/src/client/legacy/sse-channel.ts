@@ -46,6 +46,7 @@ export class SseChannel implements Transport, MessageListener {
   #endpoint: string | undefined;
   #sending: Sending | undefined;
   #reader: MessageReader | undefined;
+  #endTimer: ClockTimer | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(wire: Wire, settings: LegacySettings) {
@@ -89,6 +90,7 @@ export class SseChannel implements Transport, MessageListener {
 
   /** Closes the stream, and with it the session. */
   close(): Promise<void> {
+    this.#endTimer?.cancel();
     this.#closing ??= Promise.resolve().then(() => this.#close());
     return this.#closing;
   }
@@ -158,12 +160,20 @@ export class SseChannel implements Transport, MessageListener {
   #onRefused({ status, error, response }: HttpFailure): void {
     if (status === 404) {
       const lost = new SessionLostError(undefined, { cause: error });
-      this.#report(lost);
-      queueMicrotask(() => void this.close());
+      this.#endLater(lost);
       throw lost;
     }
     if (response === undefined) throw error;
     this.onValue(response as unknown as JsonValue);
+  }
+
+  /** Later, since who waits for what was not carried out must learn that first. */
+  #endLater(lost: SessionLostError): void {
+    const end = (): void => {
+      this.#report(lost);
+      void this.close();
+    };
+    this.#endTimer ??= this.#settings.clock.schedule(end, 0, { keepAlive: true });
   }
 
   #refuseStart(why: string): void {
