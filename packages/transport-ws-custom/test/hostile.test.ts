@@ -67,6 +67,7 @@ describe('frames that are no messages', () => {
     const { port, url } = await serve(server, { maxMessageBytes: 1024 });
     const { socket, ended } = await upgrade(port);
     socket.write(frame);
+    await once(socket, 'data');
     // A client answers a close frame with one of its own.
     socket.write(frameOf(8, new Uint8Array([0x03, 0xe8])));
     expect(closeCodeOf(await ended)).toBe(code);
