@@ -81,14 +81,23 @@ describe('ROBUSTNESS-15 a requestState', () => {
     await refusal(other, retry);
   });
 
-  it('[MRTR-022] is refused for another tool, other arguments and another method', async () => {
-    const { peer, server, retry } = await firstRound();
-    server.registerPrompt('run', {}, (ctx) => askName(ctx, 'a'));
+  it('[MRTR-022] is refused for another tool and other arguments', async () => {
+    const { peer, retry } = await firstRound();
     await refusal(peer, { ...retry, name: 'other' });
     await refusal(peer, { ...retry, arguments: { n: 2 } });
     await refusal(peer, { ...retry, arguments: { n: 1, m: 1 } });
     await refusal(peer, { name: 'run', inputResponses: retry['inputResponses'], requestState: retry['requestState'] });
-    await refusal(peer, { ...retry, arguments: {} }, 'prompts/get');
+  });
+
+  it('[MRTR-022] is refused for another method with the same parameters', async () => {
+    const server = serverOf((ctx) => askName(ctx, 'a'));
+    server.registerPrompt('run', {}, (ctx) => askName(ctx, 'a'));
+    const peer = await openPeer(server);
+    const params = { name: 'run', arguments: { n: '1' } };
+    const { result } = await peer.request('tools/call', params);
+    await refusal(peer, { ...params, ...answerTo(result) }, 'prompts/get');
+    const prompted = await peer.request('prompts/get', params);
+    await refusal(peer, { ...params, ...answerTo(prompted.result) });
   });
 
   it('is good for the same arguments in another order, and with another _meta', async () => {
