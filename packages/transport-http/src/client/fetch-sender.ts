@@ -97,7 +97,9 @@ function assertNotRedirected(url: string, response: Response): void {
     throw new RedirectError('The server redirects, to where this platform does not say: use the address that it leads to');
   }
   if (!response.redirected || originOf(url) === originOf(response.url)) return;
-  throw new RedirectError(`The given fetch followed a redirect to another origin (${originOf(response.url)}): it must honour "redirect: 'manual'"`);
+  throw new RedirectError(
+    `The given fetch followed a redirect to another origin (${originOf(response.url)}): it must honour "redirect: 'manual'"`,
+  );
 }
 
 function originOf(url: string): string {

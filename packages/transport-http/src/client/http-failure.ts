@@ -1,6 +1,15 @@
 /** What an answer with an error status says: the JSON-RPC response in its body, or an error that keeps all its facts. */
 
-import { ExchangeHttpError, isErrorObject, isJsonObject, type JsonRpcErrorObject, type JsonRpcResponse, type JsonValue, parseJson, type RequestId } from '@mortise/jsonrpc-core';
+import {
+  ExchangeHttpError,
+  isErrorObject,
+  isJsonObject,
+  type JsonRpcErrorObject,
+  type JsonRpcResponse,
+  type JsonValue,
+  parseJson,
+  type RequestId,
+} from '@mortise/jsonrpc-core';
 import { readShortText } from './body-text.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import { mediaTypeOf } from './media-type.ts';
@@ -20,7 +29,12 @@ export interface HttpFailure {
 }
 
 /** Reads an error's body, which is bounded and may be anything. Never rejects. */
-export async function readFailure(call: HttpCall, answer: HttpAnswer, id: RequestId | undefined, maxErrorBytes: number): Promise<HttpFailure> {
+export async function readFailure(
+  call: HttpCall,
+  answer: HttpAnswer,
+  id: RequestId | undefined,
+  maxErrorBytes: number,
+): Promise<HttpFailure> {
   const type = mediaTypeOf(answer.header('content-type'));
   const body = (await readShortText(answer, maxErrorBytes)) ?? '';
   const value = type === 'application/json' || type.endsWith('+json') ? tryParse(body) : undefined;
@@ -36,7 +50,11 @@ export function toHttpError(call: HttpCall, answer: HttpAnswer, rpcError?: JsonR
   const { status } = answer;
   const told = hint ?? rpcError?.message;
   const headers = Object.fromEntries(TOLD_HEADERS.flatMap((name) => toEntry(name, answer.header(name))));
-  return new ExchangeHttpError(`${describe(call)} was answered with HTTP status ${status}${told === undefined ? '' : `: ${told}`}`, { status, rpcError, headers });
+  return new ExchangeHttpError(`${describe(call)} was answered with HTTP status ${status}${told === undefined ? '' : `: ${told}`}`, {
+    status,
+    rpcError,
+    headers,
+  });
 }
 
 /**

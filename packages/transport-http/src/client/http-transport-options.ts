@@ -44,7 +44,7 @@ export interface HttpTransportOptions extends HttpClientOptions {
   /**
    * Whether a server that refuses `initialize` with 400, 404 or 405 is tried as one of HTTP+SSE. @default true
    *
-   * @deprecated since 2025-03-26, with HTTP+SSE
+   * @deprecated since 2025-03-26, with HTTP+SSE: use Streamable HTTP.
    */
   readonly sseFallback?: boolean | undefined;
   /** Whether `close` leaves a legacy session alive at the server, for whoever goes on with it. @default false */
@@ -86,7 +86,10 @@ export function toLegacySettings(options: HttpTransportOptions, lineage: Lineage
 }
 
 /** The bounds of what is read. */
-export function toBounds({ maxMessageBytes, maxErrorBytes }: HttpClientOptions): { readonly maxMessageBytes: number; readonly maxErrorBytes: number } {
+export function toBounds({ maxMessageBytes, maxErrorBytes }: HttpClientOptions): {
+  readonly maxMessageBytes: number;
+  readonly maxErrorBytes: number;
+} {
   return { maxMessageBytes: maxMessageBytes ?? 16 * 1024 * 1024, maxErrorBytes: maxErrorBytes ?? 64 * 1024 };
 }
 

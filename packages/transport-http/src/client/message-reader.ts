@@ -1,6 +1,6 @@
 /** Reads JSON values out of an answer's body: one of a JSON body, one of each event of an event stream. */
 
-import { ConnectionClosedError, type JsonValue, parseJson, ParseError } from '@mortise/jsonrpc-core';
+import { ConnectionClosedError, type JsonValue, parseJson, type ParseError } from '@mortise/jsonrpc-core';
 import { SseDecoder, type SseEvent } from '../sse/decode-events.ts';
 import { BodyText, tooLong } from './body-text.ts';
 import type { BodySink, HttpAnswer } from './http-sender.ts';

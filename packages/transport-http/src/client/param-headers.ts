@@ -69,7 +69,11 @@ class SchemaWalk {
     return undefined;
   }
 
-  #visitAll(entries: readonly (readonly [string, JsonValue | undefined])[], path: readonly string[], isReachable: boolean): ParamHeaderFault {
+  #visitAll(
+    entries: readonly (readonly [string, JsonValue | undefined])[],
+    path: readonly string[],
+    isReachable: boolean,
+  ): ParamHeaderFault {
     for (const [key, schema] of entries) {
       const fault = this.visit(schema, [...path, key], isReachable);
       if (fault !== undefined) return fault;
@@ -94,4 +98,3 @@ function hasMirroredType(type: JsonValue | undefined): boolean {
   const types = Array.isArray(type) ? (type as readonly JsonValue[]).filter((each) => each !== 'null') : [type];
   return types.length === 1 && MIRRORED_TYPES.includes(types[0]);
 }
-

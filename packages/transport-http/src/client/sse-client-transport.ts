@@ -11,7 +11,7 @@ import { SseChannel } from './legacy/sse-channel.ts';
  * The end of the stream is the end of the session: `onclose` is called, and a client opens another one if it was given a factory, or
  * this class, which is one by `renew`. `httpTransport` finds out by itself whether a server needs it.
  *
- * @deprecated since 2025-03-26: servers should offer Streamable HTTP.
+ * @deprecated since 2025-03-26: use Streamable HTTP wherever the server offers it.
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 export class SSEClientTransport implements Transport {

@@ -124,7 +124,8 @@ export function toLowerCaseNames(headers: Readonly<Record<string, string>>): Rec
 function toHref(url: string | URL): string {
   if (!URL.canParse(String(url))) throw new HttpOptionError('The URL cannot be read: give an absolute one, as https://host/mcp');
   const parsed = new URL(url);
-  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') throw new HttpOptionError(`The URL must be one of https or http, got "${parsed.protocol}"`);
+  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')
+    throw new HttpOptionError(`The URL must be one of https or http, got "${parsed.protocol}"`);
   if (parsed.username !== '' || parsed.password !== '') {
     throw new HttpOptionError('The URL holds a user name or password: send them in the header "Authorization" instead');
   }
@@ -150,7 +151,9 @@ function findRedirect(call: HttpCall, answer: HttpAnswer): string | undefined {
 }
 
 function toNetworkError(call: HttpCall, error: unknown): unknown {
-  return isMortiseError(error) ? error : new ConnectionClosedError(`${describe(call)} was not answered: ${reasonOf(error)}`, { cause: error });
+  return isMortiseError(error)
+    ? error
+    : new ConnectionClosedError(`${describe(call)} was not answered: ${reasonOf(error)}`, { cause: error });
 }
 
 /** The innermost reason: `fetch` hides it as a cause of causes. */

@@ -93,10 +93,22 @@ class NodeFlight implements HttpFlight {
     this.#isOver = true;
   }
 
-  #send({ method, url, headers, body }: HttpCall, options: NodeHttpOptions, resolve: (answer: HttpAnswer) => void, reject: (error: unknown) => void): void {
+  #send(
+    { method, url, headers, body }: HttpCall,
+    options: NodeHttpOptions,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (error: unknown) => void,
+  ): void {
     const { isSecure, hostname, port, path, host } = toTarget(url);
     const agent = agentFor(isSecure, options);
-    const request = (isSecure ? httpsRequest : httpRequest)({ method, hostname, port, path, headers: toHeaderList(host, headers, body), agent });
+    const request = (isSecure ? httpsRequest : httpRequest)({
+      method,
+      hostname,
+      port,
+      path,
+      headers: toHeaderList(host, headers, body),
+      agent,
+    });
     this.#request = request;
     let isAnswered = false;
     request.on('response', (message) => {

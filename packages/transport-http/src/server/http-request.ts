@@ -78,6 +78,6 @@ export interface ByteSink {
 }
 
 /** Methods that never change anything and have no body. */
-export function hasBody(method: string): boolean {
+function hasBody(method: string): boolean {
   return method === 'POST' || method === 'PUT' || method === 'PATCH';
 }

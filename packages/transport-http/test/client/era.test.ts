@@ -25,7 +25,9 @@ afterEach(async () => {
 
 /** What was asked, in order: the method of the message, or of HTTP. */
 function asked(): readonly string[] {
-  return server.visits.map((visit) => (visit.method === 'POST' ? String(visit.message['method']) : visit.method)).filter((name) => name !== 'DELETE');
+  return server.visits
+    .map((visit) => (visit.method === 'POST' ? String(visit.message['method']) : visit.method))
+    .filter((name) => name !== 'DELETE');
 }
 
 describe.each(SENDERS)('over $name', ({ options }) => {
@@ -61,7 +63,10 @@ describe.each(SENDERS)('over $name', ({ options }) => {
   it.each<readonly [string, (visit: Visit) => void]>([
     ['400 and nothing', (visit) => visit.reply(400)],
     ['400 and words', (visit) => visit.reply(400, { 'content-type': 'text/plain' }, 'Bad Request')],
-    ['400 and a foreign error', (visit) => visit.json({ jsonrpc: '2.0', error: { code: -32000, message: 'Bad Request: No valid session ID' }, id: null }, 400)],
+    [
+      '400 and a foreign error',
+      (visit) => visit.json({ jsonrpc: '2.0', error: { code: -32000, message: 'Bad Request: No valid session ID' }, id: null }, 400),
+    ],
     ['400 and a draft’s error', (visit) => visit.error(-32001, 400)],
     ['404', (visit) => visit.reply(404)],
     ['405', (visit) => visit.reply(405)],
@@ -78,7 +83,14 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     ['an unknown method', (visit) => visit.error(-32601)],
     ['an unknown method and 404', (visit) => visit.error(-32601, 404)],
     ['a result of another kind', (visit) => visit.result({ tools: [] })],
-    ['a stream with an error', (visit) => visit.stream().send({ jsonrpc: '2.0', id: visit.id, error: { code: -32602, message: 'no' } }).end()],
+    [
+      'a stream with an error',
+      (visit) =>
+        visit
+          .stream()
+          .send({ jsonrpc: '2.0', id: visit.id, error: { code: -32602, message: 'no' } })
+          .end(),
+    ],
   ])('[ERA-017] goes over to initialize on a 200 with %s', async (_, answer) => {
     answerHandshake(server);
     server.on('server/discover', answer);
@@ -126,15 +138,22 @@ describe.each(SENDERS)('over $name', ({ options }) => {
 
     /** Answers every POST to its address with a status, and speaks HTTP+SSE. */
     function speakSse(status: number, body?: unknown): void {
-      server.on((visit) => visit.method === 'POST' && visit.path === '/mcp', (visit) => (body === undefined ? visit.reply(status) : visit.json(body, status)));
+      server.on(
+        (visit) => visit.method === 'POST' && visit.path === '/mcp',
+        (visit) => (body === undefined ? visit.reply(status) : visit.json(body, status)),
+      );
       server.on('GET', (visit) => {
         stream = visit.stream().event({ event: 'endpoint', data: '/messages' });
       });
-      server.on((visit) => visit.path === '/messages', (visit) => {
-        visit.accept();
-        if (visit.message['method'] === 'initialize') stream.send({ jsonrpc: '2.0', id: visit.id, result: initializeResult('2024-11-05') });
-        if (visit.message['method'] === 'tools/call') stream.send({ jsonrpc: '2.0', id: visit.id, result: { content: [] } });
-      });
+      server.on(
+        (visit) => visit.path === '/messages',
+        (visit) => {
+          visit.accept();
+          if (visit.message['method'] === 'initialize')
+            stream.send({ jsonrpc: '2.0', id: visit.id, result: initializeResult('2024-11-05') });
+          if (visit.message['method'] === 'tools/call') stream.send({ jsonrpc: '2.0', id: visit.id, result: { content: [] } });
+        },
+      );
     }
 
     it.each([400, 404, 405])('[ERA-018][SSE-012] is spoken to as such where initialize meets a %i', async (status) => {
@@ -171,7 +190,10 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     });
 
     it('is not found where the GET is refused, and the first refusal counts', async () => {
-      server.on(() => true, (visit) => (visit.method === 'GET' ? visit.reply(406) : visit.reply(405)));
+      server.on(
+        () => true,
+        (visit) => (visit.method === 'GET' ? visit.reply(406) : visit.reply(405)),
+      );
       await expect(connect()).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 405 });
     });
 
@@ -204,7 +226,10 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       await connect();
       await client?.close();
       server.visits.length = 0;
-      server.on(() => true, (visit) => visit.reply(405));
+      server.on(
+        () => true,
+        (visit) => visit.reply(405),
+      );
       server.on('initialize', refuse);
       server.on('server/discover', (visit) => visit.result(discovery));
       server.on('tools/call', (visit) => visit.result(complete));

@@ -16,7 +16,10 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-async function connect(source: Parameters<typeof McpClient.connect>[0], options: Parameters<typeof McpClient.connect>[2] = {}): Promise<McpClient> {
+async function connect(
+  source: Parameters<typeof McpClient.connect>[0],
+  options: Parameters<typeof McpClient.connect>[2] = {},
+): Promise<McpClient> {
   const client = await McpClient.connect(source, info, { era: 'legacy', eraMemory: createEraMemory(), ...options });
   closing.push(() => client.close());
   return client;
@@ -32,7 +35,10 @@ class Sessions {
 
   constructor(http: ScriptedHttp) {
     this.http = http;
-    http.on(() => true, (visit) => this.#serve(visit));
+    http.on(
+      () => true,
+      (visit) => this.#serve(visit),
+    );
   }
 
   get calls(): number {
@@ -93,7 +99,8 @@ describe.each(SENDERS)('over $name', ({ options }) => {
   it('takes a 400 about the session for a lost one, once', async () => {
     const sessions = await listen();
     const client = await connect(httpTransport(sessions.http.url, options));
-    sessions.refuse = (visit) => visit.json({ jsonrpc: '2.0', error: { code: -32000, message: 'Bad Request: No valid session ID provided' }, id: null }, 400);
+    sessions.refuse = (visit) =>
+      visit.json({ jsonrpc: '2.0', error: { code: -32000, message: 'Bad Request: No valid session ID provided' }, id: null }, 400);
     sessions.alive.clear();
     expect((await client.callTool('x')).content).toEqual([{ type: 'text', text: 'session-2' }]);
     sessions.alive.clear();
@@ -147,7 +154,10 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     const sessions = await listen();
     const client = await connect(httpTransport(sessions.http.url, options));
     const held: Visit[] = [];
-    sessions.http.on((visit) => visit.body.includes('"slow"'), (visit) => void held.push(visit));
+    sessions.http.on(
+      (visit) => visit.body.includes('"slow"'),
+      (visit) => void held.push(visit),
+    );
     const slow = client.callTool('slow');
     await until(() => held.length === 1);
     sessions.alive.clear();

@@ -64,7 +64,12 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
     const named = [
       { id: '[HDR-005][PROMPT-014]', method: 'tools/call', params: { name: 'get_weather' }, header: 'get_weather' },
       { id: '[HDR-005][PROMPT-014]', method: 'prompts/get', params: { name: 'greet' }, header: 'greet' },
-      { id: '[HDR-005][RES-023]', method: 'resources/read', params: { uri: 'file:///a%20b/c?d=%C3%A4' }, header: 'file:///a%20b/c?d=%C3%A4' },
+      {
+        id: '[HDR-005][RES-023]',
+        method: 'resources/read',
+        params: { uri: 'file:///a%20b/c?d=%C3%A4' },
+        header: 'file:///a%20b/c?d=%C3%A4',
+      },
       { id: '[HDR-006][RES-023]', method: 'resources/read', params: { uri: 'file:///ä' }, header: '=?base64?ZmlsZTovLy/DpA==?=' },
       { id: '[HDR-006][PROMPT-014]', method: 'prompts/get', params: { name: ' edge' }, header: '=?base64?IGVkZ2U=?=' },
       { id: '[HDR-006][PROMPT-014]', method: 'tools/call', params: { name: 'line1\nline2' }, header: '=?base64?bGluZTEKbGluZTI=?=' },
@@ -153,7 +158,11 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
   describe('what comes back', () => {
     it('[HTTP-012] reads an answer as JSON, whatever the parameters of its type', async () => {
       const exchange = transport.exchange(callRequest('a', {}, 7));
-      (await server.next()).reply(200, { 'content-type': 'Application/JSON; charset=utf-8' }, '{"jsonrpc":"2.0","id":7,"result":{"ok":"ä"}}');
+      (await server.next()).reply(
+        200,
+        { 'content-type': 'Application/JSON; charset=utf-8' },
+        '{"jsonrpc":"2.0","id":7,"result":{"ok":"ä"}}',
+      );
       expect(await exchange).toEqual({ jsonrpc: '2.0', id: 7, result: { ok: 'ä' } });
     });
 
@@ -196,8 +205,15 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
 
     it.each([401, 403])('keeps the status and the challenge of a %i', async (status) => {
       const exchange = transport.exchange(callRequest('a'));
-      (await server.next()).json({ jsonrpc: '2.0', id: null, error: { code: -32000, message: 'who are you' } }, status, { 'www-authenticate': 'Bearer x="y"' });
-      await expect(exchange).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status, rpcError: { code: -32000 }, headers: { 'www-authenticate': 'Bearer x="y"' } });
+      (await server.next()).json({ jsonrpc: '2.0', id: null, error: { code: -32000, message: 'who are you' } }, status, {
+        'www-authenticate': 'Bearer x="y"',
+      });
+      await expect(exchange).rejects.toMatchObject({
+        code: 'ERR_EXCHANGE_HTTP',
+        status,
+        rpcError: { code: -32000 },
+        headers: { 'www-authenticate': 'Bearer x="y"' },
+      });
     });
 
     it('keeps the status and Retry-After of a server that is busy', async () => {
@@ -209,7 +225,11 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
     it('says what is wrong where the answer is neither JSON nor a stream', async () => {
       const exchange = transport.exchange(callRequest('a'));
       (await server.next()).reply(200, { 'content-type': 'text/html' }, '<html>');
-      await expect(exchange).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 200, message: expect.stringContaining('no MCP server') });
+      await expect(exchange).rejects.toMatchObject({
+        code: 'ERR_EXCHANGE_HTTP',
+        status: 200,
+        message: expect.stringContaining('no MCP server'),
+      });
     });
 
     it.each([
@@ -269,7 +289,10 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
       const visit = await server.next();
       visit.stream().send({ jsonrpc: '2.0', method: 'x' });
       visit.break();
-      await expect(exchange).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED', message: expect.stringContaining('whether it was carried out is not known') });
+      await expect(exchange).rejects.toMatchObject({
+        code: 'ERR_CONNECTION_CLOSED',
+        message: expect.stringContaining('whether it was carried out is not known'),
+      });
       await turns();
       expect(server.visits).toHaveLength(1);
     });
@@ -387,7 +410,10 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
       const sent = transport.send(first);
       (await server.next()).stream().send({ jsonrpc: '2.0', method: 'x' }).result(complete).end();
       await sent;
-      expect(seen).toEqual([{ jsonrpc: '2.0', method: 'x' }, { jsonrpc: '2.0', id: first.id, result: complete }]);
+      expect(seen).toEqual([
+        { jsonrpc: '2.0', method: 'x' },
+        { jsonrpc: '2.0', id: first.id, result: complete },
+      ]);
       const second = callRequest('b');
       const pending = transport.send(second);
       const visit = await server.next();

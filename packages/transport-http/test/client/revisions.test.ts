@@ -73,7 +73,10 @@ describe.each(SENDERS)('over $name', ({ options }) => {
 
   it('speaks HTTP+SSE by its class', async () => {
     const serving = await serve({ port: 0, sse: true });
-    const client = await McpClient.connect(new SSEClientTransport(new URL('/sse', serving.url), options), info, { eraMemory, era: 'legacy' });
+    const client = await McpClient.connect(new SSEClientTransport(new URL('/sse', serving.url), options), info, {
+      eraMemory,
+      era: 'legacy',
+    });
     closing.push(() => client.close());
     const { structuredContent } = await client.callTool('add', { a: 1, b: 2 });
     expect(structuredContent).toEqual({ sum: 3 });

@@ -5,7 +5,18 @@ import { REVISIONS } from '@mortise/protocol';
 import { StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../support/fake-clock.ts';
-import { answerHandshake, hear, initialize, initialized, initializeResult, note, request, SESSION, shakeHands, VERSION } from './support/legacy.ts';
+import {
+  answerHandshake,
+  hear,
+  initialize,
+  initialized,
+  initializeResult,
+  note,
+  request,
+  SESSION,
+  shakeHands,
+  VERSION,
+} from './support/legacy.ts';
 import { type EventStream, ScriptedHttp, type Visit } from './support/scripted-http.ts';
 import { SENDERS } from './support/senders.ts';
 import { turns, until } from './support/wait.ts';
@@ -65,7 +76,9 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
     it.each(REVISIONS.filter(({ http }) => http.sessions))('[HTTP-028] sends the version as $version has it', async ({ version, http }) => {
       answerHandshake(server, { version });
       await shakeHands(transport, version);
-      expect(visitsOf('notifications/initialized')[0]?.headers['mcp-protocol-version']).toBe(http.versionHeader === 'never' ? undefined : version);
+      expect(visitsOf('notifications/initialized')[0]?.headers['mcp-protocol-version']).toBe(
+        http.versionHeader === 'never' ? undefined : version,
+      );
     });
 
     it('[HTTP-042] sends no id where the server gave none', async () => {
@@ -97,7 +110,10 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
     it('[HTTP-006][HTTP-008][HTTP-007] posts each message by itself', async () => {
       answerHandshake(server);
       await shakeHands(transport);
-      server.on(() => true, (visit) => visit.accept());
+      server.on(
+        () => true,
+        (visit) => visit.accept(),
+      );
       await transport.send(note('notifications/roots/list_changed'));
       await transport.send({ jsonrpc: '2.0', id: 'from-server', result: { roots: [] } });
       const [notification, response] = server.visits.slice(-2);
@@ -148,13 +164,20 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
     it('[BATCH-006] delivers arrays in a stream, and finds the answer in them', async () => {
       const sent = transport.send(request(1, 'tools/call'));
       const batch = [note('notifications/message'), { jsonrpc: '2.0', id: 1, result: {} }];
-      (await server.next()).stream().send([note('a')]).send(batch).end();
+      (await server.next())
+        .stream()
+        .send([note('a')])
+        .send(batch)
+        .end();
       await sent;
       expect(heard.messages).toEqual([[note('a')], batch]);
     });
 
     it('[BATCH-004][BATCH-007] posts the answers to a batch as one array, with nothing else in it', async () => {
-      const answers = [{ jsonrpc: '2.0', id: 's1', result: {} }, { jsonrpc: '2.0', id: 's2', result: {} }] as const;
+      const answers = [
+        { jsonrpc: '2.0', id: 's1', result: {} },
+        { jsonrpc: '2.0', id: 's2', result: {} },
+      ] as const;
       const sent = transport.send(answers as unknown as JsonRpcMessage);
       const visit = await server.next();
       expect(visit.message).toEqual(answers);

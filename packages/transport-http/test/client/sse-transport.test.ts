@@ -43,7 +43,12 @@ describe.each(SENDERS)('HTTP+SSE over $name', ({ options }) => {
 
   it('[SSE-003] posts every message to the address of the first event', async () => {
     await start();
-    for (const message of [initialize, note('notifications/initialized'), request(1, 'tools/list'), { jsonrpc: '2.0', id: 's', result: {} } as const]) {
+    for (const message of [
+      initialize,
+      note('notifications/initialized'),
+      request(1, 'tools/list'),
+      { jsonrpc: '2.0', id: 's', result: {} } as const,
+    ]) {
       const sent = transport.send(message);
       const visit = await server.next();
       expect(visit).toMatchObject({ method: 'POST', path: '/messages?sessionId=abc', message });
@@ -77,17 +82,20 @@ describe.each(SENDERS)('HTTP+SSE over $name', ({ options }) => {
     await started;
   });
 
-  it.each(['http://127.0.0.1:1/messages', 'https://evil.example/messages', '//evil.example/m', 'http://user@127.0.0.1/', 'javascript:alert(1)'])(
-    '[SSE-008] refuses the address %s, which is of another origin',
-    async (endpoint) => {
-      const { started } = await begin();
-      stream.event({ event: 'endpoint', data: endpoint });
-      await expect(started).rejects.toMatchObject({ code: 'ERR_SSE_ENDPOINT' });
-      await stream.visit.over;
-      expect(heard.closes).toBe(1);
-      expect(server.visits).toHaveLength(1);
-    },
-  );
+  it.each([
+    'http://127.0.0.1:1/messages',
+    'https://evil.example/messages',
+    '//evil.example/m',
+    'http://user@127.0.0.1/',
+    'javascript:alert(1)',
+  ])('[SSE-008] refuses the address %s, which is of another origin', async (endpoint) => {
+    const { started } = await begin();
+    stream.event({ event: 'endpoint', data: endpoint });
+    await expect(started).rejects.toMatchObject({ code: 'ERR_SSE_ENDPOINT' });
+    await stream.visit.over;
+    expect(heard.closes).toBe(1);
+    expect(server.visits).toHaveLength(1);
+  });
 
   it('refuses a server whose first event is a message', async () => {
     const { started } = await begin();

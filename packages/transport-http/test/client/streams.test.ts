@@ -59,7 +59,12 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       (await server.next()).stream().event({ id: 'e1', data: '' }).send(note('a'), 'e2').end();
       expect(await passWait()).toBe(500);
       const get = await nextGet();
-      expect(get.headers).toMatchObject({ 'last-event-id': 'e2', 'mcp-session-id': SESSION, 'mcp-protocol-version': VERSION, accept: 'text/event-stream' });
+      expect(get.headers).toMatchObject({
+        'last-event-id': 'e2',
+        'mcp-session-id': SESSION,
+        'mcp-protocol-version': VERSION,
+        accept: 'text/event-stream',
+      });
       get.stream().send(note('b'), 'e3').send({ jsonrpc: '2.0', id: 1, result: {} }, 'e4').end();
       await sent;
       expect(heard.messages).toEqual([note('a'), note('b'), { jsonrpc: '2.0', id: 1, result: {} }]);
@@ -96,7 +101,10 @@ describe.each(SENDERS)('over $name', ({ options }) => {
         expect(await passWait()).toBe(2_000);
         const get = await nextGet();
         expect(get.headers['last-event-id']).toBe(`p${n - 1}`);
-        get.stream().event({ id: `p${n}`, data: '' }).end();
+        get
+          .stream()
+          .event({ id: `p${n}`, data: '' })
+          .end();
       }
       await passWait();
       (await nextGet()).stream().send({ jsonrpc: '2.0', id: 1, result: {} });
@@ -129,7 +137,10 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       visit.stream().send(note('a'));
       await until(() => heard.messages.length === 1);
       visit.break();
-      await expect(sent).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED', message: expect.stringContaining('whether it was carried out is not known') });
+      await expect(sent).rejects.toMatchObject({
+        code: 'ERR_CONNECTION_CLOSED',
+        message: expect.stringContaining('whether it was carried out is not known'),
+      });
       await turns();
       expect(clock.timerCount).toBe(0);
     });
@@ -208,7 +219,12 @@ describe.each(SENDERS)('over $name', ({ options }) => {
 
     it('reports an event that is not JSON, and reads on', async () => {
       const sent = transport.send(request(1, 'tools/call'));
-      (await server.next()).stream().event({ data: 'oops' }).event({ event: 'ping', data: 'x' }).send({ jsonrpc: '2.0', id: 1, result: {} }).end();
+      (await server.next())
+        .stream()
+        .event({ data: 'oops' })
+        .event({ event: 'ping', data: 'x' })
+        .send({ jsonrpc: '2.0', id: 1, result: {} })
+        .end();
       await sent;
       expect(heard.errors).toEqual([expect.objectContaining({ code: 'ERR_PARSE' })]);
     });

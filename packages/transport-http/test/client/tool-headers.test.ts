@@ -55,10 +55,22 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     { id: '[HDR-021]', what: 'a large integer in decimal', type: 'integer', value: Number.MAX_SAFE_INTEGER, header: '9007199254740991' },
     { id: '[HDR-021]', what: 'true', type: 'boolean', value: true, header: 'true' },
     { id: '[HDR-021]', what: 'false', type: 'boolean', value: false, header: 'false' },
-    { id: '[HDR-022]', what: 'other characters than ASCII', type: 'string', value: 'Hello, 世界', header: '=?base64?SGVsbG8sIOS4lueVjA==?=' },
+    {
+      id: '[HDR-022]',
+      what: 'other characters than ASCII',
+      type: 'string',
+      value: 'Hello, 世界',
+      header: '=?base64?SGVsbG8sIOS4lueVjA==?=',
+    },
     { id: '[HDR-022]', what: 'spaces at its edges', type: 'string', value: ' padded ', header: '=?base64?IHBhZGRlZCA=?=' },
     { id: '[HDR-022]', what: 'control characters', type: 'string', value: 'line1\nline2', header: '=?base64?bGluZTEKbGluZTI=?=' },
-    { id: '[HDR-023]', what: 'what looks like the encoding', type: 'string', value: '=?base64?literal?=', header: '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=' },
+    {
+      id: '[HDR-023]',
+      what: 'what looks like the encoding',
+      type: 'string',
+      value: '=?base64?literal?=',
+      header: '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=',
+    },
   ];
   it.each(values)('$id[HDR-014] mirrors $what', async ({ type, value, header }) => {
     await list(tool('t', { arg: marked('Arg', type) }));
@@ -66,7 +78,9 @@ describe.each(SENDERS)('over $name', ({ options }) => {
   });
 
   it('[HDR-020][TOOL-023] reads the argument at its exact path, and sends no header for null or nothing', async () => {
-    await list(tool('t', { deep: { type: 'object', properties: { region: marked('Region', ['string', 'null']) } }, plain: { type: 'string' } }));
+    await list(
+      tool('t', { deep: { type: 'object', properties: { region: marked('Region', ['string', 'null']) } }, plain: { type: 'string' } }),
+    );
     expect(await call('t', { deep: { region: 'eu' }, region: 'other', plain: 'p' })).toEqual({ 'mcp-param-region': 'eu' });
     expect(await call('t', { deep: { region: null } })).toEqual({});
     expect(await call('t', { deep: {} })).toEqual({});
@@ -110,11 +124,20 @@ describe.each(SENDERS)('over $name', ({ options }) => {
   it('[TOOL-022][HDR-019] reports the tool that was left out, with the reason', async () => {
     await list(tool('broken', { size: marked('Size', 'number') }));
     expect(errors).toEqual([expect.any(ToolHeaderError)]);
-    expect(errors[0]).toMatchObject({ code: 'ERR_TOOL_HEADER', tool: 'broken', message: expect.stringMatching(/"broken".*"size".*integer/) });
+    expect(errors[0]).toMatchObject({
+      code: 'ERR_TOOL_HEADER',
+      tool: 'broken',
+      message: expect.stringMatching(/"broken".*"size".*integer/),
+    });
   });
 
   it('takes a property that is called like the mark for a property', async () => {
-    await list(tool('t', { 'x-mcp-header': { type: 'string' }, a: { type: 'object', default: { 'x-mcp-header': '' }, enum: [{ 'x-mcp-header': 1 }] } }));
+    await list(
+      tool('t', {
+        'x-mcp-header': { type: 'string' },
+        a: { type: 'object', default: { 'x-mcp-header': '' }, enum: [{ 'x-mcp-header': 1 }] },
+      }),
+    );
     expect(errors).toEqual([]);
     expect(await call('t', { 'x-mcp-header': 'v' })).toEqual({});
   });
@@ -187,9 +210,15 @@ describe.each(SENDERS)('over $name', ({ options }) => {
   it('[HDR-014][TOOL-021] does all that for a client that knows nothing of it', async () => {
     const reported: Error[] = [];
     server.on('server/discover', (visit) => visit.result(discovery));
-    server.on('tools/list', (visit) => visit.result({ resultType: 'complete', tools: [tool('t', { a: marked('A') }), tool('bad', { a: marked('') })] }));
+    server.on('tools/list', (visit) =>
+      visit.result({ resultType: 'complete', tools: [tool('t', { a: marked('A') }), tool('bad', { a: marked('') })] }),
+    );
     const source = httpTransport(server.url, options);
-    const client = await McpClient.connect(source, { name: 'c', version: '1' }, { eraMemory: createEraMemory(), onError: (error) => void reported.push(error) });
+    const client = await McpClient.connect(
+      source,
+      { name: 'c', version: '1' },
+      { eraMemory: createEraMemory(), onError: (error) => void reported.push(error) },
+    );
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['t']);
     await client.callTool('t', { a: 'é' });
     expect(paramsOf(server.visits.at(-1))).toEqual({ 'mcp-param-a': '=?base64?w6k=?=' });

@@ -329,6 +329,6 @@ export class LegacyClient {
 }
 
 /** A notification that a test's tool sends. */
-export function notification(method: string, params: JsonObject = {}): JsonRpcMessage & { readonly method: string } {
+function notification(method: string, params: JsonObject = {}): JsonRpcMessage & { readonly method: string } {
   return { jsonrpc: '2.0', method, params };
 }

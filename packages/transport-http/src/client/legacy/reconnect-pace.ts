@@ -54,7 +54,9 @@ export class ReconnectPace {
   next(): number {
     const retryMs = this.#retryMs;
     if (retryMs !== undefined && retryMs > LONGEST_RETRY_MS) {
-      throw new StreamGivenUpError(`The server wants the stream to be opened again in ${Math.round(retryMs / 1000)} s, which is longer than 5 minutes`);
+      throw new StreamGivenUpError(
+        `The server wants the stream to be opened again in ${Math.round(retryMs / 1000)} s, which is longer than 5 minutes`,
+      );
     }
     const failures = this.#failures++;
     if (failures >= this.#maxRetries) throw new StreamGivenUpError(`The stream could not be opened again in ${failures} attempts`);

@@ -105,7 +105,9 @@ export class ReopeningStream implements MessageListener {
     // A message that is too long would come again.
     if (isMortiseError(error)) return this.#finish(error);
     if (!this.#needsCursor || this.#cursor !== undefined) return this.#openLater();
-    this.#finish(new ConnectionClosedError('The stream ended before its last message, and has no event to go on from', error && { cause: error }));
+    this.#finish(
+      new ConnectionClosedError('The stream ended before its last message, and has no event to go on from', error && { cause: error }),
+    );
   }
 
   #onAnswer(call: HttpCall, answer: HttpAnswer): void {

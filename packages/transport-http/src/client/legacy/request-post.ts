@@ -49,9 +49,7 @@ export class RequestPost implements StreamListener {
       this.#reject = reject;
     });
     this.#sending = owner.wire.send(this.#call);
-    this.#sending.answer
-      .then((answer) => this.#onAnswer(answer))
-      .catch((error: unknown) => this.fail(error));
+    this.#sending.answer.then((answer) => this.#onAnswer(answer)).catch((error: unknown) => this.fail(error));
   }
 
   /** Lets go of everything. @param error Why there is no answer; left out where nobody waits for one any more. */
@@ -134,4 +132,3 @@ export class RequestPost implements StreamListener {
     this.#owner.forget(this);
   }
 }
-

@@ -129,7 +129,8 @@ export class SessionChannel implements Transport, PostOwner {
     const answer = await this.wire.send(call).answer;
     const { status } = answer;
     // 405: the server does not let clients end sessions. 404: it is over already.
-    if (status > 299 && status !== 405 && status !== 404) throw (await readFailure(call, answer, undefined, this.settings.maxErrorBytes)).error;
+    if (status > 299 && status !== 405 && status !== 404)
+      throw (await readFailure(call, answer, undefined, this.settings.maxErrorBytes)).error;
     this.wire.lingering.discard(answer);
     this.#sessionId = undefined;
     this.#get?.stop();
@@ -144,7 +145,11 @@ export class SessionChannel implements Transport, PostOwner {
 
   toGet(lastEventId: string | undefined): HttpCall {
     const headers = { ...this.#headers(), accept: SSE_TYPE };
-    return { method: 'GET', url: this.wire.url, headers: lastEventId === undefined ? headers : { ...headers, [LAST_EVENT_ID_HEADER]: lastEventId } };
+    return {
+      method: 'GET',
+      url: this.wire.url,
+      headers: lastEventId === undefined ? headers : { ...headers, [LAST_EVENT_ID_HEADER]: lastEventId },
+    };
   }
 
   deliver(value: JsonValue, answered?: JsonRpcRequest): void {

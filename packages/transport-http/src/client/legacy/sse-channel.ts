@@ -2,7 +2,7 @@
  * HTTP+SSE of the oldest revision: one stream from the server, whose first event names where to post. The stream is the channel, and
  * its end is the session's.
  *
- * @deprecated since 2025-03-26: servers should offer Streamable HTTP.
+ * @deprecated since 2025-03-26: use Streamable HTTP wherever the server offers it.
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 
@@ -125,7 +125,8 @@ export class SseChannel implements Transport, MessageListener {
 
   onEnd(error?: Error): void {
     if (this.#closing !== undefined) return;
-    if (this.#endpoint === undefined) this.#opening?.reject(new ConnectionClosedError('The stream ended before its first event', { cause: error }));
+    if (this.#endpoint === undefined)
+      this.#opening?.reject(new ConnectionClosedError('The stream ended before its first event', { cause: error }));
     else if (error !== undefined) this.#report(error);
     void this.close();
   }
@@ -219,7 +220,8 @@ class Opening {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    const expire = (): void => this.reject(new TimeoutError(`${what} did not say where to post within ${endpointTimeoutMs} ms`, endpointTimeoutMs));
+    const expire = (): void =>
+      this.reject(new TimeoutError(`${what} did not say where to post within ${endpointTimeoutMs} ms`, endpointTimeoutMs));
     this.#timer = clock.schedule(expire, endpointTimeoutMs, { keepAlive: true });
   }
 

@@ -44,7 +44,9 @@ describe('the pace of reconnection', () => {
   it('R10 gives up on a server that wants to wait longer than five minutes', () => {
     const pace = new ReconnectPace();
     pace.onRetry(300_001);
-    expect(() => pace.next()).toThrow(expect.objectContaining({ code: 'ERR_STREAM_GIVEN_UP', message: expect.stringContaining('5 minutes') }));
+    expect(() => pace.next()).toThrow(
+      expect.objectContaining({ code: 'ERR_STREAM_GIVEN_UP', message: expect.stringContaining('5 minutes') }),
+    );
   });
 
   it('gives up after so many failures in a row', () => {

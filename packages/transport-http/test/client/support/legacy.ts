@@ -45,7 +45,11 @@ export function hear(transport: Transport): Heard {
 /** Answers the handshake from now on; a GET gets 405 unless `getStream` takes it. */
 export function answerHandshake(
   server: ScriptedHttp,
-  { sessionId = SESSION, version = VERSION, getStream }: { sessionId?: string | undefined; version?: string; getStream?: (stream: EventStream) => void } = {},
+  {
+    sessionId = SESSION,
+    version = VERSION,
+    getStream,
+  }: { sessionId?: string | undefined; version?: string; getStream?: (stream: EventStream) => void } = {},
 ): void {
   server.on('initialize', (visit) => visit.result(initializeResult(version), { 'mcp-session-id': sessionId }));
   server.on('notifications/initialized', (visit) => visit.accept());
