@@ -76,8 +76,3 @@ export interface ByteSink {
   /** Breaks the connection without an end, so that the client sees a loss. */
   destroy(): void;
 }
-
-/** Methods that never change anything and have no body. */
-function hasBody(method: string): boolean {
-  return method === 'POST' || method === 'PUT' || method === 'PATCH';
-}

@@ -4,6 +4,7 @@ import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { NEWEST } from '@mortise/protocol';
 import { StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../support/fake-clock.ts';
 import { callRequest, complete, modernRequest } from './support/modern.ts';
 import { ScriptedHttp } from './support/scripted-http.ts';
 import { SENDERS } from './support/senders.ts';
@@ -18,9 +19,11 @@ afterEach(() => server.close());
 describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
   let transport: StreamableHTTPClientTransport;
   let errors: Error[];
+  let clock: FakeClock;
   beforeEach(() => {
     errors = [];
-    transport = new StreamableHTTPClientTransport(server.url, options);
+    clock = new FakeClock();
+    transport = new StreamableHTTPClientTransport(server.url, { ...options, clock });
     transport.onerror = (error) => void errors.push(error);
   });
   afterEach(() => transport.close());
@@ -395,7 +398,10 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
       const visit = await server.next();
       visit.stream().result(complete);
       await exchange;
+      clock.advance(1_000);
+      await turns(5);
       expect(visit.wasLeft).toBe(false);
+      clock.advance(1_000);
       await visit.over;
       expect(visit.wasLeft).toBe(true);
     });

@@ -327,8 +327,3 @@ export class LegacyClient {
     return send(this.port, { method: 'DELETE', headers: { ...this.headers, ...headers } });
   }
 }
-
-/** A notification that a test's tool sends. */
-function notification(method: string, params: JsonObject = {}): JsonRpcMessage & { readonly method: string } {
-  return { jsonrpc: '2.0', method, params };
-}
