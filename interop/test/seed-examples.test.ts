@@ -3,7 +3,6 @@
  * lines to serve them). Each is cut out of the seed, written beside this package, run with tsx and driven by a real client.
  */
 
-import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -11,33 +10,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { McpClient } from '@mortise/client';
 import { stdioTransport } from '@mortise/transport-stdio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cut, hasSeed, rewriteImports } from './seed-code.ts';
 
-const seedFile = fileURLToPath(new URL('../../../shared/seeds/000_3ea2ed3fc95c0714.txt', import.meta.url));
 const interop = fileURLToPath(new URL('..', import.meta.url));
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const hasSeed = existsSync(seedFile);
-if (!hasSeed) process.stderr.write('seed-examples: skipped, the shared folder is not beside the repository\n');
-
-/** The code block that follows a heading. */
-function cut(heading: string): string {
-  const seed = readFileSync(seedFile, 'utf8');
-  const from = seed.indexOf(`\n${heading}\n`);
-  if (from < 0) throw new Error(`the seed has no heading "${heading}"`);
-  const block = /```typescript\n([\s\S]*?)\n```/.exec(seed.slice(from));
-  if (!block?.[1]) throw new Error(`no code follows "${heading}"`);
-  return block[1];
-}
-
-const newHomes: Readonly<Record<string, string>> = {
-  '@modelcontextprotocol/sdk/server/mcp.js': '@mortise/server',
-  '@modelcontextprotocol/sdk/server/stdio.js': '@mortise/transport-stdio/server',
-  sqlite3: new URL('../fixtures/sqlite3-over-wasm.mjs', import.meta.url).href,
-};
-
-/** Rewrites import lines and nothing else. */
-function rewriteImports(code: string): string {
-  return code.replace(/^import .* from '([^']+)';$/gm, (line, from: string) => line.replace(`'${from}'`, `'${newHomes[from] ?? from}'`));
-}
 
 const serveLines = [
   "import { StdioServerTransport } from '@mortise/transport-stdio/server';",

@@ -69,7 +69,9 @@ describe('a result that asks', () => {
       await client.callTool('x');
       return server.requests('tools/call')[1]?.params?.['inputResponses'];
     };
-    expect(await answerTo(true, { action: 'accept', content: { age: 1 } })).toEqual({ form: { action: 'accept', content: { who: 'Ada', age: 1 } } });
+    expect(await answerTo(true, { action: 'accept', content: { age: 1 } })).toEqual({
+      form: { action: 'accept', content: { who: 'Ada', age: 1 } },
+    });
     expect(await answerTo(true, { action: 'decline' })).toEqual({ form: { action: 'decline' } });
     expect(await answerTo(undefined, { action: 'accept', content: {} })).toEqual({ form: { action: 'accept', content: {} } });
   });

@@ -58,6 +58,7 @@ describe.each(WITH_FORMS)('a form in %s', (version) => {
       mail: z.email(),
       code: z.string().min(2).max(4).regex(/^a/),
       count: z.int().positive().max(9),
+      any: z.int(),
       share: z.number().gt(0).multipleOf(0.5),
     };
     const fields = await fieldsOf(requestedSchema);
@@ -65,9 +66,10 @@ describe.each(WITH_FORMS)('a form in %s', (version) => {
       mail: { type: 'string', format: 'email' },
       code: { type: 'string', minLength: 2, maxLength: 4 },
       count: { type: 'integer', maximum: 9 },
+      any: { type: 'integer' },
       share: { type: 'number' },
     });
-    const content = { mail: 'a@b.example', code: 'ab', count: 1, share: 0.5 };
+    const content = { mail: 'a@b.example', code: 'ab', count: 1, any: -5, share: 0.5 };
     expect((await ask(requestedSchema, { action: 'accept', content })).text).toBe(JSON.stringify({ action: 'accept', content }));
     for (const wrong of [{ code: 'ba' }, { count: 0 }, { share: 0.7 }])
       expect((await ask(requestedSchema, { action: 'accept', content: { ...content, ...wrong } })).text).toMatch(

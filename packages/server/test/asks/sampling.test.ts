@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { ALL, LEGACY, type Loose, MODERN } from '../raw-peer.ts';
+import { MemoryLogger } from '../support.ts';
 import { callIn, serverOf } from './chain.ts';
 
 const text = (words: string): Loose => ({ type: 'text', text: words });
@@ -189,6 +190,28 @@ describe('includeContext', () => {
 
   it.each(OLD)('needs nothing declared in %s', async (version) => {
     expect((await sample(version, params('allServers'), reply, {})).asked[0]?.params.includeContext).toBe('allServers');
+  });
+});
+
+describe('what was asked and answered', () => {
+  it.each(['2025-11-25', MODERN] as const)('[SAMP-022] stands neither in a log nor readably in what travels in %s', async (version) => {
+    const logger = new MemoryLogger();
+    const server = serverOf(
+      async (ctx) => {
+        const params = { messages: [user(text('my illness'))], maxTokens: 9 };
+        await ctx.sample(params as Loose);
+        await ctx.sample({ ...params, maxTokens: 8 } as Loose).catch(() => undefined);
+        throw new TypeError('broken');
+      },
+      { logger },
+    );
+    const states: string[] = [];
+    const { peer } = await callIn(version, server, () => ({ ...reply, content: text('my diagnosis') }));
+    for (const { result: asked } of peer.received)
+      if (asked?.requestState) states.push(atob(asked.requestState.replaceAll('-', '+').replaceAll('_', '/')));
+    expect(logger.lines.length).toBeGreaterThan(0);
+    expect(states.length).toBe(version === MODERN ? 2 : 0);
+    for (const told of [JSON.stringify(logger.lines), ...states]) expect(told).not.toMatch(/illness|diagnosis/);
   });
 });
 

@@ -9,7 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
 import { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from '@mortise/transport-http/server';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { SseDecoder, type SseEvent } from '@mortise/transport-http';

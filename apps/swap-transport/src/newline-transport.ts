@@ -1,0 +1,152 @@
+/** A transport from zero: one JSON message a line over a socket, of a Unix domain or TCP. */
+
+import type { Socket } from 'node:net';
+import {
+  AlreadyStartedError,
+  ConnectionClosedError,
+  type JsonRpcMessage,
+  MessageTooLargeError,
+  NotConnectedError,
+  ParseError,
+  parseJson,
+  resolvedPromise,
+  serializeMessage,
+  type Transport,
+} from '@mortise/jsonrpc-core';
+
+const NEWLINE = 0x0a;
+const MAX_QUEUED_BYTES = 1024 * 1024;
+const CLOSE_MS = 500;
+
+export class NewlineTransport implements Transport {
+  onmessage?: ((message: JsonRpcMessage) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+
+  readonly #open: () => Promise<Socket>;
+  readonly #maxMessageBytes: number;
+  readonly #waiters: { resolve(): void; reject(error: Error): void }[] = [];
+  #opening: Promise<Socket> | undefined;
+  #socket: Socket | undefined;
+  #closing: Promise<void> | undefined;
+  /** The pieces of the line that is being read. */
+  #pieces: Buffer[] = [];
+  #length = 0;
+
+  constructor(open: () => Promise<Socket>, { maxMessageBytes = 16 * 1024 * 1024 }: { maxMessageBytes?: number | undefined } = {}) {
+    this.#open = open;
+    this.#maxMessageBytes = maxMessageBytes;
+  }
+
+  async start(): Promise<void> {
+    if (this.#closing) throw new ConnectionClosedError();
+    if (this.#opening) throw new AlreadyStartedError();
+    this.#opening = this.#open();
+    this.#opening.catch(() => void this.close());
+    const socket = await this.#opening;
+    if (this.#closing) throw new ConnectionClosedError('The transport was closed while it was being opened');
+    this.#socket = socket;
+    socket.on('drain', () => this.#settleWaiters());
+    socket.on('error', (error) => this.#attempt(() => this.onerror?.(error)));
+    socket.on('close', () => void this.close());
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    // Also where whoever accepted it has paused it, so that nothing is lost before `start`.
+    socket.resume();
+    if (socket.destroyed) void this.close();
+  }
+
+  send(message: JsonRpcMessage): Promise<void> {
+    if (this.#closing) return Promise.reject(new ConnectionClosedError());
+    const socket = this.#socket;
+    if (!socket) return Promise.reject(new NotConnectedError());
+    try {
+      socket.write(`${serializeMessage(message)}\n`);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (socket.writableLength <= MAX_QUEUED_BYTES) return resolvedPromise;
+    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
+  }
+
+  close(): Promise<void> {
+    // Later, so that whoever closes from within a callback gets the promise that is already there.
+    this.#closing ??= Promise.resolve().then(() => this.#finish());
+    return this.#closing;
+  }
+
+  #read(chunk: Buffer): void {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      this.#keep(chunk.subarray(from, end));
+      this.#deliver();
+      from = end + 1;
+    }
+    this.#keep(chunk.subarray(from));
+  }
+
+  /** Keeps a piece of a line, but nothing of a line that is too long. */
+  #keep(piece: Buffer): void {
+    this.#length += piece.length;
+    if (this.#length > this.#maxMessageBytes) this.#pieces = [];
+    else if (piece.length > 0) this.#pieces.push(piece);
+  }
+
+  #deliver(): void {
+    const [line, length] = [Buffer.concat(this.#pieces), this.#length];
+    this.#pieces = [];
+    this.#length = 0;
+    if (this.#closing || length === 0) return;
+    this.#attempt(() => {
+      if (length > this.#maxMessageBytes) throw new MessageTooLargeError(this.#maxMessageBytes);
+      this.onmessage?.(parseJson(decode(line)) as unknown as JsonRpcMessage);
+    });
+  }
+
+  #settleWaiters(error?: Error): void {
+    for (const { resolve, reject } of this.#waiters.splice(0)) {
+      if (error) reject(error);
+      else resolve();
+    }
+  }
+
+  async #finish(): Promise<void> {
+    const socket = this.#socket ?? (await this.#opening?.catch(() => undefined));
+    if (socket && !socket.destroyed) await endSocket(socket);
+    this.#settleWaiters(new ConnectionClosedError());
+    this.#attempt(() => this.onclose?.());
+  }
+
+  /** Calls a callback of the program; what it throws is told to `onerror`, and what that throws to nobody. */
+  #attempt(fn: () => void): void {
+    try {
+      fn();
+    } catch (thrown) {
+      try {
+        this.onerror?.(thrown instanceof Error ? thrown : new Error('A value that is not an error was thrown', { cause: thrown }));
+      } catch {
+        // There is nobody left to tell.
+      }
+    }
+  }
+}
+
+/** Sends what is queued and the end; a peer that does not take it is left after a while. */
+async function endSocket(socket: Socket): Promise<void> {
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const timer = setTimeout(() => socket.destroy(), CLOSE_MS);
+  socket.on('error', () => undefined);
+  socket.resume();
+  socket.end();
+  await closed;
+  clearTimeout(timer);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode(line: Buffer): string {
+  try {
+    return utf8.decode(line);
+  } catch (cause) {
+    throw new ParseError('The line is not UTF-8', { cause });
+  }
+}
