@@ -23,7 +23,11 @@ export default {
     },
     'apps/*': { entry: ['src/{server,client}.ts', testFiles, testPrograms], project: ['src/**', 'test/**'] },
     benchmarks: { entry: ['*.mjs', '{floor,ours,official-v1,official-v2,types,measure}/*.mjs'], ignoreDependencies: ['esbuild'] },
-    interop: { entry: ['test/**/*.test.ts', 'fixtures/**/*.{mjs,ts}'], ignoreDependencies: ['tsx', '@mortise/quickstart'] },
+    interop: {
+      entry: ['test/**/*.test.ts', 'fixtures/**/*.{mjs,ts}'],
+      // Found by their path, started as programs, or imported by the seed's code alone.
+      ignoreDependencies: ['tsx', 'cors', '@mortise/quickstart', '@mortise/http-calculator', '@modelcontextprotocol/server-everything'],
+    },
   },
   ignoreBinaries: ['mkfifo'],
   ignoreExportsUsedInFile: true,

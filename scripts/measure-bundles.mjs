@@ -1,6 +1,7 @@
 /**
  * Bundle sizes: what a bundler makes of the smallest programs, minified and compressed, from the built packages. The budgets
- * are limits against growth: lower one when a bundle has shrunk. The aims are what the project wants to reach.
+ * are limits against growth, what was measured and 3 %: lower one when a bundle has shrunk. The aims are what the project wants to
+ * reach; docs/decisions/bundle-size.md says what stands between.
  */
 
 import { build } from 'esbuild';
@@ -32,20 +33,20 @@ export const programs = [
     name: 'stdio server without its schema library',
     needs: ['server', 'transport-stdio'],
     without: ['zod'],
-    budgetBytes: 56 * kibibyte,
+    budgetBytes: 53 * kibibyte,
     aimBytes: 15 * kibibyte,
     code: serverProgram,
   },
   {
     name: 'stdio server with zod',
     needs: ['server', 'transport-stdio'],
-    budgetBytes: 148 * kibibyte,
+    budgetBytes: 146 * kibibyte,
     code: serverProgram,
   },
   {
     name: 'client without a transport',
     needs: ['client'],
-    budgetBytes: 34 * kibibyte,
+    budgetBytes: 27.5 * kibibyte,
     aimBytes: 12 * kibibyte,
     code: `
       import { McpClient } from '@mortise/client';
@@ -55,7 +56,8 @@ export const programs = [
   {
     name: 'stdio client',
     needs: ['client', 'transport-stdio'],
-    budgetBytes: 42 * kibibyte,
+    budgetBytes: 35.8 * kibibyte,
+    aimBytes: 18 * kibibyte,
     code: `
       import { McpClient } from '@mortise/client';
       import { stdioTransport } from '@mortise/transport-stdio/client';
