@@ -60,6 +60,20 @@ export const eventStoreCases: readonly EventStoreCase[] = [
     },
   },
   {
+    id: 'V1.3',
+    title: 'gives no id again when a stream that was deleted is used again',
+    async run({ store }) {
+      const before = await append(store, 's', 'a', 0, 3);
+      await store.delete('s', 'a');
+      const after = await append(store, 's', 'a', 3, 5);
+      checkEqual(
+        after.filter((id) => before.includes(id)),
+        [],
+        'The ids that came twice',
+      );
+    },
+  },
+  {
     id: 'V2.1',
     title: 'replays what came after an event, of its stream alone, in the order of append',
     async run({ store }) {

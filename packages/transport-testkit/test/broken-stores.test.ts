@@ -172,6 +172,25 @@ describe('a broken session store', () => {
   });
 });
 
+/** Numbers a stream from the beginning when it was deleted: an id of before then means another event. */
+class RestartingStore implements EventStore {
+  #stores = new Map<string, MemoryEventStore>();
+  append: EventStore['append'] = (session, stream, message) => {
+    const key = JSON.stringify([session, stream]);
+    const store = this.#stores.get(key) ?? new MemoryEventStore({ maxEventsPerStream: 100 });
+    this.#stores.set(key, store);
+    return store.append(session, stream, message);
+  };
+  replay: EventStore['replay'] = (session, id) =>
+    this.#stores.get(JSON.stringify([session, id.slice(0, id.lastIndexOf('~'))]))?.replay(session, id) ?? Promise.resolve(undefined);
+  delete: EventStore['delete'] = async (session, stream) => {
+    for (const key of [...this.#stores.keys()]) {
+      const [ownSession, ownStream] = JSON.parse(key) as [string, string];
+      if (ownSession === session && (stream === undefined || ownStream === stream)) this.#stores.delete(key);
+    }
+  };
+}
+
 const eventStores: readonly (readonly [string, string, Breaker<EventStore>])[] = [
   [
     'gives one id to all',
@@ -183,6 +202,7 @@ const eventStores: readonly (readonly [string, string, Breaker<EventStore>])[] =
     'V1.2',
     (store) => ({ append: (session, stream, message) => store.append(session, stream.replaceAll(/\W/g, ''), message) }),
   ],
+  ['starts counting again', 'V1.3', () => new RestartingStore()],
   [
     'replays other streams too',
     'V2.1',
@@ -225,12 +245,14 @@ const eventStores: readonly (readonly [string, string, Breaker<EventStore>])[] =
   ['never deletes', 'V3.4', () => ({ delete: async () => undefined })],
 ];
 
+const isWhole = (store: Partial<EventStore>): store is EventStore => store instanceof MemoryEventStore || store instanceof RestartingStore;
+
 describe('a broken event store', () => {
   it.for(eventStores)('that %s fails %s', async ([, id, breaker]) => {
     const real: EventStore = new MemoryEventStore({ maxEventsPerStream: 100 });
     const create = () => {
       const broken = breaker(real);
-      const store = broken instanceof MemoryEventStore ? broken : breakIt(real, () => broken);
+      const store = isWhole(broken) ? broken : breakIt(real, () => broken);
       return { store, maxEvents: 100, age: () => undefined, close };
     };
     expect(await failingIds(eventStoreCases, id, create)).toEqual([id]);

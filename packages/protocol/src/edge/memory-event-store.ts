@@ -28,6 +28,8 @@ interface Stream {
 export class MemoryEventStore implements EventStore {
   readonly #sessions = new Map<string, Map<string, Stream>>();
   readonly #options: Required<MemoryEventStoreOptions>;
+  /** The highest number of any event. A stream that was dropped and is used again goes on above it, so that no id comes twice. */
+  #highest = 0;
 
   constructor(options: MemoryEventStoreOptions = {}) {
     const defaults = { maxEventsPerStream: 1000, maxStreamsPerSession: 64, maxSessions: 10_000, maxAgeMs: 300_000, clock: systemClock };
@@ -36,8 +38,9 @@ export class MemoryEventStore implements EventStore {
 
   append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string> {
     const streams = useLast(this.#sessions, sessionId, () => new Map<string, Stream>(), this.#options.maxSessions);
-    const stream = useLast(streams, streamId, (): Stream => ({ next: 1, events: [] }), this.#options.maxStreamsPerSession);
+    const stream = useLast(streams, streamId, (): Stream => ({ next: this.#highest + 1, events: [] }), this.#options.maxStreamsPerSession);
     const id = `${streamId}~${stream.next}`;
+    this.#highest = Math.max(this.#highest, stream.next);
     stream.next += 1;
     stream.events.push({ event: message === undefined ? { id } : { id, message }, atMs: this.#options.clock.now() });
     this.#dropOld(stream);

@@ -125,11 +125,11 @@ describe('MemoryEventStore', () => {
   it('rule 7: bounds streams and sessions, and forgets on demand', async () => {
     const store = new MemoryEventStore({ clock: fakeClock(), maxStreamsPerSession: 2, maxSessions: 2 });
     const first = await store.append('s', 'a', message(1));
-    await store.append('s', 'b', message(1));
+    const pushedOut = await store.append('s', 'b', message(1));
     await store.append('s', 'a', message(2));
     const third = await store.append('s', 'c', message(1));
     expect(await store.replay('s', first)).toBeDefined();
-    expect(await store.replay('s', 'b~1')).toBeUndefined();
+    expect(await store.replay('s', pushedOut)).toBeUndefined();
     await store.delete('s', 'c');
     expect(await store.replay('s', third)).toBeUndefined();
     await store.append('t', 'a', message(1));
@@ -137,5 +137,14 @@ describe('MemoryEventStore', () => {
     expect(await store.replay('s', first)).toBeUndefined();
     await store.delete('u');
     expect(await store.replay('u', 'a~1')).toBeUndefined();
+  });
+
+  it('rule 16: gives no id again to a stream that was pushed out and is used again', async () => {
+    const store = new MemoryEventStore({ clock: fakeClock(), maxStreamsPerSession: 1 });
+    const before = [await store.append('s', 'a', message(1)), await store.append('s', 'a', message(2))];
+    await store.append('s', 'b', message(3));
+    const after = [await store.append('s', 'a', message(4)), await store.append('s', 'a', message(5))];
+    expect(after.filter((id) => before.includes(id))).toEqual([]);
+    for (const id of before) expect(await store.replay('s', id)).toBeUndefined();
   });
 });
