@@ -31,6 +31,13 @@ export interface WrittenOnce {
   readonly steps?: readonly string[];
 }
 
+/** What the tool `effects` tells of a handler. */
+export interface ToldEffects {
+  readonly begun: number;
+  readonly ended: number;
+  readonly steps: readonly string[];
+}
+
 /** Asks the client's model, which every revision has. It answers with the question in capitals. */
 async function ask(ctx: HandlerContext, question: string): Promise<string> {
   const { content } = await ctx.sample({ messages: [{ role: 'user', content: { type: 'text', text: question } }], maxTokens: 9 });
