@@ -13,12 +13,21 @@ export interface ScenarioInput {
 /** Resolves when everything went as it should. */
 export type Scenario = (input: ScenarioInput) => Promise<void>;
 
-type Options = NonNullable<Parameters<typeof McpClient.connect>[2]>;
+type ClientOptions = NonNullable<Parameters<typeof McpClient.connect>[2]>;
+type TransportOptions = NonNullable<Parameters<typeof httpTransport>[1]>;
+
+/** How a scenario's client is made. */
+export interface ScenarioOptions extends ClientOptions {
+  /** For the transport, from what the suite tells: an `authorizer`, say. */
+  readonly transport?: (input: ScenarioInput) => TransportOptions;
+}
 
 /** Connects, does what the scenario wants, and closes whatever happened. */
-export function withClient(use: (client: McpClient, input: ScenarioInput) => Promise<void>, options: Options = {}): Scenario {
+export function withClient(use: (client: McpClient, input: ScenarioInput) => Promise<void>, options: ScenarioOptions = {}): Scenario {
+  const { transport: toTransportOptions, ...clientOptions } = options;
   return async (input) => {
-    const client = await McpClient.connect(httpTransport(input.url), { name: 'mortise-conformance', version: '1.0.0' }, options);
+    const transport = httpTransport(input.url, toTransportOptions?.(input));
+    const client = await McpClient.connect(transport, { name: 'mortise-conformance', version: '1.0.0' }, clientOptions);
     try {
       await use(client, input);
     } finally {
