@@ -10,7 +10,7 @@ import { httpTransport } from '@mortise/transport-http/client';
 import { nodeHttp } from '@mortise/transport-http/node';
 import { afterEach } from 'vitest';
 import { serveV1, serveV1Stateless, serveV2 } from '../fixtures/official-http-servers.mjs';
-import { describeEverythingServer, describeOfficialServer } from './official-server-cases.ts';
+import { answers, describeEverythingServer, describeOfficialServer } from './official-server-cases.ts';
 
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
@@ -28,7 +28,7 @@ async function open(serve: Serve, protocolVersion?: string): Promise<McpClient> 
 }
 
 function connect(url: string, protocolVersion?: string, options: Parameters<typeof httpTransport>[1] = {}): Promise<McpClient> {
-  return McpClient.connect(httpTransport(url, options), { name: 'mortise', version: '1.0.0' }, { protocolVersion });
+  return McpClient.connect(httpTransport(url, options), { name: 'mortise', version: '1.0.0' }, { ...answers, protocolVersion });
 }
 
 for (const { version, era, http } of REVISIONS.filter((revision) => revision.http.endpoints === 'single')) {

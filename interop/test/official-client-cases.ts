@@ -4,6 +4,9 @@ import { Client as ClientV2, type Transport as TransportV2 } from '@modelcontext
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport as TransportV1 } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
   LoggingMessageNotificationSchema,
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
@@ -47,9 +50,17 @@ export interface OfficialPeer {
   open(): Promise<Opened>;
 }
 
+const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} };
+const userSays = { action: 'accept' as const, content: { name: 'Ann' } };
+const modelSays = { role: 'assistant' as const, model: 'scripted', content: { type: 'text' as const, text: 'fine' } };
+const roots = [{ uri: 'file:///home/ann' }];
+
 /** Connects the client of the SDK v1. */
 export async function openV1(transport: TransportV1): Promise<Opened> {
-  const client = new ClientV1({ name: 'official-v1', version: '1.0.0' });
+  const client = new ClientV1({ name: 'official-v1', version: '1.0.0' }, { capabilities });
+  client.setRequestHandler(ElicitRequestSchema, () => userSays);
+  client.setRequestHandler(CreateMessageRequestSchema, () => modelSays);
+  client.setRequestHandler(ListRootsRequestSchema, () => ({ roots }));
   await client.connect(transport);
   return {
     client: client as unknown as OfficialClient,
@@ -65,7 +76,10 @@ export async function openV1(transport: TransportV1): Promise<Opened> {
 
 /** Connects the client of the SDK v2. */
 export async function openV2(transport: TransportV2, mode: 'legacy' | 'auto'): Promise<Opened> {
-  const client = new ClientV2({ name: 'official-v2', version: '1.0.0' }, { versionNegotiation: { mode } });
+  const client = new ClientV2({ name: 'official-v2', version: '1.0.0' }, { versionNegotiation: { mode }, capabilities });
+  client.setRequestHandler('elicitation/create', () => userSays);
+  client.setRequestHandler('sampling/createMessage', () => modelSays);
+  client.setRequestHandler('roots/list', () => ({ roots }));
   await client.connect(transport);
   return {
     client: client as unknown as OfficialClient,
@@ -100,6 +114,12 @@ export function describeOfficialClient({ name, era, hasChannel = true, open }: O
     it('gets a tool error as a result', async () => {
       const result = await opened.call('fail', {});
       expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text: 'it failed' }] });
+    });
+
+    // Without a channel, a legacy server has nothing to ask on.
+    it.runIf(hasChannel || era === 'modern')('answers what the server asks: a form, the model, the roots', async () => {
+      const result = await opened.call('ask', { kinds: ['form', 'model', 'roots'] });
+      expect(result['content']).toEqual([{ type: 'text', text: 'form: Ann, model: fine, roots: file:///home/ann' }]);
     });
 
     it('reads resources, templates and prompts, and completes both', async () => {

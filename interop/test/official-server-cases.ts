@@ -1,6 +1,6 @@
 /** What Mortise's client does with servers written with the official SDKs, whatever carries the messages. */
 
-import type { McpClient } from '@mortise/client';
+import type { ClientOptions, McpClient } from '@mortise/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -8,6 +8,13 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   for await (const item of items) all.push(item);
   return all;
 }
+
+/** What the client answers when it is asked. */
+export const answers: ClientOptions = {
+  elicitation: () => ({ action: 'accept', content: { name: 'Ann' } }),
+  sampling: () => ({ role: 'assistant', model: 'scripted', content: { type: 'text', text: 'fine' } }),
+  roots: [{ uri: 'file:///home/ann' }],
+};
 
 /** One server on one kind of connection. */
 export interface OfficialServer {
@@ -40,6 +47,14 @@ export function describeOfficialServer({ name, era, hasMemory = true, open }: Of
 
     it('gives a tool error as a result', async () => {
       expect(await client.callTool('fail')).toMatchObject({ isError: true, content: [{ text: 'it failed' }] });
+    });
+
+    // A legacy server without a session has nothing to ask on.
+    it.runIf(hasMemory || era === 'modern')('asks for the model and the roots, and by a form where the revision has them', async () => {
+      const kinds = client.revision.rules.elicitation === 'none' ? ['model', 'roots'] : ['form', 'model', 'roots'];
+      const told = { form: 'form: Ann', model: 'model: fine', roots: 'roots: file:///home/ann' };
+      const { content } = await client.callTool('ask', { kinds });
+      expect(content).toEqual([{ type: 'text', text: kinds.map((kind) => told[kind as keyof typeof told]).join(', ') }]);
     });
 
     it('gives resources, templates, prompts and completions, page by page', async () => {

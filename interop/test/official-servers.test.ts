@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { McpClient } from '@mortise/client';
 import { REVISIONS } from '@mortise/protocol';
 import { stdioTransport } from '@mortise/transport-stdio/client';
-import { describeEverythingServer, describeOfficialServer } from './official-server-cases.ts';
+import { answers, describeEverythingServer, describeOfficialServer } from './official-server-cases.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
 function open(args: string[], protocolVersion?: string): Promise<McpClient> {
   const transport = stdioTransport({ command: process.execPath, args, stderr: 'ignore' });
-  return McpClient.connect(transport, { name: 'mortise', version: '1.0.0' }, { protocolVersion });
+  return McpClient.connect(transport, { name: 'mortise', version: '1.0.0' }, { ...answers, protocolVersion });
 }
 
 const v1 = [fixture('official-v1-server.mjs')];
