@@ -75,7 +75,10 @@ export interface LegacySession {
   close(): Promise<void>;
 }
 
-/** How `Mcp-Param-*` headers mirror a tool's arguments: header name to the path of the argument. */
+/**
+ * How `Mcp-Param-*` headers mirror a tool's arguments. A key is the bare name that the schema's `x-mcp-header` gives (`Region`, not
+ * `Mcp-Param-Region`), in its spelling there and unique without regard to case; its value is the path of the argument in `arguments`.
+ */
 export type ParamHeaders = ReadonlyMap<string, readonly string[]>;
 
 /** A server, as hosts of exchanges see it. */

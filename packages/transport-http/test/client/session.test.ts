@@ -51,7 +51,7 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
   }
 
   describe('opening', () => {
-    it('[HTTP-042][HTTP-025] sends the id and the version with everything after initialize, and with initialize neither', async () => {
+    it('[HTTP-042][HTTP-025][LIFE-011] sends the id and the version with everything after initialize, and with initialize neither', async () => {
       answerHandshake(server);
       server.on('tools/list', (visit) => visit.result({ tools: [] }));
       await shakeHands(transport);
