@@ -8,7 +8,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type MethodFacts, type Revision, REVISION_CHANGES, REVISIONS } from '@mortise/protocol';
+import { type Revision, REVISIONS } from '@mortise/protocol';
+import { type MethodFacts, REVISION_CHANGES } from '@mortise/protocol/revisions';
 
 const target = resolve(import.meta.dirname, '../docs/revisions.md');
 const oldestFirst = REVISIONS.toReversed();

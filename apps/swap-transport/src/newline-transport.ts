@@ -8,11 +8,10 @@ import {
   MessageTooLargeError,
   NotConnectedError,
   ParseError,
-  parseJson,
-  resolvedPromise,
-  serializeMessage,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 
 const NEWLINE = 0x0a;
 const MAX_QUEUED_BYTES = 1024 * 1024;

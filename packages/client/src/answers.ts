@@ -1,16 +1,17 @@
 /** The program's side of what servers ask: forms and pages for the user, the user's model, the user's folders. */
 
-import { INVALID_PARAMS, isJsonObject, type JsonObject, METHOD_NOT_FOUND, MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
-import {
-  type ClientCapabilities,
-  type CreateMessageRequestParams,
-  type CreateMessageResult,
-  type ElicitRequestFormParams,
-  type ElicitRequestURLParams,
-  type ElicitResult,
-  REVISIONS,
-  type Root,
-} from '@mortise/protocol';
+import { type JsonObject, MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import { REVISIONS } from '@mortise/protocol';
+import type {
+  ClientCapabilities,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestFormParams,
+  ElicitRequestURLParams,
+  ElicitResult,
+  Root,
+} from '@mortise/protocol/model';
 
 /** What an answering handler may know beside the question. */
 export interface AnswerContext {

@@ -1,6 +1,6 @@
 /** How one request of the client is made. */
 
-import type { MetaObject, Progress } from '@mortise/protocol';
+import type { MetaObject, Progress } from '@mortise/protocol/model';
 
 /** Options that every request takes. */
 export interface CallOptions {

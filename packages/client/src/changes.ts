@@ -1,7 +1,7 @@
 /** Callbacks for changes at the server, in whichever way its era tells of them. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import type { Prompt, Resource, SubscriptionFilter, Tool } from '@mortise/protocol';
+import type { Prompt, Resource, SubscriptionFilter, Tool } from '@mortise/protocol/model';
 import type { Subscription } from './subscription.ts';
 
 /** The lists that change: the notification that says so, and the key of a filter that asks for it. */

@@ -2,9 +2,7 @@
 
 import {
   type Clock,
-  Connection,
   ConnectionLostError,
-  isJsonObject,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcResponse,
@@ -12,7 +10,9 @@ import {
   type RequestId,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { META_SUBSCRIPTION_ID } from '@mortise/protocol';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { Connection } from '@mortise/jsonrpc-core/connection';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import type { Link, LinkHost, LinkRequestOptions, LinkStream } from './link.ts';
 
 /** What every link is given. */

@@ -3,30 +3,20 @@
  * that the era adds to them, and handlers by method. `McpClient` adds the names of MCP's features.
  */
 
-import {
-  abortable,
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonRpcResponse,
-  SessionLostError,
-  silentLogger,
-  systemClock,
-} from '@mortise/jsonrpc-core';
-import {
-  clientCapabilitiesFor,
-  type ClientRequestMethod,
-  type Era,
-  findNotification,
-  findRequest,
-  hasCapability,
-  type Implementation,
-  type ParamsOf,
-  type ResultOf,
-  type Revision,
-  REVISIONS,
-  type ServerCapabilities,
-  type SubscriptionFilter,
-} from '@mortise/protocol';
+import { type JsonObject, type JsonRpcNotification, type JsonRpcResponse, SessionLostError } from '@mortise/jsonrpc-core';
+import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { abortable } from '@mortise/jsonrpc-core/connection';
+import { type Era, type Revision, REVISIONS } from '@mortise/protocol';
+import type {
+  ClientRequestMethod,
+  Implementation,
+  ParamsOf,
+  ResultOf,
+  ServerCapabilities,
+  SubscriptionFilter,
+} from '@mortise/protocol/model';
+import { clientCapabilitiesFor, findNotification, findRequest } from '@mortise/protocol/revisions';
+import { hasCapability } from '@mortise/protocol/checks';
 import { Answers, type RawAnswer } from './answers.ts';
 import type { CallOptions } from './call-options.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';

@@ -1,7 +1,8 @@
 /** Completion for a user who types: calm towards the server, and never late for the user. */
 
-import { type Clock, systemClock } from '@mortise/jsonrpc-core';
-import type { Completion, CompletionArgument, PromptReference, ResourceTemplateReference } from '@mortise/protocol';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
+import type { Completion, CompletionArgument, PromptReference, ResourceTemplateReference } from '@mortise/protocol/model';
 import type { CallOptions } from './call-options.ts';
 import { MissingCapabilityError } from './errors.ts';
 import type { McpClient } from './mcp-client.ts';

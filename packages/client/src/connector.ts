@@ -5,10 +5,11 @@ import {
   ConnectionClosedError,
   ConnectionLostError,
   type JsonRpcNotification,
-  linkSignals,
   NotConnectedError,
 } from '@mortise/jsonrpc-core';
-import { hasCapability, hasExtension, type SubscriptionFilter } from '@mortise/protocol';
+import { linkSignals } from '@mortise/jsonrpc-core/connection';
+import type { SubscriptionFilter } from '@mortise/protocol/model';
+import { hasCapability, hasExtension } from '@mortise/protocol/checks';
 import type { ChannelLink } from './channel-link.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { type Opened, SessionOpener } from './era/index.ts';

@@ -1,6 +1,6 @@
 /** What people read for a tool, prompt, resource, template or server. */
 
-import type { BaseMetadata } from '@mortise/protocol';
+import type { BaseMetadata } from '@mortise/protocol/model';
 
 /**
  * Gives the name for people: `title`, else a tool's `annotations.title`, else `name`.

@@ -3,13 +3,13 @@
 import {
   type ClockTimer,
   ConnectionClosedError,
-  type ExchangeTransport,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcResponse,
-  SignalWatch,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
+import { SignalWatch } from '@mortise/jsonrpc-core/connection';
 import type { LinkSettings } from './channel-link.ts';
 import type { Link, LinkHost, LinkRequestOptions, LinkStream } from './link.ts';
 import { type ExchangeCaller, type ExchangeOwner, PendingExchange } from './pending-exchange.ts';

@@ -1,7 +1,8 @@
 /** What a `ClientExtension` is given, on top of the low-level client. */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import { checkExtensionId, type ClientCapabilities, hasExtension, type Revision, type ServerCapabilities } from '@mortise/protocol';
+import type { ClientCapabilities, Revision, ServerCapabilities } from '@mortise/protocol';
+import { checkExtensionId, hasExtension } from '@mortise/protocol/checks';
 import type { Ask, ClientExtension, ClientExtensionHost } from '@mortise/protocol/contracts';
 import type { CallOptions } from './call-options.ts';
 import type { MiddlewareEntry } from './middleware.ts';

@@ -1,19 +1,16 @@
 /** `@mortise/client/in-memory`: a client and a server in one process, without a wire. For tests, and for servers that are parts of a program. */
 
 import {
-  abortable,
   type Connectable,
   createInMemoryPair,
-  type ExchangeOptions,
-  type ExchangeTransport,
   InvalidResponseError,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type LegacyOpener,
-  resolvedPromise,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import { type ExchangeOptions, type ExchangeTransport, type LegacyOpener, resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { Implementation } from '@mortise/protocol';
 import type { AuthInfo, ExchangeCall, McpEndpoint, Principal } from '@mortise/protocol/contracts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';

@@ -1,6 +1,8 @@
 /** Results that ask: answers what the server wants to know, and asks the same again with the answers. */
 
-import { abortable, isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { Answers } from './answers.ts';
 import { InputRequiredError } from './errors.ts';
 

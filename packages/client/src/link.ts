@@ -1,16 +1,8 @@
 /** How requests travel: over one channel, or each in an exchange of its own. Everything above is the same for both. */
 
-import {
-  type InboundCall,
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-  METHOD_NOT_FOUND,
-  ProtocolError,
-  type RequestOptions,
-  type RequestOutcome,
-} from '@mortise/jsonrpc-core';
+import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, ProtocolError } from '@mortise/jsonrpc-core';
+import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import type { InboundCall, RequestOptions, RequestOutcome } from '@mortise/jsonrpc-core/connection';
 
 /** How one request is sent over a link. */
 export interface LinkRequestOptions extends RequestOptions {

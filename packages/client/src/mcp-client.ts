@@ -1,6 +1,7 @@
 /** The client that programs use: MCP's features by name, on top of the low-level `Client`. */
 
-import { isJsonObject, type JsonObject, type JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type {
   CallToolRequestParams,
   CallToolResult,
@@ -26,7 +27,7 @@ import type {
   ResourceTemplate,
   ResourceUpdatedNotificationParams,
   Tool,
-} from '@mortise/protocol';
+} from '@mortise/protocol/model';
 import type { AnswerOptions } from './answers.ts';
 import type { CallOptions } from './call-options.ts';
 import { type ChangeHandler, type ChangeOptions, Changes, type ListItems } from './changes.ts';

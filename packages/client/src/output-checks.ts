@@ -1,6 +1,7 @@
 /** Checks tools' structured output against the schemas that the server's list shows. */
 
-import { isJsonObject, type JsonObject, type JsonValue, MortiseError } from '@mortise/jsonrpc-core';
+import { type JsonObject, type JsonValue, MortiseError } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Tool } from '@mortise/protocol';
 import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contracts';
 import { ToolOutputError } from './errors.ts';

@@ -1,6 +1,6 @@
 /** Lists in pages, read as one stream. */
 
-import type { PaginatedResult } from '@mortise/protocol';
+import type { PaginatedResult } from '@mortise/protocol/model';
 import { PagingError } from './errors.ts';
 
 /** How far a list may go. */

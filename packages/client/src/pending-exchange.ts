@@ -1,19 +1,16 @@
 /** One exchange that waits for its answer. What a call does not use (signals, listeners) it does not pay for. */
 
 import {
-  copyObject,
-  type ExchangeOptions,
-  type ExchangeTransport,
   InvalidResponseError,
-  isJsonObject,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type MutableJsonObject,
   RemoteError,
   TimeoutError,
 } from '@mortise/jsonrpc-core';
+import { copyObject, isJsonObject, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { ExchangeOptions, ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import type { LinkSettings } from './channel-link.ts';
 import type { LinkHost, LinkRequestOptions } from './link.ts';
 

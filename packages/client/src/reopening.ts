@@ -1,6 +1,7 @@
 /** How calmly a lost connection is opened again. */
 
-import { abortable, type Clock } from '@mortise/jsonrpc-core';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 
 const FLOOR_MS = 500;
 const CEILING_MS = 30_000;

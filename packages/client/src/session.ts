@@ -1,7 +1,8 @@
 /** An open way to a server whose era is known. The two eras each have one; everything above is the same for both. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import type { ClientCapabilities, Implementation, LoggingLevel, MetaObject, Revision, SubscriptionFilter } from '@mortise/protocol';
+import type { Revision } from '@mortise/protocol';
+import type { ClientCapabilities, Implementation, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
 import type { Answers } from './answers.ts';
 import type { CallOptions } from './call-options.ts';
 import type { LinkSettings } from './channel-link.ts';

@@ -1,7 +1,8 @@
 /** One subscription to changes, read with `for await`. It outlives the connection that it was opened on. */
 
-import { AsyncQueue, ConnectionClosedError, ConnectionLostError, type JsonRpcNotification } from '@mortise/jsonrpc-core';
-import type { SubscriptionFilter } from '@mortise/protocol';
+import { ConnectionClosedError, ConnectionLostError, type JsonRpcNotification } from '@mortise/jsonrpc-core';
+import { AsyncQueue } from '@mortise/jsonrpc-core/connection';
+import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ListenHandle, ListenSink, Session } from './session.ts';
 
 /** Who opens subscriptions again, and wants to know when that is no longer needed. */

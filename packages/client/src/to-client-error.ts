@@ -1,7 +1,8 @@
 /** Gives errors that a caller may want to act on a class of their own. The one place that does. */
 
 import { ConnectionClosedError, ConnectionLostError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
-import { type Era, isResourceNotFound, readMissingCapabilities } from '@mortise/protocol';
+import type { Era } from '@mortise/protocol';
+import { isResourceNotFound, readMissingCapabilities } from '@mortise/protocol/wire';
 import { MissingCapabilityError, ResourceNotFoundError } from './errors.ts';
 
 /** The request that failed. */

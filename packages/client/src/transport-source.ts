@@ -1,12 +1,7 @@
 /** Where a client's transports come from: one that is at hand, or a factory of them. */
 
-import {
-  type ExchangeTransport,
-  isExchangeTransport,
-  NotConnectedError,
-  type Transport,
-  type TransportFactory,
-} from '@mortise/jsonrpc-core';
+import { NotConnectedError, type Transport } from '@mortise/jsonrpc-core';
+import { type ExchangeTransport, isExchangeTransport, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { eraKeyOf } from './era/era-memory.ts';
 
 /** A transport that can make another, unstarted one to the same peer; found by its member. */

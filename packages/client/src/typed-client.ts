@@ -1,7 +1,7 @@
 /** A client whose calls are typed by the server's own code. The two meet in a type, never in an import. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { CallToolResult, ContentBlock, Implementation, ResultMeta } from '@mortise/protocol';
+import type { CallToolResult, ContentBlock, Implementation, ResultMeta } from '@mortise/protocol/model';
 import type { CallOptions } from './call-options.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { expectSuccess } from './expect-success.ts';

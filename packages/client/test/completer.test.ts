@@ -2,7 +2,8 @@
 
 import { REVISIONS } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { completer, type CompleterOptions, type Completer, McpClient } from '../src/index.ts';
+import { McpClient } from '../src/index.ts';
+import { completer, type CompleterOptions, type Completer } from '../src/host.ts';
 import { FakeClock } from './fake-clock.ts';
 import { complete, info, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 

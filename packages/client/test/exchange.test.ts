@@ -4,17 +4,17 @@ import {
   ConnectionClosedError,
   createInMemoryPair,
   ExchangeHttpError,
-  type ExchangeOptions,
-  type ExchangeTransport,
   type JsonObject,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type LegacyOpener,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { META_SUBSCRIPTION_ID, NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
+import type { ExchangeOptions, ExchangeTransport, LegacyOpener } from '@mortise/jsonrpc-core/transport';
+import { NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClientOptions, createEraMemory, McpClient } from '../src/index.ts';
+import { type ClientOptions, McpClient } from '../src/index.ts';
+import { createEraMemory } from '../src/era-memory.ts';
 import { FakeClock } from './fake-clock.ts';
 import { allCapabilities, complete, info, legacyScript, ScriptedServer } from './scripted-server.ts';
 

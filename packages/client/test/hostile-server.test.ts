@@ -1,7 +1,8 @@
 /** A server that sends anything: nothing of it may end the client, reach an uncaught path, or change another answer. */
 
 import type { JsonObject, JsonRpcMessage, JsonValue } from '@mortise/jsonrpc-core';
-import { META_SUBSCRIPTION_ID, NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
+import { NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { McpClient } from '../src/index.ts';
 import { complete, info, type Reply, ScriptedServer, scriptOf } from './scripted-server.ts';

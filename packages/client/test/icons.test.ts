@@ -1,7 +1,7 @@
 /** Icons from a peer: addresses, bytes, bounds. */
 
 import { describe, expect, it } from 'vitest';
-import { checkIconUrl, fetchIcon, IconError, readImageFacts } from '../src/index.ts';
+import { checkIconUrl, fetchIcon, IconError, readImageFacts } from '../src/host.ts';
 
 const serverUrl = 'https://server.example/mcp';
 

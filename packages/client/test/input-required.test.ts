@@ -1,7 +1,8 @@
 /** Results that ask, and the retries that answer. */
 
 import type { JsonObject, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import { type ElicitResult, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, NEWEST } from '@mortise/protocol';
+import { type ElicitResult, NEWEST } from '@mortise/protocol';
+import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient } from '../src/index.ts';
 import { complete, info, modernScript, type Reply, ScriptedServer } from './scripted-server.ts';

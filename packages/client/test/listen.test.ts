@@ -1,7 +1,8 @@
 /** Changes at the server, in either era. */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import { META_SUBSCRIPTION_ID, NEWEST, NEWEST_LEGACY, REVISIONS, revisionsOf } from '@mortise/protocol';
+import { NEWEST, NEWEST_LEGACY, REVISIONS, revisionsOf } from '@mortise/protocol';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient, type Subscription } from '../src/index.ts';
 import { FakeClock } from './fake-clock.ts';

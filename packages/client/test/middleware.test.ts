@@ -1,7 +1,8 @@
 /** What stands around requests, and the extensions that use it. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { META_CLIENT_CAPABILITIES, NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
+import { NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
+import { META_CLIENT_CAPABILITIES } from '@mortise/protocol/wire';
 import type { ClientExtension, ClientExtensionHost } from '@mortise/protocol/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient } from '../src/index.ts';

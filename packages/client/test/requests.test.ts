@@ -1,19 +1,11 @@
 /** What the client writes, revision by revision. */
 
-import { isJsonRpcNotification, isJsonRpcRequest, isJsonRpcResponse, type JsonObject } from '@mortise/jsonrpc-core';
-import {
-  type ClientRequestMethod,
-  type ElicitResult,
-  findRequest,
-  META_CLIENT_CAPABILITIES,
-  META_CLIENT_INFO,
-  META_LOG_LEVEL,
-  META_PROTOCOL_VERSION,
-  NEWEST,
-  NEWEST_LEGACY,
-  REVISIONS,
-  type Revision,
-} from '@mortise/protocol';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonRpcNotification, isJsonRpcRequest, isJsonRpcResponse } from '@mortise/jsonrpc-core/messages';
+import { NEWEST, NEWEST_LEGACY, REVISIONS, type Revision } from '@mortise/protocol';
+import type { ClientRequestMethod, ElicitResult } from '@mortise/protocol/model';
+import { findRequest } from '@mortise/protocol/revisions';
+import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient, MissingCapabilityError, UnsupportedMethodError } from '../src/index.ts';
 import { Client } from '../src/low-level.ts';

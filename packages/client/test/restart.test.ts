@@ -1,8 +1,10 @@
 /** A server that dies, and what the client does about it. */
 
-import { isJsonRpcNotification, type JsonObject, type Transport } from '@mortise/jsonrpc-core';
+import type { JsonObject, Transport } from '@mortise/jsonrpc-core';
+import { isJsonRpcNotification } from '@mortise/jsonrpc-core/messages';
 import { withReconnect } from '@mortise/jsonrpc-core/wrap';
-import { META_SUBSCRIPTION_ID, NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
+import { NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient } from '../src/index.ts';
 import { FakeClock } from './fake-clock.ts';

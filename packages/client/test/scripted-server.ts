@@ -3,14 +3,15 @@
 import {
   ConnectionClosedError,
   createInMemoryPair,
-  isJsonRpcRequest,
   type JsonObject,
   type JsonRpcErrorObject,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { META_SERVER_INFO, NEWEST, type Revision } from '@mortise/protocol';
+import { isJsonRpcRequest } from '@mortise/jsonrpc-core/messages';
+import { NEWEST, type Revision } from '@mortise/protocol';
+import { META_SERVER_INFO } from '@mortise/protocol/wire';
 
 /** What a script says to a request: a result, an error, nothing at all, or that it dies. */
 export type Reply = { readonly result: JsonObject } | { readonly error: JsonRpcErrorObject } | 'silence' | 'die';

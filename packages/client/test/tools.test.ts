@@ -1,8 +1,10 @@
 /** What people and programs read off a tool. */
 
 import { describe, expect, it } from 'vitest';
-import { displayName, McpClient, toolHints, uniqueToolNames } from '../src/index.ts';
-import { checkToolName, NEWEST } from '@mortise/protocol';
+import { McpClient } from '../src/index.ts';
+import { displayName, toolHints, uniqueToolNames } from '../src/host.ts';
+import { NEWEST } from '@mortise/protocol';
+import { checkToolName } from '@mortise/protocol/checks';
 import { FakeClock } from './fake-clock.ts';
 import { complete, info, modernScript, ScriptedServer } from './scripted-server.ts';
 

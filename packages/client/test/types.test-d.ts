@@ -1,7 +1,7 @@
 /** What must and must not compile. Checked by `tsc`; nothing here runs. */
 
 import type { Connectable, JsonObject, Transport } from '@mortise/jsonrpc-core';
-import type { CallToolResult, Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol';
+import type { CallToolResult, Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { defineTool, McpServer } from '@mortise/server';
 import { expectTypeOf } from 'vitest';

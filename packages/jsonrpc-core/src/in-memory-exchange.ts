@@ -5,7 +5,7 @@ import { classifyMessage } from './guards.ts';
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from './message.ts';
 import { abortable } from './signals.ts';
 import { toWireError } from './to-wire-error.ts';
-import type { ExchangeOptions, ExchangeTransport } from './transport.ts';
+import type { ExchangeOptions, ExchangeTransport } from './transport/transport.ts';
 
 /** One exchange, as the side that answers sees it. */
 export interface InMemoryExchangeCall {

@@ -6,8 +6,8 @@ import type { JsonRpcMessage } from './message.ts';
 import { parseJson } from './parse-message.ts';
 import { resolvedPromise } from './resolved-promise.ts';
 import { serializeMessage } from './serialize-message.ts';
-import { toError } from './transport-hold.ts';
-import type { MessageInfo, Transport } from './transport.ts';
+import { toError } from './transport/transport-hold.ts';
+import type { MessageInfo, Transport } from './transport/transport.ts';
 
 /** How an in-memory pair passes messages on. */
 export interface InMemoryOptions {

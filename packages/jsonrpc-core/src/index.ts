@@ -1,6 +1,8 @@
-/** JSON-RPC 2.0 as MCP uses it: messages, errors, the `Transport` joint, `Connection`, and an in-memory pair. */
+/**
+ * JSON-RPC 2.0 as MCP uses it. Here: what programs meet, which is messages, errors, the `Transport` joint and an in-memory pair. Who
+ * writes a transport goes on at `/transport` and `/messages`, who writes a server or a client at `/connection`.
+ */
 
-// What programs use.
 export type {
   JsonObject,
   JsonRpcErrorObject,
@@ -14,8 +16,8 @@ export type {
   RequestId,
 } from './message.ts';
 export {
-  type AnyJsonRpcError,
   AlreadyStartedError,
+  type AnyJsonRpcError,
   CancelledError,
   ConnectionClosedError,
   ConnectionLostError,
@@ -33,45 +35,7 @@ export {
   SessionLostError,
   TimeoutError,
 } from './errors.ts';
-export { ErrorCode, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from './error-codes.ts';
+export { ErrorCode } from './error-codes.ts';
 export { createInMemoryPair, type InMemoryOptions, InMemoryTransport } from './in-memory.ts';
-export { createInMemoryExchange, type InMemoryExchangeCall } from './in-memory-exchange.ts';
-
-// What implementers of transports, servers and clients use.
-export {
-  type ChannelEndError,
-  type Connectable,
-  type ExchangeOptions,
-  type ExchangeTransport,
-  isExchangeTransport,
-  isLegacyOpener,
-  type LegacyOpener,
-  type MessageInfo,
-  type SendOptions,
-  type ServerConnection,
-  type Transport,
-  type TransportFactory,
-} from './transport.ts';
-export { Connection } from './connection.ts';
-export type { ConnectionOptions, InboundCall, RequestOptions, RequestOutcome } from './connection-options.ts';
-export {
-  classifyMessage,
-  isErrorObject,
-  isJsonObject,
-  isJsonRpcMessage,
-  isJsonRpcNotification,
-  isJsonRpcRequest,
-  isJsonRpcResponse,
-  isRequestId,
-  type MessageKind,
-} from './guards.ts';
-export { parseJson, parseMessage, type ParseOptions, toInvalidRequestError } from './parse-message.ts';
-export { serializeMessage, withSerialized } from './serialize-message.ts';
-export { toWireError } from './to-wire-error.ts';
-export { copyObject, type MutableJsonObject } from './copy-object.ts';
-export { resolvedPromise } from './resolved-promise.ts';
-export { AsyncQueue, type AsyncQueueOptions } from './async-queue.ts';
-export { SignalWatch } from './signal-watch.ts';
-export { abortable, type LinkedSignal, linkSignals, withTimeout } from './signals.ts';
-export { silentLogger, systemClock } from './system-clock.ts';
+export type { Connectable, ServerConnection, Transport } from './transport/transport.ts';
 export type { Clock, ClockTimer, Logger, LogLevel, Meter } from './instruments.ts';

@@ -2,7 +2,7 @@
 
 import { classifyMessage } from './guards.ts';
 import type { Logger, LogLevel } from './instruments.ts';
-import type { TransportFactory, Transport } from './transport.ts';
+import type { TransportFactory, Transport } from './transport/transport.ts';
 import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
 
 /** Where lines go, and how they look. */

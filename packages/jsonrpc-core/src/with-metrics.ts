@@ -4,7 +4,7 @@ import { classifyMessage } from './guards.ts';
 import type { Clock, Meter } from './instruments.ts';
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, RequestId } from './message.ts';
 import { systemClock } from './system-clock.ts';
-import type { Transport, TransportFactory } from './transport.ts';
+import type { Transport, TransportFactory } from './transport/transport.ts';
 import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
 
 /** What is counted with, and how it is labelled. */

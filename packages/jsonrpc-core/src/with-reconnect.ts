@@ -5,7 +5,7 @@ import { Fifo } from './fifo.ts';
 import type { Clock, ClockTimer } from './instruments.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { systemClock } from './system-clock.ts';
-import { holdTransport, toError } from './transport-hold.ts';
+import { holdTransport, toError } from './transport/transport-hold.ts';
 import {
   type ExchangeTransport,
   isExchangeTransport,
@@ -15,7 +15,7 @@ import {
   type SendOptions,
   type Transport,
   type TransportFactory,
-} from './transport.ts';
+} from './transport/transport.ts';
 
 /** How a lost channel is opened again. */
 export interface ReconnectOptions {

@@ -1,7 +1,7 @@
 /** Puts code between a transport and whoever uses it, without hiding any ability that the transport has. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
-import { holdTransport, toError } from './transport-hold.ts';
+import { holdTransport, toError } from './transport/transport-hold.ts';
 import {
   type ExchangeOptions,
   isExchangeTransport,
@@ -10,7 +10,7 @@ import {
   type SendOptions,
   type Transport,
   type TransportFactory,
-} from './transport.ts';
+} from './transport/transport.ts';
 
 /** What a wrapper does on the way. Each is handed the `next` step and may call it, change what passes, or leave it out. */
 export interface TransportHooks {

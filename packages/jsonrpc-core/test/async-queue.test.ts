@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AsyncQueue } from '../src/index.ts';
+import { AsyncQueue } from '../src/connection.ts';
 import { outcomeOf } from './support/raw-peer.ts';
 
 async function readAll<T>(queue: AsyncQueue<T>): Promise<T[]> {

@@ -18,8 +18,8 @@ import {
   RemoteError,
   SerializeError,
   TimeoutError,
-  toWireError,
 } from '../src/index.ts';
+import { toWireError } from '../src/messages.ts';
 
 const cases: readonly (readonly [string, AnyJsonRpcError])[] = [
   ['ERR_REMOTE', new RemoteError({ code: 5, message: 'a', data: { b: 1 } }, 'tools/call')],

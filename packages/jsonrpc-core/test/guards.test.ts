@@ -7,7 +7,7 @@ import {
   isJsonRpcRequest,
   isJsonRpcResponse,
   isRequestId,
-} from '../src/index.ts';
+} from '../src/messages.ts';
 
 const error = { code: -32000, message: 'no' };
 

@@ -2,21 +2,19 @@ import { describe, expect, it } from 'vitest';
 import {
   AlreadyStartedError,
   ConnectionClosedError,
-  createInMemoryExchange,
   createInMemoryPair,
   InMemoryTransport,
   type InMemoryOptions,
   InvalidResponseError,
-  isExchangeTransport,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type JsonRpcResponse,
   NotConnectedError,
   ParseError,
   ProtocolError,
-  resolvedPromise,
   SerializeError,
 } from '../src/index.ts';
+import { createInMemoryExchange, isExchangeTransport, resolvedPromise } from '../src/transport.ts';
 import { defer, outcomeOf, result, turn } from './support/raw-peer.ts';
 
 function note(n: unknown): JsonRpcMessage {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InvalidRequestError, ParseError, parseJson, parseMessage, serializeMessage } from '../src/index.ts';
+import { InvalidRequestError, ParseError } from '../src/index.ts';
+import { parseJson, parseMessage, serializeMessage } from '../src/messages.ts';
 
 function nest(levels: number, open = '[', close = ']'): string {
   return open.repeat(levels) + close.repeat(levels);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonObject, type JsonRpcMessage, SerializeError, serializeMessage, withSerialized } from '../src/index.ts';
+import { type JsonObject, type JsonRpcMessage, SerializeError } from '../src/index.ts';
+import { serializeMessage, withSerialized } from '../src/messages.ts';
 
 function respond(result: unknown): JsonRpcMessage {
   return { jsonrpc: '2.0', id: 1, result: result as JsonObject };

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { abortable, linkSignals, TimeoutError, withTimeout } from '../src/index.ts';
+import { TimeoutError } from '../src/index.ts';
+import { abortable, linkSignals, withTimeout } from '../src/connection.ts';
 import { FakeClock } from './support/fake-clock.ts';
 import { defer, outcomeOf, turn } from './support/raw-peer.ts';
 

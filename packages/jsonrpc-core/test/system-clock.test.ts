@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { silentLogger, systemClock } from '../src/index.ts';
+import { silentLogger, systemClock } from '../src/transport.ts';
 
 describe('systemClock', () => {
   it('tells the time and fires once', async () => {

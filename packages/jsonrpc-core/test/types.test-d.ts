@@ -3,23 +3,17 @@
 import { expectTypeOf } from 'vitest';
 import {
   type AnyJsonRpcError,
-  Connection,
   type Connectable,
-  type ExchangeTransport,
-  type InboundCall,
   InMemoryTransport,
-  isExchangeTransport,
-  isJsonRpcRequest,
   type JsonObject,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  parseJson,
-  parseMessage,
   type Transport,
-  type TransportFactory,
-  withSerialized,
 } from '../src/index.ts';
+import { isJsonRpcRequest, parseJson, parseMessage, withSerialized } from '../src/messages.ts';
+import { type ExchangeTransport, isExchangeTransport, type TransportFactory } from '../src/transport.ts';
+import { Connection, type InboundCall } from '../src/connection.ts';
 import { withLogging, wrapTransport } from '../src/wrap.ts';
 
 declare const transport: Transport;

@@ -1,6 +1,7 @@
 /** Questions about capabilities. */
 
-import { isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ClientCapabilities, ServerCapabilities } from './model/capabilities.ts';
 
 /**

@@ -3,14 +3,8 @@
  * `Revision.errorCodes`.
  */
 
-import {
-  INVALID_PARAMS,
-  isJsonObject,
-  type JsonObject,
-  type JsonRpcErrorObject,
-  ProtocolError,
-  type RemoteError,
-} from '@mortise/jsonrpc-core';
+import { type JsonObject, type JsonRpcErrorObject, ProtocolError, type RemoteError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ClientCapabilities } from './model/capabilities.ts';
 import type { ElicitRequestURLParams } from './model/elicitation.ts';
 

@@ -1,6 +1,6 @@
 /** A `MessageBus` within one process. */
 
-import { resolvedPromise } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { BusMessage, MessageBus } from './contracts/message-bus.ts';
 
 interface Subscriber {

@@ -1,6 +1,7 @@
 /** Reads what a modern request says of itself in `_meta`. */
 
-import { isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { clientCapabilities as checkCapabilities, implementation as checkImplementation } from './checks/shapes.ts';
 import type { ClientCapabilities } from './model/capabilities.ts';
 import type { Implementation } from './model/implementation.ts';

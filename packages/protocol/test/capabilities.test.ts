@@ -1,6 +1,6 @@
 /** Questions about capabilities. */
 
-import { hasCapability, hasExtension, missingCapability, toCapabilities } from '@mortise/protocol';
+import { hasCapability, hasExtension, missingCapability, toCapabilities } from '@mortise/protocol/checks';
 import { describe, expect, it } from 'vitest';
 
 describe('hasCapability', () => {

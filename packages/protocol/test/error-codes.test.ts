@@ -1,19 +1,18 @@
 /** MCP's own errors: as they are sent, and as they are read. */
 
 import { RemoteError } from '@mortise/jsonrpc-core';
+import { NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
 import {
   headerMismatchError,
   isModernError,
   isResourceNotFound,
   missingCapabilityError,
-  NEWEST,
-  NEWEST_LEGACY,
   readMissingCapabilities,
   readSupportedVersions,
   resourceNotFoundError,
   unsupportedVersionError,
   urlElicitationRequiredError,
-} from '@mortise/protocol';
+} from '@mortise/protocol/wire';
 import { describe, expect, it } from 'vitest';
 
 describe('errors that are sent', () => {

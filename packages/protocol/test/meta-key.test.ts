@@ -1,6 +1,6 @@
 /** The grammar of `_meta` keys and extension identifiers. */
 
-import { checkExtensionId, checkMetaKey, isReservedMetaKey } from '@mortise/protocol';
+import { checkExtensionId, checkMetaKey, isReservedMetaKey } from '@mortise/protocol/checks';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,16 +1,7 @@
 /** The small questions that model files answer. */
 
-import {
-  isContentBlock,
-  isInitializeRequest,
-  isInputRequired,
-  isLevelEnabled,
-  isLoggingLevel,
-  isProgressToken,
-  isResourceRef,
-  LOGGING_LEVELS,
-  toolDisplayName,
-} from '@mortise/protocol';
+import { isInitializeRequest, LOGGING_LEVELS, toolDisplayName } from '@mortise/protocol';
+import { isContentBlock, isInputRequired, isLevelEnabled, isLoggingLevel, isProgressToken, isResourceRef } from '@mortise/protocol/checks';
 import { describe, expect, it } from 'vitest';
 
 describe('model guards', () => {

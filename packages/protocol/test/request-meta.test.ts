@@ -1,6 +1,6 @@
 /** What a modern request says of itself. */
 
-import { isModernParams, readRequestMeta } from '@mortise/protocol';
+import { isModernParams, readRequestMeta } from '@mortise/protocol/wire';
 import { describe, expect, it } from 'vitest';
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';

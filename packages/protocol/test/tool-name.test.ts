@@ -1,6 +1,6 @@
 /** The rule for names of tools. */
 
-import { checkToolName } from '@mortise/protocol';
+import { checkToolName } from '@mortise/protocol/checks';
 import { describe, expect, it } from 'vitest';
 
 describe('checkToolName', () => {

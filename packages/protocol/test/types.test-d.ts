@@ -13,7 +13,7 @@ import type {
   Resource,
   ResultOf,
   Tool,
-} from '@mortise/protocol';
+} from '@mortise/protocol/model';
 import type { CallToolResultSchema } from '@mortise/protocol/schemas';
 import { describe, expectTypeOf, it } from 'vitest';
 import type { z } from 'zod';

@@ -1,14 +1,7 @@
 /** Runs a request and answers it: exactly once, whatever its handler does. */
 
-import {
-  isJsonObject,
-  isMortiseError,
-  type JsonObject,
-  type JsonRpcErrorResponse,
-  type JsonRpcResponse,
-  type RequestId,
-  toWireError,
-} from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, type JsonRpcErrorResponse, type JsonRpcResponse, type RequestId } from '@mortise/jsonrpc-core';
+import { isJsonObject, toWireError } from '@mortise/jsonrpc-core/messages';
 import { afterError, afterResult } from './asks/after-run.ts';
 import { HandlerTimeoutError, InvalidHandlerResultError } from './errors.ts';
 import { finishResult } from './finish-result.ts';

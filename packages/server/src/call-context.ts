@@ -1,25 +1,17 @@
 /** `ctx`: what a handler is given. One object a run, with its members on a prototype. */
 
-import {
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonValue,
-  type LogLevel,
-  type RequestId,
-  resolvedPromise,
-} from '@mortise/jsonrpc-core';
-import {
-  type CreateMessageRequestParams,
-  type CreateMessageResult,
-  type ElicitRequestParams,
-  type ElicitResult,
-  type Era,
-  isLoggingLevel,
-  LOGGING_LEVELS,
-  type ListRootsResult,
-  META_PROGRESS_TOKEN,
-  type Revision,
-} from '@mortise/protocol';
+import type { JsonObject, JsonRpcNotification, JsonValue, LogLevel, RequestId } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import { type Era, LOGGING_LEVELS, type Revision } from '@mortise/protocol';
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestParams,
+  ElicitResult,
+  ListRootsResult,
+} from '@mortise/protocol/model';
+import { isLoggingLevel } from '@mortise/protocol/checks';
+import { META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
 import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
 import { type ClientRoots, createClientRoots } from './asks/client-roots.ts';
 import { completeElicitation } from './asks/complete-elicitation.ts';
@@ -28,7 +20,7 @@ import { markHandled } from './asks/mark-handled.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { AskOptions, ElicitFormRequest, ElicitFormResult, HandlerContext, HandlerLog, ProgressUpdate } from './context.ts';
 import { listTopic, LIST_KINDS } from './list-changed.ts';
-import type { ClientFacts } from './middleware.ts';
+import type { ClientFacts } from './middleware/middleware.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 
 export class CallContext implements HandlerContext {

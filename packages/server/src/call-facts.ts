@@ -5,7 +5,7 @@ import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
 import type { RoundFacts } from './asks/round-facts.ts';
 import type { LogGate } from './logging.ts';
-import type { ClientFacts } from './middleware.ts';
+import type { ClientFacts } from './middleware/middleware.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { ServerCore } from './server-core.ts';
 

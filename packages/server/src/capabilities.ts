@@ -1,7 +1,10 @@
 /** What the server says that it can do: what was declared, what is registered, what extensions have. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
-import { hasCapability, type Revision, type ServerCapabilities, serverCapabilitiesFor } from '@mortise/protocol';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { Revision, ServerCapabilities } from '@mortise/protocol';
+import { serverCapabilitiesFor } from '@mortise/protocol/revisions';
+import { hasCapability } from '@mortise/protocol/checks';
 import type { ServerExtension } from '@mortise/protocol/contracts';
 
 /** To whom capabilities are told. */

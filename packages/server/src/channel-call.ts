@@ -1,6 +1,8 @@
 /** One request on a connection, in the form in which every host hands over its calls. */
 
-import { type InboundCall, type JsonRpcNotification, type JsonRpcRequest, resolvedPromise } from '@mortise/jsonrpc-core';
+import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import type { InboundCall } from '@mortise/jsonrpc-core/connection';
 import type { AuthInfo, ExchangeCall, Principal } from '@mortise/protocol/contracts';
 
 /** The principal of a connection whose transport verified nobody: the user of the machine. */

@@ -1,18 +1,17 @@
 /** One connection of a server: both eras on it at once, each message classed by itself, one table of ids for both. */
 
 import {
-  Connection,
-  type InboundCall,
   isMortiseError,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
-  type MessageInfo,
   RemoteError,
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { isModernParams } from '@mortise/protocol';
+import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
+import { Connection, type InboundCall } from '@mortise/jsonrpc-core/connection';
+import { isModernParams } from '@mortise/protocol/wire';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { Answer } from './answer.ts';
 import { type CallOwner, ChannelCall, LOCAL } from './channel-call.ts';

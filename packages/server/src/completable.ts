@@ -1,7 +1,7 @@
 /** Completion of arguments while they are typed: how a field says what it suggests, and how suggestions are put into order. */
 
-import type { Completion } from '@mortise/protocol';
-import { MAX_COMPLETION_VALUES } from '@mortise/protocol';
+import type { Completion } from '@mortise/protocol/model';
+import { MAX_COMPLETION_VALUES } from '@mortise/protocol/checks';
 import type { TypedSchema } from './schema/infer.ts';
 
 /** What a completer knows beside the typed text. */

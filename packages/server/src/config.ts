@@ -10,7 +10,7 @@ import type {
   PromptMessage,
   ReadResourceResult,
   ToolAnnotations,
-} from '@mortise/protocol';
+} from '@mortise/protocol/model';
 import type { VisibilityContext } from './context.ts';
 import type { AnySchema, InferOutput, ObjectSchema } from './schema/infer.ts';
 import type { ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';

@@ -1,18 +1,17 @@
 /** What handlers and visibility rules are given. */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, LogLevel, RequestId } from '@mortise/jsonrpc-core';
+import type { Era, Revision } from '@mortise/protocol';
 import type {
   CreateMessageRequestParams,
   CreateMessageResult,
   ElicitRequestParams,
   ElicitResult,
-  Era,
   ListRootsResult,
-  Revision,
-} from '@mortise/protocol';
+} from '@mortise/protocol/model';
 import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
 import type { ClientRoots } from './asks/client-roots.ts';
-import type { ClientFacts } from './middleware.ts';
+import type { ClientFacts } from './middleware/middleware.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 
 /** Who asks, for rules that show different things to different callers. Never says which connection or session it is. */

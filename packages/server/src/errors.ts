@@ -1,7 +1,9 @@
 /** The errors that a server's own code throws, each with what to do about it. */
 
-import { INVALID_PARAMS, MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
-import { type ClientCapabilities, type ElicitRequestURLParams, URL_ELICITATION_REQUIRED } from '@mortise/protocol';
+import { MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import type { ClientCapabilities, ElicitRequestURLParams } from '@mortise/protocol/model';
+import { URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
 
 /**
  * Thrown by a tool to tell the model what went wrong, in words meant for it: the call's answer is an `isError` result with

@@ -1,15 +1,10 @@
 /** What extensions are given: their methods, filters and interceptors become the server's, and tools can be run from records. */
 
-import { type JsonObject, ProtocolError, INVALID_PARAMS, type RequestId } from '@mortise/jsonrpc-core';
-import {
-  checkExtensionId,
-  findRevision,
-  isLoggingLevel,
-  isProgressToken,
-  META_LOG_LEVEL,
-  META_PROGRESS_TOKEN,
-  type Revision,
-} from '@mortise/protocol';
+import { type JsonObject, ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import { findRevision, type Revision } from '@mortise/protocol';
+import { checkExtensionId, isLoggingLevel, isProgressToken } from '@mortise/protocol/checks';
+import { META_LOG_LEVEL, META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
 import type {
   AuthInfo,
   BusMessage,
@@ -25,7 +20,7 @@ import type { CallToolResult } from '@mortise/protocol';
 import type { CallFacts } from './call-facts.ts';
 import { RegistrationError } from './errors.ts';
 import { LogGate } from './logging.ts';
-import type { ClientFacts } from './middleware.ts';
+import type { ClientFacts } from './middleware/middleware.ts';
 import { ProgressReporter } from './progress.ts';
 import type { Tools } from './registry/tools.ts';
 import type { ServerCore } from './server-core.ts';

@@ -1,7 +1,8 @@
 /** From a canonical result to the one that is sent: the revision's shape, and what it wants on every result. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
-import { META_SERVER_INFO } from '@mortise/protocol';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { META_SERVER_INFO } from '@mortise/protocol/wire';
 import { InvalidHandlerResultError } from './errors.ts';
 import type { RequestCall } from './request-call.ts';
 

@@ -2,7 +2,7 @@
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import type { AuthInfo, CallOrigin, ExchangeCall, Principal } from '@mortise/protocol/contracts';
-import { resolvedPromise } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 
 export class HostedCall implements ExchangeCall {
   readonly #exchange: ExchangeCall;

@@ -2,10 +2,6 @@
 
 import {
   CancelledError,
-  INVALID_REQUEST,
-  isJsonRpcRequest,
-  isJsonRpcResponse,
-  isRequestId,
   type JsonObject,
   type JsonRpcMessage,
   type JsonRpcNotification,
@@ -13,16 +9,18 @@ import {
   type JsonRpcResponse,
   ProtocolError,
   type RequestId,
-  INVALID_PARAMS,
 } from '@mortise/jsonrpc-core';
-import { findRevision, isLoggingLevel, negotiateLegacy, type ServerCapabilities } from '@mortise/protocol';
+import { INVALID_REQUEST, isJsonRpcRequest, isJsonRpcResponse, isRequestId, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import { findRevision, type ServerCapabilities } from '@mortise/protocol';
+import { negotiateLegacy } from '@mortise/protocol/revisions';
+import { isLoggingLevel } from '@mortise/protocol/checks';
 import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { toErrorAnswer } from './answer.ts';
 import type { ClientLink, LinkRequestOptions } from './client-link.ts';
 import { Session, type SessionFacts } from './era/session.ts';
 import { ServerClosedError } from './errors.ts';
 import { HostedCall } from './hosted-call.ts';
-import type { ClientFacts } from './middleware.ts';
+import type { ClientFacts } from './middleware/middleware.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { serveRaw } from './raw-call.ts';
 import type { ServerCore } from './server-core.ts';

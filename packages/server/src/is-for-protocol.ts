@@ -1,7 +1,7 @@
 /** Which errors of a tool are answered by a JSON-RPC error instead of a result that says that it failed. */
 
 import { isMortiseError } from '@mortise/jsonrpc-core';
-import { MISSING_CLIENT_CAPABILITY } from '@mortise/protocol';
+import { MISSING_CLIENT_CAPABILITY } from '@mortise/protocol/wire';
 import type { CallFacts } from './call-facts.ts';
 
 /** What is no failure of the tool: errors with a code of their own, what extensions and hosts wait for, what nobody waits for. */

@@ -1,15 +1,8 @@
 /** `subscriptions/listen`: one long request that delivers the changes it asked for. */
 
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonValue,
-  ProtocolError,
-  INVALID_PARAMS,
-  type RequestId,
-} from '@mortise/jsonrpc-core';
-import { META_SUBSCRIPTION_ID } from '@mortise/protocol';
+import { type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
+import { isJsonObject, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import type { BusMessage, ExchangeCall, ListenFilter, Principal } from '@mortise/protocol/contracts';
 import { ChannelCall } from './channel-call.ts';
 import { LIST_KINDS, type ListKind, listTopic } from './list-changed.ts';

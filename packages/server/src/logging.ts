@@ -1,7 +1,7 @@
 /** Which log messages reach a client: by the level that it set, and no more than it can stand. */
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
-import { isLevelEnabled } from '@mortise/protocol';
+import { isLevelEnabled } from '@mortise/protocol/checks';
 import type { LoggingOptions } from './options.ts';
 import { type Redactor, redactor } from './redactor.ts';
 import { TokenBucket } from './token-bucket.ts';

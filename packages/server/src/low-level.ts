@@ -3,5 +3,5 @@
 export { type CloseOptions, type HandlerRequest, type NotificationHandler, type RequestHandler, Server } from './server.ts';
 export type { RawCall, RawHandler, RawRequestOptions } from './raw-call.ts';
 export type { HandlerContext } from './context.ts';
-export type { Middleware, MiddlewareCall, NextMiddleware } from './middleware.ts';
+export type { Middleware, MiddlewareCall, NextMiddleware } from './middleware/middleware.ts';
 export type { ServerOptions } from './options.ts';

@@ -1,7 +1,7 @@
 /** `McpServer`: tools, resources and prompts by name. Written once, served in every revision, to any number of clients at once. */
 
 import type { JsonRpcRequest, JsonRpcResponse, ServerConnection, Transport } from '@mortise/jsonrpc-core';
-import type { Implementation, LoggingMessageNotificationParams } from '@mortise/protocol';
+import type { Implementation, LoggingMessageNotificationParams } from '@mortise/protocol/model';
 import type {
   EndpointTransport,
   ExchangeCall,
@@ -26,7 +26,7 @@ import type {
 } from './config.ts';
 import type { HandlerContext } from './context.ts';
 import type { AnyPromptDefinition, AnyToolDefinition, ResourceDefinition, ResourceTemplateDefinition } from './define-tool.ts';
-import type { Middleware } from './middleware.ts';
+import type { Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
 import { addCompletions } from './registry/completions.ts';
 import { type PromptFn, Prompts } from './registry/prompts.ts';

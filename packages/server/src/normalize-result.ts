@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import type { CallToolResult, ContentBlock } from '@mortise/protocol';
-import { isContentBlock } from '@mortise/protocol';
+import { isContentBlock } from '@mortise/protocol/checks';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import { InvalidHandlerResultError } from './errors.ts';
 import { describeIssues } from './schema/describe-issues.ts';

@@ -1,11 +1,11 @@
 /** How a server behaves. Every option has a default that is right for most. */
 
 import type { Clock, Logger, LogLevel } from '@mortise/jsonrpc-core';
-import type { CacheScope, ServerCapabilities } from '@mortise/protocol';
+import type { CacheScope, ServerCapabilities } from '@mortise/protocol/model';
 import type { JsonSchemaValidator, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
 import type { RootGuard } from './asks/client-roots.ts';
 import type { RequestStateOptions } from './asks/request-state-options.ts';
-import type { MiddlewareCall } from './middleware.ts';
+import type { MiddlewareCall } from './middleware/middleware.ts';
 import type { Redactor } from './redactor.ts';
 
 /** What `options.context` may look at: the request before its app context exists. */

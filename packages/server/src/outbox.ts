@@ -1,6 +1,7 @@
 /** The notifications that one listener has not taken yet: bounded, and equal ones merged. */
 
-import { type JsonRpcNotification, resolvedPromise } from '@mortise/jsonrpc-core';
+import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 
 /** What an outbox writes to, and what it does when that is too slow. */
 export interface OutboxTarget {

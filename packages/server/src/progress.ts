@@ -1,7 +1,7 @@
 /** Progress of one call: thinned out, strictly growing, complete at its end. */
 
 import type { Clock, ClockTimer, JsonObject } from '@mortise/jsonrpc-core';
-import type { ProgressToken } from '@mortise/protocol';
+import type { ProgressToken } from '@mortise/protocol/model';
 import type { ProgressUpdate } from './context.ts';
 import type { ProgressOptions } from './options.ts';
 

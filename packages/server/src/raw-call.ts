@@ -1,12 +1,7 @@
 /** Requests as they came, for gateways: nothing is checked, converted or added. */
 
-import {
-  isJsonRpcResponse,
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-} from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { isJsonRpcResponse } from '@mortise/jsonrpc-core/messages';
 import type { AuthInfo, CallOrigin, ExchangeCall, Principal } from '@mortise/protocol/contracts';
 import { type Answer, toErrorAnswer } from './answer.ts';
 import { AskUnavailableError, InvalidHandlerResultError } from './errors.ts';

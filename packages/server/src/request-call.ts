@@ -1,7 +1,10 @@
 /** One request on its way through the server. Built for each, so everything that is not always needed is lazy. */
 
-import { type JsonObject, type JsonRpcNotification, type RequestId, resolvedPromise } from '@mortise/jsonrpc-core';
-import { type Era, isLoggingLevel, isProgressToken, META_LOG_LEVEL, META_PROGRESS_TOKEN, type Revision } from '@mortise/protocol';
+import type { JsonObject, JsonRpcNotification, RequestId } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import type { Era, Revision } from '@mortise/protocol';
+import { isLoggingLevel, isProgressToken } from '@mortise/protocol/checks';
+import { META_LOG_LEVEL, META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
 import type { Ask, AuthInfo, CallOrigin, ExchangeCall, ExtensionCall, HandlerRun, Principal } from '@mortise/protocol/contracts';
 import type { RoundFacts } from './asks/round-facts.ts';
 import type { CallFacts } from './call-facts.ts';
@@ -9,7 +12,7 @@ import type { BoundedRun } from './deadlines.ts';
 import type { Session } from './era/session.ts';
 import { eraOf } from './era/index.ts';
 import { LogGate } from './logging.ts';
-import type { ClientFacts, MiddlewareCall } from './middleware.ts';
+import type { ClientFacts, MiddlewareCall } from './middleware/middleware.ts';
 import { ProgressReporter } from './progress.ts';
 import type { ResolvedMethod } from './resolved-method.ts';
 import type { ServerCore } from './server-core.ts';

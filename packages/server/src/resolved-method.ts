@@ -1,10 +1,11 @@
 /** A method of one revision with everything that serving it needs, looked up once and kept. */
 
 import type { JsonObject, MortiseError } from '@mortise/jsonrpc-core';
-import { type Convert, type Era, type MethodFacts, NEWEST, type Revision } from '@mortise/protocol';
+import { type Era, NEWEST, type Revision } from '@mortise/protocol';
+import type { Convert, MethodFacts } from '@mortise/protocol/revisions';
 import { afterError, afterResult } from './asks/after-run.ts';
 import { isRetry, resume } from './asks/exchange-run.ts';
-import type { Middleware } from './middleware.ts';
+import type { Middleware } from './middleware/middleware.ts';
 import type { RequestCall } from './request-call.ts';
 
 /** Serves a method: takes canonical params, gives a canonical result. */

@@ -1,6 +1,6 @@
 /** A family of resources behind one URI template: how its members are listed and how its variables are completed. */
 
-import type { Annotations, Icon, MetaObject } from '@mortise/protocol';
+import type { Annotations, Icon, MetaObject } from '@mortise/protocol/model';
 import { UriTemplate } from '@mortise/protocol';
 import type { Completer } from './completable.ts';
 import { RegistrationError } from './errors.ts';

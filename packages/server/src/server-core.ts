@@ -1,20 +1,19 @@
 /** What every part of a server shares: who serves which method, the options, the instruments. Holds nothing of any caller. */
 
-import { type Clock, type JsonObject, type Logger, silentLogger, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
+import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import {
-  createCursorCodec,
-  type CursorCodec,
-  findRequest,
   findRevision,
   type Implementation,
   MemoryMessageBus,
-  META_SERVER_INFO,
   NEWEST,
   REVISIONS,
   type Revision,
   revisionsOf,
   supportedVersions,
 } from '@mortise/protocol';
+import { findRequest } from '@mortise/protocol/revisions';
+import { createCursorCodec, type CursorCodec, META_SERVER_INFO } from '@mortise/protocol/wire';
 import type { BusMessage, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
 import { checkRequestStateOptions } from './asks/request-state-options.ts';
 import { CapabilityBook } from './capabilities.ts';
@@ -24,7 +23,7 @@ import { RegistrationError } from './errors.ts';
 import { isKnownRequest } from './known-methods.ts';
 import { ListChanges } from './list-changed.ts';
 import type { Listen } from './listen.ts';
-import type { Middleware } from './middleware.ts';
+import type { Middleware } from './middleware/middleware.ts';
 import { createNotificationHandlers, type NotificationHandlers } from './notifications.ts';
 import type { ServerOptions } from './options.ts';
 import type { RawHandler } from './raw-call.ts';

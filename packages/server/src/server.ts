@@ -8,15 +8,15 @@ import {
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import {
-  type Implementation,
-  isLoggingLevel,
-  type LoggingMessageNotificationParams,
-  type ParamsOf,
-  type RequestMethod,
-  REVISIONS,
-  type ServerCapabilities,
-} from '@mortise/protocol';
+import { REVISIONS } from '@mortise/protocol';
+import type {
+  Implementation,
+  LoggingMessageNotificationParams,
+  ParamsOf,
+  RequestMethod,
+  ServerCapabilities,
+} from '@mortise/protocol/model';
+import { isLoggingLevel } from '@mortise/protocol/checks';
 import type {
   EndpointTransport,
   ExchangeCall,
@@ -38,7 +38,7 @@ import { RegistrationError } from './errors.ts';
 import { installExtensions } from './extension-host.ts';
 import { openHostedSession } from './hosted-session.ts';
 import { addListen } from './listen.ts';
-import type { Middleware } from './middleware.ts';
+import type { Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
 import { type RawHandler, serveRaw } from './raw-call.ts';
 import type { Tools } from './registry/tools.ts';

@@ -1,6 +1,6 @@
 /** The types of a tool's handler: what it is given and what it may give back. */
 
-import type { ContentBlock, InputRequiredResult, MetaObject } from '@mortise/protocol';
+import type { ContentBlock, InputRequiredResult, MetaObject } from '@mortise/protocol/model';
 import type { AnySchema, InferInput, InferOutput, ObjectSchema } from './schema/infer.ts';
 
 /**

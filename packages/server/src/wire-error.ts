@@ -1,14 +1,9 @@
 /** Which JSON-RPC error a failed request is answered with, in the revision that it was made in. */
 
-import {
-  INTERNAL_ERROR,
-  isMortiseError,
-  type JsonRpcErrorObject,
-  METHOD_NOT_FOUND,
-  ProtocolError,
-  toWireError,
-} from '@mortise/jsonrpc-core';
-import { missingCapabilityError, RESOURCE_NOT_FOUND_LEGACY, type Revision } from '@mortise/protocol';
+import { isMortiseError, type JsonRpcErrorObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, METHOD_NOT_FOUND, toWireError } from '@mortise/jsonrpc-core/messages';
+import type { Revision } from '@mortise/protocol';
+import { missingCapabilityError, RESOURCE_NOT_FOUND_LEGACY } from '@mortise/protocol/wire';
 import { eraOf } from './era/index.ts';
 import type { ClientCapabilityError } from './errors.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { HandlerTimeoutError, McpServer } from '@mortise/server';
+import { McpServer } from '@mortise/server';
+import { HandlerTimeoutError } from '@mortise/server/errors';
 import { ALL, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { FakeClock } from './fake-clock.ts';
 import { defer, MemoryLogger } from './support.ts';

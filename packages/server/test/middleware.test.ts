@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ProtocolError, type JsonObject } from '@mortise/jsonrpc-core';
-import { McpServer, type Middleware } from '@mortise/server';
+import { McpServer } from '@mortise/server';
+import type { Middleware } from '@mortise/server/middleware';
 import { ALL, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { createCalculator, defer } from './support.ts';
 

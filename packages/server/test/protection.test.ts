@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { auditLog, type AuditRecord, completable, McpServer, rank, rateLimit, redact, redactor, sanitizeOutput } from '@mortise/server';
+import { completable, McpServer, rank } from '@mortise/server';
+import { auditLog, type AuditRecord, rateLimit, redact, redactor, sanitizeOutput } from '@mortise/server/middleware';
 import { files } from '@mortise/server/node';
 import { type Loose, MODERN, RawPeer } from './raw-peer.ts';
 

@@ -6,10 +6,10 @@ import {
   type JsonObject,
   type JsonRpcErrorObject,
   type JsonRpcMessage,
-  type MessageInfo,
   type RequestId,
   type ServerConnection,
 } from '@mortise/jsonrpc-core';
+import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 
 /** Something that can be connected to. */
 export interface Served {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RESOURCE_NOT_FOUND_LEGACY } from '@mortise/protocol';
+import { RESOURCE_NOT_FOUND_LEGACY } from '@mortise/protocol/wire';
 import { defineResource, McpServer, RegistrationError, ResourceTemplate } from '@mortise/server';
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ProtocolError } from '@mortise/jsonrpc-core';
-import { defineTool, McpServer, RegistrationError, SchemaUnsupportedError, ToolError } from '@mortise/server';
+import { defineTool, McpServer, RegistrationError, ToolError } from '@mortise/server';
+import { SchemaUnsupportedError } from '@mortise/server/errors';
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { createCalculator, MemoryLogger } from './support.ts';
 

@@ -9,18 +9,8 @@ import { expectTypeOf } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-3-25/v3';
 import { z as z40 } from 'zod-4-0';
-import {
-  completable,
-  definePrompt,
-  defineResource,
-  defineTool,
-  type HandlerContext,
-  type InferInput,
-  type InferOutput,
-  McpServer,
-  ResourceTemplate,
-  type ToolDefinition,
-} from '../src/index.ts';
+import { completable, definePrompt, defineResource, defineTool, type HandlerContext, McpServer, ResourceTemplate } from '../src/index.ts';
+import type { InferInput, InferOutput, ToolDefinition } from '../src/types.ts';
 import { files } from '../src/node.ts';
 import { fromZod } from '../src/zod.ts';
 import { fromZodV3 } from '../src/zod-v3.ts';

@@ -3,7 +3,8 @@
 import { type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { type Clock, type ClockTimer, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import crossSpawn from 'cross-spawn';
 import { getDefaultEnvironment } from './environment.ts';
 import { ServerStartError } from './errors.ts';

@@ -1,6 +1,7 @@
 /** What can go wrong with stdio beyond what every transport knows. */
 
-import { type ChannelEndError, MortiseError } from '@mortise/jsonrpc-core';
+import { MortiseError } from '@mortise/jsonrpc-core';
+import type { ChannelEndError } from '@mortise/jsonrpc-core/transport';
 
 /** The server's command could not be started. */
 export class ServerStartError extends MortiseError {

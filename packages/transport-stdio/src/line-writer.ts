@@ -1,7 +1,8 @@
 /** From lines to a stream: the lines of one tick leave in one write, and a writer that is ahead of its reader waits. */
 
 import type { Writable } from 'node:stream';
-import { ConnectionClosedError, resolvedPromise } from '@mortise/jsonrpc-core';
+import { ConnectionClosedError } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 
 /** Writes text to a stream and calls back once the layer below has taken it; `Writable.write` with its encoding given. */
 export type WriteText = (text: string, done: (error?: Error | null) => void) => boolean;

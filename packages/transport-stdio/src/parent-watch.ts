@@ -1,6 +1,7 @@
 /** Notices that the process that started this one is gone, also where standard input stays open (another process may hold it). */
 
-import { type Clock, type ClockTimer, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 
 /** What to look at and how often. */
 export interface ParentWatchOptions {

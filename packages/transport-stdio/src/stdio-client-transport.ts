@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
-import { type Clock, type ClockTimer, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelControl } from './byte-channel.ts';
 import { endServer, type EndTimes, LAST_WORDS_MS, type RunningServer, type ServerCommand, startServer } from './child-process.ts';
 import { ServerProcessExitedError } from './errors.ts';

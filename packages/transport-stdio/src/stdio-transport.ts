@@ -1,7 +1,8 @@
 /** A stdio server as a program names it once: a transport to it, and a maker of fresh ones. */
 
 import type { Readable } from 'node:stream';
-import type { Transport, TransportFactory } from '@mortise/jsonrpc-core';
+import type { Transport } from '@mortise/jsonrpc-core';
+import type { TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { StdioClientTransport, type StdioClientTransportOptions } from './stdio-client-transport.ts';
 
 /** A transport to a server's process. Called, it gives another, unstarted one that runs a process of its own. */

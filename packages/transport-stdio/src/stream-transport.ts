@@ -8,13 +8,11 @@ import {
   type ClockTimer,
   ConnectionClosedError,
   type JsonRpcMessage,
-  type MessageInfo,
   NotConnectedError,
-  parseJson,
-  serializeMessage,
-  systemClock,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { type MessageInfo, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelEnd, OpenChannel } from './byte-channel.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES, LineReader } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';

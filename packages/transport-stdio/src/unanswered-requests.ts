@@ -1,6 +1,7 @@
 /** Remembers which requests of the peer wait for an answer, so that a stream that ends is not closed over them. */
 
-import { isRequestId, type JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import { isRequestId } from '@mortise/jsonrpc-core/messages';
 
 interface AnyMessage {
   readonly id?: unknown;

@@ -2,7 +2,8 @@
 
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Clock, type JsonRpcMessage, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import {
   ServerProcessExitedError,
   ServerStartError,

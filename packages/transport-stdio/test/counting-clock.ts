@@ -1,6 +1,7 @@
 /** The platform's clock, which also tells how many of its timers are running. */
 
-import { type Clock, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 
 export class CountingClock implements Clock {
   running = 0;

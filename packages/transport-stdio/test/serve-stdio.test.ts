@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { type Connectable, Connection } from '@mortise/jsonrpc-core';
+import type { Connectable } from '@mortise/jsonrpc-core';
+import { Connection } from '@mortise/jsonrpc-core/connection';
 import { serveStdio, type ServeStdioOptions, StdioServerTransport } from '@mortise/transport-stdio/server';
 import { describe, expect, it } from 'vitest';
 import { CountingClock } from './counting-clock.ts';

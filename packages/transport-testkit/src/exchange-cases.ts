@@ -1,6 +1,7 @@
 /** The exchange kit: the promises X1 to X5 of `ExchangeTransport`. */
 
-import type { ExchangeTransport, JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '@mortise/jsonrpc-core';
+import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { check, checkCode, checkEqual, checkRejects, turns, within } from './check.ts';
 import type { KitCase, KitSetup, KitSubject } from './kit-case.ts';
 

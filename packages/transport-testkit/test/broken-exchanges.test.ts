@@ -1,6 +1,7 @@
 /** Each way to break a promise of an exchange must fail a case of that promise. */
 
-import type { ExchangeOptions, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { ExchangeOptions } from '@mortise/jsonrpc-core/transport';
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
 import {
   type AnswerExchange,

@@ -1,4 +1,5 @@
-import { createInMemoryExchange, createInMemoryPair } from '@mortise/jsonrpc-core';
+import { createInMemoryPair } from '@mortise/jsonrpc-core';
+import { createInMemoryExchange } from '@mortise/jsonrpc-core/transport';
 import { describeExchange, describeTransport } from '@mortise/transport-testkit/vitest';
 
 for (const passBy of ['reference', 'json'] as const) {

@@ -1,4 +1,6 @@
-import { Connection, createInMemoryExchange, createInMemoryPair, type JsonRpcMessage, type Transport } from '@mortise/jsonrpc-core';
+import { createInMemoryPair, type JsonRpcMessage, type Transport } from '@mortise/jsonrpc-core';
+import { createInMemoryExchange } from '@mortise/jsonrpc-core/transport';
+import { Connection } from '@mortise/jsonrpc-core/connection';
 import {
   createChopper,
   type FaultOptions,

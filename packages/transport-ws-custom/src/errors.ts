@@ -1,6 +1,7 @@
 /** What can go wrong with a WebSocket beyond what every transport knows. */
 
-import { type ChannelEndError, MortiseError } from '@mortise/jsonrpc-core';
+import { MortiseError } from '@mortise/jsonrpc-core';
+import type { ChannelEndError } from '@mortise/jsonrpc-core/transport';
 import { CloseCode } from './close-codes.ts';
 
 /** The peer or the network ended the connection. Told to `onerror` before `onclose`; the cause of what was pending. */

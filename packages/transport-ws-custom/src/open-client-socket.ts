@@ -1,6 +1,6 @@
 /** Opens the client's end: by `ws` on Node, which can send headers and wait for slow readers; else by the platform's own `WebSocket`. */
 
-import { abortable } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { Authorizer, Challenge } from '@mortise/protocol/contracts';
 import { ConnectFailedError, UpgradeRefusedError, WebSocketOptionError } from './errors.ts';
 import type { MessageSocket } from './message-socket.ts';

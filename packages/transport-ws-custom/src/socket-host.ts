@@ -2,15 +2,8 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import {
-  type Clock,
-  type Connectable,
-  type Logger,
-  type ServerConnection,
-  silentLogger,
-  systemClock,
-  type Transport,
-} from '@mortise/jsonrpc-core';
+import type { Clock, Connectable, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
+import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { HostGuard } from '@mortise/protocol/edge';
 import { type WebSocket, WebSocketServer } from 'ws';

@@ -6,14 +6,11 @@ import {
   type ClockTimer,
   ConnectionClosedError,
   type JsonRpcMessage,
-  type MessageInfo,
   NotConnectedError,
-  parseJson,
-  resolvedPromise,
-  serializeMessage,
-  systemClock,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { type MessageInfo, resolvedPromise, systemClock } from '@mortise/jsonrpc-core/transport';
 import { CloseCode } from './close-codes.ts';
 import { FrameError, PeerUnresponsiveError, SocketClosedError } from './errors.ts';
 import type { Beating, Heartbeat } from './heartbeat.ts';

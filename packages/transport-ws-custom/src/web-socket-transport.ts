@@ -1,6 +1,7 @@
 /** A WebSocket server as a client's program names it once: a transport to it, and a maker of fresh ones. */
 
-import { type Clock, systemClock, type Transport, type TransportFactory } from '@mortise/jsonrpc-core';
+import type { Clock, Transport } from '@mortise/jsonrpc-core';
+import { systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import { WebSocketOptionError } from './errors.ts';

@@ -1,26 +1,12 @@
 /** The legacy era: `initialize`, then a session in which either side may ask. */
 
-import {
-  type InboundCall,
-  isJsonObject,
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-  METHOD_NOT_FOUND,
-  ProtocolError,
-  type RequestOutcome,
-} from '@mortise/jsonrpc-core';
-import {
-  findRequest,
-  hasCapability,
-  type InitializeResult,
-  type LoggingLevel,
-  type MetaObject,
-  REVISIONS,
-  type Revision,
-  type SubscriptionFilter,
-} from '@mortise/protocol';
+import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, ProtocolError } from '@mortise/jsonrpc-core';
+import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import type { InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
+import { REVISIONS, type Revision } from '@mortise/protocol';
+import type { InitializeResult, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
+import { findRequest } from '@mortise/protocol/revisions';
+import { hasCapability } from '@mortise/protocol/checks';
 import type { CallOptions } from '../call-options.ts';
 
 import type { ChannelLink } from '../channel-link.ts';

@@ -1,16 +1,9 @@
 /** Finds out which era a server speaks and opens a session in it. The one switch between the eras. */
 
-import {
-  type ClockTimer,
-  ConnectionClosedError,
-  ExchangeHttpError,
-  type ExchangeTransport,
-  isExchangeTransport,
-  isLegacyOpener,
-  RemoteError,
-  type Transport,
-} from '@mortise/jsonrpc-core';
-import { chooseLegacy, chooseModern, type Era, REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
+import { type ClockTimer, ConnectionClosedError, ExchangeHttpError, RemoteError, type Transport } from '@mortise/jsonrpc-core';
+import { type ExchangeTransport, isExchangeTransport, isLegacyOpener } from '@mortise/jsonrpc-core/transport';
+import { type Era, REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
+import { chooseLegacy, chooseModern } from '@mortise/protocol/revisions';
 import { ChannelLink } from '../channel-link.ts';
 import type { ClientOptions } from '../client-options.ts';
 import { EraMismatchError, UnsupportedVersionError } from '../errors.ts';

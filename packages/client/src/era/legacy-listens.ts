@@ -1,7 +1,8 @@
 /** `listen` for servers that know no subscriptions: unasked notifications and `resources/subscribe`, sorted to who wants them. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import { hasCapability, type ServerCapabilities, type SubscriptionFilter } from '@mortise/protocol';
+import type { ServerCapabilities, SubscriptionFilter } from '@mortise/protocol/model';
+import { hasCapability } from '@mortise/protocol/checks';
 
 import type { Link } from '../link.ts';
 import type { ListenHandle, ListenSink } from '../session.ts';

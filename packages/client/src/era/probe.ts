@@ -1,14 +1,10 @@
 /** The first question to a server, and what its answer says about the server's era. */
 
-import {
-  ConnectionClosedError,
-  ExchangeHttpError,
-  isJsonObject,
-  type JsonObject,
-  type JsonRpcErrorObject,
-  RemoteError,
-} from '@mortise/jsonrpc-core';
-import { type DiscoverResult, isModernError, readSupportedVersions, type Revision } from '@mortise/protocol';
+import { ConnectionClosedError, ExchangeHttpError, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { Revision } from '@mortise/protocol';
+import type { DiscoverResult } from '@mortise/protocol/model';
+import { isModernError, readSupportedVersions } from '@mortise/protocol/wire';
 import type { Link } from '../link.ts';
 import { ModernMeta } from './stateless.ts';
 import type { SessionSettings } from '../session.ts';

@@ -1,31 +1,26 @@
 /** The modern era: no session. Each request says in `_meta` what it is written in, who asks, and what the client can do. */
 
+import { type JsonObject, type JsonRpcNotification, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
+import { copyObject, isJsonObject, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { Revision } from '@mortise/protocol';
+import type {
+  ClientCapabilities,
+  DiscoverResult,
+  Implementation,
+  LoggingLevel,
+  MetaObject,
+  SubscriptionFilter,
+} from '@mortise/protocol/model';
+import { chooseModern } from '@mortise/protocol/revisions';
 import {
-  copyObject,
-  isJsonObject,
-  type JsonObject,
-  type JsonRpcNotification,
-  type MutableJsonObject,
-  RemoteError,
-  TimeoutError,
-} from '@mortise/jsonrpc-core';
-import {
-  chooseModern,
-  type ClientCapabilities,
-  type DiscoverResult,
-  type Implementation,
   isModernParams,
-  type LoggingLevel,
   META_CLIENT_CAPABILITIES,
   META_CLIENT_INFO,
   META_LOG_LEVEL,
   META_PROTOCOL_VERSION,
   META_SERVER_INFO,
-  type MetaObject,
   readSupportedVersions,
-  type Revision,
-  type SubscriptionFilter,
-} from '@mortise/protocol';
+} from '@mortise/protocol/wire';
 import type { CallOptions } from '../call-options.ts';
 import type { Link, LinkHost } from '../link.ts';
 import type { ServerFacts } from '../middleware.ts';

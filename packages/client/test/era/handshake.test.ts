@@ -1,6 +1,7 @@
 /** The session of the legacy era: how it is opened, and what the server may ask in it. */
 
-import { isJsonRpcNotification, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { isJsonRpcNotification } from '@mortise/jsonrpc-core/messages';
 import { type ElicitResult, NEWEST_LEGACY, revisionsOf } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient } from '../../src/index.ts';

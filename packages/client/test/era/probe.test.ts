@@ -1,18 +1,11 @@
 /** Which era a channel's server is found to speak. */
 
 import { ConnectionClosedError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
-import {
-  META_CLIENT_CAPABILITIES,
-  META_CLIENT_INFO,
-  META_PROTOCOL_VERSION,
-  NEWEST,
-  NEWEST_LEGACY,
-  REVISIONS,
-  type Revision,
-  revisionsOf,
-} from '@mortise/protocol';
+import { NEWEST, NEWEST_LEGACY, REVISIONS, type Revision, revisionsOf } from '@mortise/protocol';
+import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { describe, expect, it } from 'vitest';
-import { createEraMemory, EraMismatchError, McpClient, UnsupportedVersionError } from '../../src/index.ts';
+import { EraMismatchError, McpClient, UnsupportedVersionError } from '../../src/index.ts';
+import { createEraMemory } from '../../src/era-memory.ts';
 import { FakeClock } from '../fake-clock.ts';
 import {
   allCapabilities,

@@ -1,12 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import {
-  type CancelledError,
-  ConnectionClosedError,
-  type InboundCall,
-  type JsonRpcNotification,
-  type JsonRpcResponse,
-} from '../../src/index.ts';
+import { type CancelledError, ConnectionClosedError, type JsonRpcNotification, type JsonRpcResponse } from '../../src/index.ts';
+import type { InboundCall } from '../../src/connection.ts';
 import { connectPair, connectToRawPeer, defer, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 
 function cancelled(requestId: unknown, reason?: string): object {

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   AlreadyStartedError,
-  Connection,
   ConnectionClosedError,
   ConnectionLostError,
   createInMemoryPair,
-  type InboundCall,
   type JsonRpcMessage,
   type JsonRpcResponse,
   type Transport,
 } from '../../src/index.ts';
+import { Connection, type InboundCall } from '../../src/connection.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { connectPair, connectToRawPeer, defer, errorOf, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  Connection,
   ConnectionClosedError,
   createInMemoryPair,
   InvalidResponseError,
@@ -9,6 +8,7 @@ import {
   RemoteError,
   SerializeError,
 } from '../../src/index.ts';
+import { Connection } from '../../src/connection.ts';
 import { connectPair, connectToRawPeer, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 
 describe('requests that are sent', () => {

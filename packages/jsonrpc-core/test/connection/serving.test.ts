@@ -1,16 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
 import {
-  Connection,
-  type InboundCall,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type MessageInfo,
   ProtocolError,
   RemoteError,
   type Transport,
 } from '../../src/index.ts';
+import type { MessageInfo } from '../../src/transport.ts';
+import { Connection, type InboundCall } from '../../src/connection.ts';
 import { connectPair, connectToRawPeer, defer, errorOf, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 
 const cycle: Record<string, unknown> = {};

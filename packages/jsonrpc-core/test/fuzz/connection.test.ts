@@ -6,19 +6,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  Connection,
   createInMemoryPair,
-  type InboundCall,
-  isRequestId,
   type JsonObject,
   type JsonRpcMessage,
   type JsonRpcRequest,
   ParseError,
   ProtocolError,
-  type RequestOutcome,
-  serializeMessage,
   type Transport,
 } from '../../src/index.ts';
+import { isRequestId, serializeMessage } from '../../src/messages.ts';
+import { Connection, type InboundCall, type RequestOutcome } from '../../src/connection.ts';
 import { type TransportHooks, wrapTransport } from '../../src/wrap.ts';
 import { defer, outcomeOf, result, turn } from '../support/raw-peer.ts';
 

@@ -2,8 +2,6 @@
 
 import { onTestFinished } from 'vitest';
 import {
-  Connection,
-  type ConnectionOptions,
   createInMemoryPair,
   type InMemoryOptions,
   type JsonRpcMessage,
@@ -11,6 +9,7 @@ import {
   type JsonRpcResponse,
   type Transport,
 } from '../../src/index.ts';
+import { Connection, type ConnectionOptions } from '../../src/connection.ts';
 
 /** Lets everything that is ready run. */
 export function turn(): Promise<void> {

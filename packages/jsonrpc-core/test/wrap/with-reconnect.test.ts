@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
   AlreadyStartedError,
-  Connection,
   ConnectionClosedError,
   ConnectionLostError,
   createInMemoryPair,
-  isExchangeTransport,
   type JsonRpcMessage,
   NotConnectedError,
   type Transport,
 } from '../../src/index.ts';
+import { isExchangeTransport } from '../../src/transport.ts';
+import { Connection } from '../../src/connection.ts';
 import { type ReconnectOptions, withReconnect } from '../../src/wrap.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { outcomeOf, result, turn } from '../support/raw-peer.ts';

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { createInMemoryPair, type JsonRpcMessage, type Transport } from '../../src/index.ts';
 import {
-  Connection,
   createInMemoryExchange,
-  createInMemoryPair,
   type ExchangeTransport,
   isExchangeTransport,
   isLegacyOpener,
-  type JsonRpcMessage,
   type LegacyOpener,
-  type Transport,
   type TransportFactory,
-} from '../../src/index.ts';
+} from '../../src/transport.ts';
+import { Connection } from '../../src/connection.ts';
 import { type TransportHooks, withLogging, withMetrics, wrapTransport } from '../../src/wrap.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { defer, outcomeOf, result, turn } from '../support/raw-peer.ts';

@@ -5,7 +5,7 @@
  * What makes them is marked as without side effects, so that bundlers leave out the checks that a program never runs.
  */
 
-import { isJsonObject, isRequestId } from '@mortise/jsonrpc-core';
+import { isJsonObject, isRequestId } from '@mortise/jsonrpc-core/messages';
 
 /** Gives undefined for a good value, else the rest of a sentence about it. */
 export type Check = (value: unknown) => string | undefined;

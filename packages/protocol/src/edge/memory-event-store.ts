@@ -1,6 +1,7 @@
 /** An `EventStore` in this process's memory. */
 
-import { type Clock, type JsonRpcMessage, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '../contracts/event-store.ts';
 
 /** How a memory event store behaves. */

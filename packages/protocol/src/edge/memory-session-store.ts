@@ -1,6 +1,7 @@
 /** A `SessionStore` in this process's memory. */
 
-import { type Clock, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { SessionRecord, SessionStore } from '../contracts/session-store.ts';
 
 /** How a memory session store behaves. */

@@ -3,7 +3,8 @@
  * keywords that mean something, so that what is run is no more than what was looked at.
  */
 
-import { isJsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { SchemaNotCheckableError } from '../errors.ts';
 import { checkKeyword, type Dialect, DIALECTS, type Keyword, keywordsOf, SAFE_FORMATS } from './keywords.ts';
 import { whyNotLinear } from './linear-pattern.ts';

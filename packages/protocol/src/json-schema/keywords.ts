@@ -1,6 +1,7 @@
 /** The keywords of JSON Schema that say something about a value, by dialect, and what each must be itself. */
 
-import { isJsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 
 /** The dialects that are supported. */
 export type Dialect = '2020-12' | '7';

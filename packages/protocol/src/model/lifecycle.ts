@@ -1,6 +1,7 @@
 /** The handshake of the legacy era. @until 2025-11-25 */
 
-import { isJsonRpcRequest, type JsonRpcRequest } from '@mortise/jsonrpc-core';
+import type { JsonRpcRequest } from '@mortise/jsonrpc-core';
+import { isJsonRpcRequest } from '@mortise/jsonrpc-core/messages';
 import type { ClientCapabilities, ServerCapabilities } from './capabilities.ts';
 import type { Implementation } from './implementation.ts';
 import type { RequestParams, Result } from './meta.ts';

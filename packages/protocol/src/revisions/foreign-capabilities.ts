@@ -1,6 +1,7 @@
 /** Which capability keys a revision does not have although another one does, and capabilities without them. */
 
-import { isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from './revision.ts';
 
 /** Whose capabilities. */

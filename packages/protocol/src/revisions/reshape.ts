@@ -3,7 +3,8 @@
  * alone what does not have the expected shape: a conversion is no check.
  */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Convert } from './revision.ts';
 
 /** Drops members by name. */

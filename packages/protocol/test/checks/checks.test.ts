@@ -9,7 +9,7 @@ import {
   checkServerNotification,
   checkServerParams,
   checkServerResult,
-} from '@mortise/protocol';
+} from '@mortise/protocol/checks';
 import { describe, expect, it } from 'vitest';
 
 describe('params from clients', () => {

@@ -10,8 +10,8 @@ import {
   checkServerNotification,
   checkServerParams,
   checkServerResult,
-  readRequestMeta,
-} from '@mortise/protocol';
+} from '@mortise/protocol/checks';
+import { readRequestMeta } from '@mortise/protocol/wire';
 import {
   CLIENT_RESULT_SCHEMAS,
   InputRequiredResultSchema,

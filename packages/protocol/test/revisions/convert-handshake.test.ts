@@ -1,7 +1,8 @@
 /** Capabilities and implementations, written for and read from each revision. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { clientCapabilitiesFor, NEWEST, serverCapabilitiesFor } from '@mortise/protocol';
+import { NEWEST } from '@mortise/protocol';
+import { clientCapabilitiesFor, serverCapabilitiesFor } from '@mortise/protocol/revisions';
 import { describe, expect, it } from 'vitest';
 import { readParams, readResult, revisionOf, VERSIONS, writeParams, writeResult } from './wire.ts';
 

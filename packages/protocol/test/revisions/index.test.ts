@@ -1,20 +1,15 @@
 /** The list of revisions and the questions asked of it. */
 
+import { findRevision, NEWEST, NEWEST_LEGACY, REVISIONS, revisionsOf, supportedVersions } from '@mortise/protocol';
 import {
   ASSUMED_WITHOUT_HEADER,
   chooseLegacy,
   chooseModern,
   findNotification,
   findRequest,
-  findRevision,
   negotiateLegacy,
-  NEWEST,
-  NEWEST_LEGACY,
   REVISION_CHANGES,
-  REVISIONS,
-  revisionsOf,
-  supportedVersions,
-} from '@mortise/protocol';
+} from '@mortise/protocol/revisions';
 import { describe, expect, it } from 'vitest';
 import { revisionOf, VERSIONS } from './wire.ts';
 

@@ -1,7 +1,8 @@
 /** What becomes of a run of a handler: its own outcome, or a result that asks. */
 
-import { isMortiseError, isJsonObject, type JsonObject, type ProtocolError } from '@mortise/jsonrpc-core';
-import { URL_ELICITATION_REQUIRED, type UrlElicitationData } from '@mortise/protocol';
+import { isMortiseError, type JsonObject, type ProtocolError } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { URL_ELICITATION_REQUIRED, type UrlElicitationData } from '@mortise/protocol/wire';
 import { eraOf } from '../era/index.ts';
 import { isForProtocol } from '../is-for-protocol.ts';
 import type { RequestCall } from '../request-call.ts';

@@ -1,6 +1,7 @@
 /** What tells one question from another, and how messages name it. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { RequestCall } from '../request-call.ts';
 import { digestJson } from './canonical-json.ts';
 

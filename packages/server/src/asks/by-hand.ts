@@ -1,7 +1,8 @@
 /** Results by which a handler asks without waiting, `return inputRequired({ ... })`, on the modern wire. */
 
-import { isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
-import type { UrlElicitationData } from '@mortise/protocol';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { UrlElicitationData } from '@mortise/protocol/wire';
 import type { Ask } from '@mortise/protocol/contracts';
 import { AskUnavailableError, InvalidHandlerResultError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';

@@ -1,7 +1,8 @@
 /** `ctx.completeElicitation`: tells a client that a page it was asked to open is done with. */
 
-import { type JsonRpcNotification, resolvedPromise } from '@mortise/jsonrpc-core';
-import { hasCapability } from '@mortise/protocol';
+import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import { hasCapability } from '@mortise/protocol/checks';
 import type { CallFacts } from '../call-facts.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** `ctx.elicit`: asks the user, by a form whose fields may be given as a schema of any library, or by a page. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { ElicitRequestParams, ElicitResult } from '@mortise/protocol';
+import type { ElicitRequestParams, ElicitResult } from '@mortise/protocol/model';
 import type { SchemaAdapter } from '@mortise/protocol/contracts';
 import type { CallFacts } from '../call-facts.ts';
 import type { AskOptions, ElicitFormRequest } from '../context.ts';

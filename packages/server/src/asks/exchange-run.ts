@@ -3,7 +3,8 @@
  * its top with the answers.
  */
 
-import { type JsonObject, type JsonRpcNotification, type JsonValue, resolvedPromise } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
 import { AskUnavailableError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';

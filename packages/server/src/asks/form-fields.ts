@@ -1,6 +1,7 @@
 /** The fields of a form as the wire has them: no keyword that clients do not know, and nothing that forms must not ask for. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { InvalidAskError } from '../errors.ts';
 
 const EVERY = ['type', 'title', 'description', 'default'];

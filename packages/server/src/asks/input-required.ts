@@ -1,7 +1,7 @@
 /** A result that asks, written by hand. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
-import type { InputRequest, InputRequiredResult } from '@mortise/protocol';
+import type { InputRequest, InputRequiredResult } from '@mortise/protocol/model';
 
 /** What a handler wants before it can answer. At least one of the two. */
 export interface InputWanted {

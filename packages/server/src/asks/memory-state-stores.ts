@@ -1,6 +1,7 @@
 /** Stores for what rounds need beyond what travels, within one process. Several machines need one that they share. */
 
-import { type Clock, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore, StateStore } from '@mortise/protocol/contracts';
 
 /** How much a store in memory holds. */

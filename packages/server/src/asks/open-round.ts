@@ -1,7 +1,8 @@
 /** From a request to the round that it begins: the first, or the one after an answer. */
 
-import { INVALID_PARAMS, isJsonObject, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { checkClientResult } from '@mortise/protocol';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { checkClientResult } from '@mortise/protocol/checks';
 import { RequestStateError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';
 import type { ExchangeRun } from './exchange-run.ts';

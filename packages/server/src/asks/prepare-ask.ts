@@ -1,6 +1,7 @@
 /** From a question as its author wrote it to the one that may be put to the client. */
 
-import { isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask, SchemaAdapter } from '@mortise/protocol/contracts';
 import type { CallFacts } from '../call-facts.ts';
 import { InvalidAskError } from '../errors.ts';

@@ -1,6 +1,7 @@
 /** Pages that the user was asked to open, and would not. */
 
-import { INVALID_REQUEST, ProtocolError } from '@mortise/jsonrpc-core';
+import { ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { RequestCall } from '../request-call.ts';
 import { nameCall } from './ask-identity.ts';

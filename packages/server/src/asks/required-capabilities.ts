@@ -1,6 +1,7 @@
 /** What a client must have declared to be asked something. */
 
-import { type ClientCapabilities, missingCapability, type Revision, toCapabilities } from '@mortise/protocol';
+import type { ClientCapabilities, Revision } from '@mortise/protocol';
+import { missingCapability, toCapabilities } from '@mortise/protocol/checks';
 import type { Ask } from '@mortise/protocol/contracts';
 import { ClientCapabilityError } from '../errors.ts';
 

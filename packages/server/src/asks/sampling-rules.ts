@@ -1,7 +1,9 @@
 /** What a conversation must look like before a client's model is asked to go on with it. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
-import { checkServerParams, hasCapability, type Tool } from '@mortise/protocol';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { Tool } from '@mortise/protocol';
+import { checkServerParams, hasCapability } from '@mortise/protocol/checks';
 import type { JsonSchemaValidator } from '@mortise/protocol/contracts';
 import type { CallFacts } from '../call-facts.ts';
 import { InvalidAskError } from '../errors.ts';

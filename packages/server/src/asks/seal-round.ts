@@ -1,6 +1,7 @@
 /** From what a round asked to the result that puts it to the client. */
 
-import { INTERNAL_ERROR, isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import type { RequestCall } from '../request-call.ts';
 import type { ServerCore } from '../server-core.ts';
 import { nameCall } from './ask-identity.ts';

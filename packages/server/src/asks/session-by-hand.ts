@@ -1,7 +1,8 @@
 /** Results by which a handler asks without waiting, on the legacy wire, which does not have them: the same by requests. */
 
-import { INTERNAL_ERROR, isJsonObject, isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { type UrlElicitationData, urlElicitationRequiredError } from '@mortise/protocol';
+import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { type UrlElicitationData, urlElicitationRequiredError } from '@mortise/protocol/wire';
 import { ClientCapabilityError, TooManyAsksError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';
 import { nameCall } from './ask-identity.ts';

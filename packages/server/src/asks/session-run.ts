@@ -1,7 +1,9 @@
 /** A handler's run on a legacy connection: questions are requests to the client, sent while the call waits. */
 
-import { type JsonObject, type JsonRpcNotification, type JsonValue, resolvedPromise } from '@mortise/jsonrpc-core';
-import { checkClientResult, findRequest } from '@mortise/protocol';
+import type { JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import { findRequest } from '@mortise/protocol/revisions';
+import { checkClientResult } from '@mortise/protocol/checks';
 import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
 import type { Session } from '../era/session.ts';
 import { AskUnavailableError, InvalidAnswerError, TooManyAsksError } from '../errors.ts';

@@ -1,6 +1,7 @@
 /** The methods that exist only within a legacy session, and end there. */
 
-import { type JsonObject, type LogLevel, ProtocolError, INTERNAL_ERROR } from '@mortise/jsonrpc-core';
+import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import type { RequestCall } from '../request-call.ts';
 import type { MethodEntry, MethodFn } from '../resolved-method.ts';
 import type { ServerCore } from '../server-core.ts';

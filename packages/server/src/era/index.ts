@@ -1,7 +1,8 @@
 /** What an era does its own way. The one place that looks at `revision.era`; which era a message is of is told by `isModernParams`. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { Era, Revision, UrlElicitationData } from '@mortise/protocol';
+import type { Era, Revision } from '@mortise/protocol';
+import type { UrlElicitationData } from '@mortise/protocol/wire';
 import type { HandlerRun } from '@mortise/protocol/contracts';
 import { createExchangeRun } from '../asks/exchange-run.ts';
 import { withAsking } from '../asks/load-asking.ts';

@@ -1,7 +1,8 @@
 /** What the handler of a notification may know of who sent it. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import { type ClientCapabilities, findRequest, type Revision } from '@mortise/protocol';
+import type { ClientCapabilities, Revision } from '@mortise/protocol';
+import { findRequest } from '@mortise/protocol/revisions';
 import type { Ask, AuthInfo, ExtensionCall, Principal } from '@mortise/protocol/contracts';
 import { requireClientCapability } from '../asks/required-capabilities.ts';
 import { AskUnavailableError } from '../errors.ts';

@@ -1,31 +1,17 @@
 /** A legacy session: what `initialize` agreed with one client, and how its messages become the server's ordinary dispatch. */
 
-import {
-  INVALID_PARAMS,
-  INVALID_REQUEST,
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type LogLevel,
-  ProtocolError,
-} from '@mortise/jsonrpc-core';
-import {
-  checkClientNotification,
-  checkClientParams,
-  type Implementation,
-  invalidParamsError,
-  META_PROTOCOL_VERSION,
-  negotiateLegacy,
-  type Revision,
-  type Root,
-  type ServerCapabilities,
-} from '@mortise/protocol';
+import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
+import type { Implementation, Revision, Root, ServerCapabilities } from '@mortise/protocol';
+import { negotiateLegacy } from '@mortise/protocol/revisions';
+import { checkClientNotification, checkClientParams } from '@mortise/protocol/checks';
+import { invalidParamsError, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import type { AuthInfo, BusMessage, ExchangeCall, ExtensionCall, Principal } from '@mortise/protocol/contracts';
 import { type Answer, answer, toErrorAnswer } from '../answer.ts';
 import type { ClientLink } from '../client-link.ts';
 import { LIST_KINDS, listTopic } from '../list-changed.ts';
 import { LogGate } from '../logging.ts';
-import type { ClientFacts } from '../middleware.ts';
+import type { ClientFacts } from '../middleware/middleware.ts';
 import { Outbox } from '../outbox.ts';
 import { metaOf, paramsOf, RequestCall } from '../request-call.ts';
 import type { ServerCore } from '../server-core.ts';

@@ -1,7 +1,9 @@
 /** The modern era: each request says all there is to know about it, and nothing is remembered from one to the next. */
 
 import type { JsonObject, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import { checkClientParams, invalidParamsError, readRequestMeta, type Revision, unsupportedVersionError } from '@mortise/protocol';
+import type { Revision } from '@mortise/protocol';
+import { checkClientParams } from '@mortise/protocol/checks';
+import { invalidParamsError, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
 import type { ExchangeCall } from '@mortise/protocol/contracts';
 import { type Answer, answer, toErrorAnswer } from '../answer.ts';
 import { metaOf, paramsOf, RequestCall } from '../request-call.ts';

@@ -1,9 +1,10 @@
 /** `auditLog()`: one record for each request, of who did what, how it ended and how long it took. */
 
 import type { Clock, JsonObject, RequestId } from '@mortise/jsonrpc-core';
-import { isMortiseError, type ProtocolError, systemClock } from '@mortise/jsonrpc-core';
+import { isMortiseError, type ProtocolError } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Principal } from '@mortise/protocol/contracts';
-import type { Middleware, MiddlewareCall } from '../middleware.ts';
+import type { Middleware, MiddlewareCall } from './middleware.ts';
 import { isThenable } from '../thenable.ts';
 
 /** How a request ended: `failed` is a result with `isError`, `refused` an error of the protocol. */

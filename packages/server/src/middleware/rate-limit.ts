@@ -1,8 +1,9 @@
 /** `rateLimit()`: how often one caller may use a method. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { ProtocolError, systemClock } from '@mortise/jsonrpc-core';
-import type { Middleware, MiddlewareCall } from '../middleware.ts';
+import { ProtocolError } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
+import type { Middleware, MiddlewareCall } from './middleware.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
 /** The error code of a refused request: outside JSON-RPC's reserved range, and the number that HTTP has for it. */

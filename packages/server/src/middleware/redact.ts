@@ -1,7 +1,7 @@
 /** `redact()`: takes out of results what looks like a secret. */
 
-import { isInputRequired } from '@mortise/protocol';
-import type { Middleware } from '../middleware.ts';
+import { isInputRequired } from '@mortise/protocol/checks';
+import type { Middleware } from './middleware.ts';
 import { redactor, type RedactOptions } from '../redactor.ts';
 
 const DEFAULT_METHODS: readonly string[] = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'];

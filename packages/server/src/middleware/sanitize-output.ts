@@ -1,8 +1,8 @@
 /** `sanitizeOutput()`: takes out of text what a person would not see and a model would. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
-import { isInputRequired } from '@mortise/protocol';
-import type { Middleware } from '../middleware.ts';
+import { isInputRequired } from '@mortise/protocol/checks';
+import type { Middleware } from './middleware.ts';
 
 const DEFAULT_METHODS: readonly string[] = ['tools/call', 'prompts/get'];
 

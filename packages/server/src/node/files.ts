@@ -2,7 +2,8 @@
 
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { INTERNAL_ERROR, ProtocolError } from '@mortise/jsonrpc-core';
+import { ProtocolError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import type { CompleteContext } from '../completable.ts';
 import type { ReadContent } from '../config.ts';
 import type { HandlerContext } from '../context.ts';

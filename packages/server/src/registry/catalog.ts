@@ -1,6 +1,7 @@
 /** What a server offers of one kind: an ordered set of items with handles, visibility rules, and pages that are computed once. */
 
-import { INVALID_PARAMS, type JsonObject, ProtocolError, withSerialized } from '@mortise/jsonrpc-core';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, withSerialized } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import type { Principal, AuthInfo, CallOrigin } from '@mortise/protocol/contracts';
 import type { VisibilityContext } from '../context.ts';

@@ -1,7 +1,8 @@
 /** `completion/complete`: suggestions for arguments of prompts and variables of templates. */
 
-import { INVALID_PARAMS, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import type { CompleteRequestParams } from '@mortise/protocol';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import type { CompleteRequestParams } from '@mortise/protocol/model';
 import { CallContext } from '../call-context.ts';
 import { type Completer, toCompletion } from '../completable.ts';
 import type { RequestCall } from '../request-call.ts';

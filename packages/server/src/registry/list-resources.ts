@@ -1,6 +1,7 @@
 /** `resources/list`: the registered resources, then the members that templates list, as one paged list. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { CallContext } from '../call-context.ts';
 import { InvalidHandlerResultError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';

@@ -1,7 +1,9 @@
 /** What a prompt's handler gave back, in whichever of the short forms, as the result that the protocol wants. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
-import { type GetPromptResult, isContentBlock } from '@mortise/protocol';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { GetPromptResult } from '@mortise/protocol';
+import { isContentBlock } from '@mortise/protocol/checks';
 import { InvalidHandlerResultError } from '../errors.ts';
 
 /**

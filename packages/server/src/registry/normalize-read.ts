@@ -1,6 +1,7 @@
 /** What a resource's reader gave back, in whichever of the short forms, as the result that the protocol wants. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ReadResourceResult } from '@mortise/protocol';
 import { InvalidHandlerResultError } from '../errors.ts';
 

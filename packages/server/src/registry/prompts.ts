@@ -1,6 +1,7 @@
 /** The prompts of a server: how they are listed, found and filled in. */
 
-import { INVALID_PARAMS, isJsonObject, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import { CallContext } from '../call-context.ts';
 import type { PromptChanges, PromptConfig, RegisteredPrompt } from '../config.ts';

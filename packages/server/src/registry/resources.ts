@@ -1,7 +1,8 @@
 /** The resources and templates of a server: how they are listed, found and read. */
 
-import { INVALID_PARAMS, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { resourceNotFoundError } from '@mortise/protocol';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import { resourceNotFoundError } from '@mortise/protocol/wire';
 import { CallContext } from '../call-context.ts';
 import type {
   RegisteredResource,

@@ -1,7 +1,9 @@
 /** The tools of a server: how they are listed, found and run. */
 
-import { INVALID_PARAMS, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { type CallToolResult, checkToolName, NEWEST } from '@mortise/protocol';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import { type CallToolResult, NEWEST } from '@mortise/protocol';
+import { checkToolName } from '@mortise/protocol/checks';
 import type { ParamHeaders, Principal, SchemaOutcome } from '@mortise/protocol/contracts';
 import { CallContext } from '../call-context.ts';
 import type { CallFacts } from '../call-facts.ts';

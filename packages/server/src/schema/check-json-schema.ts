@@ -1,6 +1,7 @@
 /** Checks that a schema which peers will be told is a JSON Schema at all: words of the right kind, references that lead somewhere. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { unsupported, type SchemaPlace } from './schema-purpose.ts';
 import { forEachSubschema } from './walk-json-schema.ts';
 

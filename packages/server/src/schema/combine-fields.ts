@@ -3,7 +3,8 @@
  * own root; here definitions move to the common root, under names that do not clash, and the references follow them.
  */
 
-import { isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { mapSubschemas } from './walk-json-schema.ts';
 
 /** A field as its library tells it. */

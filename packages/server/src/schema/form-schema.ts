@@ -1,6 +1,7 @@
 /** Brings an object schema into the narrow form that elicitation has: flat fields of a few kinds, and nothing else at the root. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { unsupported, type SchemaPlace } from './schema-purpose.ts';
 
 const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];

@@ -1,6 +1,7 @@
 /** Reads which arguments of a tool travel in HTTP headers too, and refuses an `x-mcp-header` that clients would refuse. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
 import { RegistrationError } from '../errors.ts';
 import { forEachSubschema } from './walk-json-schema.ts';

@@ -1,7 +1,8 @@
 /** A prompt's arguments as lists show them, from the schema that checks them. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
-import type { PromptArgument } from '@mortise/protocol';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { PromptArgument } from '@mortise/protocol/model';
 
 /**
  * One argument a property, in the schema's order, with its title and description.

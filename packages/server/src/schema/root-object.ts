@@ -1,6 +1,7 @@
 /** Brings an object schema into the form that tools need: `type: "object"` at its root. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { unsupported, type SchemaPlace } from './schema-purpose.ts';
 
 /** How deep a root made of references and alternatives is followed. */

@@ -1,6 +1,7 @@
 /** Which keywords of JSON Schema hold schemas: the one map that every walk over a schema goes by. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 
 /** Keywords whose value is one schema. */
 const ONE: ReadonlySet<string> = new Set([

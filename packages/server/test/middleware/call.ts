@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { NEWEST } from '@mortise/protocol';
-import type { MiddlewareCall } from '../../src/middleware.ts';
+import type { MiddlewareCall } from '../../src/middleware/middleware.ts';
 
 export function createCall(changes: Partial<MiddlewareCall> = {}): MiddlewareCall {
   const params: JsonObject = { name: 'add', arguments: { a: 1 } };

@@ -1,6 +1,6 @@
 import { type Clock, isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { describe, expect, it } from 'vitest';
-import type { Middleware, MiddlewareCall } from '../../src/middleware.ts';
+import type { Middleware, MiddlewareCall } from '../../src/middleware/middleware.ts';
 import { rateLimit } from '../../src/middleware/rate-limit.ts';
 import { createCall } from './call.ts';
 

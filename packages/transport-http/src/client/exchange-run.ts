@@ -1,11 +1,8 @@
 /** One exchange of the modern era, from its POST to its answer. */
 
 import {
-  classifyMessage,
   ConnectionClosedError,
-  type ExchangeOptions,
   InvalidResponseError,
-  isJsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
@@ -13,6 +10,8 @@ import {
   MessageTooLargeError,
   ParseError,
 } from '@mortise/jsonrpc-core';
+import { classifyMessage, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { ExchangeOptions } from '@mortise/jsonrpc-core/transport';
 import type { Exchanges } from './exchanges.ts';
 import { readFailure, toHttpError, toOwnResponse } from './http-failure.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';

@@ -6,15 +6,14 @@
 
 import {
   ConnectionClosedError,
-  type ExchangeOptions,
-  type ExchangeTransport,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  serializeMessage,
 } from '@mortise/jsonrpc-core';
-import { HEADER_MISMATCH } from '@mortise/protocol';
+import { serializeMessage } from '@mortise/jsonrpc-core/messages';
+import type { ExchangeOptions, ExchangeTransport } from '@mortise/jsonrpc-core/transport';
+import { HEADER_MISMATCH } from '@mortise/protocol/wire';
 import { encodeHeaderValue, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
 import { ExchangeRun } from './exchange-run.ts';
 import { readFailure } from './http-failure.ts';

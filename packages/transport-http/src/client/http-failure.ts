@@ -1,15 +1,7 @@
 /** What an answer with an error status says: the JSON-RPC response in its body, or an error that keeps all its facts. */
 
-import {
-  ExchangeHttpError,
-  isErrorObject,
-  isJsonObject,
-  type JsonRpcErrorObject,
-  type JsonRpcResponse,
-  type JsonValue,
-  parseJson,
-  type RequestId,
-} from '@mortise/jsonrpc-core';
+import { ExchangeHttpError, type JsonRpcErrorObject, type JsonRpcResponse, type JsonValue, type RequestId } from '@mortise/jsonrpc-core';
+import { isErrorObject, isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
 import { readShortText } from './body-text.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import { mediaTypeOf } from './media-type.ts';

@@ -1,6 +1,7 @@
 /** What a program may say about how its client speaks HTTP, and what holds where it does not. */
 
-import { type Clock, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
 import { createFetchSender, type FetchLike } from './fetch-sender.ts';

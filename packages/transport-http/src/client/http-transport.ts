@@ -1,6 +1,7 @@
 /** A server over HTTP as a program names it once: a transport to it, and a maker of fresh ones. */
 
-import type { ExchangeTransport, LegacyOpener, Transport, TransportFactory } from '@mortise/jsonrpc-core';
+import type { Transport } from '@mortise/jsonrpc-core';
+import type { ExchangeTransport, LegacyOpener, TransportFactory } from '@mortise/jsonrpc-core/transport';
 import type { HttpTransportOptions } from './http-transport-options.ts';
 import { StreamableHTTPClientTransport } from './streamable-http-client-transport.ts';
 

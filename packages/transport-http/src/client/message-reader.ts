@@ -1,6 +1,7 @@
 /** Reads JSON values out of an answer's body: one of a JSON body, one of each event of an event stream. */
 
-import { ConnectionClosedError, type JsonValue, parseJson, type ParseError } from '@mortise/jsonrpc-core';
+import { ConnectionClosedError, type JsonValue, type ParseError } from '@mortise/jsonrpc-core';
+import { parseJson } from '@mortise/jsonrpc-core/messages';
 import { SseDecoder, type SseEvent } from '../sse/decode-events.ts';
 import { BodyText, tooLong } from './body-text.ts';
 import type { BodySink, HttpAnswer } from './http-sender.ts';

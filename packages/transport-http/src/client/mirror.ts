@@ -4,8 +4,10 @@
  * @see 2026-07-28 basic/transports/streamable-http#request-metadata
  */
 
-import { InvalidRequestError, isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
-import { findRevision, META_PROTOCOL_VERSION, NEWEST } from '@mortise/protocol';
+import { InvalidRequestError, type JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { findRevision, NEWEST } from '@mortise/protocol';
+import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { encodeHeaderValue, isHeaderText, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
 
 /** Tells whether a message is written in the modern era: its `_meta` names its version. */

@@ -4,7 +4,8 @@
  * @see 2026-07-28 basic/transports/streamable-http#schema-extension
  */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { isHeaderToken } from '../headers.ts';
 
 /** The keyword that marks an argument. */

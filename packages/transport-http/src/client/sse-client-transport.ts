@@ -1,6 +1,7 @@
 /** `SSEClientTransport`: the class that MCP's TypeScript users know, for servers that speak nothing newer than HTTP+SSE. */
 
-import type { JsonRpcMessage, MessageInfo, Transport } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, Transport } from '@mortise/jsonrpc-core';
+import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import { toEraKey } from './era-key.ts';
 import { type HttpClientOptions, toLegacySettings, toWire } from './http-transport-options.ts';
 import { SseChannel } from './legacy/sse-channel.ts';

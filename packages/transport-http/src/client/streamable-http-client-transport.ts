@@ -3,18 +3,15 @@
 import {
   AlreadyStartedError,
   ConnectionClosedError,
-  type ExchangeOptions,
-  type ExchangeTransport,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type LegacyOpener,
-  type MessageInfo,
   NotConnectedError,
   type RequestId,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import type { ExchangeOptions, ExchangeTransport, LegacyOpener, MessageInfo } from '@mortise/jsonrpc-core/transport';
 import { toEraKey } from './era-key.ts';
 import { Exchanges } from './exchanges.ts';
 import { type HttpTransportOptions, toBounds, toLegacySettings, toWire } from './http-transport-options.ts';

@@ -5,7 +5,8 @@
  * @see 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters
  */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
 import { ToolHeaderError } from '../errors.ts';
 import { encodeHeaderValue, PARAM_HEADER_PREFIX, readPath, toParamText } from '../headers.ts';

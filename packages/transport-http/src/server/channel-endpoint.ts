@@ -6,16 +6,14 @@
 
 import {
   CancelledError,
-  classifyMessage,
-  INVALID_REQUEST,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type MessageInfo,
   type RequestId,
-  type SendOptions,
 } from '@mortise/jsonrpc-core';
+import { classifyMessage, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
+import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
 import { NEWEST } from '@mortise/protocol';
 import type { AuthInfo, ExchangeCall, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';

@@ -5,15 +5,8 @@
  * against its body. A token is looked at before the body, so that nobody unknown makes the server read megabytes.
  */
 
-import {
-  classifyMessage,
-  isMortiseError,
-  type JsonRpcMessage,
-  type JsonValue,
-  parseJson,
-  PARSE_ERROR,
-  toInvalidRequestError,
-} from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonRpcMessage, type JsonValue } from '@mortise/jsonrpc-core';
+import { classifyMessage, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision } from '@mortise/protocol';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { PROTOCOL_VERSION_HEADER } from '../headers.ts';

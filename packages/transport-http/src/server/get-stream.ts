@@ -4,7 +4,8 @@
  * @see 2025-11-25 basic/transports#listening-for-messages-from-the-server
  */
 
-import { ASSUMED_WITHOUT_HEADER, type Revision } from '@mortise/protocol';
+import type { Revision } from '@mortise/protocol';
+import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import { LAST_EVENT_ID_HEADER } from '../headers.ts';
 import { SSE_KEEP_ALIVE } from '../sse/encode-event.ts';
 import type { Caller } from './hosted-call.ts';

@@ -5,7 +5,7 @@
  * @see 2026-07-28 basic/transports/streamable-http#security--endpoint
  */
 
-import { HEADER_MISMATCH } from '@mortise/protocol';
+import { HEADER_MISMATCH } from '@mortise/protocol/wire';
 import { createHostGuard, type HostGuard } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../errors.ts';
 import type { HttpRequest } from './http-request.ts';

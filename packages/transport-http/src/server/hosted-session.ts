@@ -1,6 +1,7 @@
 /** A legacy session as its host keeps it: one small record beside what the endpoint keeps, and the streams towards its client. */
 
-import { type JsonRpcNotification, type JsonRpcRequest, resolvedPromise } from '@mortise/jsonrpc-core';
+import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';

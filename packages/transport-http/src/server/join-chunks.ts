@@ -1,6 +1,6 @@
 /** Joins the pieces of a body and reads them as UTF-8. */
 
-import { PARSE_ERROR } from '@mortise/jsonrpc-core';
+import { PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import { HttpRefusal } from './refusal.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -5,7 +5,8 @@
  * @see 2025-11-25 basic/transports#sending-messages-to-the-server
  */
 
-import { type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, resolvedPromise } from '@mortise/jsonrpc-core';
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import { NoStreamError } from '../errors.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';

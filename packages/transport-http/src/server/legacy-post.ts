@@ -1,15 +1,9 @@
 /** A POST of the legacy era: `initialize`, a message of a session, a batch, or a request without any session. */
 
-import {
-  classifyMessage,
-  INVALID_REQUEST,
-  type JsonRpcMessage,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-  type JsonValue,
-  toInvalidRequestError,
-} from '@mortise/jsonrpc-core';
-import { ASSUMED_WITHOUT_HEADER, findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
+import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
+import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
+import { findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
+import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { LegacySession } from '@mortise/protocol/contracts';
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../headers.ts';
 import type { Caller, HostedCall } from './hosted-call.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { JsonRpcRequest, RequestId } from '@mortise/jsonrpc-core';
-import { HEADER_MISMATCH } from '@mortise/protocol';
+import { HEADER_MISMATCH } from '@mortise/protocol/wire';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
 import {
   decodeHeaderValue,

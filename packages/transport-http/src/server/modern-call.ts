@@ -4,17 +4,10 @@
  * @see 2026-07-28 basic/transports/streamable-http
  */
 
-import {
-  CancelledError,
-  INTERNAL_ERROR,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-  ProtocolError,
-  resolvedPromise,
-  serializeMessage,
-} from '@mortise/jsonrpc-core';
-import { META_SUBSCRIPTION_ID } from '@mortise/protocol';
+import { CancelledError, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, ProtocolError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { encodeMessageEvent } from '../sse/encode-event.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
 import type { Accepts } from './media-types.ts';

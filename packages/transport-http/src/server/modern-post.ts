@@ -1,14 +1,9 @@
 /** A POST of the modern era: its headers are held against its body, then the endpoint answers. */
 
-import {
-  classifyMessage,
-  INVALID_PARAMS,
-  isJsonObject,
-  type JsonRpcMessage,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-} from '@mortise/jsonrpc-core';
-import { findRevision, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, NEWEST, type Revision } from '@mortise/protocol';
+import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { classifyMessage, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { findRevision, NEWEST, type Revision } from '@mortise/protocol';
+import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { PROTOCOL_VERSION_HEADER } from '../headers.ts';
 import type { PostExchange } from './legacy-post.ts';
 import { checkMethodHeaders, checkMethodIfSent, checkParamHeaders, checkVersionHeader } from './mirror-headers.ts';

@@ -1,6 +1,7 @@
 /** What a program may decide about serving over HTTP, and what holds where it does not. */
 
-import { type Clock, type JsonObject, type Logger, silentLogger, systemClock } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
+import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
 

@@ -6,7 +6,8 @@
  */
 
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
-import { type Era, findRevision, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol';
+import { type Era, findRevision } from '@mortise/protocol';
+import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../headers.ts';
 import type { HttpHost } from './http-host.ts';
 import type { HttpRequest } from './http-request.ts';

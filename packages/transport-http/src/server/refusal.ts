@@ -1,6 +1,7 @@
 /** A request that is turned away before any server sees it. */
 
-import { INTERNAL_ERROR, INVALID_REQUEST, type JsonRpcErrorObject, MortiseError, type RequestId } from '@mortise/jsonrpc-core';
+import { type JsonRpcErrorObject, MortiseError, type RequestId } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
 import type { HeaderList } from './http-request.ts';
 
 /** What a refusal says beside its status. */

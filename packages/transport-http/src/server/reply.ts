@@ -1,6 +1,6 @@
 /** Answers one HTTP request in MCP's ways: one JSON body, nothing but a status, a refusal, or an event stream. */
 
-import { serializeMessage } from '@mortise/jsonrpc-core';
+import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { ByteSink, HeaderList, HttpSink } from './http-request.ts';
 import type { HttpRefusal } from './refusal.ts';
 import { type Overflow, SseStream, type StreamPulse } from './sse-stream.ts';

@@ -5,7 +5,9 @@
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
 
-import { type JsonRpcMessage, type Logger, resolvedPromise, serializeMessage } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, Logger } from '@mortise/jsonrpc-core';
+import { serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { EventStore } from '@mortise/protocol/contracts';
 import { encodeEvent, encodeMessageEvent, encodePrimingEvent } from '../sse/encode-event.ts';
 import { HttpRefusal } from './refusal.ts';

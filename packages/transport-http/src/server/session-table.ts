@@ -3,7 +3,8 @@
  * a `SessionStore` where the program gives one, so that any machine can go on with them.
  */
 
-import { type Clock, type JsonRpcMessage, type JsonRpcResponse, resolvedPromise } from '@mortise/jsonrpc-core';
+import type { Clock, JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { findRevision } from '@mortise/protocol';
 import type { ExchangeCall, McpEndpoint, SessionRecord, SessionState } from '@mortise/protocol/contracts';
 import { Beat } from './beat.ts';

@@ -6,15 +6,8 @@
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 
-import {
-  classifyMessage,
-  type JsonRpcMessage,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  parseJson,
-  serializeMessage,
-  toInvalidRequestError,
-} from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import { classifyMessage, parseJson, serializeMessage, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import type { LegacySession, SessionLink } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
 import { encodeEvent, encodeMessageEvent } from '../sse/encode-event.ts';

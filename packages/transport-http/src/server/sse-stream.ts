@@ -3,7 +3,7 @@
  * is cut when waiting does not help.
  */
 
-import { resolvedPromise } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { SSE_KEEP_ALIVE } from '../sse/encode-event.ts';
 import { Beat } from './beat.ts';
 import type { ByteSink } from './http-request.ts';

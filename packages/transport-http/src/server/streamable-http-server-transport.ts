@@ -4,12 +4,11 @@ import {
   AlreadyStartedError,
   ConnectionClosedError,
   type JsonRpcMessage,
-  type MessageInfo,
   NotConnectedError,
-  type SendOptions,
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
 import type { EndpointTransport, EventStore, McpEndpoint } from '@mortise/protocol/contracts';
 import { ChannelEndpoint } from './channel-endpoint.ts';
 import { serveNode } from './handler.ts';

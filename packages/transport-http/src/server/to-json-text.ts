@@ -1,6 +1,7 @@
 /** Writes a response as JSON, whatever is in it: one that JSON cannot carry is answered as an internal error, never with silence. */
 
-import { INTERNAL_ERROR, type JsonRpcResponse, serializeMessage } from '@mortise/jsonrpc-core';
+import type { JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
 
 /** A response beside its text. */
 export interface WrittenResponse {

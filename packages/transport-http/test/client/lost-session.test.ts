@@ -1,6 +1,7 @@
 /** A client whose server has forgotten its session: a new one is opened and the call made once more. */
 
-import { createEraMemory, McpClient } from '@mortise/client';
+import { McpClient } from '@mortise/client';
+import { createEraMemory } from '@mortise/client/era-memory';
 import { McpServer } from '@mortise/server';
 import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { type HttpServing, serveHttp } from '@mortise/transport-http/node';

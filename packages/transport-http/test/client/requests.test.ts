@@ -9,7 +9,7 @@ import {
   StreamableHTTPClientTransport,
 } from '@mortise/transport-http/client';
 import type { Authorizer, Challenge } from '@mortise/protocol/contracts';
-import { isExchangeTransport, isLegacyOpener } from '@mortise/jsonrpc-core';
+import { isExchangeTransport, isLegacyOpener } from '@mortise/jsonrpc-core/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerHandshake, hear, note, request, shakeHands } from './support/legacy.ts';
 import { callRequest, complete } from './support/modern.ts';

@@ -1,6 +1,7 @@
 /** The real client and the real server over real sockets, in every revision. */
 
-import { createEraMemory, McpClient } from '@mortise/client';
+import { McpClient } from '@mortise/client';
+import { createEraMemory } from '@mortise/client/era-memory';
 import { REVISIONS } from '@mortise/protocol';
 import { McpServer } from '@mortise/server';
 import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';

@@ -1,15 +1,9 @@
 /** An `McpEndpoint` whose tools do exactly what a test of the transport wants, in both eras. */
 
-import { type JsonObject, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse, toWireError } from '@mortise/jsonrpc-core';
-import {
-  findRevision,
-  META_SUBSCRIPTION_ID,
-  NEWEST_LEGACY,
-  readRequestMeta,
-  REVISIONS,
-  supportedVersions,
-  unsupportedVersionError,
-} from '@mortise/protocol';
+import type { JsonObject, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { toWireError } from '@mortise/jsonrpc-core/messages';
+import { findRevision, NEWEST_LEGACY, REVISIONS, supportedVersions } from '@mortise/protocol';
+import { META_SUBSCRIPTION_ID, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
 import type { ExchangeCall, LegacySession, McpEndpoint, ParamHeaders, SessionLink, SessionState } from '@mortise/protocol/contracts';
 
 /** What a tool is given. */

@@ -1,6 +1,6 @@
 /** T9 and T10: what arrives is what was sent. */
 
-import { serializeMessage } from '@mortise/jsonrpc-core';
+import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { check, checkEqual } from '../check.ts';
 import { type End, Listener, note, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';
 

@@ -1,7 +1,7 @@
 /** T5, T6 and T8: what goes wrong is reported, and the next message still arrives. */
 
 import type { Transport } from '@mortise/jsonrpc-core';
-import { serializeMessage } from '@mortise/jsonrpc-core';
+import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { check, checkCode, checkEqual, turns } from '../check.ts';
 import { type End, Listener, note, startBoth, type TransportCase, type TransportPair } from './transport-case.ts';
 

@@ -1,6 +1,7 @@
 /** A transport that fails now and then, in a way that can be repeated. */
 
-import { type Clock, systemClock, type Transport, type TransportFactory } from '@mortise/jsonrpc-core';
+import type { Clock, Transport } from '@mortise/jsonrpc-core';
+import { systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { type TransportHooks, wrapTransport } from '@mortise/jsonrpc-core/wrap';
 import { createRandom, type Random } from './random.ts';
 

@@ -1,6 +1,7 @@
 /** Writes down what passes over a transport, so that it can be looked at, or played again by `withReplay`. */
 
-import { type Clock, type JsonRpcMessage, systemClock, type Transport, type TransportFactory } from '@mortise/jsonrpc-core';
+import type { Clock, JsonRpcMessage, Transport } from '@mortise/jsonrpc-core';
+import { systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { wrapTransport } from '@mortise/jsonrpc-core/wrap';
 
 /** One message on its way. Plain JSON: one a line makes a good file. */

@@ -3,13 +3,13 @@
 import {
   AlreadyStartedError,
   ConnectionClosedError,
-  isJsonObject,
   type JsonObject,
   type JsonRpcMessage,
   NotConnectedError,
   type Transport,
-  type TransportFactory,
 } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { KitFailure } from '../check.ts';
 import type { RecordedMessage } from './with-record.ts';
 

@@ -1,6 +1,6 @@
 /** HTTP in 2025-03-26: Streamable HTTP, one endpoint with sessions and streams that may be resumed. */
 
-import { INVALID_REQUEST, PARSE_ERROR } from '@mortise/jsonrpc-core';
+import { INVALID_REQUEST, PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import type { HttpRules } from '../revision.ts';
 
 export const http: Partial<HttpRules> = {

@@ -1,6 +1,7 @@
 /** The wire of 2025-11-25 and the one of 2025-06-18. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { UnrepresentableError } from '../../errors.ts';
 import type { Hop } from '../define-revision.ts';
 import { drop, inTurn, mapBlocks, mapField, mapList, mapValues } from '../reshape.ts';

@@ -1,6 +1,7 @@
 /** The wire of 2026-07-28 and the one of 2025-11-25. */
 
-import { isJsonObject, type JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import {
   META_CLIENT_CAPABILITIES,
   META_CLIENT_INFO,

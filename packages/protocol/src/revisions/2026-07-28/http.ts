@@ -1,6 +1,6 @@
 /** HTTP in 2026-07-28: one POST an exchange, without sessions, streams of their own or resumption; headers mirror the body. */
 
-import { INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from '@mortise/jsonrpc-core';
+import { INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION } from '../../error-codes.ts';
 import type { HttpRules } from '../revision.ts';
 

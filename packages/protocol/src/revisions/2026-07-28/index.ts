@@ -1,6 +1,6 @@
 /** 2026-07-28: stateless. Each request says what the handshake said once, and the server asks inside its results. */
 
-import { INVALID_PARAMS } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION } from '../../error-codes.ts';
 import { defineRevision, type RevisionFacts } from '../define-revision.ts';
 import { revision as before } from '../2025-11-25/index.ts';

@@ -5,8 +5,10 @@
  * @see 2025-11-25 basic/transports#backwards-compatibility
  */
 
-import { type JsonRpcMessage, type JsonRpcRequest, type MessageInfo, METHOD_NOT_FOUND, type Transport } from '@mortise/jsonrpc-core';
-import { isModernError } from '@mortise/protocol';
+import type { JsonRpcMessage, JsonRpcRequest, Transport } from '@mortise/jsonrpc-core';
+import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
+import { isModernError } from '@mortise/protocol/wire';
 import type { HttpFailure } from '../http-failure.ts';
 import type { Wire } from '../wire.ts';
 import type { LegacySettings } from './legacy-settings.ts';

@@ -3,12 +3,12 @@
 import {
   ConnectionClosedError,
   InvalidResponseError,
-  isJsonObject,
   isMortiseError,
   type JsonRpcRequest,
   type JsonValue,
   ParseError,
 } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { type HttpFailure, readFailure, toHttpError, toOwnResponse } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { describe, type Sending } from '../wire.ts';

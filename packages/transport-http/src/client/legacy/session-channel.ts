@@ -7,21 +7,19 @@
 
 import {
   AlreadyStartedError,
-  classifyMessage,
   type ClockTimer,
   ConnectionClosedError,
   InvalidResponseError,
-  isJsonObject,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type JsonValue,
-  type MessageInfo,
   NotConnectedError,
   type RequestId,
-  serializeMessage,
   SessionLostError,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import { classifyMessage, isJsonObject, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import { findRevision } from '@mortise/protocol';
 import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import { type HttpFailure, readFailure, toHttpError } from '../http-failure.ts';

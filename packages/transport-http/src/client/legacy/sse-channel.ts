@@ -8,20 +8,19 @@
 
 import {
   AlreadyStartedError,
-  classifyMessage,
   type ClockTimer,
   ConnectionClosedError,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type JsonValue,
-  type MessageInfo,
   NotConnectedError,
   type ParseError,
-  serializeMessage,
   SessionLostError,
   TimeoutError,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import { classifyMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import { SseEndpointError } from '../../errors.ts';
 import type { SseEvent } from '../../sse/decode-events.ts';
 import { type HttpFailure, readFailure, toHttpError } from '../http-failure.ts';

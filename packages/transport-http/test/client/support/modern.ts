@@ -1,7 +1,8 @@
 /** Messages of the modern era as a client sends them. */
 
 import type { JsonObject, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, NEWEST } from '@mortise/protocol';
+import { NEWEST } from '@mortise/protocol';
+import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 
 let lastId = 0;
 

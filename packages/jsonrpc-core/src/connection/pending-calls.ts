@@ -1,9 +1,9 @@
 /** The requests sent from here that wait for their answer: settles each once, in time or not. */
 
-import { InvalidResponseError, RemoteError, TimeoutError } from './errors.ts';
-import type { Clock, ClockTimer } from './instruments.ts';
-import type { JsonObject, JsonRpcErrorResponse, JsonRpcResponse, RequestId } from './message.ts';
-import { SignalWatch } from './signal-watch.ts';
+import { InvalidResponseError, RemoteError, TimeoutError } from '../errors.ts';
+import type { Clock, ClockTimer } from '../instruments.ts';
+import type { JsonObject, JsonRpcErrorResponse, JsonRpcResponse, RequestId } from '../message.ts';
+import { SignalWatch } from '../signal-watch.ts';
 
 /** What a pending call needs to know beside its id; `Infinity` for no bound. */
 export interface PendingCallInit {

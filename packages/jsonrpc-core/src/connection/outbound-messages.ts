@@ -1,8 +1,8 @@
 /** Builds the messages that a connection sends. */
 
-import { copyObject } from './copy-object.ts';
-import { isJsonObject } from './guards.ts';
-import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from './message.ts';
+import { copyObject } from '../copy-object.ts';
+import { isJsonObject } from '../guards.ts';
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from '../message.ts';
 
 export function toRequest(id: number, method: string, params: JsonObject | undefined): JsonRpcRequest {
   return params === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params };

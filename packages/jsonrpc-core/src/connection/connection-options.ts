@@ -1,8 +1,8 @@
 /** What a `Connection` takes and gives: its options, and the two sides of a call. */
 
-import type { Clock, Logger } from './instruments.ts';
-import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from './message.ts';
-import type { MessageInfo } from './transport.ts';
+import type { Clock, Logger } from '../instruments.ts';
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
+import type { MessageInfo } from '../transport/transport.ts';
 
 /** What a handler may give back for a request. */
 export type RequestOutcome = JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;

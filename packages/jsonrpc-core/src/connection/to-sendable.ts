@@ -1,8 +1,8 @@
 /** What becomes of an answer that could not be sent as it is. */
 
-import { INTERNAL_ERROR } from './error-codes.ts';
-import type { JsonRpcResponse, RequestId } from './message.ts';
-import { serializeMessage } from './serialize-message.ts';
+import { INTERNAL_ERROR } from '../error-codes.ts';
+import type { JsonRpcResponse, RequestId } from '../message.ts';
+import { serializeMessage } from '../serialize-message.ts';
 
 /** One answer, or the answers to a batch. */
 export type Answer = JsonRpcResponse | readonly JsonRpcResponse[];

@@ -1,6 +1,6 @@
 /** Gathers the answers to one batch and sends them as one array once all are there (JSON-RPC 2.0 section 6). */
 
-import type { JsonRpcResponse } from './message.ts';
+import type { JsonRpcResponse } from '../message.ts';
 
 export class BatchAnswer {
   readonly #send: (responses: readonly JsonRpcResponse[]) => void;

@@ -1,9 +1,9 @@
 /** What to do with a JSON value that is not a message. */
 
-import type { InvalidRequestError } from './errors.ts';
-import { isJsonObject } from './guards.ts';
-import type { JsonRpcErrorObject, JsonRpcErrorResponse, RequestId } from './message.ts';
-import { toInvalidRequestError } from './parse-message.ts';
+import type { InvalidRequestError } from '../errors.ts';
+import { isJsonObject } from '../guards.ts';
+import type { JsonRpcErrorObject, JsonRpcErrorResponse, RequestId } from '../message.ts';
+import { toInvalidRequestError } from '../parse-message.ts';
 
 /** A malformed value, judged. */
 export interface Malformed {

@@ -2,10 +2,10 @@
 
 import type { BatchAnswer } from './batch-answer.ts';
 import type { InboundCall, RequestOptions } from './connection-options.ts';
-import type { JsonObject, JsonRpcRequest } from './message.ts';
-import { resolvedPromise } from './resolved-promise.ts';
-import { linkSignals } from './signals.ts';
-import type { MessageInfo, SendOptions } from './transport.ts';
+import type { JsonObject, JsonRpcRequest } from '../message.ts';
+import { resolvedPromise } from '../resolved-promise.ts';
+import { linkSignals } from '../signals.ts';
+import type { MessageInfo, SendOptions } from '../transport/transport.ts';
 
 /** What a call sends through: the connection that it arrived on. */
 export interface CallLink {

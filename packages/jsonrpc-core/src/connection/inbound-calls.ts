@@ -2,14 +2,14 @@
 
 import type { BatchAnswer } from './batch-answer.ts';
 import type { ConnectionOptions } from './connection-options.ts';
-import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from './error-codes.ts';
-import { CancelledError, SerializeError } from './errors.ts';
-import { classifyMessage } from './guards.ts';
-import type { JsonRpcErrorObject, JsonRpcRequest, JsonRpcResponse, RequestId } from './message.ts';
+import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../error-codes.ts';
+import { CancelledError, SerializeError } from '../errors.ts';
+import { classifyMessage } from '../guards.ts';
+import type { JsonRpcErrorObject, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import { type CallLink, ServedCall } from './served-call.ts';
-import { toWireError } from './to-wire-error.ts';
-import { toError } from './transport-hold.ts';
-import type { MessageInfo } from './transport.ts';
+import { toWireError } from '../to-wire-error.ts';
+import { toError } from '../transport/transport-hold.ts';
+import type { MessageInfo } from '../transport/transport.ts';
 
 /** What serving needs of the connection. */
 export interface InboundHost extends CallLink {

@@ -1,6 +1,6 @@
 /** Takes a transport's callbacks over for a time and gives them back as they were. */
 
-import type { JsonRpcMessage } from './message.ts';
+import type { JsonRpcMessage } from '../message.ts';
 import type { MessageInfo, Transport } from './transport.ts';
 
 /** What the holder does with what a transport says. None of these may throw. */

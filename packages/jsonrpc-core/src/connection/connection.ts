@@ -1,0 +1,478 @@
+/** Requests, answers, notifications and cancellation in both directions over one transport. */
+
+import { BatchAnswer } from './batch-answer.ts';
+import type { ConnectionOptions, RequestOptions } from './connection-options.ts';
+import { INVALID_REQUEST, PARSE_ERROR } from '../error-codes.ts';
+import {
+  AlreadyStartedError,
+  ConnectionClosedError,
+  InvalidRequestError,
+  InvalidResponseError,
+  isMortiseError,
+  NotConnectedError,
+  RemoteError,
+} from '../errors.ts';
+import { classifyMessage, isJsonObject, isRequestId } from '../guards.ts';
+import { type InboundHost, InboundCalls } from './inbound-calls.ts';
+import type { Clock, ClockTimer, Logger } from '../instruments.ts';
+import { judgeMalformed, toErrorResponse } from './malformed.ts';
+import type {
+  JsonObject,
+  JsonRpcErrorObject,
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestId,
+} from '../message.ts';
+import { toNotification, toRequest, withProgressToken } from './outbound-messages.ts';
+import { type PendingCallInit, PendingCalls } from './pending-calls.ts';
+import { resolvedPromise } from '../resolved-promise.ts';
+import { silentLogger, systemClock } from '../system-clock.ts';
+import { type Answer, toSendable } from './to-sendable.ts';
+import { holdTransport, toError } from '../transport/transport-hold.ts';
+import type { ChannelEndError, MessageInfo, SendOptions, Transport } from '../transport/transport.ts';
+
+type Outcome = JsonObject | JsonRpcResponse;
+
+/**
+ * One JSON-RPC connection: correlates answers, serves requests, carries cancellation, progress and timeouts, and settles
+ * everything when it closes.
+ *
+ * It takes the transport's callbacks over at `start` and gives them back at the end. Ids it sends are integers that never repeat.
+ *
+ * @see JSON-RPC 2.0; all revisions: basic, basic/utilities/cancellation, basic/utilities/progress
+ */
+export class Connection {
+  /** Resolves when the connection has ended, for whatever reason. Never rejects. */
+  readonly closed: Promise<void>;
+  readonly #transport: Transport;
+  readonly #options: ConnectionOptions;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #maxInFlight: number;
+  readonly #pending: PendingCalls;
+  readonly #inbound: InboundCalls;
+  #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
+  #lastId = 0;
+  #waitingAnswers = 0;
+  #giveBack: (() => void) | undefined;
+  readonly #idleWaiters: (() => void)[] = [];
+  #resolveClosed: () => void = () => undefined;
+  #closedError: ConnectionClosedError | undefined;
+
+  /** @param transport Unstarted; `start` starts it. */
+  constructor(transport: Transport, options: ConnectionOptions = {}) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#logger = options.logger ?? silentLogger;
+    this.#maxInFlight = options.maxInFlight ?? 10_000;
+    this.#pending = new PendingCalls(this.#clock, {
+      sendCancelled: (id, reason) => this.#sendCancelled(id, reason),
+      onNoneLeft: () => this.#checkIdle(),
+    });
+    this.#inbound = new InboundCalls(options, this.#maxInFlight, this.#makeInboundHost());
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+  }
+
+  /** The transport that this connection speaks through. */
+  get transport(): Transport {
+    return this.#transport;
+  }
+
+  /** How many requests are being served (`inbound`) and how many wait for the peer's answer (`outbound`). */
+  get inFlight(): { readonly inbound: number; readonly outbound: number } {
+    return { inbound: this.#inbound.running, outbound: this.#pending.size };
+  }
+
+  /**
+   * Starts the transport and begins to serve.
+   *
+   * @throws {AlreadyStartedError} On a second call.
+   * @throws Whatever the transport's `start` rejects with; the connection is then closed.
+   */
+  async start(): Promise<void> {
+    if (this.#state !== 'new') throw new AlreadyStartedError('This connection was started before: make a new one');
+    this.#state = 'open';
+    this.#giveBack = holdTransport(this.#transport, {
+      onMessage: (message, info) => this.#receive(message, info),
+      onError: (error) => this.#onTransportError(error),
+      onClose: () => this.#finish(),
+    });
+    try {
+      await this.#transport.start();
+    } catch (error) {
+      this.#finish();
+      throw error;
+    }
+  }
+
+  /**
+   * Sends a request and resolves with its result.
+   *
+   * @throws {RemoteError} The peer answered with an error.
+   * @throws {TimeoutError} No answer came in time; the peer has been told to stop.
+   * @throws {ConnectionClosedError} The connection closed first.
+   * @throws `options.signal`'s reason, once it aborts; the peer has been told to stop.
+   */
+  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+    return new Promise<Outcome>((resolve, reject) => this.#call(method, params, options, resolve, reject, false)) as Promise<JsonObject>;
+  }
+
+  /**
+   * Like `request`, but resolves with the response as it came, an error too, under this connection's id. For gateways.
+   *
+   * @throws {TimeoutError} {ConnectionClosedError} As `request` does; never a `RemoteError`.
+   */
+  requestRaw(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonRpcResponse> {
+    return new Promise<Outcome>((resolve, reject) =>
+      this.#call(method, params, options, resolve, reject, true),
+    ) as Promise<JsonRpcResponse>;
+  }
+
+  /**
+   * Sends a notification. Resolves once the transport has taken it. A rejection that nobody listens to harms nothing.
+   *
+   * @throws {ConnectionClosedError} The connection is closed.
+   */
+  notify(method: string, params?: JsonObject, options?: SendOptions): Promise<void> {
+    const refusal = this.#findSendRefusal();
+    const sent = refusal ? Promise.reject(refusal) : this.#send(toNotification(method, params), options);
+    if (sent !== resolvedPromise) sent.catch(() => undefined);
+    return sent;
+  }
+
+  /**
+   * Takes no new request, lets what is in flight finish in both directions, then closes.
+   *
+   * @param deadlineMs After this many milliseconds what still runs is aborted.
+   */
+  async drain(deadlineMs: number): Promise<void> {
+    this.#inbound.refuseNew();
+    if (this.#state === 'open' && !this.#isIdle()) {
+      let timer: ClockTimer | undefined;
+      await new Promise<void>((resolve) => {
+        this.#idleWaiters.push(resolve);
+        timer = this.#clock.schedule(resolve, deadlineMs, { keepAlive: true });
+      });
+      timer?.cancel();
+    }
+    await this.close();
+  }
+
+  /** Settles everything, aborts what is being served and closes the transport. May be called at any time and again. */
+  async close(): Promise<void> {
+    // A transport that was never started may hold resources too.
+    if (this.#state === 'new' || this.#state === 'open') {
+      this.#state = 'closing';
+      this.#settleAll(this.#toClosedError());
+      await this.#closeTransport();
+      this.#finish();
+    }
+    await this.closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  // ---- out
+
+  #call(
+    method: string,
+    params: JsonObject | undefined,
+    options: RequestOptions | undefined,
+    resolve: (outcome: Outcome) => void,
+    reject: (error: unknown) => void,
+    isRaw: boolean,
+  ): void {
+    const refusal = this.#findSendRefusal() ?? findBadTimeout(options);
+    if (refusal) return reject(refusal);
+    if (options?.signal?.aborted) return reject(options.signal.reason);
+    const id = ++this.#lastId;
+    options?.onId?.(id);
+    const init = this.#toPendingCall(id, method, options, resolve, reject, isRaw);
+    this.#pending.open(init);
+    const wantsProgress = init.onProgress !== undefined || init.resetsOnProgress || options?.wantsProgress === true;
+    const sentParams = wantsProgress ? withProgressToken(params, id) : params;
+    const sent = this.#send(toRequest(id, method, sentParams), toSendOptions(options));
+    if (sent !== resolvedPromise) sent.then(undefined, (error: unknown) => this.#pending.fail(id, error));
+  }
+
+  #toPendingCall(
+    id: number,
+    method: string,
+    options: RequestOptions | undefined,
+    resolve: (outcome: Outcome) => void,
+    reject: (error: unknown) => void,
+    isRaw: boolean,
+  ): PendingCallInit {
+    const timeoutMs = options?.timeoutMs ?? this.#options.requestTimeoutMs ?? 60_000;
+    return {
+      id,
+      method,
+      resolve,
+      reject,
+      isRaw,
+      isCancellable: options?.isCancellable ?? true,
+      timeoutMs,
+      maxTimeoutMs: options?.maxTimeoutMs ?? Math.max(timeoutMs, this.#options.maxRequestTimeoutMs ?? 600_000),
+      resetsOnProgress: timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false,
+      onProgress: options?.onProgress,
+      signal: options?.signal,
+      cancelReason: options?.cancelReason,
+    };
+  }
+
+  #findSendRefusal(): Error | undefined {
+    if (this.#state === 'open') return undefined;
+    return this.#state === 'new' ? new NotConnectedError('This connection is not started yet: call start() first') : this.#toClosedError();
+  }
+
+  #toClosedError(): ConnectionClosedError {
+    return (this.#closedError ??= new ConnectionClosedError());
+  }
+
+  #sendCancelled(id: number, reason: string | undefined): void {
+    const params = reason === undefined ? { requestId: id } : { requestId: id, reason };
+    this.#sendAndReport(toNotification('notifications/cancelled', params));
+  }
+
+  #sendAndReport(message: JsonRpcMessage): void {
+    const sent = this.#send(message, undefined);
+    if (sent !== resolvedPromise) sent.then(undefined, (error: unknown) => this.#reportFailedSend(error));
+  }
+
+  #send(message: JsonRpcMessage, options: SendOptions | undefined): Promise<void> {
+    try {
+      const sent: Promise<void> | undefined = this.#transport.send(message, options);
+      return sent ?? resolvedPromise;
+    } catch (error) {
+      return Promise.reject(toError(error));
+    }
+  }
+
+  #reportFailedSend(error: unknown): void {
+    if (this.#state === 'open') this.#report(toError(error));
+  }
+
+  // ---- in
+
+  #receive(value: unknown, info: MessageInfo | undefined): void {
+    if (this.#state !== 'open') return;
+    try {
+      this.#dispatch(value, info, undefined);
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  #dispatch(value: unknown, info: MessageInfo | undefined, batch: BatchAnswer | undefined): void {
+    switch (classifyMessage(value)) {
+      case 'response':
+        return this.#onResponse(value as JsonRpcResponse);
+      case 'request':
+        return this.#inbound.serve(value as JsonRpcRequest, info, batch);
+      case 'notification':
+        return this.#onNotification(value as JsonRpcNotification, info);
+      default:
+        if (!batch && Array.isArray(value) && this.#options.isBatchingOn?.() === true) this.#onBatch(value, info);
+        else this.#onMalformed(value, batch);
+    }
+  }
+
+  #onResponse(response: JsonRpcResponse): void {
+    if (this.#pending.settle(response) || this.#pending.forgetAbandoned(response.id)) return;
+    if (response.id === undefined || response.id === null) {
+      if ('error' in response) this.#report(new RemoteError(response.error));
+      return;
+    }
+    this.#report(
+      new InvalidResponseError(`An answer came for id ${JSON.stringify(response.id)}, which no request waits for: it was ignored`),
+    );
+  }
+
+  #onNotification(notification: JsonRpcNotification, info: MessageInfo | undefined): void {
+    const { method, params } = notification;
+    if (method === 'notifications/cancelled') {
+      const id = params?.['requestId'];
+      if (!isRequestId(id) || this.#inbound.cancel(id, params?.['reason'])) return;
+    } else if (method === 'notifications/progress' && isJsonObject(params)) this.#onProgress(params);
+    this.#attempt(() => this.#options.onNotification?.(notification, info));
+  }
+
+  #onProgress(params: JsonObject): void {
+    if (typeof params['progress'] !== 'number') return;
+    const onProgress = this.#pending.progress(params['progressToken']);
+    if (onProgress) this.#attempt(() => onProgress(params));
+  }
+
+  #onBatch(members: readonly unknown[], info: MessageInfo | undefined): void {
+    const maxBatch = this.#options.maxBatch ?? 1000;
+    if (members.length === 0) return this.#refuse('A batch must not be empty', INVALID_REQUEST);
+    if (members.length > maxBatch) return this.#refuse(`A batch may hold ${maxBatch} messages at most: send smaller ones`, INVALID_REQUEST);
+    const batch = new BatchAnswer((responses) => this.#sendAnswer(responses));
+    for (const member of members) this.#dispatch(member, info, batch);
+    batch.seal();
+  }
+
+  #onMalformed(value: unknown, batch: BatchAnswer | undefined): void {
+    const { error, meantAs } = judgeMalformed(value);
+    this.#report(error);
+    if (meantAs === 'response') this.#pending.settleMalformed(error.id);
+    if (meantAs !== 'request' || this.#options.answersMalformed === false) return;
+    batch?.expect();
+    this.#answer(this.#toMalformedAnswer({ code: error.rpcCode, message: error.message }, error.id), batch);
+  }
+
+  #onTransportError(error: Error): void {
+    this.#report(error);
+    if ((error as ChannelEndError).endsChannel === true) {
+      this.#closedError = new ConnectionClosedError(`The connection is closed: ${error.message}`, { cause: error });
+    } else if (isUnparsable(error)) this.#refuseUnreported('Parse error: the text is not valid JSON', PARSE_ERROR);
+    else if (isMortiseError(error) && error.code === 'ERR_MESSAGE_TOO_LARGE') this.#refuseUnreported(error.message, INVALID_REQUEST);
+    else if (isMortiseError(error) && error.code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
+  }
+
+  #refuse(message: string, code: number): void {
+    this.#report(new InvalidRequestError(message, code));
+    this.#refuseUnreported(message, code);
+  }
+
+  #refuseUnreported(message: string, code: number): void {
+    if (this.#state !== 'open' || this.#options.answersMalformed === false) return;
+    this.#answer(this.#toMalformedAnswer({ code, message }, undefined), undefined);
+  }
+
+  #toMalformedAnswer(error: JsonRpcErrorObject, id: RequestId | undefined): JsonRpcResponse {
+    return toErrorResponse(id, error, this.#options.isErrorIdOptional?.() === true);
+  }
+
+  // ---- answers
+
+  #makeInboundHost(): InboundHost {
+    const connection = this;
+    return {
+      notify: (method, params, options) => this.notify(method, params, options),
+      request: (method, params, options) => this.request(method, params, options),
+      answer: (response, batch) => this.#answer(response, batch),
+      report: (error) => this.#report(error),
+      onCallEnded: () => this.#checkIdle(),
+      get waitingAnswers(): number {
+        return connection.#waitingAnswers;
+      },
+    };
+  }
+
+  #answer(response: JsonRpcResponse, batch: BatchAnswer | undefined): void {
+    if (batch) batch.add(response);
+    else this.#sendAnswer(response);
+  }
+
+  #sendAnswer(answer: Answer): void {
+    if (this.#state !== 'open') return;
+    // A batch reaches only a transport whose peer sent one; see the note at `Transport.send`.
+    const sent = this.#send(answer as JsonRpcResponse, undefined);
+    if (sent === resolvedPromise) return;
+    this.#waitingAnswers++;
+    sent.then(
+      () => this.#onAnswerTaken(),
+      (error: unknown) => {
+        this.#onAnswerTaken();
+        this.#onAnswerFailed(answer, error);
+      },
+    );
+    if (this.#waitingAnswers > 2 * this.#maxInFlight) this.#giveUpOnPeer();
+  }
+
+  #onAnswerTaken(): void {
+    this.#waitingAnswers--;
+    this.#checkIdle();
+  }
+
+  /** An answer that JSON cannot carry is replaced, so that its request is answered all the same. */
+  #onAnswerFailed(answer: Answer, error: unknown): void {
+    this.#reportFailedSend(error);
+    const sendable = toSendable(answer);
+    if (sendable) this.#sendAnswer(sendable);
+  }
+
+  /** Sends that wait hold their messages, so a peer that asks on and on and never reads must not go on for ever. */
+  #giveUpOnPeer(): void {
+    this.#report(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
+    void this.close();
+  }
+
+  // ---- the end
+
+  #settleAll(error: Error): void {
+    this.#inbound.abortAll(error);
+    this.#pending.failAll(error);
+  }
+
+  async #closeTransport(): Promise<void> {
+    try {
+      await this.#transport.close();
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  #finish(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#settleAll(this.#toClosedError());
+    this.#giveBack?.();
+    this.#attempt(() => this.#options.onClose?.());
+    this.#releaseIdleWaiters();
+    this.#resolveClosed();
+  }
+
+  #isIdle(): boolean {
+    return this.#inbound.running === 0 && this.#pending.size === 0 && this.#waitingAnswers === 0;
+  }
+
+  #checkIdle(): void {
+    if (this.#idleWaiters.length > 0 && this.#isIdle()) this.#releaseIdleWaiters();
+  }
+
+  #releaseIdleWaiters(): void {
+    for (const release of this.#idleWaiters.splice(0)) release();
+  }
+
+  /** Runs a callback of the program. One that is async may fail later, which must not go unhandled. */
+  #attempt(fn: () => unknown): void {
+    try {
+      const outcome = fn();
+      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#report(toError(error)));
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  #report(error: Error): void {
+    try {
+      if (this.#options.onError) this.#options.onError(error);
+      else this.#logger.log('warning', error.message);
+    } catch {
+      // Whoever is told of errors has failed: there is nobody left to tell.
+    }
+  }
+}
+
+function toSendOptions(options: RequestOptions | undefined): SendOptions | undefined {
+  return options?.relatedRequestId === undefined ? undefined : { relatedRequestId: options.relatedRequestId };
+}
+
+function findBadTimeout(options: RequestOptions | undefined): Error | undefined {
+  if (!options) return undefined;
+  const { timeoutMs = 0, maxTimeoutMs = 0 } = options;
+  return timeoutMs >= 0 && maxTimeoutMs >= 0 ? undefined : new RangeError('timeoutMs and maxTimeoutMs must be 0 or more milliseconds');
+}
+
+function isUnparsable(error: unknown): boolean {
+  return error instanceof SyntaxError || (isMortiseError(error) && error.code === 'ERR_PARSE');
+}

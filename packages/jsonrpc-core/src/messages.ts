@@ -1,0 +1,18 @@
+/** `@mortise/jsonrpc-core/messages`: telling messages apart, reading them from text or values, writing them, and the codes of JSON-RPC. */
+
+export { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from './error-codes.ts';
+export {
+  classifyMessage,
+  isErrorObject,
+  isJsonObject,
+  isJsonRpcMessage,
+  isJsonRpcNotification,
+  isJsonRpcRequest,
+  isJsonRpcResponse,
+  isRequestId,
+  type MessageKind,
+} from './guards.ts';
+export { parseJson, parseMessage, type ParseOptions, toInvalidRequestError } from './parse-message.ts';
+export { serializeMessage, withSerialized } from './serialize-message.ts';
+export { toWireError } from './to-wire-error.ts';
+export { copyObject, type MutableJsonObject } from './copy-object.ts';

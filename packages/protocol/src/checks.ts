@@ -1,0 +1,12 @@
+/** `@mortise/protocol/checks`: whether what a peer sent is what the canonical model says, without zod, and what a peer is capable of. */
+
+export { isResourceRef, MAX_COMPLETION_VALUES } from './model/completion.ts';
+export { isContentBlock } from './model/content.ts';
+export { isInputRequired } from './model/input-required.ts';
+export { isLevelEnabled, isLoggingLevel } from './model/logging.ts';
+export { isProgressToken } from './model/progress.ts';
+export { checkClientNotification, checkClientParams, checkClientResult } from './checks/from-client.ts';
+export { checkInputRequired, checkListItem, checkServerNotification, checkServerParams, checkServerResult } from './checks/from-server.ts';
+export { checkExtensionId, checkMetaKey, isReservedMetaKey } from './meta-key.ts';
+export { hasCapability, hasExtension, missingCapability, toCapabilities } from './capabilities.ts';
+export { checkToolName, MAX_TOOL_NAME_LENGTH } from './tool-name.ts';

@@ -1,0 +1,149 @@
+/** `@mortise/protocol/model`: every shape that travels, and which method carries which. Types only; importing this loads no code. */
+
+export type { CacheableResult, CacheScope } from './model/cacheable.ts';
+export type {
+  ClientCapabilities,
+  ClientTasksCapability,
+  ElicitationCapability,
+  ExtensionSettings,
+  ListCapability,
+  ResourcesCapability,
+  RootsCapability,
+  SamplingCapability,
+  ServerCapabilities,
+  ServerTasksCapability,
+} from './model/capabilities.ts';
+export type { CancelledNotificationParams } from './model/cancellation.ts';
+export type {
+  CompleteRequestParams,
+  CompleteResult,
+  Completion,
+  CompletionArgument,
+  CompletionContext,
+  PromptReference,
+  ResourceTemplateReference,
+} from './model/completion.ts';
+export type {
+  Annotations,
+  AudioContent,
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  ResourceLink,
+  Role,
+  TextContent,
+  ToolResultContent,
+  ToolUseContent,
+} from './model/content.ts';
+export type { DiscoverResult } from './model/discover.ts';
+export type {
+  BooleanSchema,
+  ElicitationCompleteNotificationParams,
+  ElicitContent,
+  ElicitRequestFormParams,
+  ElicitRequestParams,
+  ElicitRequestURLParams,
+  ElicitResult,
+  EnumOption,
+  EnumSchema,
+  LegacyTitledEnumSchema,
+  MultiSelectEnumSchema,
+  NumberSchema,
+  PrimitiveSchemaDefinition,
+  RequestedSchema,
+  SingleSelectEnumSchema,
+  StringSchema,
+  TitledMultiSelectEnumSchema,
+  TitledSingleSelectEnumSchema,
+  UntitledMultiSelectEnumSchema,
+  UntitledSingleSelectEnumSchema,
+} from './model/elicitation.ts';
+export type { Icon, Icons } from './model/icons.ts';
+export type { BaseMetadata, Implementation } from './model/implementation.ts';
+export type {
+  CreateMessageRequest,
+  ElicitRequest,
+  InputRequest,
+  InputRequests,
+  InputRequiredResult,
+  InputResponse,
+  InputResponseRequestParams,
+  InputResponses,
+  ListRootsRequest,
+} from './model/input-required.ts';
+export type { JsonSchemaObject, ObjectJsonSchema } from './model/json-schema.ts';
+export type { InitializeRequest, InitializeRequestParams, InitializeResult } from './model/lifecycle.ts';
+export type { LoggingLevel, LoggingMessageNotificationParams, SetLevelRequestParams } from './model/logging.ts';
+export type {
+  EmptyResult,
+  MetaObject,
+  NotificationMeta,
+  NotificationParams,
+  RequestMeta,
+  RequestParams,
+  Result,
+  ResultMeta,
+  ResultType,
+} from './model/meta.ts';
+export type { Cursor, PaginatedRequestParams, PaginatedResult } from './model/pagination.ts';
+export type { Progress, ProgressNotificationParams, ProgressToken } from './model/progress.ts';
+export type { GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from './model/prompts.ts';
+export type {
+  BlobResourceContents,
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  ResourceUpdatedNotificationParams,
+  SubscribeRequestParams,
+  TextResourceContents,
+} from './model/resources.ts';
+export type { ListRootsRequestParams, ListRootsResult, Root } from './model/roots.ts';
+export type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ModelHint,
+  ModelPreferences,
+  SamplingMessage,
+  SamplingMessageContentBlock,
+  ToolChoice,
+} from './model/sampling.ts';
+export type {
+  SubscriptionFilter,
+  SubscriptionsAcknowledgedNotificationParams,
+  SubscriptionsListenRequestParams,
+  SubscriptionsListenResult,
+} from './model/subscriptions.ts';
+export type {
+  CancelTaskResult,
+  CreateTaskResult,
+  GetTaskPayloadResult,
+  GetTaskResult,
+  ListTasksResult,
+  RelatedTaskMetadata,
+  Task,
+  TaskMetadata,
+  TaskRequestParams,
+  TaskStatus,
+  TaskStatusNotificationParams,
+} from './model/tasks.ts';
+export type { CallToolRequestParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution } from './model/tools.ts';
+export type {
+  ClientNotificationMap,
+  ClientRequestMap,
+  ClientRequestMethod,
+  NotificationMap,
+  NotificationMethod,
+  ParamsOf,
+  RequestMap,
+  RequestMethod,
+  ResultOf,
+  ServerNotificationMap,
+  ServerRequestMap,
+  ServerRequestMethod,
+} from './model/method-map.ts';
+export type { TemplateValue } from './uri-template/expand-template.ts';
+export type { TemplateMatch } from './uri-template/match-template.ts';

@@ -1,0 +1,31 @@
+/** `@mortise/server/types`: the types of what `McpServer` takes and gives, beyond those that programs name often. Importing this loads no code. */
+
+export type { ToolDefinitions } from './mcp-server.ts';
+export type { ListedResource, ListResources, ResourceTemplateCallbacks } from './resource-template.ts';
+export type { CompleteContext, Completer, CompleteReturn } from './completable.ts';
+export type { InputWanted } from './asks/input-required.ts';
+export type { MemoryReplayStoreOptions, MemoryStateStoreOptions } from './asks/memory-state-stores.ts';
+export type {
+  ListedConfig,
+  PromptChanges,
+  PromptReturn,
+  ReadContent,
+  ReadReturn,
+  RegisteredItem,
+  ResourceChanges,
+  ResourceTemplateChanges,
+  TemplateVariables,
+  ToolChanges,
+} from './config.ts';
+export type { ToolInputSchema, ToolOutputSchema, ToolResultLike } from './tool-handler.ts';
+export type { AnySchema, InferInput, InferOutput, ObjectSchema, PlainJsonSchema, RawShape, TypedSchema } from './schema/infer.ts';
+export type { StandardSchema } from './schema/standard-schema.ts';
+export type {
+  AnyPromptDefinition,
+  AnyToolDefinition,
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+  ToolDefinition,
+} from './define-tool.ts';
+export type { CacheOptions, ContextCall, KeepAliveOptions, LoggingOptions, ProgressOptions, ServerOptions } from './options.ts';
