@@ -39,9 +39,9 @@ export interface ToolOptions {}
 /** A tool's registration. */
 export interface ToolConfig<In = ToolInputSchema, Out = ToolOutputSchema, App = unknown> extends ListedConfig<App>, ToolOptions {
   /** Of the arguments; a tool without it takes none and its handler is given the context alone. */
-  readonly inputSchema?: In;
+  readonly inputSchema?: In | undefined;
   /** Of `structuredContent`, which is checked against it. */
-  readonly outputSchema?: Out;
+  readonly outputSchema?: Out | undefined;
   readonly annotations?: ToolAnnotations | undefined;
   /** What a verified token must be good for. A caller whose token lacks one is refused; `local` callers have no token and need none. */
   readonly scopes?: readonly string[] | undefined;
@@ -62,7 +62,7 @@ export interface ResourceConfig<App = unknown> extends ListedConfig<App> {
 /** A prompt's registration. */
 export interface PromptConfig<Args = ObjectSchema | undefined, App = unknown> extends ListedConfig<App> {
   /** Each field is a string on the wire. Fields may be `completable`. */
-  readonly argsSchema?: Args;
+  readonly argsSchema?: Args | undefined;
 }
 
 /** One item of what a resource holds; without `uri` it is the one that was asked for. Bytes are sent as base64. */

@@ -69,11 +69,11 @@ const MAX_JSON_CHARACTERS = 1_048_576;
 /** What counts as a secret. */
 export interface RedactOptions {
   /** Further forms of secrets. Must be linear to match: they run over everything that is sent. */
-  readonly patterns?: readonly RegExp[];
+  readonly patterns?: readonly RegExp[] | undefined;
   /** Further names of fields whose values are secrets; case, `_` and `-` make no difference. */
-  readonly names?: readonly string[];
+  readonly names?: readonly string[] | undefined;
   /** What stands in a secret's place. @default '[redacted]' */
-  readonly replacement?: string;
+  readonly replacement?: string | undefined;
 }
 
 /** Takes secrets out of data. A value without any is given back as it is, not copied. */

@@ -2,16 +2,7 @@
 
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
-import {
-  findRevision,
-  type Implementation,
-  MemoryMessageBus,
-  NEWEST,
-  REVISIONS,
-  type Revision,
-  revisionsOf,
-  supportedVersions,
-} from '@mortise/protocol';
+import { type Implementation, MemoryMessageBus, NEWEST, REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { findRequest } from '@mortise/protocol/revisions';
 import { createCursorCodec, type CursorCodec, META_SERVER_INFO } from '@mortise/protocol/wire';
 import type { BusMessage, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
@@ -93,7 +84,7 @@ export class ServerCore {
       publish: (event: BusMessage) => void this.publish(event),
     };
     this.listChanges = new ListChanges(audience, this.clock, options.debounceMs ?? 0);
-    this.revisions = chooseRevisions(options.supportedVersions);
+    this.revisions = chooseRevisions(options.revisions);
     this.versions = supportedVersions(this.revisions);
     this.modern = new Map(revisionsOf('modern', this.revisions).map((revision) => [revision.version, revision]));
     this.contextExtensions = (options.extensions ?? []).filter((extension) => extension.context);
@@ -101,7 +92,7 @@ export class ServerCore {
 
   /** The server's identity for modern results; undefined where it is not told. */
   get serverInfo(): Implementation | undefined {
-    return this.options.tellsServerInfo === false ? undefined : this.info;
+    return this.options.sendsServerInfo === false ? undefined : this.info;
   }
 
   /** The `_meta` of a modern result that has no other. One for all: nobody may change it. */
@@ -243,10 +234,14 @@ function guardLogger(logger: Logger): Logger {
   };
 }
 
-function chooseRevisions(versions: readonly string[] | undefined): readonly Revision[] {
-  if (versions === undefined) return REVISIONS;
-  const unknown = versions.find((version) => !findRevision(version));
-  if (unknown !== undefined)
-    throw new RegistrationError(`supportedVersions: "${unknown}" is not a version of MCP: use some of ${supportedVersions().join(', ')}`);
-  return REVISIONS.filter((revision) => versions.includes(revision.version));
+function chooseRevisions(given: readonly Revision[] | undefined): readonly Revision[] {
+  if (given === undefined) return REVISIONS;
+  const stranger: unknown = given.find((each) => !REVISIONS.includes(each));
+  if (stranger !== undefined || given.length === 0) {
+    const problem = stranger === undefined ? 'names none' : `${JSON.stringify(stranger)?.slice(0, 40)} is no Revision`;
+    throw new RegistrationError(
+      `revisions: ${problem}. Give values of @mortise/protocol, such as revisionsOf('modern') or [findRevision('${NEWEST.version}')]`,
+    );
+  }
+  return REVISIONS.filter((revision) => given.includes(revision));
 }

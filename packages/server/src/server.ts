@@ -65,7 +65,7 @@ export type NotificationHandler = (
 /** How a server ends. */
 export interface CloseOptions {
   /** How long what is in flight may still take, in milliseconds. @default 0 */
-  readonly drainMs?: number;
+  readonly drainMs?: number | undefined;
 }
 
 type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;
@@ -256,8 +256,7 @@ export class Server<App = unknown> implements McpEndpoint {
   }
 
   /** Sends a notification to every legacy client that is ready; one of the protocol's only where the revision has it. */
-  async notification(notification: { readonly method: string; readonly params?: JsonObject | undefined }): Promise<void> {
-    const { method, params } = notification;
+  async notify(method: string, params?: JsonObject): Promise<void> {
     const message: JsonRpcNotification = { jsonrpc: '2.0', method, ...(params ? { params } : {}) };
     for (const session of this.#core.sessions) session.tell(message, undefined);
   }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Revision, REVISIONS, revisionsOf } from '@mortise/protocol';
 import { McpServer } from '@mortise/server';
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { createCalculator, defer, MemoryLogger } from './support.ts';
@@ -92,16 +93,16 @@ describe('version negotiation of the handshake', () => {
   });
 
   it('speaks only the versions that it was given', async () => {
-    const server = createCalculator({ supportedVersions: ['2025-03-26', MODERN] });
+    const server = createCalculator({ revisions: REVISIONS.filter(({ version }) => ['2025-03-26', MODERN].includes(version)) });
     const old = await attach(server, '2025-11-25');
     expect((await old.initialize()).result.protocolVersion).toBe('2025-03-26');
     const modern = await open(server, MODERN);
     expect((await modern.call('server/discover')).supportedVersions).toEqual([MODERN, '2025-03-26']);
-    expect(() => createCalculator({ supportedVersions: ['2020-01-01'] })).toThrow(/not a version of MCP/);
+    expect(() => createCalculator({ revisions: ['2020-01-01' as unknown as Revision] })).toThrow(/no Revision/);
   });
 
   it('[ERA-020] names its versions where it speaks no legacy one', async () => {
-    const peer = await attach(createCalculator({ supportedVersions: [MODERN] }), '2025-11-25');
+    const peer = await attach(createCalculator({ revisions: revisionsOf('modern') }), '2025-11-25');
     const { error } = await peer.initialize();
     expect(error?.message).toContain(MODERN);
     expect(error?.data).toEqual({ supported: [MODERN] });
@@ -260,7 +261,7 @@ describe('the modern era', () => {
   });
 
   it('[META-017] does not name itself where that is switched off', async () => {
-    const peer = await open(createCalculator({ tellsServerInfo: false }), MODERN);
+    const peer = await open(createCalculator({ sendsServerInfo: false }), MODERN);
     expect(await peer.call('tools/list')).not.toHaveProperty('_meta');
   });
 

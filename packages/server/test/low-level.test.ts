@@ -93,7 +93,7 @@ describe.each(LEGACY)('notifications of clients in %s', (version) => {
     const server = new Server({ name: 'low', version: '1' });
     const [ready, waiting] = [await RawPeer.open(server, version), await RawPeer.attach(server, version)];
     await ready.settle();
-    await server.notification({ method: 'notifications/acme', params: { x: 1 } });
+    await server.notify('notifications/acme', { x: 1 });
     expect((await ready.nextNotification('notifications/acme')).params).toEqual({ x: 1 });
     await waiting.settle();
     expect(waiting.received).toEqual([]);

@@ -34,7 +34,7 @@ export interface AuditRecord {
 /** What is written, and of what. */
 export interface AuditLogOptions {
   /** The methods that are written. @default all */
-  readonly methods?: readonly string[];
+  readonly methods?: readonly string[] | undefined;
   /**
    * Adds a request's arguments: they may hold secrets and personal data. `true` for all as they are, a function to choose;
    * `redactor()` makes one that takes secrets out.
@@ -43,9 +43,9 @@ export interface AuditLogOptions {
    */
   readonly arguments?: boolean | ((args: JsonObject, call: MiddlewareCall) => JsonObject | undefined);
   /** Told when `write` throws or rejects; the request goes on. @default nothing */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the platform's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /**

@@ -17,17 +17,17 @@ const DEFAULT_MAX_CALLERS = 10_000;
 /** How requests are limited. */
 export interface RateLimitOptions {
   /** How many requests may come at once. @default 60 */
-  readonly burst?: number;
+  readonly burst?: number | undefined;
   /** How many come back in a second. @default 10 */
-  readonly perSecond?: number;
+  readonly perSecond?: number | undefined;
   /** Each method has a limit of its own. @default `tools/call` and `completion/complete` */
-  readonly methods?: readonly string[];
+  readonly methods?: readonly string[] | undefined;
   /** Whose limit a request counts against. @default the principal; the remote address where nobody was verified */
-  readonly key?: (call: MiddlewareCall) => string;
+  readonly key?: ((call: MiddlewareCall) => string) | undefined;
   /** How many callers are remembered; the one who has been away longest is forgotten first. @default 10_000 */
-  readonly maxCallers?: number;
+  readonly maxCallers?: number | undefined;
   /** @default the platform's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /**

@@ -27,11 +27,11 @@ const MAX_DEPTH = 200;
 /** What is cleaned, and how much may remain. */
 export interface SanitizeOutputOptions {
   /** @default `tools/call` and `prompts/get`. What `resources/read` gives may be a file, which should arrive as it is. */
-  readonly methods?: readonly string[];
+  readonly methods?: readonly string[] | undefined;
   /** Cuts each block of text after so many characters and says so. @default no bound */
-  readonly maxTextCharacters?: number;
+  readonly maxTextCharacters?: number | undefined;
   /** Cleans the arguments of prompts too, before the handler puts them into a message. @default true */
-  readonly promptArguments?: boolean;
+  readonly promptArguments?: boolean | undefined;
 }
 
 /**

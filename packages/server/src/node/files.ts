@@ -21,19 +21,19 @@ const MAX_DEPTH = 32;
 /** Which files are served, and how. */
 export interface FilesOptions<App = unknown> {
   /** The URI of the root, without a slash at its end. @default `file:///` and the root's own name, so that no path of the machine is told */
-  readonly uri?: string;
+  readonly uri?: string | undefined;
   /** Whether a caller may see a file or directory. @param path From the root, with `/`. @default everyone may */
-  readonly allow?: (path: string, ctx: HandlerContext<App>) => boolean | Promise<boolean>;
+  readonly allow?: ((path: string, ctx: HandlerContext<App>) => boolean | Promise<boolean>) | undefined;
   /** Serves names that begin with a dot, `.env` among them. @default false */
-  readonly hidden?: boolean;
+  readonly hidden?: boolean | undefined;
   /** `inside` follows symbolic links that end inside the root, `refuse` none. @default 'inside' */
-  readonly symlinks?: 'inside' | 'refuse';
+  readonly symlinks?: 'inside' | 'refuse' | undefined;
   /** A longer file is refused. @default 4 MiB */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** How many files `resources/list` shows; the ones nearest to the root come first. @default 1_000 */
-  readonly maxListed?: number;
+  readonly maxListed?: number | undefined;
   /** Media types by extension, beside and before the common ones. */
-  readonly mimeTypes?: Readonly<Record<string, string>>;
+  readonly mimeTypes?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The files of a directory, ready to be registered. */
