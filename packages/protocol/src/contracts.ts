@@ -30,7 +30,7 @@ export type { BusMessage, MessageBus } from './contracts/message-bus.ts';
 export type { SessionRecord, SessionStore } from './contracts/session-store.ts';
 export type { EventStore, StoredEvent } from './contracts/event-store.ts';
 export type { ReplayStore, StateStore } from './contracts/state-store.ts';
-export type { TaskAsk, TaskPage, TaskRecord, TaskStatus, TaskStore } from './contracts/task-store.ts';
+export type { TaskAsk, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from './contracts/task-store.ts';
 export type { TaskQueue } from './contracts/task-queue.ts';
 export type { TokenRequest, TokenVerifier } from './contracts/token-verifier.ts';
 export type { Authorizer, Challenge } from './contracts/authorizer.ts';

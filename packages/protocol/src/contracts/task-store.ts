@@ -2,12 +2,15 @@
  * Keeps tasks as records. The engine in `@mortise/tasks` is the only writer of their meaning; a store knows none of it.
  *
  * K1  `create` resolves when the record can be read back by any machine; an id that exists already rejects.
- * K2  `update` writes only where `version` is the stored one, all fields at once or none, and counts `version` up by one.
- * K3  `lease` succeeds only where no other lease lives at `nowMs`; of several callers at once exactly one succeeds.
+ * K2  `update` writes only where `version` is the stored one, all fields at once or none, and counts `version` up by one. A member
+ *     that is undefined in the changes is taken out of the record.
+ * K3  `lease` succeeds only where no other owner's lease lives at `nowMs`; of several callers at once exactly one succeeds. It counts
+ *     `version` up, so that what an earlier owner read can no longer be written.
  * K4  `list` pages by `createdAtMs` then id, newest last, of one principal alone; the cursor stays good while records come and go.
  * K5  Steps are written once: the second write of a key gives the first one's value.
  * K6  A record past `expiresAtMs` is not found; `deleteExpired` removes it with its steps.
  * K7  Records handed out are copies.
+ * K8  `listOrphans` names only tasks whose `driver` is `engine`, that are not finished and not expired, oldest first.
  */
 
 import type { JsonObject, JsonRpcErrorObject, JsonValue } from '@mortise/jsonrpc-core';
@@ -21,9 +24,16 @@ export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' |
 export interface TaskAsk {
   /** Never used for another question in the task's life. */
   readonly key: string;
+  /** Of the method and the canonical params: a run that begins again gives an answer to the same question alone. */
+  readonly digest: string;
   readonly method: string;
   readonly params: JsonObject;
+  /** What the other side said. */
   readonly answer?: JsonObject;
+  /** What the other side refused with, in place of an answer. */
+  readonly error?: JsonRpcErrorObject;
+  /** Nobody waits for the answer any more; it is passed over. */
+  readonly isWithdrawn?: boolean;
 }
 
 /** One task, as it is kept. */
@@ -34,10 +44,14 @@ export interface TaskRecord {
   readonly generation: string;
   readonly status: TaskStatus;
   readonly statusMessage?: string;
+  /** `engine`: runs are started and taken up by the engine; `hand`: the program itself ends the task, perhaps elsewhere. */
+  readonly driver: 'engine' | 'hand';
   readonly call?: ToolCallRecord;
   /** The request's progress token, where progress goes on for the task's life. */
   readonly progressToken?: string | number;
   readonly resumable: boolean;
+  /** When a run first began; undefined for a task that still waits for one. */
+  readonly startedAtMs?: number;
   readonly asks: readonly TaskAsk[];
   readonly result?: JsonObject;
   readonly error?: JsonRpcErrorObject;
@@ -59,16 +73,17 @@ export interface TaskPage {
   readonly nextCursor?: string;
 }
 
-/** Keeps tasks by compare-and-set, with leases. K1 to K7 above. */
+/** What `TaskStore.update` changes. A member that is undefined is taken out. */
+export type TaskChanges = {
+  readonly [K in Exclude<keyof TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal'>]?: TaskRecord[K] | undefined;
+};
+
+/** Keeps tasks by compare-and-set, with leases. K1 to K8 above. */
 export interface TaskStore {
   create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord>;
   get(id: string): Promise<TaskRecord | undefined>;
   /** @returns The record as written, or undefined when the version had moved on or the task is gone. */
-  update(
-    id: string,
-    version: number,
-    changes: Partial<Omit<TaskRecord, 'id' | 'version' | 'createdAtMs' | 'principal'>>,
-  ): Promise<TaskRecord | undefined>;
+  update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined>;
   list(
     principal: Principal,
     options: { readonly cursor?: string; readonly limit: number; readonly generation?: string },
@@ -76,7 +91,7 @@ export interface TaskStore {
   count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number>;
   /** Takes or renews the right to run a task. @returns The record, or undefined when another holds a living lease. */
   lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined>;
-  /** Ids of unfinished tasks that nobody holds a living lease on. */
+  /** Ids of unfinished tasks of the engine's that nobody holds a living lease on. K8. */
   listOrphans(nowMs: number, limit: number): Promise<readonly string[]>;
   getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined>;
   /** @returns The value that is now stored: the first one ever put. */

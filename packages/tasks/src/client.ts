@@ -1,0 +1,3 @@
+/** `@mortise/tasks/client`: a client's half of tasks. */
+
+export {};

@@ -1,0 +1,69 @@
+/** The errors of tasks, on either side. */
+
+import { MortiseError } from '@mortise/jsonrpc-core';
+
+/** There is no such task, or not for this caller: the two are never told apart. */
+export class TaskNotFoundError extends MortiseError {
+  override readonly name: string = 'TaskNotFoundError';
+  override readonly code: 'ERR_TASK_NOT_FOUND' = 'ERR_TASK_NOT_FOUND';
+}
+
+/** The task has ended, and what was asked of it can only be done before that. */
+export class TaskEndedError extends MortiseError {
+  override readonly name: string = 'TaskEndedError';
+  override readonly code: 'ERR_TASK_ENDED' = 'ERR_TASK_ENDED';
+}
+
+/** Why the signal of a run aborts when its task is cancelled. */
+export class TaskCancelledError extends MortiseError {
+  override readonly name: string = 'TaskCancelledError';
+  override readonly code: 'ERR_TASK_CANCELLED' = 'ERR_TASK_CANCELLED';
+}
+
+/** Why the signal of a run aborts when another process took the task over, or its time is over: what the run gives is not kept. */
+export class TaskLostError extends MortiseError {
+  override readonly name: string = 'TaskLostError';
+  override readonly code: 'ERR_TASK_LOST' = 'ERR_TASK_LOST';
+}
+
+/** A limit was reached: tasks of one caller, or polls. */
+export class TaskLimitError extends MortiseError {
+  override readonly name: string = 'TaskLimitError';
+  override readonly code: 'ERR_TASK_LIMIT' = 'ERR_TASK_LIMIT';
+  /** When it is worth trying again, in milliseconds; undefined where nobody knows. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, retryAfterMs?: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** A handler that ran again put another question under a key that has an answer. */
+export class TaskAskChangedError extends MortiseError {
+  override readonly name: string = 'TaskAskChangedError';
+  override readonly code: 'ERR_TASK_ASK_CHANGED' = 'ERR_TASK_ASK_CHANGED';
+}
+
+/** An answer does not fit its question. */
+export class TaskAnswerError extends MortiseError {
+  override readonly name: string = 'TaskAnswerError';
+  override readonly code: 'ERR_TASK_ANSWER' = 'ERR_TASK_ANSWER';
+}
+
+/** What the caller asked for cannot be done as a task, or only as one. */
+export class TaskUnavailableError extends MortiseError {
+  override readonly name: string = 'TaskUnavailableError';
+  override readonly code: 'ERR_TASK_UNAVAILABLE' = 'ERR_TASK_UNAVAILABLE';
+}
+
+/** Every error that this package throws: `switch (error.code)` narrows it. */
+export type AnyTaskError =
+  | TaskNotFoundError
+  | TaskEndedError
+  | TaskCancelledError
+  | TaskLostError
+  | TaskLimitError
+  | TaskAskChangedError
+  | TaskAnswerError
+  | TaskUnavailableError;

@@ -1,0 +1,3 @@
+/** `@mortise/tasks/server`: a server's half of tasks. */
+
+export {};
