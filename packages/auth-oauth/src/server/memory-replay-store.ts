@@ -1,0 +1,44 @@
+/** `ReplayStore` within one process. */
+
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
+import type { ReplayStore } from '@mortise/protocol/contracts';
+
+/** The options of `MemoryReplayStore`. */
+export interface MemoryReplayStoreOptions {
+  /** Past it nothing new can be claimed until something expires, since forgetting would let a thing be used twice. @default 100_000 */
+  readonly maxEntries?: number;
+  /** @default systemClock */
+  readonly clock?: Clock;
+}
+
+/** Remembers what was claimed until it expires. */
+export class MemoryReplayStore implements ReplayStore {
+  readonly #expiries: Map<string, number> = new Map();
+  readonly #maxEntries: number;
+  readonly #clock: Clock;
+  #nextSweepMs = 0;
+
+  constructor({ maxEntries = 100_000, clock = systemClock }: MemoryReplayStoreOptions = {}) {
+    this.#maxEntries = maxEntries;
+    this.#clock = clock;
+  }
+
+  claim(id: string, expiresAtMs: number): Promise<boolean> {
+    const now = this.#clock.now();
+    if ((this.#expiries.get(id) ?? 0) > now) return Promise.resolve(false);
+    this.#sweep(now);
+    if (this.#expiries.size >= this.#maxEntries) return Promise.resolve(false);
+    this.#expiries.set(id, expiresAtMs);
+    return Promise.resolve(true);
+  }
+
+  /** At most once a second, so that a flood of claims does not walk the whole map each time. */
+  #sweep(now: number): void {
+    if (now < this.#nextSweepMs) return;
+    this.#nextSweepMs = now + 1_000;
+    for (const [id, expiresAtMs] of this.#expiries) {
+      if (expiresAtMs <= now) this.#expiries.delete(id);
+    }
+  }
+}

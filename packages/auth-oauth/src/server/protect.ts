@@ -1,0 +1,158 @@
+/** `protect`: everything that a server's authorization consists of, as plain data that a transport serves. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isMortiseError } from '@mortise/jsonrpc-core';
+import { AuthChallengeError } from '@mortise/protocol';
+import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
+import { isLoopbackHost } from '@mortise/protocol/edge';
+import { AuthOptionError } from '../errors.ts';
+import { withToken } from './auth-info.ts';
+import { completeChallenge, refuse, toChallenge } from './challenge.ts';
+import type { TokenReader } from './token-reader.ts';
+
+/** The options of `protect`. */
+export interface ProtectOptions {
+  /** This server's URL as clients know it, without a fragment: `https://mcp.example.com/mcp`. */
+  readonly resource: string;
+  /** The issuers whose tokens the verifier accepts, the advised one first. */
+  readonly authorizationServers: readonly string[];
+  /** Says whom a token speaks for: `jwtVerifier`, `introspectionVerifier`, `dpopVerifier`, `bearerVerifier`, or one's own. */
+  readonly verifier: TokenVerifier;
+  /** What every request needs. Keep it small: tools ask for more by their own `scopes`. @default none */
+  readonly scopes?: readonly string[];
+  /** Every scope that the metadata tells of. @default `scopes` */
+  readonly scopesSupported?: readonly string[];
+  /** Which scopes a broader one holds: `{ 'files:write': ['files:read'] }`. What is held may hold more. @default none */
+  readonly impliedScopes?: Readonly<Record<string, readonly string[]>>;
+  /** What people read: `resource_name` of the metadata. */
+  readonly name?: string;
+  /** A page for developers: `resource_documentation` of the metadata. */
+  readonly documentation?: string;
+  /** Told to clients where tokens must be bound to a key, with `dpopVerifier` alone. @default false */
+  readonly requiresDpop?: boolean;
+}
+
+/** What a transport serves: `createHttpHandler(server, { tokenVerifier: verifier, resourceMetadata: metadata })`. */
+export interface Protection {
+  readonly verifier: TokenVerifier;
+  /** Protected resource metadata. @see RFC 9728 section 2 */
+  readonly metadata: JsonObject;
+  /** Where clients find it. */
+  readonly metadataUrl: string;
+}
+
+/**
+ * Protects a server.
+ *
+ * Challenges of the verifier are completed with what clients need to do better: where the metadata is and which scopes to ask for. A token
+ * without `scopes` is refused with 403 and all of them.
+ *
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option that cannot hold.
+ * @see 2026-07-28 basic/authorization
+ */
+export function protect(options: ProtectOptions): Protection {
+  checkOptions(options);
+  const metadataUrl = toMetadataUrl(options.resource);
+  return { verifier: new ProtectingVerifier(options, metadataUrl), metadata: toMetadata(options), metadataUrl };
+}
+
+/** Where the metadata of a resource is: the well-known part goes between its host and its path. @see RFC 9728 section 3.1 */
+export function toMetadataUrl(resource: string): string {
+  const { origin, pathname, search } = new URL(resource);
+  return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
+}
+
+function toMetadata(options: ProtectOptions): JsonObject {
+  const { resource, authorizationServers, scopesSupported = options.scopes, name, documentation, requiresDpop } = options;
+  return {
+    resource,
+    authorization_servers: [...authorizationServers],
+    bearer_methods_supported: ['header'],
+    ...(scopesSupported === undefined || scopesSupported.length === 0 ? {} : { scopes_supported: [...scopesSupported] }),
+    ...(name === undefined ? {} : { resource_name: name }),
+    ...(documentation === undefined ? {} : { resource_documentation: documentation }),
+    ...(requiresDpop === true ? { dpop_bound_access_tokens_required: true } : {}),
+  };
+}
+
+class ProtectingVerifier implements TokenVerifier {
+  readonly #inner: TokenVerifier & Partial<TokenReader>;
+  readonly #scopes: readonly string[];
+  readonly #implied: ReadonlyMap<string, readonly string[]>;
+  readonly #metadataUrl: string;
+
+  constructor({ verifier, scopes = [], impliedScopes = {} }: ProtectOptions, metadataUrl: string) {
+    this.#inner = verifier;
+    this.#scopes = scopes;
+    this.#implied = new Map(Object.entries(impliedScopes));
+    this.#metadataUrl = metadataUrl;
+  }
+
+  async verify(...[request, options]: Parameters<TokenVerifier['verify']>): Promise<AuthInfo> {
+    const info = await this.#inner.verify(request, options).catch((error: unknown) => {
+      throw this.#complete(error);
+    });
+    const scopes = this.#expand(info.scopes);
+    if (this.#scopes.some((scope) => !scopes.includes(scope))) throw this.#insufficient(request.scheme ?? 'Bearer');
+    return scopes.length === info.scopes.length ? info : withToken({ ...info, scopes }, info.token);
+  }
+
+  #complete(error: unknown): unknown {
+    if (!isChallenge(error) || error.challenge === '') return error;
+    const challenge = completeChallenge(error.challenge, {
+      scope: this.#scopes.length === 0 || error.status === 400 ? undefined : this.#scopes.join(' '),
+      resource_metadata: this.#metadataUrl,
+    });
+    return new AuthChallengeError(error.message, { status: error.status, challenge, headers: error.headers }, { cause: error });
+  }
+
+  #insufficient(scheme: string): AuthChallengeError {
+    const description = 'The token lacks a scope that every request here needs';
+    return refuse(
+      403,
+      description,
+      toChallenge(scheme, {
+        error: 'insufficient_scope',
+        error_description: description,
+        scope: this.#scopes.join(' '),
+        resource_metadata: this.#metadataUrl,
+      }),
+    );
+  }
+
+  /** Scopes and all that they hold. */
+  #expand(scopes: readonly string[]): readonly string[] {
+    if (this.#implied.size === 0) return scopes;
+    const all = new Set(scopes);
+    // A set that grows while it is walked is walked to its new end.
+    for (const scope of all) for (const held of this.#implied.get(scope) ?? []) all.add(held);
+    return [...all];
+  }
+}
+
+function isChallenge(error: unknown): error is AuthChallengeError {
+  return isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE';
+}
+
+function checkOptions(options: ProtectOptions): void {
+  const { resource, authorizationServers, scopes = [], scopesSupported = [], impliedScopes = {} } = options;
+  checkHttpUrl('resource', resource);
+  if (resource.includes('#')) throw new AuthOptionError(`The option "resource" has a fragment: leave it out of "${resource}"`);
+  if (authorizationServers.length === 0) throw new AuthOptionError('The option "authorizationServers" is empty: name at least one issuer');
+  for (const issuer of authorizationServers) checkHttpUrl('authorizationServers', issuer);
+  for (const scope of [...scopes, ...scopesSupported, ...Object.keys(impliedScopes), ...Object.values(impliedScopes).flat()]) checkScope(scope);
+}
+
+function checkHttpUrl(option: string, value: string): void {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))) return;
+  throw new AuthOptionError(`The option "${option}" must hold https URLs (http only on this machine), got "${value}"`);
+}
+
+/** @see RFC 6749 section 3.3; SEC-021 keeps wildcards out, 2026-07-28 basic/authorization#refresh-tokens keeps `offline_access` out */
+function checkScope(scope: string): void {
+  if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) throw new AuthOptionError(`The scope "${scope}" is not one: no spaces, quotes or backslashes`);
+  if (scope === '*') throw new AuthOptionError('The scope "*" asks for everything: name what is needed');
+  if (scope === 'offline_access')
+    throw new AuthOptionError('The scope "offline_access" is between a client and its authorization server: a resource does not ask for it');
+}
