@@ -2,7 +2,8 @@
  * The second half of a package's build, after tsc has written its declarations: joins the package's own modules into one file
  * an entry. Everything from other packages stays an import, so that all packages share one copy of each. What entries share goes
  * into chunks, but for those of the entry that programs start with, which is named as the argument: its chunks are joined into it,
- * and the other entries import from there. See docs/decisions/joined-modules.md for what this saves at start-up.
+ * and the other entries import from there. Entries whose `default` is one file (see docs/decisions/entry-points.md) are joined into it.
+ * See docs/decisions/joined-modules.md for what this saves at start-up.
  */
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,9 +11,28 @@ import { build } from 'esbuild';
 
 const [startEntry] = process.argv.slice(2);
 const { exports } = JSON.parse(await readFile('package.json', 'utf8'));
-const entryPoints = Object.values(exports)
-  .map((entry) => entry['mortise-source'])
-  .filter((source) => source !== undefined);
+/** What each built file is made of: its entries' sources. */
+const sourcesOf = new Map();
+for (const { 'mortise-source': source, default: file } of Object.values(exports)) {
+  if (source === undefined) continue;
+  sourcesOf.set(file, [...(sourcesOf.get(file) ?? []), source]);
+}
+const entryPoints = [...sourcesOf.keys()].map((file) => ({ in: file, out: file.slice('./dist/'.length, -'.js'.length) }));
+
+/** An entry file as the bundler sees it: everything that its sources export. */
+const entries = {
+  name: 'entries',
+  setup(plugin) {
+    plugin.onResolve({ filter: /^\.\/dist\// }, ({ path, kind }) => (kind === 'entry-point' ? { path, namespace: 'entry' } : undefined));
+    plugin.onLoad({ filter: /^/, namespace: 'entry' }, ({ path }) => ({
+      contents: sourcesOf
+        .get(path)
+        .map((source) => `export * from '${source}';`)
+        .join('\n'),
+      resolveDir: '.',
+    }));
+  },
+};
 
 // What an earlier build left would be published: files whose module is joined now, chunks of another name.
 for (const file of await readdir('dist', { recursive: true })) {
@@ -30,12 +50,20 @@ const options = {
   sourcemap: true,
   sourcesContent: false,
 };
-const { metafile } = await build({ ...options, entryPoints, outbase: 'src', splitting: true, metafile: true, logLevel: 'warning' });
+const { metafile } = await build({
+  ...options,
+  entryPoints,
+  plugins: [entries],
+  splitting: true,
+  metafile: true,
+  logLevel: 'warning',
+});
 if (startEntry !== undefined) await joinChunks(metafile.outputs, startEntry);
 
 /** Puts the chunks that an entry loads at once into the entry itself: each file costs a start about a millisecond. */
 async function joinChunks(outputs, source) {
-  const start = Object.keys(outputs).find((path) => outputs[path].entryPoint === source);
+  const [file] = [...sourcesOf].find(([, sources]) => sources.includes(`./${source}`));
+  const start = file.slice('./'.length);
   const chunks = new Set();
   const visit = (path) => {
     for (const { path: next, kind, external } of outputs[path].imports) {
