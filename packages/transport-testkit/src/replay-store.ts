@@ -1,0 +1,65 @@
+/** `@mortise/transport-testkit/replay-store`: the promises P1 and P2 of `ReplayStore`. */
+
+import type { ReplayStore } from '@mortise/protocol/contracts';
+import { checkEqual } from './check.ts';
+import type { KitCase, KitSubject } from './kit-case.ts';
+
+/** An empty store. */
+export interface ReplayStoreSubject extends KitSubject {
+  readonly store: ReplayStore;
+  /** With the trait `shared`: another store over the same data, as another machine or process would open it. */
+  readonly other?: ReplayStore;
+  /** The time by the store's clock, in milliseconds since the epoch. @default Date.now */
+  now?(): number;
+}
+
+/** One promise of `ReplayStore` put to the test. */
+export type ReplayStoreCase = KitCase<ReplayStoreSubject>;
+
+const HOUR_MS = 3_600_000;
+
+function later(subject: ReplayStoreSubject): number {
+  return (subject.now?.() ?? Date.now()) + HOUR_MS;
+}
+
+export const replayStoreCases: readonly ReplayStoreCase[] = [
+  {
+    id: 'P1.1',
+    title: 'lets an id be claimed once',
+    async run(subject) {
+      const { store } = subject;
+      for (const id of ['one', '__proto__', 'constructor', '']) {
+        checkEqual(await store.claim(id, later(subject)), true, `Whether "${id}" can be claimed`);
+        checkEqual(await store.claim(id, later(subject)), false, `Whether "${id}" can be claimed again`);
+      }
+    },
+  },
+  {
+    id: 'P1.2',
+    title: 'gives an id to exactly one of many who claim it at once',
+    async run(subject) {
+      const stores = [subject.store, subject.other ?? subject.store];
+      const claims = Array.from({ length: 20 }, (_, n) => (stores[n % 2] ?? subject.store).claim('one', later(subject)));
+      checkEqual((await Promise.all(claims)).filter(Boolean).length, 1, 'The number of claims that succeed');
+    },
+  },
+  {
+    id: 'P1.3',
+    title: 'keeps a claim that another machine has made',
+    needs: ['shared'],
+    async run(subject) {
+      checkEqual(await subject.store.claim('one', later(subject)), true, 'Whether an id can be claimed');
+      checkEqual(await subject.other?.claim('one', later(subject)), false, 'Whether another machine can claim it too');
+    },
+  },
+  {
+    id: 'P2.1',
+    title: 'lets what is past its expiry be claimed again, once',
+    async run(subject) {
+      const { store } = subject;
+      checkEqual(await store.claim('one', later(subject) - 2 * HOUR_MS), true, 'Whether an id can be claimed');
+      checkEqual(await store.claim('one', later(subject)), true, 'Whether it can be claimed after its expiry');
+      checkEqual(await store.claim('one', later(subject)), false, 'Whether it can be claimed once more');
+    },
+  },
+];

@@ -1,0 +1,71 @@
+/** `@mortise/transport-testkit/state-store`: the promises P2 and P3 of `StateStore`. */
+
+import type { StateStore } from '@mortise/protocol/contracts';
+import { checkEqual } from './check.ts';
+import type { KitCase, KitSubject } from './kit-case.ts';
+
+/** An empty store. */
+export interface StateStoreSubject extends KitSubject {
+  readonly store: StateStore;
+  /** The time by the store's clock, in milliseconds since the epoch. @default Date.now */
+  now?(): number;
+}
+
+/** One promise of `StateStore` put to the test. */
+export type StateStoreCase = KitCase<StateStoreSubject>;
+
+const HOUR_MS = 3_600_000;
+
+function later(subject: StateStoreSubject): number {
+  return (subject.now?.() ?? Date.now()) + HOUR_MS;
+}
+
+export const stateStoreCases: readonly StateStoreCase[] = [
+  {
+    id: 'P2.1',
+    title: 'does not find what is past its expiry',
+    async run(subject) {
+      const { store } = subject;
+      await store.put('past', 'x', later(subject) - 2 * HOUR_MS);
+      checkEqual(await store.get('past'), undefined, 'What is found past its expiry');
+      await store.put('past', 'y', later(subject));
+      checkEqual(await store.get('past'), 'y', 'What is found after it was put anew');
+    },
+  },
+  {
+    id: 'P3.1',
+    title: 'finds what was put, of any name, text and length, and nothing else',
+    async run(subject) {
+      const { store } = subject;
+      const values = { __proto__2: '', '': 'empty name', 'ä/?': 'ä\n\u2028\u0000"', long: 'x'.repeat(1_048_576) };
+      for (const [id, value] of Object.entries(values)) await store.put(id, value, later(subject));
+      await store.put('__proto__', 'proto', later(subject));
+      for (const [id, value] of Object.entries(values))
+        checkEqual((await store.get(id)) === value, true, `Whether "${id}" is found as put`);
+      checkEqual(await store.get('__proto__'), 'proto', 'What is found under "__proto__"');
+      checkEqual(await store.get('constructor'), undefined, 'What is found under "constructor"');
+    },
+  },
+  {
+    id: 'P3.2',
+    title: 'gives what was put last',
+    async run(subject) {
+      const { store } = subject;
+      await store.put('one', 'first', later(subject));
+      await store.put('one', 'second', later(subject));
+      checkEqual(await store.get('one'), 'second', 'What is found');
+    },
+  },
+  {
+    id: 'P3.3',
+    title: 'forgets what is deleted, also what was not there',
+    async run(subject) {
+      const { store } = subject;
+      await store.put('one', 'x', later(subject));
+      await store.put('two', 'y', later(subject));
+      await store.delete('one');
+      await store.delete('one');
+      checkEqual([await store.get('one'), await store.get('two')], [undefined, 'y'], 'What is found after delete');
+    },
+  },
+];

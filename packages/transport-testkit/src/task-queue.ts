@@ -1,0 +1,156 @@
+/** `@mortise/transport-testkit/task-queue`: the promises Q1 and Q2 of `TaskQueue`. */
+
+import type { TaskQueue } from '@mortise/protocol/contracts';
+import { check, checkEqual, settlesWithin, turns, within } from './check.ts';
+import type { KitCase, KitSubject } from './kit-case.ts';
+
+/** An empty queue. Its delay before a job is given out again must be well below the kit's patience (see `setPatience`). */
+export interface TaskQueueSubject extends KitSubject {
+  readonly queue: TaskQueue;
+  /** With the trait `shared`: another queue over the same jobs, as another machine or process would open it. */
+  readonly other?: TaskQueue;
+  /** With the trait `durable`: ends `queue` as a crash would, jobs in hand included, and gives what another process would open. */
+  crash?(): Promise<TaskQueue>;
+}
+
+/** One promise of `TaskQueue` put to the test. */
+export type TaskQueueCase = KitCase<TaskQueueSubject>;
+
+/** A worker that writes down what it is given. */
+class Worker {
+  readonly seen: string[] = [];
+  #wake = (): void => undefined;
+
+  readonly take = async (taskId: string): Promise<void> => {
+    this.seen.push(taskId);
+    this.#wake();
+  };
+
+  /** Waits until something holds of what was seen. */
+  async until(holds: (seen: readonly string[]) => boolean, otherwise: string): Promise<void> {
+    while (!holds(this.seen)) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await within(woken, () => `${otherwise}: ${JSON.stringify(this.seen)}`);
+    }
+  }
+}
+
+/** A promise and what resolves it. */
+function deferred(): { readonly promise: Promise<void>; resolve(): void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+const hasAll =
+  (...ids: readonly string[]) =>
+  (seen: readonly string[]): boolean =>
+    ids.every((id) => seen.includes(id));
+
+export const taskQueueCases: readonly TaskQueueCase[] = [
+  {
+    id: 'Q1.1',
+    title: 'gives jobs to a worker, those from before it came and those from after',
+    async run({ queue }) {
+      const worker = new Worker();
+      await queue.enqueue('before');
+      const stop = queue.work(worker.take);
+      await worker.until(hasAll('before'), 'A job from before the worker should be given to it');
+      await Promise.all(['a', '__proto__', 'ä b'].map((id) => queue.enqueue(id)));
+      await worker.until(hasAll('a', '__proto__', 'ä b'), 'Jobs should be given to the worker');
+      await within(stop(), 'stop should resolve');
+    },
+  },
+  {
+    id: 'Q1.2',
+    title: 'gives a job out no sooner than its delay',
+    async run({ queue }) {
+      const worker = new Worker();
+      const startedAtMs = Date.now();
+      await queue.enqueue('late', { delayMs: 80 });
+      const stop = queue.work(worker.take);
+      await queue.enqueue('now');
+      await worker.until(hasAll('now'), 'A job without a delay should not wait for others');
+      await worker.until(hasAll('late'), 'A delayed job should be given out');
+      check(Date.now() - startedAtMs >= 75, 'A delayed job should not be given out before its delay');
+      await stop();
+    },
+  },
+  {
+    id: 'Q1.3',
+    title: 'gives each of many jobs to some worker',
+    async run(subject) {
+      const worker = new Worker();
+      const stops = [subject.queue, subject.other ?? subject.queue].map((queue) => queue.work(worker.take));
+      const ids = Array.from({ length: 100 }, (_, n) => `t${n}`);
+      await Promise.all(ids.map((id) => subject.queue.enqueue(id)));
+      await worker.until(hasAll(...ids), 'Every job should be given to some worker');
+      await Promise.all(stops.map((stop) => within(stop(), 'stop should resolve')));
+    },
+  },
+  {
+    id: 'Q1.4',
+    title: 'gives jobs out again that were accepted or in hand when a process died',
+    needs: ['durable'],
+    async run(subject) {
+      const { queue } = subject;
+      check(subject.crash !== undefined, 'A subject with the trait durable should be able to crash');
+      const inHand = deferred();
+      queue.work((id) => (id === 'in hand' ? (inHand.resolve(), new Promise(() => undefined)) : Promise.resolve()));
+      await queue.enqueue('in hand');
+      await within(inHand.promise, 'A job should be given out');
+      await queue.enqueue('accepted', { delayMs: 50 });
+      const next = await subject.crash();
+      const worker = new Worker();
+      const stop = next.work(worker.take);
+      await worker.until(hasAll('in hand', 'accepted'), 'What a dead process left should be given out');
+      await stop();
+    },
+  },
+  {
+    id: 'Q2.1',
+    title: 'gives a job out again whose handler rejects, and others meanwhile',
+    async run({ queue }) {
+      const worker = new Worker();
+      let failures = 2;
+      const stop = queue.work(async (id) => {
+        await worker.take(id);
+        if (id === 'bad' && failures-- > 0) throw new Error('not now');
+      });
+      await queue.enqueue('bad');
+      await queue.enqueue('good');
+      await worker.until((seen) => hasAll('good')(seen) && seen.filter((id) => id === 'bad').length >= 3, 'A job should come again');
+      await stop();
+    },
+  },
+  {
+    id: 'Q2.2',
+    title: 'waits, when it is stopped, for those in hand, and gives nothing out afterwards',
+    async run({ queue }) {
+      const [started, finish] = [deferred(), deferred()];
+      const seen: string[] = [];
+      const stop = queue.work(async (id) => {
+        seen.push(id);
+        started.resolve();
+        await finish.promise;
+      });
+      await queue.enqueue('one');
+      await within(started.promise, 'A job should be given out');
+      const stopped = stop();
+      checkEqual(await settlesWithin(stopped, 5), false, 'Whether stop resolves while a job is in hand');
+      await queue.enqueue('two');
+      finish.resolve();
+      await within(stopped, 'stop should resolve when nothing is in hand');
+      await turns(10);
+      checkEqual(seen, ['one'], 'The jobs that were given out');
+      const worker = new Worker();
+      const stopNext = queue.work(worker.take);
+      await worker.until(hasAll('two'), 'A job that was accepted while nobody worked should be kept');
+      await stopNext();
+    },
+  },
+];
