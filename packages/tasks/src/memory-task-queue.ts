@@ -6,7 +6,7 @@ import type { TaskQueue } from '@mortise/protocol/contracts';
 
 /** How `MemoryTaskQueue` works. */
 export interface MemoryTaskQueueOptions {
-  /** How many jobs are in hand at once; the others wait in their order. @default 1_000 */
+  /** How many jobs are in hand at once; the others wait in their order. A task that waits for an answer is in hand. @default Infinity */
   readonly maxConcurrent?: number;
   /** How long a job whose handler rejected waits before it is given out again, in milliseconds. @default 1_000 */
   readonly retryDelayMs?: number;
@@ -36,7 +36,7 @@ export class MemoryTaskQueue implements TaskQueue {
 
   constructor(options: MemoryTaskQueueOptions = {}) {
     this.#clock = options.clock ?? systemClock;
-    this.#maxConcurrent = options.maxConcurrent ?? 1000;
+    this.#maxConcurrent = options.maxConcurrent ?? Infinity;
     this.#retryDelayMs = options.retryDelayMs ?? 1000;
   }
 

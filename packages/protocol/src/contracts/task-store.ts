@@ -50,8 +50,6 @@ export interface TaskRecord {
   /** The request's progress token, where progress goes on for the task's life. */
   readonly progressToken?: string | number;
   readonly resumable: boolean;
-  /** When a run first began; undefined for a task that still waits for one. */
-  readonly startedAtMs?: number;
   readonly asks: readonly TaskAsk[];
   readonly result?: JsonObject;
   readonly error?: JsonRpcErrorObject;
@@ -61,6 +59,7 @@ export interface TaskRecord {
   readonly ttlMs: number | null;
   readonly expiresAtMs: number | null;
   readonly pollIntervalMs?: number;
+  /** Who runs it, or ran it last; undefined for a task whose run has not begun. */
   readonly lease?: { readonly owner: string; readonly untilMs: number };
   /** Counts the writes, from 1. */
   readonly version: number;

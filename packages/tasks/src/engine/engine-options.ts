@@ -1,0 +1,75 @@
+/** What an engine is made of, and its bounds. */
+
+import type { Clock, JsonObject, JsonRpcErrorObject, JsonRpcNotification, Logger, Meter } from '@mortise/jsonrpc-core';
+import type { HandlerRun, Principal, TaskQueue, TaskRecord, TaskStore, ToolCallRecord } from '@mortise/protocol/contracts';
+
+/** How a task ends by itself. */
+export interface TaskOutcome {
+  readonly status: 'completed' | 'failed';
+  readonly result?: JsonObject;
+  readonly error?: JsonRpcErrorObject;
+  readonly statusMessage?: string;
+}
+
+/** The bounds of tasks. */
+export interface TaskLimits {
+  /** How long a task is kept at most, from its creation, in milliseconds. A longer wish is cut to it. @default 86_400_000 (one day) */
+  readonly maxTtlMs?: number;
+  /** How long a task is kept where its caller names no time, in milliseconds. @default `maxTtlMs` */
+  readonly defaultTtlMs?: number;
+  /** How many unfinished tasks one principal may have. @default 100 */
+  readonly maxTasksPerPrincipal?: number;
+  /** How often clients are told to ask, in milliseconds. @default 1_000 */
+  readonly pollIntervalMs?: number;
+  /** How many polls of one task may come at once. @default 30 */
+  readonly pollBurst?: number;
+  /** How many polls of one task come back in a second. @default 10 */
+  readonly pollsPerSecond?: number;
+}
+
+/** What an engine needs. */
+export interface TaskEngineOptions {
+  readonly store: TaskStore;
+  /** Spreads runs over workers. @default a `MemoryTaskQueue` */
+  readonly queue?: TaskQueue;
+  /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. */
+  readonly run?: (record: TaskRecord, run: HandlerRun) => Promise<TaskOutcome>;
+  /** Told every change that others may see, after the store has it. Must not throw. */
+  readonly onChanged?: (record: TaskRecord) => void;
+  /** Told what a run reports: progress and log messages. Must not throw. */
+  readonly onReport?: (record: TaskRecord, notification: JsonRpcNotification) => void;
+  /** Whether an answer fits its question. @returns What is wrong. @default every answer fits */
+  readonly checkAnswer?: (method: string, answer: JsonObject) => string | undefined;
+  readonly limits?: TaskLimits;
+  /** How long a run counts as alive without a sign of life, in milliseconds. @default 30_000 */
+  readonly leaseMs?: number;
+  /** How often a task that somebody waits for is looked up, in case another process changed it, in milliseconds. @default 1_000 */
+  readonly watchIntervalMs?: number;
+  /** How often expired tasks are deleted, in milliseconds. @default 60_000 */
+  readonly sweepIntervalMs?: number;
+  /** How long closing waits for runs that were told to stop, in milliseconds. @default 500 */
+  readonly closeMs?: number;
+  /** @default a logger that drops every line */
+  readonly logger?: Logger;
+  /** @default nothing is counted */
+  readonly meter?: Meter;
+  /** @default the platform's clock */
+  readonly clock?: Clock;
+}
+
+/** A task to create. */
+export interface NewTask {
+  readonly principal: Principal;
+  readonly generation: string;
+  /** @default 'engine' */
+  readonly driver?: 'engine' | 'hand';
+  readonly call?: ToolCallRecord | undefined;
+  readonly progressToken?: string | number | undefined;
+  /** @default false */
+  readonly resumable?: boolean;
+  /** The wish of the caller, in milliseconds; null for no end, which is cut to the maximum too. */
+  readonly ttlMs?: number | null | undefined;
+  readonly pollIntervalMs?: number | undefined;
+  readonly statusMessage?: string | undefined;
+  readonly data?: JsonObject | undefined;
+}

@@ -1,0 +1,156 @@
+/** Keeps the leases of the runs of one process alive, and finds tasks whose process is gone. */
+
+import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import { TaskLostError } from '../errors.ts';
+import type { TaskRun } from './task-run.ts';
+import { isEnded } from './transitions.ts';
+
+/** How many orphans are taken up at one look. */
+const ORPHANS_AT_ONCE = 100;
+/** How many leases are renewed at once. */
+const RENEWALS_AT_ONCE = 50;
+/** How often a lease is tried for against others who write to the task. */
+const MAX_TRIES = 20;
+
+export interface LeaseKeeperInit {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly sweepIntervalMs: number;
+  readonly onOrphan: (id: string) => Promise<void>;
+  readonly onFault: (message: string, error: unknown) => void;
+}
+
+export class LeaseKeeper {
+  readonly owner: string = crypto.randomUUID();
+  readonly #init: LeaseKeeperInit;
+  readonly #runs = new Map<string, TaskRun>();
+  readonly #untilMs = new Map<string, number>();
+  #timers: ClockTimer[] = [];
+  #isClosed = false;
+
+  constructor(init: LeaseKeeperInit) {
+    this.#init = init;
+  }
+
+  start(): void {
+    const { leaseMs, sweepIntervalMs } = this.#init;
+    this.#repeat(leaseMs / 3, () => this.#renewAll());
+    this.#repeat(leaseMs / 2, () => this.#findOrphans());
+    this.#repeat(sweepIntervalMs, () => this.#sweep());
+    void this.#guard('Tasks that were left behind could not be found', () => this.#findOrphans());
+  }
+
+  /** A lease to create a task with. */
+  claim(): NonNullable<TaskRecord['lease']> {
+    return { owner: this.owner, untilMs: this.#init.clock.now() + this.#init.leaseMs };
+  }
+
+  add(run: TaskRun): void {
+    this.#runs.set(run.id, run);
+    this.#untilMs.set(run.id, run.record.lease?.untilMs ?? 0);
+  }
+
+  delete(run: TaskRun): void {
+    if (this.#runs.get(run.id) !== run) return;
+    this.#runs.delete(run.id);
+    this.#untilMs.delete(run.id);
+  }
+
+  has(id: string): boolean {
+    return this.#runs.has(id);
+  }
+
+  find(id: string): TaskRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  /**
+   * Takes the lease of an unfinished task that the engine drives.
+   *
+   * @returns undefined where there is nothing to run, or another runs it; else whether a run had begun before.
+   */
+  async take(id: string): Promise<{ readonly record: TaskRecord; readonly wasStarted: boolean } | undefined> {
+    const { store, clock, leaseMs } = this.#init;
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const before = await store.get(id);
+      if (!before || isEnded(before.status) || before.driver !== 'engine') return undefined;
+      const { lease } = before;
+      const now = clock.now();
+      if (lease && lease.owner !== this.owner && lease.untilMs > now) return undefined;
+      // On what was read and nothing else: whether a run had begun must be known for certain.
+      const record = await store.update(id, before.version, { lease: { owner: this.owner, untilMs: now + leaseMs } });
+      if (record) return { record, wasStarted: lease !== undefined };
+    }
+    return undefined;
+  }
+
+  /** @returns The runs that were going on. */
+  close(): readonly TaskRun[] {
+    this.#isClosed = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers = [];
+    return [...this.#runs.values()];
+  }
+
+  async #renewAll(): Promise<void> {
+    const runs = [...this.#runs.values()];
+    for (let at = 0; at < runs.length; at += RENEWALS_AT_ONCE)
+      await Promise.all(runs.slice(at, at + RENEWALS_AT_ONCE).map((run) => this.#renew(run)));
+  }
+
+  async #renew(run: TaskRun): Promise<void> {
+    const { store, clock, leaseMs, onFault } = this.#init;
+    const now = clock.now();
+    try {
+      const record = await store.lease(run.id, this.owner, now + leaseMs, now);
+      if (!this.#runs.has(run.id)) return;
+      if (record) {
+        this.#untilMs.set(run.id, now + leaseMs);
+        run.onRecord(record);
+      } else this.#lose(run, 'The task has expired, or another process has taken it over');
+    } catch (error) {
+      onFault('A lease could not be renewed', error);
+      // Another may take the task up from now on: what this run did after that must not be kept.
+      if ((this.#untilMs.get(run.id) ?? 0) <= now) this.#lose(run, 'The lease could not be renewed in time');
+    }
+  }
+
+  #lose(run: TaskRun, reason: string): void {
+    this.delete(run);
+    run.end();
+    run.abort(new TaskLostError(reason));
+  }
+
+  async #findOrphans(): Promise<void> {
+    const { store, clock, onOrphan } = this.#init;
+    const ids = await store.listOrphans(clock.now(), ORPHANS_AT_ONCE);
+    for (const id of ids) if (!this.#runs.has(id)) await onOrphan(id);
+  }
+
+  async #sweep(): Promise<void> {
+    await this.#init.store.deleteExpired(this.#init.clock.now());
+  }
+
+  #repeat(intervalMs: number, fn: () => Promise<void>): void {
+    const again = (): void => {
+      const timer = this.#init.clock.schedule(() => {
+        this.#timers.splice(this.#timers.indexOf(timer), 1);
+        void this.#guard('Tasks could not be looked after', fn).then(() => {
+          if (!this.#isClosed) again();
+        });
+      }, intervalMs);
+      this.#timers.push(timer);
+    };
+    again();
+  }
+
+  async #guard(message: string, fn: () => Promise<void>): Promise<void> {
+    try {
+      await fn();
+    } catch (error) {
+      this.#init.onFault(message, error);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/** What one run asks: questions go into the record together, and its answers come back from there. */
+
+import { type Clock, type ClockTimer, type JsonObject, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
+import type { Ask, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
+import { TaskAskChangedError } from '../errors.ts';
+import { canonicalJson, digestText, keyOfDigest } from './ask-digest.ts';
+import type { Written } from './task-writer.ts';
+import type { MakeChanges } from './task-writer.ts';
+import { isEnded, isOutstanding, statusOf } from './transitions.ts';
+
+/** How many questions one task asks at most: a handler that goes on with a model in a loop must come to an end. */
+const MAX_ASKS = 1_000;
+
+/** What questions need of their run. */
+export interface AskingRun {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Changes the run's task, as long as the run has it. */
+  change(make: MakeChanges): Promise<Written | undefined>;
+}
+
+interface Question {
+  readonly ask: Ask;
+  /** Of the method and the params. */
+  readonly text: string;
+  /** How often the same was asked before in this run. */
+  readonly repetition: number;
+  readonly resolve: (answer: JsonObject) => void;
+  readonly reject: (reason: unknown) => void;
+  key?: string;
+  timer?: ClockTimer | undefined;
+}
+
+export class RunQuestions {
+  readonly #run: AskingRun;
+  readonly #uses = new Map<string, number>();
+  readonly #waiting = new Map<string, Question>();
+  #gathered: Question[] = [];
+  #timer: ClockTimer | undefined;
+  #count = 0;
+
+  constructor(run: AskingRun) {
+    this.#run = run;
+    run.signal.addEventListener('abort', () => this.#rejectAll(run.signal.reason), { once: true });
+  }
+
+  /** Asks. Questions asked in one turn go out together. */
+  ask(ask: Ask): Promise<JsonObject> {
+    const { signal } = this.#run;
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (ask.signal?.aborted) return Promise.reject(ask.signal.reason as Error);
+    if (++this.#count > MAX_ASKS) return Promise.reject(new Error(`A task asks ${MAX_ASKS} times at most`));
+    const text = canonicalJson({ method: ask.method, params: ask.params ?? {} });
+    const name = ask.key ?? text;
+    const repetition = (this.#uses.get(name) ?? 0) + 1;
+    this.#uses.set(name, repetition);
+    return new Promise((resolve, reject) => {
+      this.#gathered.push({ ask, text, repetition, resolve, reject });
+      this.#timer ??= this.#run.clock.schedule(() => void this.#flush(), 0, { keepAlive: true });
+    });
+  }
+
+  /** Takes up the answers that have come. */
+  onRecord({ asks }: TaskRecord): void {
+    if (this.#waiting.size === 0) return;
+    for (const asked of asks) {
+      const question = this.#waiting.get(asked.key);
+      if (!question || isOutstanding(asked)) continue;
+      this.#take(asked.key);
+      settle(question, asked);
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const questions = this.#gathered;
+    this.#gathered = [];
+    this.#timer = undefined;
+    try {
+      const asks: TaskAsk[] = await Promise.all(questions.map(toTaskAsk));
+      asks.forEach(({ key }, index) => Object.assign(questions[index] ?? {}, { key }));
+      const written = await this.#run.change((record) => withAsks(record, asks));
+      if (!written || isEnded(written.record.status)) return;
+      for (const [index, question] of questions.entries()) this.#begin(question, asks[index], written.record);
+    } catch (error) {
+      for (const { reject } of questions) reject(error);
+    }
+  }
+
+  #begin(question: Question, asked: TaskAsk | undefined, { asks }: TaskRecord): void {
+    const kept = asks.find(({ key }) => key === asked?.key);
+    if (!kept || !asked) return question.reject(new Error('The question was not kept'));
+    if (kept.digest !== asked.digest) {
+      return question.reject(
+        new TaskAskChangedError(
+          `The task asked something else under the key "${kept.key}" when it ran again: let what it asks depend on arguments, answers and ctx.once alone`,
+        ),
+      );
+    }
+    if (!isOutstanding(kept) && kept.isWithdrawn !== true) return settle(question, kept);
+    if (this.#run.signal.aborted) return question.reject(this.#run.signal.reason);
+    this.#waiting.set(kept.key, question);
+    const { signal, timeoutMs } = question.ask;
+    signal?.addEventListener('abort', () => this.#giveUp(kept.key, signal.reason), { once: true });
+    if (signal?.aborted) return this.#giveUp(kept.key, signal.reason);
+    if (timeoutMs !== undefined && timeoutMs !== Infinity) {
+      const error = new TimeoutError(`"${question.ask.method}" was not answered within ${timeoutMs} ms`, timeoutMs);
+      question.timer = this.#run.clock.schedule(() => this.#giveUp(kept.key, error), timeoutMs);
+    }
+  }
+
+  #giveUp(key: string, reason: unknown): void {
+    const question = this.#take(key);
+    if (!question) return;
+    question.reject(reason);
+    void this.#run.change((record) => withoutAsk(record, key)).catch(() => undefined);
+  }
+
+  #take(key: string): Question | undefined {
+    const question = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    question?.timer?.cancel();
+    return question;
+  }
+
+  #rejectAll(reason: unknown): void {
+    for (const { reject } of this.#gathered) reject(reason);
+    this.#gathered = [];
+    for (const key of [...this.#waiting.keys()]) this.#take(key)?.reject(reason);
+  }
+}
+
+async function toTaskAsk({ ask, text, repetition }: Question): Promise<TaskAsk> {
+  const digest = await digestText(text);
+  const name = ask.key ?? keyOfDigest(ask.method, digest);
+  const key = repetition === 1 ? name : `${name}#${repetition}`;
+  return { key, digest, method: ask.method, params: ask.params ?? {} };
+}
+
+/** A question that an earlier run withdrew is asked again under a key of its own. */
+function withAsks(
+  { status, asks }: TaskRecord,
+  asked: readonly TaskAsk[],
+): { asks: readonly TaskAsk[]; status: TaskRecord['status'] } | undefined {
+  if (isEnded(status)) return undefined;
+  const known = new Set(asks.map(({ key }) => key));
+  const added = asked.filter(({ key }) => !known.has(key));
+  if (added.length === 0) return undefined;
+  const all = [...asks, ...added];
+  return { asks: all, status: statusOf(all) };
+}
+
+function withoutAsk({ status, asks }: TaskRecord, key: string): { asks: readonly TaskAsk[]; status: TaskRecord['status'] } | undefined {
+  if (isEnded(status) || !asks.some((ask) => ask.key === key && isOutstanding(ask))) return undefined;
+  const all = asks.map((ask) => (ask.key === key ? { ...ask, isWithdrawn: true } : ask));
+  return { asks: all, status: statusOf(all) };
+}
+
+function settle({ ask, resolve, reject }: Question, { answer, error }: TaskAsk): void {
+  if (answer) resolve(structuredClone(answer));
+  else if (error) reject(new RemoteError(error, ask.method));
+  else reject(new Error(`"${ask.method}" was withdrawn`));
+}

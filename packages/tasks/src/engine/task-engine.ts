@@ -1,0 +1,396 @@
+/**
+ * The engine: creates tasks, runs them under a lease, takes up those whose process died, and answers what callers ask. It knows
+ * neither wire and no tool.
+ */
+
+import type { Clock, JsonObject, JsonRpcErrorObject, Logger, Meter } from '@mortise/jsonrpc-core';
+import { isMortiseError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, toWireError } from '@mortise/jsonrpc-core/messages';
+import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import type { Principal, TaskAsk, TaskPage, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import { TaskAnswerError, TaskLimitError, TaskLostError, TaskNotFoundError } from '../errors.ts';
+import { MemoryTaskQueue } from '../memory-task-queue.ts';
+import type { NewTask, TaskEngineOptions, TaskLimits, TaskOutcome } from './engine-options.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { PollLimiter } from './poll-limiter.ts';
+import { createTaskId, MAX_ID_LENGTH, shortId } from './task-id.ts';
+import { type RunHost, TaskRun } from './task-run.ts';
+import { TaskWatch } from './task-watch.ts';
+import { type MakeChanges, TaskWriter, type Written } from './task-writer.ts';
+import { isEnded, isOutstanding, OPEN, statusOf } from './transitions.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What one answer is: a result, or the error that the other side refused with. */
+export type GivenAnswer = { readonly answer: JsonObject } | { readonly error: JsonRpcErrorObject };
+
+/** Drives tasks over a store. */
+export class TaskEngine {
+  readonly #store: TaskStore;
+  readonly #queue: TaskQueue;
+  readonly #options: TaskEngineOptions;
+  readonly #limits: TaskLimits;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #meter: Meter | undefined;
+  readonly #writer: TaskWriter;
+  readonly #watch: TaskWatch;
+  readonly #polls: PollLimiter;
+  readonly #leases: LeaseKeeper;
+  readonly #runHost: RunHost;
+  #stopWork: (() => Promise<void>) | undefined;
+  #isClosed = false;
+
+  constructor(options: TaskEngineOptions) {
+    const { clock = systemClock, logger = silentLogger, limits = {} } = options;
+    this.#options = options;
+    this.#store = options.store;
+    this.#queue = options.queue ?? new MemoryTaskQueue({ clock });
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#meter = options.meter;
+    this.#limits = limits;
+    this.#polls = new PollLimiter(limits, clock, options.meter);
+    this.#watch = new TaskWatch(options.store, clock, options.watchIntervalMs ?? 1000, (error) =>
+      this.#fault('A task could not be read', error),
+    );
+    this.#writer = new TaskWriter(options.store, clock, (record) => this.#onWritten(record));
+    this.#leases = new LeaseKeeper({
+      store: options.store,
+      clock,
+      leaseMs: options.leaseMs ?? 30_000,
+      sweepIntervalMs: options.sweepIntervalMs ?? 60_000,
+      onOrphan: (id) => this.#queue.enqueue(id),
+      onFault: (message, error) => this.#fault(message, error),
+    });
+    this.#runHost = {
+      store: options.store,
+      writer: this.#writer,
+      clock,
+      owner: this.#leases.owner,
+      onReport: (record, notification) => options.onReport?.(record, notification),
+    };
+  }
+
+  /** Begins to run tasks, those included that another process left behind. */
+  start(): void {
+    if (this.#stopWork || this.#isClosed) return;
+    this.#stopWork = this.#queue.work((id) => this.#work(id));
+    this.#leases.start();
+  }
+
+  // ---- what callers ask
+
+  /**
+   * Creates a task; where the engine drives it, it runs as soon as a worker is free.
+   *
+   * @returns The record as the store has it: only now may the id be told.
+   * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the principal has as many unfinished tasks as it may.
+   */
+  async create(task: NewTask): Promise<TaskRecord> {
+    const record = await this.#create(task, undefined);
+    if (record.driver === 'engine') await this.#queue.enqueue(record.id);
+    return record;
+  }
+
+  /** Creates a task for work that runs already. @returns Its run, which holds the lease. @throws As `create`. */
+  async adopt(task: NewTask): Promise<TaskRun> {
+    const record = await this.#create(task, this.#leases.claim());
+    const run = new TaskRun(this.#runHost, record);
+    this.#leases.add(run);
+    return run;
+  }
+
+  /** Ends the run of work that was adopted. */
+  async finish(run: TaskRun, outcome: TaskOutcome): Promise<void> {
+    await this.#settle(run, outcome);
+  }
+
+  /** Takes back a task whose id was told to nobody. */
+  async discard(run: TaskRun): Promise<void> {
+    this.#leases.delete(run);
+    run.end();
+    const now = this.#clock.now();
+    await this.#writer.change(run.id, () => ({ expiresAtMs: now }));
+    await this.#store.deleteExpired(now);
+  }
+
+  /**
+   * @param options.isPoll Whether it counts against the limit on polls. @default false
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown, expired, or of another principal.
+   * @throws {TaskLimitError} `ERR_TASK_LIMIT`: asked for too often.
+   */
+  async get(
+    id: unknown,
+    principal: Principal,
+    options: { readonly isPoll?: boolean; readonly generation?: string } = {},
+  ): Promise<TaskRecord> {
+    const record = typeof id === 'string' && id.length <= MAX_ID_LENGTH ? await this.#store.get(id) : undefined;
+    const isTheirs = record?.principal === principal && (options.generation === undefined || record.generation === options.generation);
+    if (!record || !isTheirs) {
+      this.#meter?.count('mcp.tasks.failed_lookups', 1);
+      this.#audit('A task was asked for that does not exist for this caller', { principal });
+      throw new TaskNotFoundError('There is no such task: it never was, has expired, or belongs to someone else');
+    }
+    if (options.isPoll) this.#polls.take(record.id);
+    return record;
+  }
+
+  list(
+    principal: Principal,
+    options: { readonly cursor?: string; readonly limit: number; readonly generation?: string },
+  ): Promise<TaskPage> {
+    return this.#store.list(principal, options);
+  }
+
+  /**
+   * Gives answers to questions of a task. Those to what is not outstanding are passed over.
+   *
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`
+   * @throws {TaskAnswerError} `ERR_TASK_ANSWER`: an answer does not fit its question; none is taken.
+   */
+  async answer(id: unknown, principal: Principal, answers: ReadonlyMap<string, GivenAnswer>, generation?: string): Promise<TaskRecord> {
+    const known = await this.get(id, principal, generation === undefined ? {} : { generation });
+    const { checkAnswer } = this.#options;
+    for (const { key, method } of known.asks.filter(isOutstanding)) {
+      const given = answers.get(key);
+      const problem = given && 'answer' in given ? checkAnswer?.(method, given.answer) : undefined;
+      if (problem !== undefined) throw new TaskAnswerError(`The answer to "${key}" does not fit: ${problem}`);
+    }
+    const written = await this.#writer.change(known.id, (record) => withAnswers(record, answers), known);
+    return written?.record ?? known;
+  }
+
+  /**
+   * Cancels a task. Once this resolves it is cancelled and stays so, whatever its work does.
+   *
+   * @returns `isChanged` false for a task that had ended.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`
+   */
+  async cancel(id: unknown, principal: Principal, generation?: string): Promise<Written> {
+    const known = await this.get(id, principal, generation === undefined ? {} : { generation });
+    const written = await this.#writer.change(
+      known.id,
+      ({ status }) => (isEnded(status) ? undefined : { status: 'cancelled', statusMessage: 'The task was cancelled by request' }),
+      known,
+    );
+    if (written?.isChanged) this.#audit('A task was cancelled', written.record);
+    return written ?? { record: known, isChanged: false };
+  }
+
+  /** Changes a task from the program's side, whoever owns it. */
+  change(id: string, make: MakeChanges): Promise<Written | undefined> {
+    return this.#writer.change(id, make);
+  }
+
+  /** Looks a task up from the program's side, whoever owns it. */
+  peek(id: string): Promise<TaskRecord | undefined> {
+    return this.#store.get(id);
+  }
+
+  /** Calls `fn` after each change of a task, with undefined once it is gone. @returns A function that ends it. */
+  watch(id: string, seen: number, fn: (record: TaskRecord | undefined) => void): () => void {
+    return this.#watch.add(id, seen, fn);
+  }
+
+  /**
+   * Waits until a task has ended.
+   *
+   * @param options.onRecord Told the task as it is now, and after each change until then.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: also when it expires meanwhile.
+   * @throws The signal's reason.
+   */
+  async waitFor(
+    id: string,
+    principal: Principal,
+    options: { readonly signal?: AbortSignal; readonly onRecord?: (record: TaskRecord) => void; readonly generation?: string } = {},
+  ): Promise<TaskRecord> {
+    const { signal, onRecord, generation } = options;
+    const first = await this.get(id, principal, generation === undefined ? {} : { generation });
+    if (isEnded(first.status)) return first;
+    onRecord?.(first);
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        unwatch();
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const onAbort = (): void => {
+        stop();
+        reject(signal?.reason as Error);
+      };
+      const unwatch = this.#watch.add(id, first.version, (record) => {
+        if (record && !isEnded(record.status)) return onRecord?.(record);
+        stop();
+        if (record) resolve(record);
+        else reject(new TaskNotFoundError('The task has expired'));
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      if (signal?.aborted) onAbort();
+      // It may have changed before anybody watched.
+      else
+        void this.#store.get(id).then(
+          (record) => (record ? this.#watch.tell(record) : this.#watch.tellGone(id)),
+          () => undefined,
+        );
+    });
+  }
+
+  /** Stops the runs of this process: those that can be resumed are left for the next one, the others end as failed. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const runs = this.#leases.close();
+    await Promise.all(runs.map((run) => this.#leave(run).catch((error: unknown) => this.#fault('A task could not be left', error))));
+    this.#watch.close();
+    const stopped = this.#stopWork?.();
+    if (!this.#options.queue) void this.#queue.close();
+    // A handler that does not listen to its signal must not keep the process.
+    if (stopped) await Promise.race([stopped, this.#delay(this.#options.closeMs ?? 500)]);
+  }
+
+  // ---- runs
+
+  async #work(id: string): Promise<void> {
+    if (this.#isClosed || this.#leases.has(id)) return;
+    const taken = await this.#leases.take(id);
+    if (!taken) return;
+    const { record, wasStarted } = taken;
+    const run = new TaskRun(this.#runHost, record);
+    this.#leases.add(run);
+    if (wasStarted && !record.resumable) {
+      await this.#settle(run, interrupted('The server stopped while the task ran, and the task cannot be resumed'));
+      return;
+    }
+    if (wasStarted) this.#audit('A task is taken up again', record);
+    await this.#settle(run, await this.#execute(run));
+  }
+
+  async #execute(run: TaskRun): Promise<TaskOutcome> {
+    try {
+      const { run: execute } = this.#options;
+      if (!execute) throw new Error('This engine runs no tasks');
+      return await execute(run.record, run);
+    } catch (error) {
+      if (!isMortiseError(error) && !run.signal.aborted) this.#fault('A task failed', error);
+      return { status: 'failed', error: toWireError(error) };
+    }
+  }
+
+  async #settle(run: TaskRun, outcome: TaskOutcome): Promise<void> {
+    try {
+      if (run.isOver) return;
+      const { status, result, error, statusMessage } = outcome;
+      const written = await run.change((record) =>
+        isEnded(record.status)
+          ? undefined
+          : {
+              status,
+              asks: withdrawAll(record.asks),
+              ...(result && { result }),
+              ...(error && { error }),
+              ...(statusMessage !== undefined && { statusMessage }),
+            },
+      );
+      if (written?.isChanged) this.#audit(`A task has ${status}`, written.record);
+    } finally {
+      this.#leases.delete(run);
+      run.end();
+    }
+  }
+
+  async #leave(run: TaskRun): Promise<void> {
+    const reason = 'The server was closed while the task ran';
+    if (run.record.resumable) await run.change(({ status }) => (isEnded(status) ? undefined : { lease: { owner: '', untilMs: 0 } }));
+    else await this.#settle(run, interrupted(reason));
+    run.end();
+    run.abort(new TaskLostError(reason));
+  }
+
+  // ---- writes
+
+  async #create(task: NewTask, lease: TaskRecord['lease']): Promise<TaskRecord> {
+    const { principal, generation, driver = 'engine', resumable = false } = task;
+    await this.#checkCount(principal);
+    const now = this.#clock.now();
+    const ttlMs = this.#toTtl(task.ttlMs);
+    const record = await this.#store.create({
+      id: createTaskId(),
+      principal,
+      generation,
+      driver,
+      resumable,
+      status: 'working',
+      asks: [],
+      createdAtMs: now,
+      updatedAtMs: now,
+      ttlMs,
+      expiresAtMs: ttlMs === null ? null : now + ttlMs,
+      pollIntervalMs: task.pollIntervalMs ?? this.#limits.pollIntervalMs ?? 1000,
+      ...(task.call && { call: task.call }),
+      ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
+      ...(task.statusMessage !== undefined && { statusMessage: task.statusMessage }),
+      ...(task.data && { data: task.data }),
+      ...(lease && { lease }),
+    });
+    this.#meter?.count('mcp.tasks.created', 1);
+    this.#audit('A task was created', record);
+    return record;
+  }
+
+  /** Two that come at once may both pass: the limit keeps a caller from flooding, it does not count to the last. */
+  async #checkCount(principal: Principal): Promise<void> {
+    const max = this.#limits.maxTasksPerPrincipal ?? 100;
+    if ((await this.#store.count(principal, OPEN)) < max) return;
+    this.#meter?.count('mcp.tasks.refused', 1);
+    this.#audit('A task was refused: too many are unfinished', { principal });
+    throw new TaskLimitError(`You have ${max} unfinished tasks, which is the most: wait for some of them, or cancel them`);
+  }
+
+  #toTtl(wish: number | null | undefined): number | null {
+    const maxTtlMs = this.#limits.maxTtlMs ?? DAY_MS;
+    const ttlMs = wish === undefined ? (this.#limits.defaultTtlMs ?? maxTtlMs) : (wish ?? maxTtlMs);
+    const cut = Math.min(Math.max(1, Math.floor(ttlMs)), maxTtlMs);
+    return cut === Infinity ? null : cut;
+  }
+
+  #onWritten(record: TaskRecord): void {
+    this.#leases.find(record.id)?.onRecord(record);
+    this.#watch.tell(record);
+    this.#options.onChanged?.(record);
+  }
+
+  // ---- what operators see
+
+  #audit(message: string, about: Pick<TaskRecord, 'principal'> & Partial<TaskRecord>): void {
+    const { id, principal, status, call } = about;
+    this.#logger.log('info', message, {
+      principal,
+      ...(id !== undefined && { task: shortId(id) }),
+      ...(status && { status }),
+      ...(call && { tool: call.tool }),
+    });
+  }
+
+  #fault(message: string, error: unknown): void {
+    this.#logger.log('error', message, { error });
+  }
+
+  #delay(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.#clock.schedule(resolve, delayMs, { keepAlive: true }));
+  }
+}
+
+function interrupted(message: string): TaskOutcome {
+  return { status: 'failed', error: { code: INTERNAL_ERROR, message }, statusMessage: message };
+}
+
+function withAnswers({ status, asks }: TaskRecord, answers: ReadonlyMap<string, GivenAnswer>): ReturnType<MakeChanges> {
+  if (isEnded(status) || !asks.some((ask) => isOutstanding(ask) && answers.has(ask.key))) return undefined;
+  const all = asks.map((ask) => (isOutstanding(ask) ? { ...ask, ...answers.get(ask.key) } : ask));
+  return { asks: all, status: statusOf(all) };
+}
+
+/** What a task asked and nobody answered is of no use once it has ended. */
+function withdrawAll(asks: readonly TaskAsk[]): readonly TaskAsk[] {
+  return asks.some(isOutstanding) ? asks.map((ask) => (isOutstanding(ask) ? { ...ask, isWithdrawn: true } : ask)) : asks;
+}

@@ -1,0 +1,134 @@
+/** One run of a task: its questions, steps and reports, as long as it has the lease. */
+
+import type { Clock, JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import type { Ask, HandlerRun, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import { TaskCancelledError } from '../errors.ts';
+import { RunQuestions } from './run-questions.ts';
+import type { MakeChanges, TaskWriter, Written } from './task-writer.ts';
+import { isEnded } from './transitions.ts';
+
+/** What a run needs of its engine. */
+export interface RunHost {
+  readonly store: TaskStore;
+  readonly writer: TaskWriter;
+  readonly clock: Clock;
+  /** Who holds the lease. */
+  readonly owner: string;
+  onReport(record: TaskRecord, notification: JsonRpcNotification): void;
+}
+
+export class TaskRun implements HandlerRun {
+  readonly id: string;
+  readonly #host: RunHost;
+  readonly #controller = new AbortController();
+  readonly #steps = new Map<string, Promise<readonly JsonValue[]>>();
+  #record: TaskRecord;
+  #questions: RunQuestions | undefined;
+  #isOver = false;
+
+  constructor(host: RunHost, record: TaskRecord) {
+    this.id = record.id;
+    this.#host = host;
+    this.#record = record;
+  }
+
+  /** The task as this run saw it last. */
+  get record(): TaskRecord {
+    return this.#record;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get clock(): Clock {
+    return this.#host.clock;
+  }
+
+  /** Whether nothing of this run is kept any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  ask(ask: Ask): Promise<JsonObject> {
+    const answer = (this.#questions ??= new RunQuestions(this)).ask(ask);
+    // A handler that was told to stop may have let go of its question.
+    answer.catch(() => undefined);
+    return answer;
+  }
+
+  async once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T> {
+    let step = this.#steps.get(key);
+    if (!step) {
+      step = this.#step(key, fn);
+      this.#steps.set(key, step);
+      // A step that failed did not happen: it may be tried again.
+      step.catch(() => this.#steps.delete(key));
+    }
+    return structuredClone((await step)[0]) as T;
+  }
+
+  report(notification: JsonRpcNotification): Promise<void> {
+    if (!this.#isOver && !this.signal.aborted) this.#host.onReport(this.#record, notification);
+    return resolvedPromise;
+  }
+
+  /** Says how the task stands, for people. */
+  async setStatus(statusMessage: string | undefined): Promise<void> {
+    await this.change((record) => (isEnded(record.status) || record.statusMessage === statusMessage ? undefined : { statusMessage }));
+  }
+
+  /** Keeps the value of a step that ran before the task began. */
+  async keepStep(key: string, value: readonly JsonValue[]): Promise<void> {
+    this.#steps.set(key, Promise.resolve(await this.#put(key, value)));
+  }
+
+  /** Changes the task as long as this run has it. @returns undefined where it has it no more. */
+  async change(make: MakeChanges): Promise<Written | undefined> {
+    if (this.#isOver) return undefined;
+    const written = await this.#host.writer.change(
+      this.id,
+      (record) => (record.lease?.owner === this.#host.owner && !this.#isOver ? make(record) : undefined),
+      this.#record,
+    );
+    if (written) this.onRecord(written.record);
+    return written;
+  }
+
+  /** Takes up what others wrote. */
+  onRecord(record: TaskRecord): void {
+    if (record.version > this.#record.version) this.#record = record;
+    if (record.status === 'cancelled') this.abort(new TaskCancelledError(record.statusMessage ?? 'The task was cancelled'));
+    else this.#questions?.onRecord(record);
+  }
+
+  /** Tells the handler to stop. */
+  abort(reason: Error): void {
+    if (!this.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /** From now on nothing of this run is kept. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  async #step(key: string, fn: (idempotencyKey: string) => JsonValue | Promise<JsonValue>): Promise<readonly JsonValue[]> {
+    const kept = await this.#host.store.getStep(this.id, key);
+    if (kept) return kept.value as readonly JsonValue[];
+    this.signal.throwIfAborted();
+    return this.#put(key, toKept(key, await fn(`${this.id}:${key}`)));
+  }
+
+  async #put(key: string, value: readonly JsonValue[]): Promise<readonly JsonValue[]> {
+    return (await this.#host.store.putStep(this.id, key, value)) as readonly JsonValue[];
+  }
+}
+
+/** The value as JSON has it, so that a handler sees the same in each run; without an item for a step that gave nothing. */
+function toKept(key: string, value: unknown): readonly JsonValue[] {
+  if (value === undefined) return [];
+  const text: string | undefined = JSON.stringify(value);
+  if (text === undefined) throw new TypeError(`Step "${key}" ran, but gave a ${typeof value}: ctx.once needs a value that JSON has`);
+  return [JSON.parse(text) as JsonValue];
+}

@@ -1,0 +1,79 @@
+/** Who waits for which task. Changes of this process are told at once; for those of others tasks are looked up now and then. */
+
+import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+
+/** Told the task as it is; undefined once it is gone. */
+export type OnTask = (record: TaskRecord | undefined) => void;
+
+interface Watched {
+  readonly listeners: Set<OnTask>;
+  version: number;
+}
+
+export class TaskWatch {
+  readonly #store: TaskStore;
+  readonly #clock: Clock;
+  readonly #intervalMs: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #watched = new Map<string, Watched>();
+  #timer: ClockTimer | undefined;
+  #isClosed = false;
+
+  constructor(store: TaskStore, clock: Clock, intervalMs: number, onError: (error: unknown) => void) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#intervalMs = intervalMs;
+    this.#onError = onError;
+  }
+
+  /** Calls `fn` after each change of a task. @param seen The version that the caller knows. @returns A function that ends it. */
+  add(id: string, seen: number, fn: OnTask): () => void {
+    const watched = this.#watched.get(id) ?? { listeners: new Set(), version: seen };
+    this.#watched.set(id, watched);
+    watched.listeners.add(fn);
+    this.#arm();
+    return () => {
+      if (watched.listeners.delete(fn) && watched.listeners.size === 0 && this.#watched.get(id) === watched) this.#watched.delete(id);
+    };
+  }
+
+  /** Tells that a task was written here. */
+  tell(record: TaskRecord): void {
+    const watched = this.#watched.get(record.id);
+    if (!watched || record.version <= watched.version) return;
+    watched.version = record.version;
+    for (const listener of [...watched.listeners]) listener(record);
+  }
+
+  /** Tells that a task is gone. */
+  tellGone(id: string): void {
+    for (const listener of [...(this.#watched.get(id)?.listeners ?? [])]) listener(undefined);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    for (const id of [...this.#watched.keys()]) this.tellGone(id);
+    this.#watched.clear();
+  }
+
+  #arm(): void {
+    if (this.#timer || this.#isClosed || this.#watched.size === 0) return;
+    this.#timer = this.#clock.schedule(() => void this.#look(), this.#intervalMs);
+  }
+
+  async #look(): Promise<void> {
+    for (const id of [...this.#watched.keys()]) {
+      try {
+        const record = await this.#store.get(id);
+        if (record) this.tell(record);
+        else this.tellGone(id);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+    this.#timer = undefined;
+    this.#arm();
+  }
+}
