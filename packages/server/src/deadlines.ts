@@ -31,11 +31,15 @@ export class Deadlines {
     if (this.#timeoutMs === Infinity || run.pauses > 0) return;
     run.startedAtMs = this.#clock.monotonicMs();
     this.#running.add(run);
-    this.#timer ??= this.#clock.schedule(() => this.#expire(), this.#timeoutMs);
+    this.#timer ??= this.#arm(this.#timeoutMs);
   }
 
   delete(run: BoundedRun): void {
-    if (this.#running.delete(run)) return;
+    if (this.#running.delete(run)) {
+      // The timer keeps the process alive for who waits, and must not for nobody.
+      if (this.#running.size === 0) this.#disarm();
+      return;
+    }
     this.#resumed.get(run)?.cancel();
     this.#resumed.delete(run);
   }
@@ -54,19 +58,31 @@ export class Deadlines {
     const restMs = Math.max(0, this.#timeoutMs - run.usedMs);
     this.#resumed.set(
       run,
-      this.#clock.schedule(() => {
-        this.#resumed.delete(run);
-        run.onExpired(this.#timeoutMs);
-      }, restMs),
+      this.#clock.schedule(
+        () => {
+          this.#resumed.delete(run);
+          run.onExpired(this.#timeoutMs);
+        },
+        restMs,
+        { keepAlive: true },
+      ),
     );
   }
 
   stop(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#disarm();
     for (const timer of this.#resumed.values()) timer.cancel();
     this.#resumed.clear();
     this.#running.clear();
+  }
+
+  #arm(delayMs: number): ClockTimer {
+    return this.#clock.schedule(() => this.#expire(), delayMs, { keepAlive: true });
+  }
+
+  #disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
   }
 
   #isCounting(run: BoundedRun): boolean {
@@ -79,7 +95,7 @@ export class Deadlines {
     for (const run of this.#running) {
       const restMs = run.startedAtMs + this.#timeoutMs - now;
       if (restMs > 0) {
-        this.#timer = this.#clock.schedule(() => this.#expire(), restMs);
+        this.#timer = this.#arm(restMs);
         return;
       }
       this.#running.delete(run);

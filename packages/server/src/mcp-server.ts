@@ -35,7 +35,7 @@ import { Resources } from './registry/resources.ts';
 import { type ToolFn, Tools } from './registry/tools.ts';
 import type { ResourceTemplate } from './resource-template.ts';
 import type { ObjectSchema } from './schema/infer.ts';
-import { type CloseOptions, connectTo, partsOf, Server } from './server.ts';
+import { type CloseOptions, type ConnectOptions, connectTo, partsOf, Server } from './server.ts';
 import type { ServerCore } from './server-core.ts';
 import type { ToolHandler, ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
 
@@ -156,8 +156,8 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
    *
    * @throws Whatever the transport's `start` rejects with.
    */
-  connect(transport: Transport | EndpointTransport): Promise<ServerConnection> {
-    return connectTo(this, this.#core, transport);
+  connect(transport: Transport | EndpointTransport, options: ConnectOptions = {}): Promise<ServerConnection> {
+    return connectTo(this, this.#core, transport, options);
   }
 
   /** Whether a connection is open. */

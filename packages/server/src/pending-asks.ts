@@ -78,6 +78,7 @@ export class PendingAsks {
     ask.timer = this.#clock.schedule(
       () => giveUp(new TimeoutError(`The client did not answer "${method}" within ${timeoutMs} ms`, timeoutMs)),
       timeoutMs,
+      { keepAlive: true },
     );
   }
 

@@ -64,6 +64,7 @@ export class ServerCore {
   readonly #middleware: AddedMiddleware[] = [];
   #resolved = new Map<Revision, Map<string, ResolvedMethod>>();
   readonly #warnings = new Set<string>();
+  #sink: Logger;
   #cursors: CursorCodec | undefined;
   #resultMeta: JsonObject | undefined;
 
@@ -73,7 +74,8 @@ export class ServerCore {
     this.info = info;
     this.options = options;
     this.clock = options.clock ?? systemClock;
-    this.logger = options.logger ? guardLogger(options.logger) : silentLogger;
+    this.#sink = options.logger ?? silentLogger;
+    this.logger = guardLogger(() => this.#sink);
     this.bus = options.messageBus ?? new MemoryMessageBus({ onError: (error) => this.logger.log('error', 'A listener failed', { error }) });
     this.topics = new Topics(this.bus);
     this.capabilities = new CapabilityBook(options.capabilities, options.extensions);
@@ -172,6 +174,11 @@ export class ServerCore {
     this.logger.log('warning', message);
   }
 
+  /** Where lines go as long as the program has not said: to the first logger that a host offers. */
+  offerLogger(logger: Logger): void {
+    if (this.options.logger === undefined && this.#sink === silentLogger) this.#sink = logger;
+  }
+
   // ---- events
 
   publish(event: BusMessage): Promise<void> {
@@ -222,11 +229,11 @@ export class ServerCore {
 }
 
 /** A logger must not throw; one that does, perhaps over a strange value, must not cost a request its answer. */
-function guardLogger(logger: Logger): Logger {
+function guardLogger(sink: () => Logger): Logger {
   return {
     log(level, message, data) {
       try {
-        logger.log(level, message, data);
+        sink().log(level, message, data);
       } catch {
         // There is nowhere left to say it.
       }

@@ -5,6 +5,7 @@ import {
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
+  type Logger,
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
@@ -66,6 +67,12 @@ export type NotificationHandler = (
 export interface CloseOptions {
   /** How long what is in flight may still take, in milliseconds. @default 0 */
   readonly drainMs?: number | undefined;
+}
+
+/** What the program that serves a transport offers the server. */
+export interface ConnectOptions {
+  /** Where the server writes if it was given no `logger` of its own. The first one offered stays. */
+  readonly logger?: Logger | undefined;
 }
 
 type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;
@@ -178,8 +185,8 @@ export class Server<App = unknown> implements McpEndpoint {
    *
    * @throws Whatever the transport's `start` rejects with.
    */
-  connect(transport: Transport | EndpointTransport): Promise<ServerConnection> {
-    return connectTo(this, this.#core, transport);
+  connect(transport: Transport | EndpointTransport, options: ConnectOptions = {}): Promise<ServerConnection> {
+    return connectTo(this, this.#core, transport, options);
   }
 
   /** Whether a connection is open. */
@@ -273,7 +280,9 @@ export function connectTo(
   endpoint: McpEndpoint & { connect(transport: Transport): Promise<ServerConnection> },
   core: ServerCore,
   transport: Transport | EndpointTransport,
+  { logger }: ConnectOptions,
 ): Promise<ServerConnection> {
+  if (logger) core.offerLogger(logger);
   return isEndpointTransport(transport) ? transport.attach(endpoint) : openChannel(core, transport);
 }
 

@@ -4,16 +4,35 @@ import type { ContentBlock, InputRequiredResult, MetaObject } from '@mortise/pro
 import type { AnySchema, InferInput, InferOutput, ObjectSchema } from './schema/infer.ts';
 
 /**
- * What a handler may give back: a whole result, or just text, one block of content, or several.
- *
- * `structuredContent` has the type that the tool's `outputSchema` takes; without `content` it is mirrored as JSON text.
+ * What a handler may give back: a whole result, or just text, one block of content, or several. A tool with an `outputSchema` gives
+ * `structuredContent` of the type that the schema takes, or says that it failed; without `content` it is mirrored as JSON text.
  */
-export type ToolReturn<Out = undefined> = string | ContentBlock | readonly ContentBlock[] | ToolResultLike<Out> | InputRequiredResult;
+export type ToolReturn<Out = undefined> =
+  | InputRequiredResult
+  | (Out extends undefined
+      ? string | ContentBlock | readonly ContentBlock[] | ToolResultLike
+      : StructuredResultLike<InferInput<Out>> | FailedResultLike);
+
+/** The result of a tool with an `outputSchema`. */
+export interface StructuredResultLike<Value> {
+  readonly structuredContent: Value;
+  readonly content?: readonly ContentBlock[] | undefined;
+  readonly isError?: false | undefined;
+  readonly _meta?: MetaObject | undefined;
+}
+
+/** The result of a tool that failed: `content` says how, and `outputSchema` does not apply. */
+export interface FailedResultLike {
+  readonly isError: true;
+  readonly content?: readonly ContentBlock[] | undefined;
+  readonly structuredContent?: unknown;
+  readonly _meta?: MetaObject | undefined;
+}
 
 /** A tool's result, with everything that can be filled in left optional. */
-export interface ToolResultLike<Out = undefined> {
+export interface ToolResultLike {
   readonly content?: readonly ContentBlock[] | undefined;
-  readonly structuredContent?: (Out extends undefined ? unknown : InferInput<Out>) | undefined;
+  readonly structuredContent?: unknown;
   /** The tool failed, and `content` says how; `outputSchema` does not apply. @default false */
   readonly isError?: boolean | undefined;
   readonly _meta?: MetaObject | undefined;

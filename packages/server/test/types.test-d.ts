@@ -189,3 +189,12 @@ withApp.use((call, next) => {
   expectTypeOf(call.app).toEqualTypeOf<App>();
   return next();
 });
+
+// A tool with an `outputSchema` gives what it says, or says that it failed: text alone would be refused when it runs.
+// @ts-expect-error Text is no structured content.
+server.registerTool('text', { outputSchema: { sum: z.number() } }, () => 'three');
+// @ts-expect-error Neither is content.
+server.registerTool('content', { outputSchema: { sum: z.number() } }, () => ({ content: [{ type: 'text', text: '3' }] }));
+server.registerTool('failed', { outputSchema: { sum: z.number() } }, (ctx) =>
+  ctx.signal.aborted ? { isError: true, content: [{ type: 'text', text: 'No' }] } : { structuredContent: { sum: 3 } },
+);

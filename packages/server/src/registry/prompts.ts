@@ -7,7 +7,6 @@ import { CallContext } from '../call-context.ts';
 import type { PromptChanges, PromptConfig, RegisteredPrompt } from '../config.ts';
 import type { VisibilityContext } from '../context.ts';
 import { type Completer, getFieldCompleter } from '../completable.ts';
-import { RegistrationError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { toPromptArguments } from '../schema/prompt-arguments.ts';
@@ -15,6 +14,7 @@ import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog, type CatalogItem } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
+import { checkRegistration } from './check-registration.ts';
 import { checkShown } from './check-shown.ts';
 import { normalizePromptResult } from './normalize-prompt.ts';
 
@@ -36,7 +36,7 @@ export class Prompts {
   }
 
   register(name: string, config: PromptConfig, handler: PromptFn): RegisteredPrompt {
-    if (name === '') throw new RegistrationError('A prompt needs a name');
+    checkRegistration('prompt', name, config, handler);
     const item = new PromptItem(name, config, handler, this.#core);
     this.#catalog.add(item);
     this.#core.registerCapability('prompts', { listChanged: true });

@@ -12,10 +12,12 @@ import type {
   ResourceTemplateChanges,
 } from '../config.ts';
 import type { RequestCall } from '../request-call.ts';
-import type { ResourceTemplate } from '../resource-template.ts';
+import { RegistrationError } from '../errors.ts';
+import { ResourceTemplate } from '../resource-template.ts';
 import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
+import { checkRegistration } from './check-registration.ts';
 import { checkShown, checkUri } from './check-shown.ts';
 import { normalizeReadResult } from './normalize-read.ts';
 import { type ReadFn, ResourceItem, TemplateItem } from './resource-items.ts';
@@ -51,6 +53,7 @@ export class Resources {
   }
 
   register(name: string, uri: string, config: ResourceConfig, read: ReadFn): RegisteredResource {
+    checkRegistration('resource', name, config, read);
     checkUri(`resource "${name}"`, uri);
     checkShown(`resource "${name}"`, config);
     const item = new ResourceItem(uri, name, config, read);
@@ -60,6 +63,9 @@ export class Resources {
   }
 
   registerTemplate(name: string, template: ResourceTemplate, config: ResourceConfig, read: ReadFn): RegisteredResourceTemplate {
+    checkRegistration('resource', name, config, read);
+    if (!(template instanceof ResourceTemplate))
+      throw new RegistrationError(`resource "${name}": the second parameter is a URI as a string, or a new ResourceTemplate(...)`);
     checkShown(`resource template "${name}"`, config);
     const item = new TemplateItem(name, template, config, read);
     this.#templates.add(item);

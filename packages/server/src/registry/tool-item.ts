@@ -29,6 +29,8 @@ const OWN_OPTIONS: ReadonlySet<string> = new Set([
 /** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
 const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
 
+const NOTHING: SchemaOutcome<undefined> = Object.freeze({ value: undefined });
+
 export class ToolItem implements CatalogItem {
   key: string;
   isEnabled = true;
@@ -99,11 +101,8 @@ export class ToolItem implements CatalogItem {
   }
 
   checkArguments(args: JsonObject): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
-    if (this.#input) return this.#input.validate(args);
-    const [extra] = Object.keys(args);
-    return extra === undefined
-      ? { value: undefined }
-      : { issues: [{ message: 'is not known: this tool takes no arguments', path: [extra] }] };
+    // Hosts send `{}`, and models invent arguments where there are none: what a tool does not take is left out, as unknown fields are.
+    return this.#input ? this.#input.validate(args) : NOTHING;
   }
 
   define(revision: Revision): JsonObject {

@@ -1,6 +1,6 @@
 /** The tools of a server: how they are listed, found and run. */
 
-import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { type CallToolResult, NEWEST } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
@@ -10,7 +10,6 @@ import type { CallFacts } from '../call-facts.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
 import type { HandlerContext } from '../context.ts';
 import { describeError } from '../describe-error.ts';
-import { RegistrationError } from '../errors.ts';
 import { isForProtocol } from '../is-for-protocol.ts';
 import { normalizeToolResult } from '../normalize-result.ts';
 import type { RequestCall } from '../request-call.ts';
@@ -19,6 +18,7 @@ import type { ServerCore } from '../server-core.ts';
 import { isThenable } from '../thenable.ts';
 import { Catalog } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
+import { checkRegisteredName, checkRegistration } from './check-registration.ts';
 import { requireScopes } from './require-scopes.ts';
 import { ToolItem } from './tool-item.ts';
 
@@ -42,6 +42,7 @@ export class Tools {
   }
 
   register(name: string, config: ToolConfig, handler: ToolFn): RegisteredTool {
+    checkRegistration('tool', name, config, handler);
     this.#checkName(name);
     const item = new ToolItem(name, config, handler, this.#core);
     this.#catalog.add(item);
@@ -123,8 +124,12 @@ export class Tools {
   /** @throws What is to be answered by a JSON-RPC error. */
   #toFailure(item: ToolItem, error: unknown, facts: CallFacts): CallToolResult {
     if (isForProtocol(error, facts)) throw error;
-    this.#core.logger.log('error', 'A tool failed', { tool: item.key, error });
-    return toErrorResult(this.#describe(error) ?? `tool "${item.key}" failed: internal error`);
+    // What a tool says by itself the model reads in full; of all else the operator alone sees what it was.
+    this.#core.logger.log(isMortiseError(error) && error.code === 'ERR_TOOL' ? 'info' : 'error', 'A tool failed', {
+      tool: item.key,
+      error,
+    });
+    return toErrorResult(this.#describe(error) ?? 'internal error: the log of the server has the details');
   }
 
   #describe(error: unknown): string | undefined {
@@ -137,7 +142,6 @@ export class Tools {
   }
 
   #checkName(name: string): void {
-    if (name === '') throw new RegistrationError('A tool needs a name');
     const problem = checkToolName(name);
     if (problem !== undefined) this.#core.logger.log('warning', `${problem}; some clients will not take it`);
   }
@@ -171,7 +175,10 @@ class ToolHandle extends CatalogHandle<ToolItem> implements RegisteredTool {
   update(changes: ToolChanges): void {
     const { name, enabled, handler, callback, paramsSchema, ...config } = changes;
     if (name === null) return this.remove();
-    if (name !== undefined) this.#checkName(name);
+    if (name !== undefined) {
+      checkRegisteredName('tool', name);
+      this.#checkName(name);
+    }
     const inputSchema = paramsSchema ?? config.inputSchema;
     const change = this.item.prepare(
       { ...config, ...(inputSchema === undefined ? {} : { inputSchema }) },

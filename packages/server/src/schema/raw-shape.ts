@@ -25,7 +25,8 @@ function isOldZod(value: unknown): boolean {
 
 /**
  * Unknown fields of a value are left out of what the check gives, as zod's objects do. What peers are told of a tool's output
- * says so (`additionalProperties: false`); of an input it does not, so that a caller that sends more is not refused.
+ * says so (`additionalProperties: false`), and of an input that has no fields at all; of any other input it does not. A caller that
+ * sends more is never refused.
  *
  * @throws {SchemaUnsupportedError} Where a field cannot be told as JSON Schema.
  */
@@ -37,15 +38,7 @@ export function adaptRawShape(shape: Readonly<Record<string, unknown>>, place: S
   if (dialects.size > 1) throw unsupported(place, `mixes the dialects ${[...dialects].join(', ')}: one schema has one dialect`);
   const dialect = [...dialects].find((each) => typeof each === 'string');
   const closed = direction === 'output' || fields.length === 0;
-  const check = fields.length === 0 && direction === 'input' ? refuseFields : (value: unknown) => validateFields(fields, value);
-  return { jsonSchema: combineFields(told, { dialect, closed }), validate: check };
-}
-
-/** A shape without fields is told as an object that has none, and is. */
-function refuseFields(value: unknown): SchemaOutcome<unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;
-  const [field] = Object.keys(value);
-  return field === undefined ? { value: {} } : { issues: [{ message: 'is not known: there are no fields', path: [field] }] };
+  return { jsonSchema: combineFields(told, { dialect, closed }), validate: (value) => validateFields(fields, value) };
 }
 
 const NOT_AN_OBJECT: SchemaOutcome<never> = { issues: [{ message: 'must be an object', path: [] }] };

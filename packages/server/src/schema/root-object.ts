@@ -20,10 +20,18 @@ export function withObjectRoot(schema: JsonObject, place: SchemaPlace): JsonObje
   if (root['type'] !== undefined || !takesOnlyObjects(root, root, 0)) {
     throw unsupported(
       place,
-      `must have "type": "object" at its root, got ${root['type'] === undefined ? 'no type' : JSON.stringify(root['type'])}: put the value into a field of an object`,
+      root['type'] === undefined && !mayBeJsonSchema(root)
+        ? 'is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"'
+        : `must have "type": "object" at its root, got ${root['type'] === undefined ? 'no type: add it' : `${JSON.stringify(root['type'])}: put the value into a field of an object`}`,
     );
   }
   return { type: 'object', ...root };
+}
+
+const KEYWORDS = ['$ref', '$schema', 'properties', 'additionalProperties', 'required', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not'];
+
+function mayBeJsonSchema(schema: JsonObject): boolean {
+  return KEYWORDS.some((keyword) => keyword in schema);
 }
 
 /** `{ $ref: '#/$defs/User', $defs }` becomes what `User` says; the definition stays only if something still refers to it. */

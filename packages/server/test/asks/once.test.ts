@@ -118,16 +118,18 @@ describe('a step', () => {
   it('that would begin after the round is over does not begin before the next', async () => {
     const begun: string[] = [];
     const late = defer<unknown>();
+    const answered = defer();
     let runs = 0;
     const peer = await open(async (ctx) => {
       runs += 1;
       const isFirst = runs === 1;
       const step = (): Promise<string> => ctx.once('late', () => (begun.push('late'), 'x'));
-      if (isFirst) setTimeout(() => step().catch((error: unknown) => late.resolve(error)), 30);
+      if (isFirst) void answered.promise.then(step).catch((error: unknown) => late.resolve(error));
       await askName(ctx, 'a');
       return step();
     });
     const { result } = await peer.request('tools/call', { name: 'run' });
+    answered.resolve();
     expect(await late.promise).toMatchObject({ code: 'ERR_SUSPENDED' });
     expect(begun).toEqual([]);
     expect((await peer.request('tools/call', { name: 'run', ...answerTo(result) })).result.content[0].text).toBe('x');
