@@ -49,7 +49,8 @@ export async function readValid(
 ): Promise<AuthInfo> {
   const info = await read();
   const { expiresAtMs } = info;
-  if (expiresAtMs !== undefined && expiresAtMs + clockToleranceSeconds * 1000 <= clock.now()) throw new InvalidTokenError('The token has expired');
+  if (expiresAtMs !== undefined && expiresAtMs + clockToleranceSeconds * 1000 <= clock.now())
+    throw new InvalidTokenError('The token has expired');
   return info;
 }
 

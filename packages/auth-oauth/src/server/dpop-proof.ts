@@ -73,7 +73,8 @@ interface ProofClaims {
 
 async function checkClaims(payload: JWTPayload, context: ProofContext): Promise<ProofClaims> {
   const { jti, iat, htm, htu, ath, nonce } = payload as Readonly<Record<string, unknown>>;
-  if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_LENGTH) throw new ProofError('The proof has no "jti" that can be remembered');
+  if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_LENGTH)
+    throw new ProofError('The proof has no "jti" that can be remembered');
   if (htm !== context.method) throw new ProofError('The proof is for another method');
   if (!context.urls.some((url) => isSameTarget(htu, url))) throw new ProofError('The proof is for another URL');
   const isTimely = typeof iat === 'number' && Math.abs(context.nowMs / 1000 - iat) <= context.windowSeconds;

@@ -99,7 +99,9 @@ class IntrospectionReader implements TokenReader {
       const response = await oauth.introspectionRequest(server, client, authenticate(clientSecret), token, options);
       return await oauth.processIntrospectionResponse(server, client, response);
     } catch (error) {
-      throw error instanceof TokenSourceError ? error : new TokenSourceError('The issuer did not say whether the token holds', { cause: error });
+      throw error instanceof TokenSourceError
+        ? error
+        : new TokenSourceError('The issuer did not say whether the token holds', { cause: error });
     }
   }
 

@@ -75,7 +75,8 @@ function createKeySource(options: JwtVerifierOptions): JWTVerifyGetKey {
   const findUrl = async (): Promise<string> => {
     if (jwksUri !== undefined) return jwksUri;
     const metadata = await fetchIssuerMetadata(issuer, { fetch, timeoutMs });
-    if (metadata.jwks_uri === undefined) throw new TokenSourceError(`The issuer ${issuer} publishes no keys: its tokens cannot be verified as JWTs`);
+    if (metadata.jwks_uri === undefined)
+      throw new TokenSourceError(`The issuer ${issuer} publishes no keys: its tokens cannot be verified as JWTs`);
     return metadata.jwks_uri;
   };
   return new KeySet(findUrl, { maxAgeMs: keysMaxAgeMs, cooldownMs: keysCooldownMs, timeoutMs, fetch, clock }).getKey;
@@ -93,7 +94,8 @@ async function readJwt(token: string, getKey: JWTVerifyGetKey, options: JwtVerif
       currentDate: new Date(clock.now()),
       requiredClaims: ['iss', 'aud', 'exp'],
     });
-    if (!TOKEN_TYPES.includes(protectedHeader.typ?.toLowerCase())) throw new InvalidTokenError('The token is of another type than access tokens');
+    if (!TOKEN_TYPES.includes(protectedHeader.typ?.toLowerCase()))
+      throw new InvalidTokenError('The token is of another type than access tokens');
     return toAuthInfo(payload, { issuer, resource: findAudience(payload, audiences), token, readScopes });
   } catch (error) {
     throw toReadError(error);
@@ -109,7 +111,8 @@ function findAudience({ aud }: JWTPayload, audiences: readonly string[]): string
 function toReadError(error: unknown): unknown {
   if (error instanceof errors.JWTExpired) return new InvalidTokenError('The token has expired', { cause: error });
   if (error instanceof errors.JWTClaimValidationFailed) return new InvalidTokenError(toClaimMessage(error.claim), { cause: error });
-  if (error instanceof errors.JOSEAlgNotAllowed) return new InvalidTokenError('The token is signed with an algorithm that is not accepted', { cause: error });
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return new InvalidTokenError('The token is signed with an algorithm that is not accepted', { cause: error });
   const isKey = error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
   if (isKey) return new InvalidTokenError('The token is signed by a key that the issuer does not publish', { cause: error });
   return error instanceof errors.JOSEError || error instanceof TypeError

@@ -140,7 +140,8 @@ function checkOptions(options: ProtectOptions): void {
   if (resource.includes('#')) throw new AuthOptionError(`The option "resource" has a fragment: leave it out of "${resource}"`);
   if (authorizationServers.length === 0) throw new AuthOptionError('The option "authorizationServers" is empty: name at least one issuer');
   for (const issuer of authorizationServers) checkHttpUrl('authorizationServers', issuer);
-  for (const scope of [...scopes, ...scopesSupported, ...Object.keys(impliedScopes), ...Object.values(impliedScopes).flat()]) checkScope(scope);
+  for (const scope of [...scopes, ...scopesSupported, ...Object.keys(impliedScopes), ...Object.values(impliedScopes).flat()])
+    checkScope(scope);
 }
 
 function checkHttpUrl(option: string, value: string): void {
@@ -151,8 +152,11 @@ function checkHttpUrl(option: string, value: string): void {
 
 /** @see RFC 6749 section 3.3; SEC-021 keeps wildcards out, 2026-07-28 basic/authorization#refresh-tokens keeps `offline_access` out */
 function checkScope(scope: string): void {
-  if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) throw new AuthOptionError(`The scope "${scope}" is not one: no spaces, quotes or backslashes`);
+  if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
+    throw new AuthOptionError(`The scope "${scope}" is not one: no spaces, quotes or backslashes`);
   if (scope === '*') throw new AuthOptionError('The scope "*" asks for everything: name what is needed');
   if (scope === 'offline_access')
-    throw new AuthOptionError('The scope "offline_access" is between a client and its authorization server: a resource does not ask for it');
+    throw new AuthOptionError(
+      'The scope "offline_access" is between a client and its authorization server: a resource does not ask for it',
+    );
 }

@@ -20,7 +20,8 @@ export class Signer {
 
   /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: a secret that is too short. */
   constructor(secret: string, purpose: string) {
-    if (secret.length < MIN_SECRET_LENGTH) throw new AuthOptionError(`The option "secret" must have at least ${MIN_SECRET_LENGTH} random characters`);
+    if (secret.length < MIN_SECRET_LENGTH)
+      throw new AuthOptionError(`The option "secret" must have at least ${MIN_SECRET_LENGTH} random characters`);
     this.#secret = new TextEncoder().encode(secret);
     this.#purpose = purpose;
   }

@@ -125,6 +125,9 @@ function toParameters(token: string, { resource, audience, scopes }: TokenExchan
   };
 }
 
-function toFetchOptions({ fetch, timeoutMs = 5_000 }: TokenExchangeOptions): { readonly fetch: typeof globalThis.fetch; readonly timeoutMs: number } {
+function toFetchOptions({ fetch, timeoutMs = 5_000 }: TokenExchangeOptions): {
+  readonly fetch: typeof globalThis.fetch;
+  readonly timeoutMs: number;
+} {
   return { fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)), timeoutMs };
 }

@@ -11,8 +11,10 @@ import type { Revision } from '@mortise/protocol';
 import { NoStreamError } from '../errors.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
 import type { HostedSession } from './hosted-session.ts';
+import type { HeaderList } from './http-request.ts';
 import type { AnswerMode } from './modern-call.ts';
 import type { Reply } from './reply.ts';
+import { FORBIDDEN } from './scope-challenge.ts';
 import { createStreamId, SessionStream } from './session-stream.ts';
 import { toJsonText, writeResponse } from './to-json-text.ts';
 
@@ -29,6 +31,8 @@ export interface LegacyAnswerOptions {
   readonly expected: number;
   readonly isBatch: boolean;
   readonly retryMs: number;
+  /** The challenge that goes with an answer for lack of scope, which stands alone. */
+  readonly challengeOf: (response: JsonRpcResponse) => HeaderList | undefined;
 }
 
 export class LegacyAnswer {
@@ -90,7 +94,14 @@ export class LegacyAnswer {
     const [only] = this.#responses;
     if (only === undefined) reply.empty(202);
     else if (this.#options.isBatch) reply.json(200, `[${this.#responses.map(toJsonText).join(',')}]`);
-    else reply.json(this.#statusOf(only), toJsonText(only));
+    else this.#answer(only);
+  }
+
+  #answer(response: JsonRpcResponse): void {
+    const { challengeOf, reply } = this.#options;
+    const challenge = challengeOf(response);
+    if (challenge !== undefined) reply.addHeaders(challenge);
+    reply.json(challenge === undefined ? this.#statusOf(response) : FORBIDDEN, toJsonText(response));
   }
 
   #statusOf(response: JsonRpcResponse): number {

@@ -14,6 +14,7 @@ import { LegacyAnswer, LegacyCall } from './legacy-answer.ts';
 import type { AnswerMode } from './modern-call.ts';
 import { HttpRefusal, unknownSession } from './refusal.ts';
 import type { Reply } from './reply.ts';
+import { scopeChallenge } from './scope-challenge.ts';
 import { NoLink, QuietCall } from './stateless-sessions.ts';
 
 /** A POST whose body has been read. */
@@ -183,13 +184,14 @@ async function answer(exchange: PostExchange, route: Route, { requests, ready, i
   }
 }
 
-type AnswerShape = Omit<ConstructorParameters<typeof LegacyAnswer>[0], 'reply' | 'mode' | 'retryMs'>;
+type AnswerShape = Omit<ConstructorParameters<typeof LegacyAnswer>[0], 'reply' | 'mode' | 'retryMs' | 'challengeOf'>;
 
 function createAnswer(
-  { reply, mode, host }: PostExchange,
+  { caller, reply, mode, host }: PostExchange,
   { revision, session, isResumable, expected, isBatch }: AnswerShape,
 ): LegacyAnswer {
-  return new LegacyAnswer({ reply, mode, retryMs: host.settings.retryMs, revision, session, isResumable, expected, isBatch });
+  const challengeOf = (response: JsonRpcResponse) => scopeChallenge(response, caller, host.settings);
+  return new LegacyAnswer({ reply, mode, retryMs: host.settings.retryMs, revision, session, isResumable, expected, isBatch, challengeOf });
 }
 
 function checkBatch(values: readonly JsonValue[], maxBatch: number): void {

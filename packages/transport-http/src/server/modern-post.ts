@@ -9,6 +9,7 @@ import type { PostExchange } from './legacy-post.ts';
 import { checkMethodHeaders, checkMethodIfSent, checkParamHeaders, checkVersionHeader } from './mirror-headers.ts';
 import { LISTEN_METHOD, ModernCall } from './modern-call.ts';
 import { HttpRefusal } from './refusal.ts';
+import { FORBIDDEN, scopeChallenge } from './scope-challenge.ts';
 
 /** Serves one message. @param message Known to be a message. */
 export async function serveModern(exchange: PostExchange, message: JsonRpcMessage): Promise<void> {
@@ -46,7 +47,9 @@ async function serveRequest(exchange: PostExchange, message: JsonRpcRequest): Pr
   const call = host.begin(new ModernCall(caller, message, reply, mode));
   try {
     const response = await host.endpoint.handle(message, call);
-    call.finish(response, statusOf(response, revision ?? NEWEST, hasMeta));
+    const challenge = scopeChallenge(response, caller, host.settings);
+    if (challenge !== undefined) reply.addHeaders(challenge);
+    call.finish(response, challenge === undefined ? statusOf(response, revision ?? NEWEST, hasMeta) : FORBIDDEN);
   } finally {
     host.end(call);
     release?.();

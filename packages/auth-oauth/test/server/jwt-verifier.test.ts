@@ -1,0 +1,200 @@
+import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AuthOptionError, jwtVerifier, type JwtVerifierOptions, TokenSourceError, toPrincipal } from '../../src/server.ts';
+import { ask, refusalOf } from './support/ask.ts';
+import { TestClock } from './support/test-clock.ts';
+import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
+
+const MINUTE = 60_000;
+
+let issuer: TestIssuer;
+let clock: TestClock;
+beforeEach(async () => {
+  issuer = await TestIssuer.create();
+  clock = new TestClock();
+});
+
+const create = (options: Partial<JwtVerifierOptions> = {}) =>
+  jwtVerifier({ issuer: ISSUER, audience: RESOURCE, fetch: issuer.fetch, clock, ...options });
+const sign: TestIssuer['sign'] = (claims, options) => issuer.sign(claims, { atMs: clock.now(), ...options });
+const invalid = (description: string) => ({
+  status: 401,
+  challenge: `Bearer error="invalid_token", error_description="${description}"`,
+  headers: {},
+});
+
+describe('jwtVerifier', () => {
+  it('[AUTH-074] says whom a good token speaks for', async () => {
+    const info = await ask(create(), await sign({ scope: 'a b' }));
+    expect(info).toMatchObject({
+      principal: toPrincipal({ issuer: ISSUER, subject: 'ada', clientId: 'cli' }),
+      issuer: ISSUER,
+      subject: 'ada',
+      clientId: 'cli',
+      scopes: ['a', 'b'],
+      resource: RESOURCE,
+      expiresAtMs: clock.now() + 10 * MINUTE,
+    });
+  });
+
+  it('[ROBUSTNESS-14] keeps the token out of whatever writes the caller down', async () => {
+    const token = await sign();
+    const info = await ask(create(), token);
+    expect(info.token).toBe(token);
+    expect([JSON.stringify(info).includes(token), Object.keys(info).includes('token'), { ...info }.token]).toEqual([false, false, undefined]);
+  });
+
+  it.each([
+    { what: 'for another audience', claims: { aud: 'https://other.example/mcp' }, says: 'The token was issued for another audience' },
+    { what: 'for a longer path', claims: { aud: `${RESOURCE}/more` }, says: 'The token was issued for another audience' },
+    { what: 'without an audience', claims: { aud: undefined }, says: 'The token was issued for another audience' },
+    { what: 'of another issuer', claims: { iss: 'https://evil.example' }, says: 'The token is of another issuer' },
+    { what: 'of almost the issuer', claims: { iss: `${ISSUER}/` }, says: 'The token is of another issuer' },
+    { what: 'without an end', claims: { exp: undefined }, says: `The token's claim \\"exp\\" does not hold` },
+    { what: 'that speaks for nobody', claims: { sub: undefined, client_id: undefined }, says: 'The token names neither a subject nor a client' },
+  ])('[AUTH-074][AUTH-075][SEC-005] refuses a token $what', async ({ claims, says }) => {
+    expect(await refusalOf(create(), await sign(claims as never))).toEqual(invalid(says));
+  });
+
+  it('[AUTH-074] refuses a token past its end, and forgives the clock tolerance', async () => {
+    const token = await sign();
+    const verifier = create({ clockToleranceSeconds: 30 });
+    clock.pass(10 * MINUTE + 29_000);
+    expect((await ask(verifier, token)).subject).toBe('ada');
+    clock.pass(2_000);
+    expect(await refusalOf(verifier, token)).toEqual(invalid('The token has expired'));
+  });
+
+  it('[AUTH-074] refuses a token before its time', async () => {
+    const nbf = clock.now() / 1000 + 60;
+    expect(await refusalOf(create(), await sign({ nbf }))).toEqual(invalid('The token is not valid yet'));
+  });
+
+  it('[AUTH-074] refuses the algorithm "none"', async () => {
+    const seconds = clock.now() / 1000;
+    const token = new UnsecuredJWT({ iss: ISSUER, aud: RESOURCE, sub: 'ada', exp: seconds + 60 }).encode();
+    const refused = await refusalOf(create(), token);
+    expect([refused.status, refused.challenge]).toEqual([401, expect.stringMatching(/^Bearer error="invalid_token"/)]);
+  });
+
+  it('[AUTH-074] refuses a token that is signed with a published key as if it were a secret', async () => {
+    const secret = new TextEncoder().encode(JSON.stringify(issuer.key.publicJwk));
+    const seconds = clock.now() / 1000;
+    const token = await new SignJWT({ iss: ISSUER, aud: RESOURCE, sub: 'ada', exp: seconds + 60 })
+      .setProtectedHeader({ alg: 'HS256', kid: issuer.key.kid })
+      .sign(secret);
+    expect(await refusalOf(create(), token)).toEqual(invalid('The token is signed with an algorithm that is not accepted'));
+  });
+
+  it('refuses an algorithm that the program left out', async () => {
+    const refused = await refusalOf(create({ algorithms: ['RS256'] }), await sign());
+    expect(refused).toEqual(invalid('The token is signed with an algorithm that is not accepted'));
+  });
+
+  it.each(['HS256', 'none'])('does not let a program accept %s', (algorithm) => {
+    expect(() => create({ algorithms: [algorithm] })).toThrow(AuthOptionError);
+  });
+
+  it.each(['dpop+jwt', 'oauth-id-jag+jwt', 'logout+jwt'])('refuses a JWT of the type %s', async (typ) => {
+    expect(await refusalOf(create(), await sign({}, { header: { typ } }))).toEqual(invalid('The token is of another type than access tokens'));
+  });
+
+  it('refuses what is no JWT, or has been changed', async () => {
+    const token = await sign();
+    const [header, payload, signature = ''] = token.split('.');
+    const other = `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
+    for (const bad of ['x', 'a.b.c', other]) expect(await refusalOf(create(), bad)).toEqual(invalid('The token cannot be verified'));
+  });
+
+  it('[XDPOP-001] refuses a token that is bound to a key when it comes without proof', async () => {
+    const token = await sign({ cnf: { jkt: 'x' } });
+    expect(await refusalOf(create(), token)).toEqual(invalid('The token is bound to a key: present it with proof of that key'));
+    expect((await refusalOf(create(), token, { scheme: 'DPoP' })).status).toBe(401);
+  });
+
+  it('asks for a token without an error where none came, and says 400 of a header without one', async () => {
+    expect(await refusalOf(create(), undefined, { scheme: undefined })).toEqual({ status: 401, challenge: 'Bearer', headers: {} });
+    expect(await refusalOf(create(), 'x', { scheme: 'Basic' })).toEqual({ status: 401, challenge: 'Bearer', headers: {} });
+    expect(await refusalOf(create(), undefined)).toMatchObject({ status: 400, challenge: expect.stringContaining('error="invalid_request"') });
+  });
+
+  it('reads scopes from "scp" and by a function of the program', async () => {
+    expect((await ask(create(), await sign({ scope: undefined, scp: ['x', 'y'] }))).scopes).toEqual(['x', 'y']);
+    const readScopes = (claims: Readonly<Record<string, unknown>>) => claims['roles'] as string[];
+    expect((await ask(create({ readScopes }), await sign({ roles: ['admin'] }))).scopes).toEqual(['admin']);
+  });
+
+  it('accepts one of several audiences and says which', async () => {
+    const other = 'https://mcp.example/other';
+    const info = await ask(create({ audience: [RESOURCE, other] }), await sign({ aud: ['https://x.example', other] }));
+    expect(info.resource).toBe(other);
+  });
+});
+
+describe('the keys of an issuer', () => {
+  const jwks = () => issuer.asked.filter((url) => url.endsWith('/jwks')).length;
+
+  it('are fetched once for many tokens', async () => {
+    const verifier = create();
+    const token = await sign();
+    await Promise.all(Array.from({ length: 20 }, () => ask(verifier, token)));
+    clock.pass(5 * MINUTE);
+    await ask(verifier, token);
+    expect(jwks()).toBe(1);
+  });
+
+  it('[AUTH-074] are fetched again for a new key, and a key that was rotated out is refused', async () => {
+    const verifier = create();
+    const before = await sign();
+    const old = issuer.key;
+    await ask(verifier, before);
+    await issuer.rotate();
+    clock.pass(MINUTE);
+    expect((await ask(verifier, await sign())).subject).toBe('ada');
+    const description = 'The token is signed by a key that the issuer does not publish';
+    expect(await refusalOf(verifier, before)).toEqual(invalid(description));
+    clock.pass(MINUTE);
+    expect(await refusalOf(verifier, await sign({}, { key: old }))).toEqual(invalid(description));
+  });
+
+  it('are given up with their age, also while no new key shows', async () => {
+    const verifier = create({ keysMaxAgeMs: 2 * MINUTE });
+    const old = issuer.key;
+    await ask(verifier, await sign());
+    await issuer.rotate();
+    clock.pass(2 * MINUTE);
+    expect((await refusalOf(verifier, await sign({}, { key: old }))).status).toBe(401);
+  });
+
+  it('are not fetched for each made-up key id', async () => {
+    const verifier = create();
+    await ask(verifier, await sign());
+    for (let n = 0; n < 10; n++) await refusalOf(verifier, await sign({}, { header: { kid: `made-up-${n}` } }));
+    expect(jwks()).toBe(1);
+  });
+
+  it('may be given, and then nothing is fetched', async () => {
+    const verifier = create({ keys: { keys: [issuer.key.publicJwk] } });
+    expect((await ask(verifier, await sign())).subject).toBe('ada');
+    expect(issuer.asked).toEqual([]);
+  });
+
+  it('are the server\'s own trouble where they cannot be had', async () => {
+    issuer.fails = true;
+    await expect(ask(create(), await sign())).rejects.toThrow(TokenSourceError);
+    issuer.fails = false;
+    const verifier = create({ jwksUri: `${ISSUER}/nowhere` });
+    await expect(ask(verifier, await sign())).rejects.toThrow(TokenSourceError);
+  });
+
+  it('of another issuer\'s metadata are not taken', async () => {
+    await expect(ask(create({ issuer: `${ISSUER}/tenant` }), await sign())).rejects.toThrow(TokenSourceError);
+  });
+
+  it('is not the key that a token brings along', async () => {
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+    const token = await sign({}, { key: { ...issuer.key, privateKey }, header: { jwk: issuer.key.publicJwk, jku: 'https://evil.example/jwks' } });
+    expect((await refusalOf(create(), token)).status).toBe(401);
+    expect(issuer.asked.some((url) => url.includes('evil'))).toBe(false);
+  });
+});
