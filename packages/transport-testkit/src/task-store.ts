@@ -92,7 +92,6 @@ const creation: readonly TaskStoreCase[] = [
         result: { content: [] },
         error: { code: -32603, message: 'no', data: { a: 1 } },
         driver: 'hand',
-        startedAtMs: nowOf(subject),
         ttlMs: HOUR_MS,
         expiresAtMs: nowOf(subject) + HOUR_MS,
         pollIntervalMs: 250,

@@ -1,0 +1,73 @@
+/** SQLite's drivers, known by their structure: better-sqlite3 and `node:sqlite` both have it. */
+
+import { SqliteDriverError } from './errors.ts';
+
+/** A value that SQLite keeps. */
+export type SqliteValue = string | number | bigint | null | Uint8Array;
+
+/** A prepared statement. */
+export interface SqliteStatement {
+  run(...values: SqliteValue[]): { readonly changes: number | bigint };
+  get(...values: SqliteValue[]): unknown;
+  all(...values: SqliteValue[]): unknown[];
+}
+
+/** An open database, as better-sqlite3 (`Database`) and `node:sqlite` (`DatabaseSync`) give it. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+  close(): unknown;
+}
+
+/** The drivers that are found by themselves. */
+export type SqliteDriverName = 'better-sqlite3' | 'node:sqlite';
+
+type Open = (path: string) => SqliteDatabase;
+
+/** In the order in which they are tried: who installed better-sqlite3 wants it. */
+const drivers: Readonly<Record<SqliteDriverName, () => Promise<Open>>> = {
+  'better-sqlite3': async () => {
+    // By a name in a variable, so that bundlers and type checkers leave alone what may not be there.
+    const name: string = 'better-sqlite3';
+    const loaded: unknown = await import(name);
+    const Database = (loaded as { readonly default: new (path: string) => SqliteDatabase }).default;
+    // The native half is loaded when a first database is opened: one that was built for another Node fails only there.
+    new Database(':memory:').close();
+    return (path) => new Database(path);
+  },
+  'node:sqlite': async () => {
+    const name: string = 'node:sqlite';
+    const { DatabaseSync } = (await import(name)) as { readonly DatabaseSync: new (path: string) => SqliteDatabase };
+    return (path) => new DatabaseSync(path);
+  },
+};
+
+/**
+ * Opens a database with the first driver that loads.
+ *
+ * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: none does; its `cause` has what each said.
+ */
+export async function openDatabase(path: string, driver: SqliteDriverName | undefined): Promise<SqliteDatabase> {
+  const names: readonly SqliteDriverName[] = driver === undefined ? ['better-sqlite3', 'node:sqlite'] : [driver];
+  const reasons: unknown[] = [];
+  for (const name of names) {
+    let open: Open;
+    try {
+      open = await drivers[name]();
+    } catch (error) {
+      reasons.push(error);
+      continue;
+    }
+    return open(path);
+  }
+  throw new SqliteDriverError(
+    `no driver of SQLite can be loaded (tried ${names.join(', ')}): install better-sqlite3 12, or run on Node 22.13 or later, which has node:sqlite`,
+    { cause: new AggregateError(reasons, 'every driver failed') },
+  );
+}
+
+/** Whether a value is an open database. */
+export function isDatabase(value: unknown): value is SqliteDatabase {
+  if (typeof value !== 'object' || value === null) return false;
+  return (['exec', 'prepare', 'close'] as const).every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
+}

@@ -1,0 +1,90 @@
+/** `EventStore` over SQLite. One count over all streams orders the events and is never used twice, also after a deletion. */
+
+import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
+import { number, type Row, type SqliteConnection, text } from './connection.ts';
+
+/** How much is kept of streams. */
+export interface SqliteEventOptions {
+  /** Of one stream; the oldest go first. @default 1000 */
+  readonly maxEventsPerStream?: number | undefined;
+  /** Events that are older are dropped, in milliseconds. @default 300_000 */
+  readonly maxAgeMs?: number | undefined;
+}
+
+/** Keeps what was sent on streams for a while. Promises V1 to V3 of `EventStore`. */
+export class SqliteEventStore implements EventStore {
+  readonly #db: SqliteConnection;
+  readonly #clock: Clock;
+  readonly #maxEvents: number;
+  readonly #maxAgeMs: number;
+
+  constructor(connection: SqliteConnection, clock: Clock, options: SqliteEventOptions = {}) {
+    this.#db = connection;
+    this.#clock = clock;
+    this.#maxEvents = options.maxEventsPerStream ?? 1000;
+    this.#maxAgeMs = options.maxAgeMs ?? 300_000;
+  }
+
+  async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string> {
+    const row = this.#db.get(
+      'INSERT INTO mortise_events (session_id, stream_id, message, at_ms) VALUES (?, ?, ?, ?) RETURNING number',
+      sessionId,
+      streamId,
+      message === undefined ? null : JSON.stringify(message),
+      this.#clock.now(),
+    );
+    this.#db.clearSometimes('events', () => this.#dropOld());
+    return `${streamId}~${row === undefined ? 0 : number(row, 'number')}`;
+  }
+
+  async replay(
+    sessionId: string,
+    lastEventId: string,
+  ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined> {
+    const [, streamId = '', count = ''] = /^([^]*)~([1-9]\d{0,14})$/.exec(lastEventId) ?? [];
+    // One more than may be kept, newest first: what lies beyond has been dropped even if it is still in the file.
+    const rows = this.#db.all(
+      `SELECT number, message FROM mortise_events
+       WHERE session_id = ? AND stream_id = ? AND number >= ? AND at_ms >= ? ORDER BY number DESC LIMIT ?`,
+      sessionId,
+      streamId,
+      Number(count),
+      this.#oldest(),
+      this.#maxEvents,
+    );
+    const last = rows.at(-1);
+    if (count === '' || last === undefined || number(last, 'number') !== Number(count)) return undefined;
+    return {
+      streamId,
+      events: rows
+        .slice(0, -1)
+        .toReversed()
+        .map((row) => toEvent(streamId, row)),
+    };
+  }
+
+  async delete(sessionId: string, streamId?: string): Promise<void> {
+    if (streamId === undefined) this.#db.run('DELETE FROM mortise_events WHERE session_id = ?', sessionId);
+    else this.#db.run('DELETE FROM mortise_events WHERE session_id = ? AND stream_id = ?', sessionId, streamId);
+  }
+
+  #oldest(): number {
+    return this.#clock.now() - this.#maxAgeMs;
+  }
+
+  #dropOld(): void {
+    this.#db.run('DELETE FROM mortise_events WHERE at_ms < ?', this.#oldest());
+    this.#db.run(
+      `DELETE FROM mortise_events WHERE number IN (
+         SELECT number FROM (SELECT number, row_number() OVER (PARTITION BY session_id, stream_id ORDER BY number DESC) AS place FROM mortise_events)
+         WHERE place > ?)`,
+      this.#maxEvents,
+    );
+  }
+}
+
+function toEvent(streamId: string, row: Row): StoredEvent {
+  const id = `${streamId}~${number(row, 'number')}`;
+  return row['message'] === null ? { id } : { id, message: JSON.parse(text(row, 'message')) as JsonRpcMessage };
+}

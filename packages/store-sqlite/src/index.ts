@@ -1,0 +1,7 @@
+/** `@mortise/store-sqlite`: durable stores in one SQLite file. */
+
+export { createSqliteStores, type SqliteStores, type SqliteStoresOptions } from './create-sqlite-stores.ts';
+export type { SqliteDatabase, SqliteDriverName, SqliteStatement, SqliteValue } from './driver.ts';
+export type { SqliteEventOptions } from './event-store.ts';
+export type { SqliteQueueOptions } from './task-queue.ts';
+export { type AnySqliteStoreError, SqliteDriverError, SqliteSchemaError, TaskExistsError, TaskGoneError } from './errors.ts';

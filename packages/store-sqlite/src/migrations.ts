@@ -1,0 +1,102 @@
+/**
+ * The tables, as numbered steps that only go forward. Each runs once per file, in a transaction with the count, so that several
+ * processes may open one file at once and a crash leaves a step undone or done. A step that was published is never changed.
+ */
+
+import { number, type SqliteConnection } from './connection.ts';
+import { SqliteSchemaError } from './errors.ts';
+
+const migrations: readonly string[] = [
+  // 1: tasks, their steps, and who works on what.
+  `CREATE TABLE mortise_tasks (
+     id TEXT PRIMARY KEY NOT NULL,
+     principal TEXT NOT NULL,
+     generation TEXT NOT NULL,
+     status TEXT NOT NULL,
+     driver TEXT NOT NULL,
+     created_at_ms REAL NOT NULL,
+     expires_at_ms REAL,
+     lease_owner TEXT,
+     lease_until_ms REAL,
+     version INTEGER NOT NULL,
+     record TEXT NOT NULL
+   );
+   CREATE INDEX mortise_tasks_of_principal ON mortise_tasks (principal, created_at_ms, id);
+   CREATE INDEX mortise_tasks_open ON mortise_tasks (created_at_ms, id)
+     WHERE driver = 'engine' AND status IN ('working', 'input_required');
+   CREATE INDEX mortise_tasks_expiry ON mortise_tasks (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
+   CREATE TABLE mortise_steps (
+     task_id TEXT NOT NULL,
+     key TEXT NOT NULL,
+     value TEXT NOT NULL,
+     PRIMARY KEY (task_id, key)
+   ) WITHOUT ROWID;
+   CREATE TABLE mortise_jobs (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     task_id TEXT NOT NULL,
+     due_at_ms REAL NOT NULL,
+     owner TEXT,
+     lease_until_ms REAL NOT NULL DEFAULT 0
+   );
+   CREATE INDEX mortise_jobs_due ON mortise_jobs (due_at_ms, number);
+   CREATE TABLE mortise_task_handles (
+     server TEXT NOT NULL,
+     task_id TEXT NOT NULL,
+     method TEXT NOT NULL,
+     created_at_ms REAL NOT NULL,
+     PRIMARY KEY (server, task_id)
+   ) WITHOUT ROWID;`,
+  // 2: sessions and their events, states too long to travel, and what was used.
+  `CREATE TABLE mortise_sessions (
+     id TEXT PRIMARY KEY NOT NULL,
+     principal TEXT NOT NULL,
+     state TEXT NOT NULL,
+     version INTEGER NOT NULL,
+     expires_at_ms REAL NOT NULL
+   );
+   CREATE INDEX mortise_sessions_expiry ON mortise_sessions (expires_at_ms);
+   CREATE TABLE mortise_events (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     session_id TEXT NOT NULL,
+     stream_id TEXT NOT NULL,
+     message TEXT,
+     at_ms REAL NOT NULL
+   );
+   CREATE INDEX mortise_events_of_stream ON mortise_events (session_id, stream_id, number);
+   CREATE INDEX mortise_events_age ON mortise_events (at_ms);
+   CREATE TABLE mortise_states (
+     id TEXT PRIMARY KEY NOT NULL,
+     value TEXT NOT NULL,
+     expires_at_ms REAL NOT NULL
+   );
+   CREATE INDEX mortise_states_expiry ON mortise_states (expires_at_ms);
+   CREATE TABLE mortise_claims (
+     id TEXT PRIMARY KEY NOT NULL,
+     expires_at_ms REAL NOT NULL
+   ) WITHOUT ROWID;
+   CREATE INDEX mortise_claims_expiry ON mortise_claims (expires_at_ms);`,
+];
+
+/**
+ * Brings a file to the newest layout.
+ *
+ * @throws {SqliteSchemaError} `ERR_SQLITE_SCHEMA`: a newer version of this package has written it.
+ */
+export function migrate(connection: SqliteConnection): void {
+  connection.exec('CREATE TABLE IF NOT EXISTS mortise_schema (version INTEGER NOT NULL)');
+  const known = migrations.length;
+  if (versionOf(connection) === known) return;
+  connection.transaction(() => {
+    const version = versionOf(connection);
+    if (version > known) {
+      throw new SqliteSchemaError(`the file has layout ${version}, this version of @mortise/store-sqlite knows ${known}: update it`);
+    }
+    for (const sql of migrations.slice(version)) connection.exec(sql);
+    connection.exec(`DELETE FROM mortise_schema; INSERT INTO mortise_schema (version) VALUES (${known})`);
+  });
+}
+
+function versionOf(connection: SqliteConnection): number {
+  const row = connection.get('SELECT version FROM mortise_schema');
+  return row === undefined ? 0 : number(row, 'version');
+}

@@ -1,0 +1,198 @@
+/** `TaskStore` over SQLite. What is asked for often has a column of its own; the rest of a record is one JSON text. */
+
+import type { Clock, JsonValue } from '@mortise/jsonrpc-core';
+import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
+import { number, type Row, type SqliteConnection, text } from './connection.ts';
+import { TaskExistsError, TaskGoneError } from './errors.ts';
+
+type NewRecord = Omit<TaskRecord, 'version'>;
+
+const COLUMNS = 'record, version, lease_owner, lease_until_ms';
+const LIVE = '(expires_at_ms IS NULL OR expires_at_ms > ?)';
+
+/** Keeps tasks in a file, for any number of processes. Promises K1 to K8 of `TaskStore`. */
+export class SqliteTaskStore implements TaskStore {
+  readonly #db: SqliteConnection;
+  readonly #clock: Clock;
+
+  constructor(connection: SqliteConnection, clock: Clock) {
+    this.#db = connection;
+    this.#clock = clock;
+  }
+
+  async create(record: NewRecord): Promise<TaskRecord> {
+    const changes = this.#db.run(
+      `INSERT INTO mortise_tasks (id, principal, generation, status, driver, created_at_ms, expires_at_ms, lease_owner, lease_until_ms, version, record)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
+      record.id,
+      record.principal,
+      record.generation,
+      record.status,
+      record.driver,
+      record.createdAtMs,
+      record.expiresAtMs,
+      record.lease?.owner ?? null,
+      record.lease?.untilMs ?? null,
+      toText(record),
+    );
+    if (changes === 0) throw new TaskExistsError('there is a task with this id already: ids are used once');
+    return fromText(toText(record), 1, record.lease);
+  }
+
+  async get(id: string): Promise<TaskRecord | undefined> {
+    return this.#find(id);
+  }
+
+  async update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined> {
+    const stored = this.#find(id);
+    if (stored?.version !== version) return undefined;
+    const record = { ...stored, ...changes, version: version + 1 } as TaskRecord;
+    const written = this.#db.run(
+      `UPDATE mortise_tasks SET generation = ?, status = ?, driver = ?, expires_at_ms = ?, lease_owner = ?, lease_until_ms = ?, version = ?, record = ?
+       WHERE id = ? AND version = ?`,
+      record.generation,
+      record.status,
+      record.driver,
+      record.expiresAtMs,
+      record.lease?.owner ?? null,
+      record.lease?.untilMs ?? null,
+      version + 1,
+      toText(record),
+      id,
+      version,
+    );
+    // Another process wrote between the two statements.
+    return written === 0 ? undefined : fromText(toText(record), version + 1, record.lease);
+  }
+
+  async list(
+    principal: Principal,
+    options: { readonly cursor?: string; readonly limit: number; readonly generation?: string },
+  ): Promise<TaskPage> {
+    const { createdAtMs, id } = readCursor(options.cursor);
+    const rows = this.#db.all(
+      `SELECT ${COLUMNS} FROM mortise_tasks
+       WHERE principal = ? AND (created_at_ms, id) > (?, ?) AND ${LIVE} AND (? IS NULL OR generation = ?)
+       ORDER BY created_at_ms, id LIMIT ?`,
+      principal,
+      createdAtMs,
+      id,
+      this.#clock.now(),
+      options.generation ?? null,
+      options.generation ?? null,
+      options.limit + 1,
+    );
+    const tasks = rows.slice(0, options.limit).map(toRecord);
+    const last = tasks.at(-1);
+    return { tasks, ...(last !== undefined && rows.length > tasks.length && { nextCursor: `${last.createdAtMs} ${last.id}` }) };
+  }
+
+  async count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number> {
+    const row = this.#db.get(
+      `SELECT count(*) AS count FROM mortise_tasks
+       WHERE principal = ? AND ${LIVE} AND status IN (SELECT value FROM json_each(?))`,
+      principal,
+      this.#clock.now(),
+      JSON.stringify(statuses),
+    );
+    return row === undefined ? 0 : number(row, 'count');
+  }
+
+  async lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined> {
+    const row = this.#db.get(
+      `UPDATE mortise_tasks SET lease_owner = ?, lease_until_ms = ?, version = version + 1
+       WHERE id = ? AND ${LIVE} AND (lease_owner IS NULL OR lease_owner = ? OR lease_until_ms <= ?)
+       RETURNING ${COLUMNS}`,
+      owner,
+      untilMs,
+      id,
+      this.#clock.now(),
+      owner,
+      nowMs,
+    );
+    return row && toRecord(row);
+  }
+
+  async listOrphans(nowMs: number, limit: number): Promise<readonly string[]> {
+    const rows = this.#db.all(
+      `SELECT id FROM mortise_tasks
+       WHERE driver = 'engine' AND status IN ('working', 'input_required') AND ${LIVE} AND (lease_owner IS NULL OR lease_until_ms <= ?)
+       ORDER BY created_at_ms, id LIMIT ?`,
+      this.#clock.now(),
+      nowMs,
+      limit,
+    );
+    return rows.map((row) => text(row, 'id'));
+  }
+
+  async getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined> {
+    const row = this.#step(id, key);
+    return row && { value: JSON.parse(text(row, 'value')) as JsonValue };
+  }
+
+  async putStep(id: string, key: string, value: JsonValue): Promise<JsonValue> {
+    this.#db.run(
+      `INSERT INTO mortise_steps (task_id, key, value)
+       SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM mortise_tasks WHERE id = ? AND ${LIVE})
+       ON CONFLICT (task_id, key) DO NOTHING`,
+      id,
+      key,
+      JSON.stringify(value),
+      id,
+      this.#clock.now(),
+    );
+    const row = this.#step(id, key);
+    if (row === undefined) throw new TaskGoneError('there is no such task, or it has expired: a step cannot be kept for it');
+    return JSON.parse(text(row, 'value')) as JsonValue;
+  }
+
+  async deleteExpired(nowMs: number): Promise<number> {
+    return this.#db.transaction(() => {
+      this.#db.run('DELETE FROM mortise_steps WHERE task_id IN (SELECT id FROM mortise_tasks WHERE expires_at_ms <= ?)', nowMs);
+      return this.#db.run('DELETE FROM mortise_tasks WHERE expires_at_ms <= ?', nowMs);
+    });
+  }
+
+  /** Does nothing: the file is closed with all its stores. */
+  async close(): Promise<void> {
+    return undefined;
+  }
+
+  #find(id: string): TaskRecord | undefined {
+    const row = this.#db.get(`SELECT ${COLUMNS} FROM mortise_tasks WHERE id = ? AND ${LIVE}`, id, this.#clock.now());
+    return row && toRecord(row);
+  }
+
+  #step(id: string, key: string): Row | undefined {
+    return this.#db.get(
+      `SELECT value FROM mortise_steps JOIN mortise_tasks ON id = task_id WHERE task_id = ? AND key = ? AND ${LIVE}`,
+      id,
+      key,
+      this.#clock.now(),
+    );
+  }
+}
+
+/** The lease and the version change without the rest, so they are not in the text. */
+function toText({ lease: _lease, version: _version, ...rest }: Omit<TaskRecord, 'version'> & { readonly version?: number }): string {
+  return JSON.stringify(rest);
+}
+
+function fromText(json: string, version: number, lease: TaskRecord['lease']): TaskRecord {
+  const rest = JSON.parse(json) as Omit<TaskRecord, 'version' | 'lease'>;
+  return { ...rest, version, ...(lease && { lease: { owner: lease.owner, untilMs: lease.untilMs } }) };
+}
+
+function toRecord(row: Row): TaskRecord {
+  const lease = row['lease_owner'] === null ? undefined : { owner: text(row, 'lease_owner'), untilMs: number(row, 'lease_until_ms') };
+  return fromText(text(row, 'record'), number(row, 'version'), lease);
+}
+
+/** Cursors of a store are read by the engine alone, which checks those of callers. */
+function readCursor(cursor: string | undefined): { readonly createdAtMs: number; readonly id: string } {
+  if (cursor === undefined) return { createdAtMs: -Infinity, id: '' };
+  const at = cursor.indexOf(' ');
+  const createdAtMs = Number(cursor.slice(0, at));
+  if (at <= 0 || !Number.isFinite(createdAtMs)) throw new RangeError('the cursor is none of this store');
+  return { createdAtMs, id: cursor.slice(at + 1) };
+}

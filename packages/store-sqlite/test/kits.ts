@@ -1,0 +1,117 @@
+/** Every kit that the stores run, against one driver. Used under vitest and, on another Node, under Node's own runner. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TaskQueue } from '@mortise/protocol/contracts';
+import { createSqliteStores, type SqliteDatabase, type SqliteDriverName, type SqliteStoresOptions } from '@mortise/store-sqlite';
+import type { KitCase, KitSetup, KitSubject } from '@mortise/transport-testkit';
+import { eventStoreCases } from '@mortise/transport-testkit/event-store';
+import { replayStoreCases } from '@mortise/transport-testkit/replay-store';
+import { sessionStoreCases } from '@mortise/transport-testkit/session-store';
+import { stateStoreCases } from '@mortise/transport-testkit/state-store';
+import { taskQueueCases } from '@mortise/transport-testkit/task-queue';
+import { taskStoreCases } from '@mortise/transport-testkit/task-store';
+
+type DescribeKit = <Subject extends KitSubject, Options>(
+  name: string,
+  cases: readonly KitCase<Subject, Options>[],
+  setup: KitSetup<Subject, Options>,
+) => void;
+
+function newFile(): { readonly file: string; remove(): void } {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mortise-sqlite-'));
+  return { file: path.join(folder, 'stores.db'), remove: () => rmSync(folder, { recursive: true }) };
+}
+
+/** Two openings of one new file, as two processes would have it. */
+async function openTwice(driver: SqliteDriverName, more: SqliteStoresOptions = {}) {
+  const { file, remove } = newFile();
+  const options = { path: file, driver, durability: 'normal', ...more } as const;
+  const [one, two] = [await createSqliteStores(options), await createSqliteStores(options)];
+  const close = async (): Promise<void> => {
+    await Promise.all([one.close(), two.close()]);
+    remove();
+  };
+  return { one, two, close };
+}
+
+/** A database as a program opens it itself. */
+async function openDatabase(driver: SqliteDriverName, file: string): Promise<SqliteDatabase> {
+  const loaded = (await import(/* @vite-ignore */ driver as string)) as Record<string, new (path: string) => SqliteDatabase>;
+  const Database = loaded['DatabaseSync'] ?? loaded['default'];
+  if (!Database) throw new Error(`${driver} has no class of databases`);
+  return new Database(file);
+}
+
+function closeAnyway(database: SqliteDatabase): void {
+  try {
+    database.close();
+  } catch {
+    // node:sqlite says so when it is closed already.
+  }
+}
+
+export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName): void {
+  describeKit(`SQLite's task store by ${driver}`, taskStoreCases, {
+    traits: { shared: true },
+    async create() {
+      const { one, two, close } = await openTwice(driver);
+      return { store: one.tasks, other: two.tasks, close };
+    },
+  });
+
+  describeKit(`SQLite's task queue by ${driver}`, taskQueueCases, {
+    traits: { shared: true, durable: true },
+    async create() {
+      const { file, remove } = newFile();
+      const [dying, database] = [await openDatabase(driver, file), await openDatabase(driver, file)];
+      const options = { durability: 'normal', queue: { pollMs: 10, leaseMs: 200, retryDelayMs: 20 } } as const;
+      const { queue } = await createSqliteStores({ ...options, database: dying });
+      const other = await createSqliteStores({ ...options, database });
+      // A process that dies renews nothing and tells nobody: its database is closed under its worker.
+      const crash = async (): Promise<TaskQueue> => (dying.close(), other.queue);
+      const close = async (): Promise<void> => {
+        await other.close();
+        for (const open of [dying, database]) closeAnyway(open);
+        remove();
+      };
+      return { queue, other: other.queue, crash, close };
+    },
+  });
+
+  describeKit(`SQLite's session store by ${driver}`, sessionStoreCases, {
+    async create() {
+      const { one, close } = await openTwice(driver);
+      return { store: one.sessions, close };
+    },
+  });
+
+  describeKit(`SQLite's event store by ${driver}`, eventStoreCases, {
+    traits: { maxEvents: true, maxAge: true },
+    async create() {
+      let nowMs = 1_000_000;
+      const clock = { now: () => nowMs, monotonicMs: () => nowMs, schedule: () => ({ cancel: () => undefined }) };
+      const { one, close } = await openTwice(driver, { clock, events: { maxEventsPerStream: 100, maxAgeMs: 60_000 } });
+      const age = (): void => {
+        nowMs += 60_001;
+      };
+      return { store: one.events, maxEvents: 100, age, close };
+    },
+  });
+
+  describeKit(`SQLite's state store by ${driver}`, stateStoreCases, {
+    async create() {
+      const { one, close } = await openTwice(driver);
+      return { store: one.states, close };
+    },
+  });
+
+  describeKit(`SQLite's replay store by ${driver}`, replayStoreCases, {
+    traits: { shared: true },
+    async create() {
+      const { one, two, close } = await openTwice(driver);
+      return { store: one.replays, other: two.replays, close };
+    },
+  });
+}
