@@ -13,6 +13,8 @@ export interface Challenge {
   header(name: string): string | undefined;
   /** Counts from 1 within one call. */
   readonly attempt: number;
+  /** What `headers` gave the refused request: another call may have come by something newer since. By lower-case name. */
+  readonly given?: Readonly<Record<string, string>>;
 }
 
 /** Gives requests their authorization. A1 to A3 above. */

@@ -78,7 +78,7 @@ export class Sending {
       const answer = await this.#follow({ ...this.#call, headers: { ...this.#call.headers, ...given } });
       const { status } = answer;
       if ((status !== 401 && status !== 403) || attempt > MAX_CHALLENGES) return answer;
-      const challenge = { status, url, attempt, header: (name: string) => answer.header(name.toLowerCase()) };
+      const challenge = { status, url, attempt, given, header: (name: string) => answer.header(name.toLowerCase()) };
       if ((await authorizer.onChallenge(challenge, { signal })) === 'fail') return answer;
       this.#wire.lingering.discard(answer);
     }
