@@ -41,7 +41,11 @@ describe('jwtVerifier', () => {
     const token = await sign();
     const info = await ask(create(), token);
     expect(info.token).toBe(token);
-    expect([JSON.stringify(info).includes(token), Object.keys(info).includes('token'), { ...info }.token]).toEqual([false, false, undefined]);
+    expect([JSON.stringify(info).includes(token), Object.keys(info).includes('token'), { ...info }.token]).toEqual([
+      false,
+      false,
+      undefined,
+    ]);
   });
 
   it.each([
@@ -51,7 +55,11 @@ describe('jwtVerifier', () => {
     { what: 'of another issuer', claims: { iss: 'https://evil.example' }, says: 'The token is of another issuer' },
     { what: 'of almost the issuer', claims: { iss: `${ISSUER}/` }, says: 'The token is of another issuer' },
     { what: 'without an end', claims: { exp: undefined }, says: `The token's claim \\"exp\\" does not hold` },
-    { what: 'that speaks for nobody', claims: { sub: undefined, client_id: undefined }, says: 'The token names neither a subject nor a client' },
+    {
+      what: 'that speaks for nobody',
+      claims: { sub: undefined, client_id: undefined },
+      says: 'The token names neither a subject nor a client',
+    },
   ])('[AUTH-074][AUTH-075][SEC-005] refuses a token $what', async ({ claims, says }) => {
     expect(await refusalOf(create(), await sign(claims as never))).toEqual(invalid(says));
   });
@@ -96,7 +104,9 @@ describe('jwtVerifier', () => {
   });
 
   it.each(['dpop+jwt', 'oauth-id-jag+jwt', 'logout+jwt'])('refuses a JWT of the type %s', async (typ) => {
-    expect(await refusalOf(create(), await sign({}, { header: { typ } }))).toEqual(invalid('The token is of another type than access tokens'));
+    expect(await refusalOf(create(), await sign({}, { header: { typ } }))).toEqual(
+      invalid('The token is of another type than access tokens'),
+    );
   });
 
   it('refuses what is no JWT, or has been changed', async () => {
@@ -115,7 +125,10 @@ describe('jwtVerifier', () => {
   it('asks for a token without an error where none came, and says 400 of a header without one', async () => {
     expect(await refusalOf(create(), undefined, { scheme: undefined })).toEqual({ status: 401, challenge: 'Bearer', headers: {} });
     expect(await refusalOf(create(), 'x', { scheme: 'Basic' })).toEqual({ status: 401, challenge: 'Bearer', headers: {} });
-    expect(await refusalOf(create(), undefined)).toMatchObject({ status: 400, challenge: expect.stringContaining('error="invalid_request"') });
+    expect(await refusalOf(create(), undefined)).toMatchObject({
+      status: 400,
+      challenge: expect.stringContaining('error="invalid_request"'),
+    });
   });
 
   it('reads scopes from "scp" and by a function of the program', async () => {
@@ -179,7 +192,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.asked).toEqual([]);
   });
 
-  it('are the server\'s own trouble where they cannot be had', async () => {
+  it("are the server's own trouble where they cannot be had", async () => {
     issuer.fails = true;
     await expect(ask(create(), await sign())).rejects.toThrow(TokenSourceError);
     issuer.fails = false;
@@ -187,13 +200,16 @@ describe('the keys of an issuer', () => {
     await expect(ask(verifier, await sign())).rejects.toThrow(TokenSourceError);
   });
 
-  it('of another issuer\'s metadata are not taken', async () => {
+  it("of another issuer's metadata are not taken", async () => {
     await expect(ask(create({ issuer: `${ISSUER}/tenant` }), await sign())).rejects.toThrow(TokenSourceError);
   });
 
   it('is not the key that a token brings along', async () => {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true });
-    const token = await sign({}, { key: { ...issuer.key, privateKey }, header: { jwk: issuer.key.publicJwk, jku: 'https://evil.example/jwks' } });
+    const token = await sign(
+      {},
+      { key: { ...issuer.key, privateKey }, header: { jwk: issuer.key.publicJwk, jku: 'https://evil.example/jwks' } },
+    );
     expect((await refusalOf(create(), token)).status).toBe(401);
     expect(issuer.asked.some((url) => url.includes('evil'))).toBe(false);
   });

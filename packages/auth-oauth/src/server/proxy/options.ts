@@ -1,0 +1,155 @@
+/** What a program decides about its authorization proxy, and what holds where it does not. */
+
+import type { Clock, Logger } from '@mortise/jsonrpc-core';
+import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { isLoopbackHost, type UrlPolicy } from '@mortise/protocol/edge';
+import { AuthOptionError } from '../../errors.ts';
+import { type AuthorizationStore, MemoryAuthorizationStore } from './authorization-store.ts';
+
+/** The provider that signs people in: it knows this server as one client, and registers no others. */
+export interface UpstreamOptions {
+  readonly issuer: string;
+  /** What people know it as, on the consent page: `GitHub`. */
+  readonly name: string;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  /** How the secret is sent. @default 'client_secret_basic' with a secret, else none */
+  readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post';
+  /** What is asked for on every sign-in, shown on the consent page. */
+  readonly scopes: readonly string[];
+  /** With `tokenEndpoint`, for a provider without metadata. @default what the metadata says */
+  readonly authorizationEndpoint?: string;
+  readonly tokenEndpoint?: string;
+  readonly revocationEndpoint?: string;
+  /** More parameters of the authorization request: `{ prompt: 'consent' }`. */
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+/** What the provider gave. Lives as long as the call that is handed it. */
+export interface UpstreamSignIn {
+  readonly accessToken: string;
+  /** The claims of the ID token, where there was one. */
+  readonly idTokenClaims: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Who signed in. */
+export interface SignedIn {
+  /** The same for each sign-in of one person, and never another's. */
+  readonly subject: string;
+}
+
+/** A client that the program knows from the start. */
+export interface KnownClient {
+  readonly clientId: string;
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  /** Absent for a public client. */
+  readonly clientSecret?: string;
+}
+
+/** The options of `createAuthorizationProxy`. */
+export interface AuthorizationProxyOptions {
+  /** This authorization server's own issuer: `https://mcp.example.com`. Its endpoints lie under it. */
+  readonly issuer: string;
+  /** The MCP server that tokens are issued for: the `resource` of `protect`. */
+  readonly resource: string;
+  /** What people know this server as, on the consent page. */
+  readonly name: string;
+  readonly upstream: UpstreamOptions;
+  /** Finds out who signed in. @default the subject of the ID token, which needs the scope `openid` upstream */
+  readonly identify?: (signIn: UpstreamSignIn) => Promise<SignedIn>;
+  /** At least 32 random characters, the same on every machine and after a restart. Consent, grants and provider tokens depend on it. */
+  readonly secret: string;
+  /** Where registrations, grants, codes and tokens are kept. @default this process's memory */
+  readonly store?: AuthorizationStore;
+  /** The scopes that clients may ask for; a request without any gets all. @default none */
+  readonly scopes?: readonly string[];
+  readonly clients?: readonly KnownClient[];
+  /** Whether anyone may register a client. @default true */
+  readonly registration?: boolean;
+  /** Whether a client may be known by the URL of a document about it. @default true */
+  readonly clientIdMetadataDocuments?: boolean;
+  /** Which addresses such documents may be at. @default public hosts over https */
+  readonly documentPolicy?: UrlPolicy;
+  /** URL schemes of installed programs that redirects may lead to, beside https and http on this machine: `['cursor']`. @default none */
+  readonly privateSchemes?: readonly string[];
+  /**
+   * How long a browser need not be asked again for the same client, redirect and scopes, in milliseconds; 0 asks every time. Programs on the
+   * user's machine are always asked for, since any of them could pose as another.
+   *
+   * @default 30 days
+   */
+  readonly rememberConsentMs?: number;
+  /** @default 15 minutes */
+  readonly accessTokenMs?: number;
+  /** How long a grant lasts without being used. @default 30 days */
+  readonly refreshTokenMs?: number;
+  /** How long the provider, or the document of a client, may take to answer, in milliseconds. @default 10_000 */
+  readonly timeoutMs?: number;
+  /** @default globalThis.fetch */
+  readonly fetch?: typeof globalThis.fetch;
+  /** @default systemClock */
+  readonly clock?: Clock;
+  /** @default silentLogger */
+  readonly logger?: Logger;
+}
+
+/** The options with everything that has a default filled in. */
+export interface ProxySettings extends AuthorizationProxyOptions {
+  readonly store: AuthorizationStore;
+  readonly scopes: readonly string[];
+  readonly clients: readonly KnownClient[];
+  readonly registration: boolean;
+  readonly clientIdMetadataDocuments: boolean;
+  readonly privateSchemes: readonly string[];
+  readonly rememberConsentMs: number;
+  readonly accessTokenMs: number;
+  readonly refreshTokenMs: number;
+  readonly timeoutMs: number;
+  readonly fetch: typeof globalThis.fetch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The path under which the endpoints lie: empty or `/like-this`. */
+  readonly basePath: string;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option that cannot hold. */
+export function toProxySettings(options: AuthorizationProxyOptions): ProxySettings {
+  checkOptions(options);
+  const { clock = systemClock } = options;
+  return {
+    store: new MemoryAuthorizationStore({ clock }),
+    scopes: [],
+    clients: [],
+    registration: true,
+    clientIdMetadataDocuments: true,
+    privateSchemes: [],
+    rememberConsentMs: 30 * DAY_MS,
+    accessTokenMs: 15 * MINUTE_MS,
+    refreshTokenMs: 30 * DAY_MS,
+    timeoutMs: 10_000,
+    fetch: (input, init) => globalThis.fetch(input, init),
+    clock,
+    logger: silentLogger,
+    ...options,
+    basePath: new URL(options.issuer).pathname.replace(/\/$/, ''),
+  };
+}
+
+function checkOptions({ issuer, resource, upstream, identify }: AuthorizationProxyOptions): void {
+  for (const [name, value] of Object.entries({ issuer, resource, 'upstream.issuer': upstream.issuer })) checkUrlOption(name, value);
+  if (/[?#]/.test(issuer)) throw new AuthOptionError(`The option "issuer" may have no query and no fragment, got "${issuer}"`);
+  if ((upstream.authorizationEndpoint === undefined) !== (upstream.tokenEndpoint === undefined))
+    throw new AuthOptionError('The options "upstream.authorizationEndpoint" and "upstream.tokenEndpoint" go together');
+  if (identify === undefined && !upstream.scopes.includes('openid'))
+    throw new AuthOptionError('Nobody can tell who signs in: give the option "identify", or ask for the scope "openid" upstream');
+}
+
+function checkUrlOption(name: string, value: string): void {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))) return;
+  throw new AuthOptionError(`The option "${name}" must be an https URL (http only on this machine), got "${value}"`);
+}
