@@ -1,5 +1,6 @@
 /**
- * `npm run test:browser`: loads every edge-safe entry in Chromium and lets a server and a client talk there, in both eras.
+ * `npm run test:browser`: loads every edge-safe entry in Chromium, lets a server and a client talk there, and a page use servers over HTTP,
+ * WebSocket and a message port, in both eras.
  * The suite itself lies in `browser-tests.mjs`, which needs what is installed first.
  */
 
@@ -7,7 +8,7 @@ import { setUp } from './set-up.mjs';
 import { reportTotals } from './report-totals.mjs';
 import { findChromium } from './find-chromium.mjs';
 
-await setUp({ build: false });
+await setUp();
 const { browserTests } = await import('./edge/browser-tests.mjs');
 
 const totals = { passed: 0, failed: 0 };

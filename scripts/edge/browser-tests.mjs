@@ -2,11 +2,18 @@
 
 import { createServer } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
+import { serveHttp } from '@mortise/transport-http/node';
+import { serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { chromium } from 'playwright-core';
 import { edgeSafeEntries } from '../workspace-packages.mjs';
 import { bundleEdge } from './bundle-edge.mjs';
+import { createServer as createMcpServer } from './round-trip.mjs';
 
 const loadTimeoutMs = 30_000;
+const program = [
+  "import { overNetwork, overPort } from './scripts/edge/over-network.mjs';",
+  'globalThis.mortise = { entries, roundTrip, expected, overNetwork, overPort };',
+].join('\n');
 
 /**
  * @param {string} executablePath Chromium.
@@ -15,8 +22,10 @@ const loadTimeoutMs = 30_000;
 export async function* browserTests(executablePath) {
   const site = await serve({
     '/': ['text/html', '<!doctype html><meta charset="utf-8"><script type="module" src="/edge.js"></script>'],
-    '/edge.js': ['text/javascript', await bundleEdge('globalThis.mortise = { entries, roundTrip, expected };')],
+    '/edge.js': ['text/javascript', await bundleEdge(program)],
   });
+  const server = createMcpServer();
+  const [http, webSocket] = [await serveHttp(server, { port: 0 }), await serveWebSocket(server, { port: 0 })];
   // Containers run as root and have no user namespaces; the page is ours.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
   try {
@@ -32,12 +41,11 @@ export async function* browserTests(executablePath) {
         ...(entry in loaded ? {} : { error: pageErrors.join('\n') || 'the bundle did not load' }),
       };
     }
-    for (const era of ['legacy', 'modern']) {
+    for (const { title, call } of conversations(http.url, webSocket.url)) {
       const [answer, expected] = await page
-        .evaluate(`mortise.roundTrip('${era}').then((answer) => [answer, mortise.expected])`)
+        .evaluate(`mortise.${call}.then((answer) => [answer, mortise.expected])`)
         .catch((error) => [error.message, undefined]);
       const matches = expected !== undefined && isDeepStrictEqual(answer, expected);
-      const title = `a server and a client talk in the browser in the ${era} era`;
       yield {
         title,
         ...(matches ? {} : { error: `got ${JSON.stringify(answer, null, 2)}\nexpected ${JSON.stringify(expected, null, 2)}` }),
@@ -47,7 +55,18 @@ export async function* browserTests(executablePath) {
   } finally {
     await browser.close();
     site.close();
+    await Promise.all([http.close(), webSocket.close(), server.close()]);
   }
+}
+
+/** Who talks to whom, and what the page is told to do. */
+function conversations(httpUrl, webSocketUrl) {
+  return ['legacy', 'modern'].flatMap((era) => [
+    { title: `a server and a client talk in the browser, ${era}`, call: `roundTrip('${era}')` },
+    { title: `a page uses a server over HTTP, ${era}`, call: `overNetwork('HTTP', '${httpUrl}', '${era}')` },
+    { title: `a page uses a server over WebSocket, ${era}`, call: `overNetwork('WebSocket', '${webSocketUrl}', '${era}')` },
+    { title: `a page uses a server in a frame, over a message port, ${era}`, call: `overPort('${era}')` },
+  ]);
 }
 
 /** Serves a few texts on loopback. */

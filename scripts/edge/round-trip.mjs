@@ -7,7 +7,8 @@ import { connectInMemory } from '@mortise/client/in-memory';
 import { McpServer } from '@mortise/server';
 import { z } from 'zod';
 
-function createServer() {
+/** The server that every runtime here talks to. */
+export function createServer() {
   const server = new McpServer({ name: 'edge', version: '1.0.0' });
   server.registerTool(
     'add',
@@ -27,7 +28,16 @@ function createServer() {
  * @returns {Promise<Record<string, unknown>>} What came back, by what was asked.
  */
 export async function roundTrip(era) {
-  const client = await connectInMemory(createServer(), { era });
+  return useServer(await connectInMemory(createServer(), { era }));
+}
+
+/**
+ * Asks everything, and closes the client.
+ *
+ * @param {import('@mortise/client').McpClient} client
+ * @returns {Promise<Record<string, unknown>>} What came back, by what was asked.
+ */
+export async function useServer(client) {
   try {
     const sum = await client.callTool('add', { a: 1, b: 2 });
     const greeting = await client.callTool('greet', { name: 'edge' });

@@ -45,7 +45,7 @@ it('reports what is no text, and reads on', async () => {
 
 describe('a server in a worker', () => {
   it.each(['modern', 'legacy'] as const)('is used like any other, and ends with its client (%s)', async (era) => {
-    const worker = new Worker(new URL('./fixtures/worker-server.mjs', import.meta.url));
+    const worker = new Worker(new URL('./fixtures/worker-server.mjs', import.meta.url), { execArgv: [] });
     const { port1, port2 } = new MessageChannel();
     worker.postMessage(port2, [port2 as unknown as import('node:worker_threads').Transferable]);
     const client = await McpClient.connect(messagePortTransport(port1), { name: 'test', version: '1.0.0' }, { era });

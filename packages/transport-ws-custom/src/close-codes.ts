@@ -19,6 +19,8 @@ export const CloseCode = {
   tryAgainLater: 1013,
   /** The token has expired: connect anew with another one. */
   unauthorized: 3000,
+  /** The channel that was to go on is not there: it has ended, waited too long, or is somebody else's. */
+  channelUnknown: 4404,
 } as const;
 
 /** Browsers may send 1000 and 3000 to 4999 only; what else there is to say is said 3000 higher. */

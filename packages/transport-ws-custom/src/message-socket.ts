@@ -1,5 +1,7 @@
 /** The seam between a `SocketTransport` and the platform's WebSocket: `ws` on Node, the global `WebSocket` elsewhere. */
 
+import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+
 /** What a socket tells its transport. */
 export interface SocketListener {
   /** The text of one whole message. */
@@ -20,7 +22,8 @@ export interface MessageSocket {
   readonly queuedBytes: number;
   /** Begins delivery. */
   listen(listener: SocketListener): void;
-  send(text: string): void;
+  /** @param message What the text says, for sockets that keep it; undefined for a frame that is no message. */
+  send(text: string, message: JsonRpcMessage | undefined): void;
   /** Stops reading from the network, where the platform can. */
   pause(): void;
   resume(): void;

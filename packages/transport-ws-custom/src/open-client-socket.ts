@@ -3,8 +3,8 @@
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { Authorizer, Challenge } from '@mortise/protocol/contracts';
 import { ConnectFailedError, UpgradeRefusedError, WebSocketOptionError } from './errors.ts';
-import type { MessageSocket } from './message-socket.ts';
-import { BEARER_PREFIX, MCP_PROTOCOL, toBearerProtocol } from './subprotocol.ts';
+import type { OpenedSocket } from './resume-client.ts';
+import { BEARER_PREFIX, toBearerProtocol } from './subprotocol.ts';
 import { openWebSocket, type WebSocketConstructor, type WebSocketSettings } from './web-socket.ts';
 import { type Corkable, type WsLike, WsSocket } from './ws-socket.ts';
 
@@ -19,7 +19,7 @@ export interface ClientSocketSettings extends WebSocketSettings {
 const MAX_CHALLENGES = 3;
 
 /** @throws {UpgradeRefusedError} {ConnectFailedError} {WebSocketOptionError} and what the authorizer rejects with. */
-export async function openClientSocket(settings: ClientSocketSettings, signal: AbortSignal): Promise<MessageSocket> {
+export async function openClientSocket(settings: ClientSocketSettings, signal: AbortSignal): Promise<OpenedSocket> {
   const ws = settings.webSocket ? undefined : await loadWs();
   for (let attempt = 1; ; attempt++) {
     const given = await settings.authorizer?.headers({ method: 'GET', url: toHttpUrl(settings.url) }, { signal });
@@ -29,15 +29,20 @@ export async function openClientSocket(settings: ClientSocketSettings, signal: A
       return await openOnNode(ws, settings, headers, signal);
     } catch (error) {
       if (!(error instanceof RefusedUpgrade)) throw error;
-      if (attempt > MAX_CHALLENGES || !(await mayRetry(settings, error, attempt, signal))) throw error.error;
+      if (attempt > MAX_CHALLENGES || !(await mayRetry(settings, error, { attempt, given }, signal))) throw error.error;
     }
   }
 }
 
-async function mayRetry(settings: ClientSocketSettings, refusal: RefusedUpgrade, attempt: number, signal: AbortSignal): Promise<boolean> {
+async function mayRetry(
+  settings: ClientSocketSettings,
+  refusal: RefusedUpgrade,
+  { attempt, given = {} }: { readonly attempt: number; readonly given: Readonly<Record<string, string>> | undefined },
+  signal: AbortSignal,
+): Promise<boolean> {
   const { status } = refusal.error;
   if (!settings.authorizer || (status !== 401 && status !== 403)) return false;
-  const challenge: Challenge = { status, url: toHttpUrl(settings.url), header: (name) => refusal.header(name), attempt };
+  const challenge: Challenge = { status, url: toHttpUrl(settings.url), header: (name) => refusal.header(name), attempt, given };
   return (await settings.authorizer.onChallenge(challenge, { signal })) === 'retry';
 }
 
@@ -73,9 +78,9 @@ function openOnNode(
   settings: ClientSocketSettings,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<MessageSocket> {
+): Promise<OpenedSocket> {
   const { url, protocols, maxMessageBytes, openTimeoutMs } = settings;
-  const opened = new Promise<MessageSocket>((resolve, reject) => {
+  const opened = new Promise<OpenedSocket>((resolve, reject) => {
     const ws = new constructor(url, [...protocols], {
       headers: { ...headers },
       maxPayload: maxMessageBytes,
@@ -99,7 +104,7 @@ function openOnNode(
       response.destroy();
       request.destroy();
     });
-    ws.once('open', () => settle(() => resolve(new WsSocket(ws as WsLike, maxMessageBytes, stream))));
+    ws.once('open', () => settle(() => resolve({ socket: new WsSocket(ws as WsLike, maxMessageBytes, stream), protocol: ws.protocol })));
     ws.once('error', (error) => settle(() => reject(toConnectError(url, error))));
     ws.on('error', () => undefined);
   });
@@ -128,7 +133,7 @@ async function openOnPlatform(
   settings: ClientSocketSettings,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<MessageSocket> {
+): Promise<OpenedSocket> {
   const { WebSocket } = globalThis as { WebSocket?: WebSocketConstructor };
   const constructor = settings.webSocket ?? WebSocket;
   if (!constructor) throw new ConnectFailedError('This platform has no WebSocket: install "ws", or give the option webSocket');
@@ -165,5 +170,3 @@ function hostOf(url: string): string {
 function toHttpUrl(url: string): string {
   return url.replace(/^ws/, 'http');
 }
-
-export const CLIENT_PROTOCOLS: readonly string[] = [MCP_PROTOCOL];

@@ -11,8 +11,10 @@ import { addressKey, checkUpgrade, createUpgradeGuard, verifyUpgrade } from './c
 import { CloseCode } from './close-codes.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { KeyedLimit } from './keyed-limit.ts';
+import type { MessageSocket } from './message-socket.ts';
+import { ResumableChannels } from './resumable-channels.ts';
 import { createSocketTransport } from './socket-transport.ts';
-import { MCP_PROTOCOL } from './subprotocol.ts';
+import { MCP_PROTOCOL, RESUME_PROTOCOL } from './subprotocol.ts';
 import { refuseUpgrade, UpgradeRefusal } from './upgrade-refusal.ts';
 import { checkOptions, type WebSocketServerOptions } from './web-socket-options.ts';
 import { WsSocket } from './ws-socket.ts';
@@ -30,6 +32,7 @@ export class SocketHost {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #heartbeat: Heartbeat | undefined;
+  readonly #channels: ResumableChannels | undefined;
   readonly #connections = new Set<ServerConnection>();
   readonly #opening = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -53,13 +56,15 @@ export class SocketHost {
     this.#clock = clock;
     this.#logger = logger;
     this.#heartbeat = heartbeatMs > 0 ? new Heartbeat(heartbeatMs, clock) : undefined;
+    const { eventStore, resumeWindowMs: windowMs = 60_000, maxWaitingChannels: maxWaiting = 1000 } = options;
+    this.#channels = eventStore && new ResumableChannels({ eventStore, windowMs, maxWaiting, clock });
     this.#upgrades = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       // Compressing would cost memory for each connection, and give an attacker who can add to a message its secrets.
       perMessageDeflate: false,
       maxPayload: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
-      handleProtocols: () => MCP_PROTOCOL,
+      handleProtocols: (offered) => (this.#channels && offered.has(RESUME_PROTOCOL) ? RESUME_PROTOCOL : MCP_PROTOCOL),
     });
   }
 
@@ -104,7 +109,7 @@ export class SocketHost {
     const release = this.#limit.acquire(key);
     socket.once('close', release);
     if (socket.destroyed) return release();
-    this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#serve(ws, socket, auth));
+    this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#join(ws, socket, auth));
   }
 
   /** Checks the token; callers that are still being checked are counted, too. */
@@ -135,9 +140,21 @@ export class SocketHost {
     if (full === 'key') throw new UpgradeRefusal(429, 'Too many connections of yours are open: close some', { 'Retry-After': '5' });
   }
 
-  async #serve(ws: WebSocket, socket: Duplex, auth: AuthInfo | undefined): Promise<void> {
+  /** Serves what a socket opens: a connection for as long as it lasts, or a channel that outlives it. */
+  async #join(ws: WebSocket, stream: Duplex, auth: AuthInfo | undefined): Promise<void> {
+    const opened = new WsSocket(ws, this.#options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES, stream);
+    if (!this.#channels || ws.protocol !== RESUME_PROTOCOL) return this.#serve(opened, auth);
+    try {
+      const channel = await this.#channels.accept(opened, auth?.principal ?? ANONYMOUS, this.#closing.signal);
+      if (channel) await this.#serve(channel, auth);
+    } catch (error) {
+      this.#logger.log('info', 'A WebSocket ended before it said hello', { error: nameOf(error) });
+    }
+  }
+
+  async #serve(opened: MessageSocket, auth: AuthInfo | undefined): Promise<void> {
     let hasFailed = false;
-    const transport = this.#createTransport(ws, socket, auth, () => {
+    const transport = this.#createTransport(opened, auth, () => {
       if (hasFailed) return [CloseCode.internalError, 'the server could not serve the connection'];
       return this.#closing.signal.aborted ? [CloseCode.goingAway, 'the server shuts down'] : [CloseCode.normal, ''];
     });
@@ -156,13 +173,11 @@ export class SocketHost {
   }
 
   #createTransport(
-    ws: WebSocket,
-    stream: Duplex,
+    opened: MessageSocket,
     auth: AuthInfo | undefined,
     closeReason: () => readonly [code: number, reason: string],
   ): Transport {
-    const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, maxQueuedBytes, stallMs, closeTimeoutMs } = this.#options;
-    const opened = new WsSocket(ws, maxMessageBytes, stream);
+    const { maxQueuedBytes, stallMs, closeTimeoutMs } = this.#options;
     return createSocketTransport(() => Promise.resolve(opened), {
       maxQueuedBytes,
       maxBacklogBytes: this.#options.maxBacklogBytes ?? 16 * 1024 * 1024,

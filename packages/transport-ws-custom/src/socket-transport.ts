@@ -120,7 +120,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
         this.#fail(new PeerUnresponsiveError('The peer reads too slowly: too much waits for it'), CloseCode.tryAgainLater, 'slow reader');
         return Promise.reject(new ConnectionClosedError());
       }
-      socket.send(text);
+      socket.send(text, message);
     } catch (error) {
       return Promise.reject(error);
     }

@@ -3,6 +3,9 @@
 /** MCP, one message a text frame. */
 export const MCP_PROTOCOL = 'mcp';
 
+/** The same with channels that outlive a socket; `resume-frames.ts` says how. Offered beside `mcp`, and chosen where both sides can. */
+export const RESUME_PROTOCOL = 'mortise.resume.v1';
+
 /** Offered beside `mcp` by clients that cannot send `Authorization`; the rest is the token in base64url. Never chosen. */
 export const BEARER_PREFIX = 'mcp.bearer.';
 

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
-import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
+import type { AuthInfo, EventStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { WebSocketOptionError } from './errors.ts';
 
 /** The options of `attachWebSocket`, and of `serveWebSocket` with a port beside them. */
@@ -37,6 +37,17 @@ export interface WebSocketServerOptions {
   readonly heartbeatMs?: number | undefined;
   /** How long a closing connection waits for its peer, in milliseconds. @default 2,000 */
   readonly closeTimeoutMs?: number | undefined;
+  /**
+   * Keeps what was sent, so that a client that offers `mortise.resume.v1` loses nothing when its connection breaks: what it did not get is
+   * sent again on the next one. `MemoryEventStore` of `@mortise/protocol/edge` will do, for a channel does not outlive the process.
+   *
+   * @default none: a break ends the channel
+   */
+  readonly eventStore?: EventStore | undefined;
+  /** How long a channel waits for its client to come back, in milliseconds. @default 60,000 */
+  readonly resumeWindowMs?: number | undefined;
+  /** How many channels may wait; the one that has waited longest goes. @default 1,000 */
+  readonly maxWaitingChannels?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
   /** Told of refusals and broken connections. @default silent */
@@ -60,4 +71,6 @@ const COUNTS = [
   'maxQueuedBytes',
   'maxBacklogBytes',
   'upgradeTimeoutMs',
+  'resumeWindowMs',
+  'maxWaitingChannels',
 ] as const;

@@ -6,9 +6,10 @@ import type { Authorizer } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import { WebSocketOptionError } from './errors.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { CLIENT_PROTOCOLS, type ClientSocketSettings, openClientSocket } from './open-client-socket.ts';
+import { type ClientSocketSettings, openClientSocket } from './open-client-socket.ts';
+import { type OpenedSocket, openResuming } from './resume-client.ts';
 import { createSocketTransport } from './socket-transport.ts';
-import { MCP_PROTOCOL } from './subprotocol.ts';
+import { MCP_PROTOCOL, RESUME_PROTOCOL } from './subprotocol.ts';
 import type { WebSocketConstructor } from './web-socket.ts';
 
 /** How a client connects. */
@@ -31,6 +32,11 @@ export interface WebSocketTransportOptions {
   readonly closeTimeoutMs?: number | undefined;
   /** Between two pings, in milliseconds; a server that is gone is noticed within two. 0 for none; browsers have none. @default 15,000 */
   readonly heartbeatMs?: number | undefined;
+  /**
+   * How long it is tried to go on after the connection broke, in milliseconds, where the server agrees to `mortise.resume.v1`: nothing is
+   * lost then, and nobody notices. 0 not to offer it. @default 60,000
+   */
+  readonly resumeWindowMs?: number | undefined;
   /** A constructor to use in place of the platform's. */
   readonly webSocket?: WebSocketConstructor | undefined;
   /** @default systemClock */
@@ -72,11 +78,11 @@ export function webSocketTransport(url: string | URL, options: WebSocketTranspor
 
 function createClientTransport(url: string, options: WebSocketTransportOptions): Transport {
   const { authorizer, headers = {}, webSocket, openTimeoutMs = 10_000, heartbeatMs = 15_000, clock = systemClock } = options;
-  const { maxMessageBytes = 16 * 1024 * 1024, maxQueuedBytes, stallMs, closeTimeoutMs } = options;
+  const { maxMessageBytes = 16 * 1024 * 1024, maxQueuedBytes, stallMs, closeTimeoutMs, resumeWindowMs = 60_000 } = options;
   const settings: ClientSocketSettings = {
     url,
-    protocols: CLIENT_PROTOCOLS,
-    protocol: MCP_PROTOCOL,
+    // A server that takes the first of them takes the plain one.
+    protocols: resumeWindowMs > 0 ? [MCP_PROTOCOL, RESUME_PROTOCOL] : [MCP_PROTOCOL],
     headers,
     authorizer,
     webSocket,
@@ -84,7 +90,8 @@ function createClientTransport(url: string, options: WebSocketTransportOptions):
     maxMessageBytes,
     clock,
   };
-  return createSocketTransport((signal) => openClientSocket(settings, signal), {
+  const open = (signal: AbortSignal): Promise<OpenedSocket> => openClientSocket(settings, signal);
+  return createSocketTransport((signal) => openResuming({ open, openTimeoutMs, windowMs: resumeWindowMs, clock }, signal), {
     maxQueuedBytes,
     stallMs,
     closeTimeoutMs,

@@ -4,6 +4,8 @@ import { type Clock, type ClockTimer, MessageTooLargeError } from '@mortise/json
 import { CloseCode, toBrowserCode } from './close-codes.ts';
 import { ConnectFailedError } from './errors.ts';
 import type { MessageSocket, SocketListener } from './message-socket.ts';
+import type { OpenedSocket } from './resume-client.ts';
+import { MCP_PROTOCOL, RESUME_PROTOCOL } from './subprotocol.ts';
 
 /** The members used of a `WebSocket`, so that this compiles where the DOM's types are absent. */
 export interface WebSocketLike {
@@ -24,7 +26,6 @@ export type WebSocketConstructor = new (url: string, protocols: string[]) => Web
 export interface WebSocketSettings {
   readonly url: string;
   readonly protocols: readonly string[];
-  readonly protocol: string;
   readonly maxMessageBytes: number;
   readonly clock: Clock;
 }
@@ -33,7 +34,7 @@ export interface WebSocketSettings {
 const POLL_MS = 10;
 
 /** Opens one. @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: for a reason that platforms keep to themselves. */
-export function openWebSocket(constructor: WebSocketConstructor, settings: WebSocketSettings, signal: AbortSignal): Promise<MessageSocket> {
+export function openWebSocket(constructor: WebSocketConstructor, settings: WebSocketSettings, signal: AbortSignal): Promise<OpenedSocket> {
   return new Promise((resolve, reject) => {
     const socket = new constructor(settings.url, [...settings.protocols]);
     const wrapped = new WebSocketSocket(socket, settings);
@@ -44,9 +45,9 @@ export function openWebSocket(constructor: WebSocketConstructor, settings: WebSo
     signal.addEventListener('abort', giveUp, { once: true });
     socket.addEventListener('open', () => {
       signal.removeEventListener('abort', giveUp);
-      if (socket.protocol === settings.protocol) return resolve(wrapped);
+      if (isAgreed(socket.protocol, settings.protocols)) return resolve({ socket: wrapped, protocol: socket.protocol });
       socket.close();
-      reject(new ConnectFailedError(`The server did not agree to the subprotocol "${settings.protocol}"`));
+      reject(new ConnectFailedError(`The server did not agree to the subprotocol "${MCP_PROTOCOL}"`));
     });
     socket.addEventListener('close', ({ code }) => {
       signal.removeEventListener('abort', giveUp);
@@ -57,6 +58,11 @@ export function openWebSocket(constructor: WebSocketConstructor, settings: WebSo
       );
     });
   });
+}
+
+/** A bearer token is offered, too, and must never be chosen. */
+function isAgreed(protocol: string, offered: readonly string[]): boolean {
+  return (protocol === MCP_PROTOCOL || protocol === RESUME_PROTOCOL) && offered.includes(protocol);
 }
 
 class WebSocketSocket implements MessageSocket {

@@ -25,3 +25,8 @@ describeTransport("webSocketTransport over a platform's own WebSocket", {
   traits: { bound: true, backpressure: true, handles: true },
   createPair: (options) => createSocketPair({ ...options, isWholeClient: true, webSocket: WebSocket as unknown as WebSocketConstructor }),
 });
+
+describeTransport('webSocketTransport, resumable', {
+  traits: { bound: true, backpressure: true, handles: true },
+  createPair: (options) => createSocketPair({ ...options, isWholeClient: true, isResumable: true }),
+});

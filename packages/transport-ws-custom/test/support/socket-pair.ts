@@ -3,9 +3,13 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Transport } from '@mortise/jsonrpc-core';
-import { createSocketTransport, WsSocket } from '@mortise/transport-ws-custom';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { MemoryEventStore } from '@mortise/protocol/edge';
+import { createSocketTransport, type MessageSocket, WsSocket } from '@mortise/transport-ws-custom';
 import { webSocketTransport, type WebSocketConstructor } from '@mortise/transport-ws-custom/client';
 import { WebSocket, WebSocketServer } from 'ws';
+import { ResumableChannels } from '../../src/resumable-channels.ts';
+import { RESUME_PROTOCOL } from '../../src/subprotocol.ts';
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 
@@ -20,6 +24,8 @@ export interface SocketPairOptions {
   readonly maxMessageBytes?: number | undefined;
   /** Makes the client's end through `webSocketTransport`; then nothing can be injected to the server. */
   readonly isWholeClient?: boolean;
+  /** Both ends agree to `mortise.resume.v1`; only with `isWholeClient`. */
+  readonly isResumable?: boolean;
   /** Gives it another platform's WebSocket. */
   readonly webSocket?: WebSocketConstructor;
 }
@@ -27,18 +33,33 @@ export interface SocketPairOptions {
 export async function createSocketPair({
   maxMessageBytes = DEFAULT_MAX_BYTES,
   isWholeClient,
+  isResumable = false,
   webSocket,
 }: SocketPairOptions = {}): Promise<SocketPair> {
-  const listener = new WebSocketServer({ port: 0, host: '127.0.0.1', maxPayload: maxMessageBytes, perMessageDeflate: false });
+  const listener = new WebSocketServer({
+    port: 0,
+    host: '127.0.0.1',
+    maxPayload: maxMessageBytes,
+    perMessageDeflate: false,
+    handleProtocols: () => (isResumable ? RESUME_PROTOCOL : 'mcp'),
+  });
+  const channels = new ResumableChannels({
+    eventStore: new MemoryEventStore({ maxEventsPerStream: 20_000 }),
+    windowMs: 5000,
+    maxWaiting: 10,
+    clock: systemClock,
+  });
   await once(listener, 'listening');
   const url = `ws://127.0.0.1:${(listener.address() as AddressInfo).port}`;
   const bounds = { closeTimeoutMs: 300 };
   let serverWs: WebSocket | undefined;
   let clientWs: WebSocket | undefined;
-  const accepted = new Promise<WsSocket>((resolve) => {
+  const accepted = new Promise<MessageSocket>((resolve, reject) => {
     listener.once('connection', (ws, request) => {
       serverWs = ws;
-      resolve(new WsSocket(ws, maxMessageBytes, request.socket));
+      const socket = new WsSocket(ws, maxMessageBytes, request.socket);
+      if (!isResumable) return resolve(socket);
+      channels.accept(socket, 'anyone', new AbortController().signal).then((channel) => resolve(channel ?? socket), reject);
     });
   });
   const connect = (): Promise<WsSocket> =>

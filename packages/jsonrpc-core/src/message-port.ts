@@ -1,0 +1,120 @@
+/** `@mortise/jsonrpc-core/message-port`: a transport over a `MessagePort`, to workers and frames. */
+
+import { AlreadyStartedError, ConnectionClosedError, MessageTooLargeError, NotConnectedError, ParseError } from './errors.ts';
+import type { JsonRpcMessage } from './message.ts';
+import { parseJson } from './parse-message.ts';
+import { resolvedPromise } from './resolved-promise.ts';
+import { serializeMessage } from './serialize-message.ts';
+import { toError } from './transport/transport-hold.ts';
+import type { MessageInfo, Transport } from './transport/transport.ts';
+
+/** What is used of a `MessagePort`, of the web or of `node:worker_threads`. */
+export interface MessagePortLike {
+  postMessage(value: unknown): void;
+  /** A `message` event has the message in `data`. */
+  addEventListener(type: 'message' | 'messageerror' | 'close', fn: (event: object) => void): void;
+  start(): void;
+  close(): void;
+}
+
+/** The bounds of a `messagePortTransport`. */
+export interface MessagePortOptions {
+  /** The longest message that is read, in UTF-16 code units; a longer one is told to `onerror` and dropped. @default 16 Mi */
+  readonly maxMessageLength?: number | undefined;
+  /** Given with each message: who is at the other end. @default none */
+  readonly info?: MessageInfo | undefined;
+}
+
+/** Says that this end has closed; ports do not tell everywhere. No JSON-RPC message is `null`. */
+const END = null;
+const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
+
+/**
+ * Makes a transport over one end of a `MessageChannel`, whose other end another thread or frame has been given: `worker.postMessage(port, [port])`.
+ *
+ * Messages travel as JSON text, as on every other wire. Keeps the promises T1 to T14; ports have no backpressure, so `send` never waits.
+ * `close` closes the port, and the peer's transport with it. Check where a port came from before you take it: whoever holds it is the peer.
+ */
+export function messagePortTransport(port: MessagePortLike, options: MessagePortOptions = {}): Transport {
+  return new MessagePortTransport(port, options);
+}
+
+class MessagePortTransport implements Transport {
+  onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+
+  readonly #port: MessagePortLike;
+  readonly #maxLength: number;
+  readonly #info: MessageInfo | undefined;
+  #isStarted = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(port: MessagePortLike, { maxMessageLength = DEFAULT_MAX_LENGTH, info }: MessagePortOptions) {
+    this.#port = port;
+    this.#maxLength = maxMessageLength;
+    this.#info = info;
+  }
+
+  start(): Promise<void> {
+    if (this.#closing) return Promise.reject(new ConnectionClosedError());
+    if (this.#isStarted) return Promise.reject(new AlreadyStartedError());
+    this.#isStarted = true;
+    this.#port.addEventListener('message', (event) => this.#onData((event as { readonly data?: unknown }).data));
+    this.#port.addEventListener('messageerror', () => this.#report(new ParseError('A message came that cannot be read in this context')));
+    this.#port.addEventListener('close', () => void this.#end());
+    this.#port.start();
+    return resolvedPromise;
+  }
+
+  send(message: JsonRpcMessage): Promise<void> {
+    if (this.#closing) return Promise.reject(new ConnectionClosedError());
+    if (!this.#isStarted) return Promise.reject(new NotConnectedError());
+    try {
+      this.#port.postMessage(serializeMessage(message));
+    } catch (error) {
+      return Promise.reject(toError(error));
+    }
+    return resolvedPromise;
+  }
+
+  close(): Promise<void> {
+    if (!this.#closing) this.#port.postMessage(END);
+    return this.#end();
+  }
+
+  #onData(data: unknown): void {
+    if (this.#closing) return;
+    if (data === END) return void this.#end();
+    try {
+      if (typeof data !== 'string') throw new ParseError(`A message must be JSON text, got ${typeof data}`);
+      if (data.length > this.#maxLength) throw new MessageTooLargeError(this.#maxLength);
+      this.onmessage?.(parseJson(data) as unknown as JsonRpcMessage, this.#info);
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  #end(): Promise<void> {
+    // Later, so that a callback that closes again finds the promise that is already there.
+    this.#closing ??= resolvedPromise.then(() => this.#finish());
+    return this.#closing;
+  }
+
+  #finish(): void {
+    this.#port.close();
+    try {
+      this.onclose?.();
+    } catch (error) {
+      this.#report(toError(error));
+    }
+  }
+
+  #report(error: Error): void {
+    try {
+      this.onerror?.(error);
+    } catch {
+      // Whoever is told of errors has failed: there is nobody left to tell.
+    }
+  }
+}
