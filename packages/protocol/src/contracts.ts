@@ -18,11 +18,14 @@ export type { Ask, HandlerRun } from './contracts/handler-run.ts';
 export type {
   ClientExtension,
   ClientExtensionHost,
+  ExtensionAudience,
   ExtensionCall,
   ExtensionHost,
   ExtensionMethod,
+  HandlerFacts,
   ListenFilter,
   NextCall,
+  RunSoFar,
   ServerExtension,
   ToolCallRecord,
 } from './contracts/extension.ts';

@@ -30,7 +30,7 @@ export class CallContext implements HandlerContext {
 
   constructor(facts: CallFacts) {
     this.#facts = facts;
-    for (const extension of facts.core.contextExtensions) Object.assign(this, extension.context?.(facts.run));
+    for (const extension of facts.core.contextExtensions) Object.assign(this, extension.context?.(facts.forExtensions));
   }
 
   get signal(): AbortSignal {

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonRpcNotification, RequestId } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
-import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, CallOrigin, HandlerFacts, HandlerRun, Principal, Span } from '@mortise/protocol/contracts';
 import type { RoundFacts } from './asks/round-facts.ts';
 import type { LogGate } from './logging.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
@@ -24,6 +24,10 @@ export interface CallFacts {
   readonly signal: AbortSignal;
   /** The seam to the client. Made on first use. */
   readonly run: HandlerRun;
+  /** What extensions may use for their members of the context. */
+  readonly forExtensions: HandlerFacts;
+  /** Where the program gave a tracer, and a request stands behind the run. */
+  readonly span?: Span | undefined;
   /** What is known of the rounds before; undefined in the first, and where a tool runs outside a request. */
   readonly round?: RoundFacts | undefined;
   /** The legacy session that the call belongs to. */

@@ -5,11 +5,12 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Revision, ServerCapabilities } from '@mortise/protocol';
 import { serverCapabilitiesFor } from '@mortise/protocol/revisions';
 import { hasCapability } from '@mortise/protocol/checks';
-import type { ServerExtension } from '@mortise/protocol/contracts';
+import type { Principal, ServerExtension } from '@mortise/protocol/contracts';
 
 /** To whom capabilities are told. */
 export interface CapabilityAudience {
   readonly via: 'channel' | 'exchange';
+  readonly principal: Principal;
   readonly isAuthenticated: boolean;
   /** Whether notifications and requests can reach the client outside its own requests. */
   readonly hasWayBack: boolean;
@@ -52,7 +53,7 @@ export class CapabilityBook {
   tellTo(revision: Revision, audience: CapabilityAudience): ServerCapabilities {
     let capabilities = merge(this.#registered, this.#declared);
     for (const extension of this.#extensions) {
-      const own = extension.capabilities?.(revision, audience.via, audience.isAuthenticated);
+      const own = extension.capabilities?.(revision, audience);
       if (own) capabilities = merge(capabilities, own as ServerCapabilities);
       if (extension.settings) capabilities = merge(capabilities, { extensions: { [extension.id]: extension.settings } });
     }

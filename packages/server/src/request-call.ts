@@ -5,7 +5,18 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
 import { isLoggingLevel, isProgressToken } from '@mortise/protocol/checks';
 import { META_LOG_LEVEL, META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
-import type { Ask, AuthInfo, CallOrigin, ExchangeCall, ExtensionCall, HandlerRun, Principal } from '@mortise/protocol/contracts';
+import type {
+  Ask,
+  AuthInfo,
+  CallOrigin,
+  ExchangeCall,
+  ExtensionCall,
+  HandlerFacts,
+  HandlerRun,
+  Principal,
+  RunSoFar,
+} from '@mortise/protocol/contracts';
+import { ExchangeRun } from './asks/exchange-run.ts';
 import type { RoundFacts } from './asks/round-facts.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { BoundedRun } from './deadlines.ts';
@@ -16,6 +27,7 @@ import type { ClientFacts, MiddlewareCall } from './middleware/middleware.ts';
 import { ProgressReporter } from './progress.ts';
 import type { ResolvedMethod } from './resolved-method.ts';
 import type { ServerCore } from './server-core.ts';
+import type { AskedNow, TracedAsk } from './tracing.ts';
 
 /** What a request is, once its era and revision are known. */
 export interface RequestCallInit {
@@ -65,6 +77,8 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
   #abortReason: Error | undefined;
   #state: Map<unknown, unknown> | undefined;
   #run: HandlerRun | undefined;
+  /** What the handler goes on with once the request is answered by something else. */
+  #detachedTo: HandlerRun | undefined;
   #progress: ProgressReporter | undefined;
   #logGate: LogGate | undefined;
 
@@ -124,15 +138,29 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
   }
 
   get run(): HandlerRun {
-    return (this.#run ??= eraOf(this.revision).createRun(this));
+    return this.#detachedTo ?? (this.#run ??= eraOf(this.revision).createRun(this));
   }
 
   /** The run, if the handler has made use of it. */
   get startedRun(): HandlerRun | undefined {
-    return this.#run;
+    return this.#detachedTo ?? this.#run;
+  }
+
+  get forExtensions(): HandlerFacts {
+    return this;
+  }
+
+  get call(): ExtensionCall {
+    return this;
+  }
+
+  get tell(): ((notification: JsonRpcNotification) => void) | undefined {
+    const { session } = this;
+    return session && ((notification) => session.tell(notification, undefined));
   }
 
   get isOver(): boolean {
+    if (this.#detachedTo) return this.#detachedTo.signal.aborted;
     return this.#isEnded || this.host.isCancelled;
   }
 
@@ -145,6 +173,7 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
       const controller = (this.#controller = new AbortController());
       const host = this.host.signal;
       if (this.#abortReason) controller.abort(this.#abortReason);
+      else if (this.#detachedTo) this.#followRun(this.#detachedTo.signal, controller);
       else if (host.aborted) controller.abort(host.reason);
       else if (!this.#isEnded) {
         const onAbort = (): void => controller.abort(host.reason);
@@ -181,6 +210,7 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
   }
 
   report(notification: JsonRpcNotification): Promise<void> {
+    if (this.#detachedTo) return this.#detachedTo.report(notification);
     if (this.isOver) return resolvedPromise;
     const convert = this.revision.toWire.notifications.get(notification.method);
     const message = convert && notification.params ? { ...notification, params: convert(notification.params) } : notification;
@@ -195,6 +225,20 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
 
   request(ask: Ask): Promise<JsonObject> {
     return this.run.ask(ask);
+  }
+
+  detach(run: HandlerRun): RunSoFar | undefined {
+    const before = this.run;
+    if (this.#detachedTo || this.isOver || this.isConcluded || !(before instanceof ExchangeRun)) return undefined;
+    const { soFar } = before;
+    if (!soFar) return undefined;
+    this.#detachedTo = run;
+    // What the handler gives now is no longer the answer to this request.
+    this.isConcluded = true;
+    this.core.deadlines.delete(this);
+    this.#unlinkHost?.();
+    if (this.#controller) this.#followRun(run.signal, this.#controller);
+    return soFar;
   }
 
   closeStream(retryMs?: number): void {
@@ -215,6 +259,11 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
 
   onExpired(timeoutMs: number): void {
     this.#onExpired?.(timeoutMs);
+  }
+
+  #followRun(signal: AbortSignal, controller: AbortController): void {
+    if (signal.aborted) controller.abort(signal.reason);
+    else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
   }
 
   /** The answer is about to be given: the last progress goes out, and after that nothing. */

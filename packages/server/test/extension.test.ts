@@ -94,7 +94,7 @@ describe('an extension', () => {
       toolOptions: ['queue'],
       toolDefinition: (options, revision) =>
         options['queue'] ? { 'com.example/queue': options['queue'] as string, era: revision.era } : {},
-      context: (run) => ({ jobs: { signalled: run.signal.aborted } }),
+      context: ({ run }) => ({ jobs: { signalled: run.signal.aborted } }),
       install(given) {
         host = given;
       },
@@ -184,7 +184,7 @@ describe('an extension', () => {
       arguments: { n: 5 },
       principal: 'ann',
       revision: MODERN,
-      clientCapabilities: {},
+      clientCapabilities: { elicitation: {} },
       scopes: [],
       meta: { progressToken: 'p' },
     };
@@ -199,7 +199,11 @@ describe('an extension', () => {
       isError: true,
       content: [{ text: 'sorry' }],
     });
-    await expect(host?.runTool({ ...record, principal: 'eve' }, run)).rejects.toMatchObject({ rpcCode: -32602 });
+    await expect(host?.runTool({ ...record, clientCapabilities: {} }, run)).rejects.toMatchObject({ rpcCode: -32021 });
+    // Who may call it was settled when the record was made.
+    expect(await host?.runTool({ ...record, principal: 'eve' }, run)).toEqual({
+      content: [{ type: 'text', text: '5 step s decline eve none' }],
+    });
     await expect(host?.runTool({ ...record, revision: '1999' }, run)).rejects.toMatchObject({ rpcCode: -32602 });
   });
 

@@ -22,8 +22,48 @@ export interface ExtensionCall {
   readonly via: 'channel' | 'exchange';
   /** Sends a notification that belongs to the request. */
   notify(notification: JsonRpcNotification): Promise<void>;
+  /**
+   * Sends a notification that belongs to no request, also once this one is answered; undefined where the caller has no channel for
+   * such: in the modern era.
+   */
+  readonly tell: ((notification: JsonRpcNotification) => void) | undefined;
   /** Asks the client on the legacy era's channel; rejects where there is none. */
   request(ask: Ask): Promise<JsonObject>;
+  /**
+   * Lets the handler of this request go on after the request is answered by something else; undefined where it cannot be done now:
+   * the client was already asked something.
+   *
+   * From the moment of the call the handler's questions, steps and reports go to `run`, and its signal aborts with the signal of
+   * `run` alone. What the handler gives is still what `next` resolves to.
+   *
+   * @returns What the run did before.
+   */
+  detach?(run: HandlerRun): RunSoFar | undefined;
+}
+
+/** What a run of a handler did until now. */
+export interface RunSoFar {
+  /** The steps of `ctx.once` that ran, by key; the value is without an item for a step that gave nothing. */
+  readonly steps: ReadonlyMap<string, readonly JsonValue[]>;
+  /** Those that still run. */
+  readonly running: ReadonlyMap<string, Promise<readonly JsonValue[]>>;
+  /** What the client answered in earlier rounds. */
+  readonly answers: ReadonlyMap<string, { readonly method: string; readonly digest: string; readonly answer: JsonObject }>;
+}
+
+/** To whom a server tells its capabilities. */
+export interface ExtensionAudience {
+  readonly via: 'channel' | 'exchange';
+  readonly principal: Principal;
+  readonly isAuthenticated: boolean;
+}
+
+/** What an extension's members of a handler's context may use. */
+export interface HandlerFacts {
+  /** Made when it is first asked for. The very object that `runTool` was given, where a tool runs from its record. */
+  readonly run: HandlerRun;
+  /** The request; undefined where a tool runs from its record. */
+  readonly call: ExtensionCall | undefined;
 }
 
 /** A call of a tool as plain data, so that the tool can be run again from it, later and elsewhere. Holds no token. */
@@ -63,10 +103,21 @@ export interface ExtensionHost {
   addNotification(method: string, where: { readonly eras: readonly Era[] }, fn: (params: JsonObject, call: ExtensionCall) => void): void;
   /** Stands in front of a method's own dispatch; the first added is the outermost. */
   intercept(method: string, fn: (params: JsonObject, call: ExtensionCall, next: NextCall) => Promise<JsonObject>): void;
-  /** Runs a tool from its record, with the asks, steps and reports of `run`. Rejects only for faults of the protocol. */
+  /**
+   * Runs a tool from its record, with the asks, steps and reports of `run`. Who may call it was settled when the record was made. What
+   * `run` is asked has the form of the record's revision, and so have its answers.
+   *
+   * @throws {ProtocolError} For faults of the protocol only, with the code that the record's revision has for it.
+   */
   runTool(record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult>;
   /** The options that a tool was registered with; undefined for a tool that the principal does not see. */
   toolOptions(name: string, principal: Principal): Readonly<Record<string, unknown>> | undefined;
+  /**
+   * The options of the tool that a request is about, for extensions that run it themselves; undefined where the caller does not see it.
+   *
+   * @throws {ProtocolError} The caller's token lacks a scope of the tool.
+   */
+  authorizeTool(name: string, call: ExtensionCall): Readonly<Record<string, unknown>> | undefined;
   /** Tells subscribers, on this machine and others, through the server's `MessageBus`. */
   publish(event: BusMessage): Promise<void>;
   addFilter(filter: ListenFilter): void;
@@ -81,7 +132,7 @@ export interface ServerExtension {
   /** The settings shown under `id`, for revisions that have extensions; undefined to show nothing there. */
   readonly settings?: JsonObject;
   /** Top-level capabilities that the extension has in a revision. */
-  capabilities?(revision: Revision, via: 'channel' | 'exchange', authenticated: boolean): Partial<ServerCapabilities>;
+  capabilities?(revision: Revision, audience: ExtensionAudience): Partial<ServerCapabilities>;
   /** `resultType` values of its own. */
   readonly resultTypes?: readonly string[];
   /** The tool options that it owns. An option that nobody owns is an error at registration. */
@@ -89,7 +140,7 @@ export interface ServerExtension {
   /** The keys that it adds to a tool's definition in a list. */
   toolDefinition?(options: Readonly<Record<string, unknown>>, revision: Revision): JsonObject;
   /** The members that it adds to a handler's context. */
-  context?(run: HandlerRun): Readonly<Record<string, unknown>>;
+  context?(facts: HandlerFacts): Readonly<Record<string, unknown>>;
   /** The request methods that it may answer with a result of its own. */
   readonly answers?: readonly string[];
   install(host: ExtensionHost): void;

@@ -5,7 +5,7 @@
 
 import type { JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
+import type { Ask, HandlerRun, RunSoFar } from '@mortise/protocol/contracts';
 import { AskUnavailableError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';
 import type { RunOutcome } from './after-run.ts';
@@ -41,6 +41,10 @@ export class ExchangeRun implements HandlerRun {
   #steps: Steps | undefined;
   #round: Round | undefined;
   #opening: Promise<Round> | undefined;
+  /** The round, once it is open; `#round` is it once something was asked. */
+  #opened: Round | undefined;
+  /** How many questions are not settled. */
+  #asking = 0;
   #reports = 0;
 
   constructor(call: RequestCall) {
@@ -65,6 +69,13 @@ export class ExchangeRun implements HandlerRun {
     return this.#round?.isSuspended === true;
   }
 
+  /** What the run did until now; undefined where the client is to be asked, so that it can only go on in the next round. */
+  get soFar(): RunSoFar | undefined {
+    const isOpening = this.#opening !== undefined && !this.#opened;
+    if (isOpening || this.#asking > 0 || this.#opened?.isAsking === true) return undefined;
+    return { steps: this.steps.done, running: this.steps.running, answers: this.#opened?.state.answers ?? new Map() };
+  }
+
   ask(ask: Ask): Promise<JsonObject> {
     return markHandled(this.#ask(ask));
   }
@@ -82,7 +93,7 @@ export class ExchangeRun implements HandlerRun {
 
   /** Opens the state that came with the request, if one did. Rejects where it does not open. */
   open(): Promise<Round> {
-    return (this.#opening ??= withAsking(({ openRound }) => openRound(this.#call, this)));
+    return (this.#opening ??= withAsking(async ({ openRound }) => (this.#opened = await openRound(this.#call, this))));
   }
 
   /** Takes up what earlier rounds did. */
@@ -101,6 +112,15 @@ export class ExchangeRun implements HandlerRun {
   }
 
   async #ask(ask: Ask): Promise<JsonObject> {
+    this.#asking++;
+    try {
+      return await this.#askInRound(ask);
+    } finally {
+      this.#asking--;
+    }
+  }
+
+  async #askInRound(ask: Ask): Promise<JsonObject> {
     const { revision, client, resolved, method } = this.#call;
     if (resolved.facts?.inputRequired !== true)
       throw new AskUnavailableError(

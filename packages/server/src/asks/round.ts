@@ -62,6 +62,11 @@ export class Round {
     return this.#isSuspended;
   }
 
+  /** Whether something is to be put to the client, or was. */
+  get isAsking(): boolean {
+    return this.#isSuspended || this.#pending.size > 0 || this.#refusal !== undefined;
+  }
+
   ask(ask: Ask): Promise<JsonObject> {
     if (ask.signal?.aborted) return Promise.reject(ask.signal.reason as Error);
     const params = ask.params && (JSON.parse(JSON.stringify(ask.params)) as JsonObject);

@@ -36,6 +36,11 @@ export class Steps {
     return structuredClone(value[0]) as T;
   }
 
+  /** Those that have not ended. */
+  get running(): ReadonlyMap<string, Promise<StepValue>> {
+    return this.#running;
+  }
+
   get isRunning(): boolean {
     return this.#running.size > 0;
   }

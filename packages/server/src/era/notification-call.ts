@@ -37,6 +37,8 @@ export class NotificationCall implements ExtensionCall {
     return Promise.resolve();
   }
 
+  readonly tell = (notification: JsonRpcNotification): void => this.#session.tell(notification, undefined);
+
   async request(ask: Ask): Promise<JsonObject> {
     const session = this.#session;
     if (!findRequest(this.revision, ask.method, 'server') || !session.link.canRequest || !session.isReady) {

@@ -130,6 +130,7 @@ export class Session implements TopicListener {
     this.#client = client;
     this.#advertised = this.core.capabilities.tellTo(revision, {
       via: 'channel',
+      principal: this.principal,
       isAuthenticated: this.auth !== undefined,
       hasWayBack: this.link.canRequest,
     });

@@ -57,6 +57,7 @@ export function addDiscovery(core: ServerCore): void {
       const { instructions } = core.options;
       const capabilities = core.capabilities.tellTo(call.revision, {
         via: call.via,
+        principal: call.principal,
         isAuthenticated: call.auth !== undefined,
         hasWayBack: true,
       });

@@ -113,6 +113,12 @@ export class Catalog<Item extends CatalogItem> {
     return item && this.isVisible(item, asker) ? item : undefined;
   }
 
+  /** An item that is enabled, whoever may see it. */
+  findAny(key: string): Item | undefined {
+    const item = this.#slots.get(key)?.item;
+    return item?.isEnabled ? item : undefined;
+  }
+
   /** The first item that a caller may see and a test accepts. */
   findBy(asker: Asker, test: (item: Item) => boolean): Item | undefined {
     for (const { item } of this.#slots.values()) if (test(item) && this.isVisible(item, asker)) return item;

@@ -54,6 +54,16 @@ export class Tools {
     return this.#catalog.find(name, { principal, auth: undefined, app: undefined, origin: undefined });
   }
 
+  /** A tool as a call sees it. */
+  findFor(name: string, call: RequestCall): ToolItem | undefined {
+    return this.#catalog.find(name, call);
+  }
+
+  /** A tool that is enabled, whoever may see it. */
+  findAny(name: string): ToolItem | undefined {
+    return this.#catalog.findAny(name);
+  }
+
   paramHeaders(name: string, principal: Principal): ParamHeaders | undefined {
     return this.find(name, principal)?.paramHeaders;
   }
@@ -124,6 +134,7 @@ export class Tools {
   /** @throws What is to be answered by a JSON-RPC error. */
   #toFailure(item: ToolItem, error: unknown, facts: CallFacts): CallToolResult {
     if (isForProtocol(error, facts)) throw error;
+    facts.span?.recordError(error);
     // What a tool says by itself the model reads in full; of all else the operator alone sees what it was.
     this.#core.logger.log(isMortiseError(error) && error.code === 'ERR_TOOL' ? 'info' : 'error', 'A tool failed', {
       tool: item.key,
