@@ -4,7 +4,10 @@ import type { MetaObject, Progress } from '@mortise/protocol/model';
 
 /** Options that every request takes. */
 export interface CallOptions {
-  /** Aborting it cancels the request at the server and rejects with the signal's reason. */
+  /**
+   * Aborting it cancels the request at the server and rejects with the signal's reason, as it is: `controller.abort(new Error('...'))` to say
+   * why, else it is the platform's `AbortError`. A reason that is text or has a message is told to the server.
+   */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer, in milliseconds. `Infinity` for no bound. @default the client's `requestTimeoutMs` */
   readonly timeoutMs?: number | undefined;
@@ -16,6 +19,8 @@ export interface CallOptions {
    * @default true
    */
   readonly resetTimeoutOnProgress?: boolean | undefined;
+  /** Whether a result that was kept is passed over and the server asked anew. @default false */
+  readonly skipsCache?: boolean | undefined;
   /** Told each step of progress until the request is settled. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** More HTTP headers for this request, where the transport has headers. */

@@ -21,6 +21,8 @@ export interface LinkSettings {
   readonly maxRequestTimeoutMs?: number | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Whether it is to be noted when messages come. @default false */
+  readonly isKeptAlive?: boolean | undefined;
   onError(error: Error): void;
 }
 
@@ -33,6 +35,8 @@ interface OpenStream {
 export class ChannelLink implements Link {
   host: LinkHost;
   onInterrupted: (() => void) | undefined;
+  /** When the last message came, by the clock's monotonic time; when this was made where nobody wants to know. */
+  heardAtMs: number;
   readonly #connection: Connection;
   readonly #streams = new Map<RequestId, OpenStream>();
 
@@ -40,6 +44,8 @@ export class ChannelLink implements Link {
   constructor(transport: Transport, host: LinkHost, settings: LinkSettings) {
     this.host = host;
     const { requestTimeoutMs, maxRequestTimeoutMs, clock, logger } = settings;
+    this.heardAtMs = clock.monotonicMs();
+    if (settings.isKeptAlive) this.#noteMessages(transport, clock);
     this.#connection = new Connection(transport, {
       clock,
       logger,
@@ -124,14 +130,19 @@ export class ChannelLink implements Link {
     return this.#connection.close();
   }
 
+  /** The connection calls what it finds set before it starts. */
+  #noteMessages(transport: Transport, clock: Clock): void {
+    const { onmessage } = transport;
+    transport.onmessage = (message, info) => {
+      this.heardAtMs = clock.monotonicMs();
+      onmessage?.call(transport, message, info);
+    };
+  }
+
   #route(notification: JsonRpcNotification): void {
     const { method, params } = notification;
-    if (this.#streams.size > 0 && params !== undefined) {
-      if (method === 'notifications/cancelled') {
-        this.#streams.get(params['requestId'] as RequestId)?.onCancelled();
-        return;
-      }
-    }
+    // Which requests of the server it cancels the connection has seen to; one that is late, or names no stream, concerns nobody.
+    if (method === 'notifications/cancelled') return this.#streams.get(params?.['requestId'] as RequestId)?.onCancelled();
     const id = isJsonObject(params?.['_meta']) ? params['_meta'][META_SUBSCRIPTION_ID] : undefined;
     if (id === undefined) this.host.onNotification(notification);
     // What belongs to a subscription that is over, or never was, concerns nobody.

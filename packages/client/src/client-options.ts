@@ -1,10 +1,13 @@
 /** What a client may be told when it is made and when it connects. */
 
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
-import type { ClientCapabilities, Era, LoggingLevel, Revision } from '@mortise/protocol';
-import type { ClientExtension, JsonSchemaValidator } from '@mortise/protocol/contracts';
+import type { Era, Revision } from '@mortise/protocol';
+import type { ClientExtension, JsonSchemaValidator, Tracer } from '@mortise/protocol/contracts';
+import type { ClientCapabilities, LoggingLevel } from '@mortise/protocol/model';
 import type { AnswerOptions } from './answers.ts';
 import type { EraMemory } from './era/era-memory.ts';
+import type { KeepAliveOptions } from './keep-alive.ts';
+import type { ResultCache } from './result-cache.ts';
 
 /** How a client behaves. Everything has a default. */
 export interface ClientOptions extends AnswerOptions {
@@ -29,6 +32,13 @@ export interface ClientOptions extends AnswerOptions {
   readonly eraMemory?: EraMemory | undefined;
   /** What the server is called in `eraMemory`. @default the transport's `eraKey`, where it has one */
   readonly eraKey?: string | undefined;
+  /**
+   * How long the first message (`initialize`, or `server/discover` where no legacy revision may be spoken) waits for its answer, in
+   * milliseconds.
+   *
+   * @default 30_000, or `requestTimeoutMs` where that is less
+   */
+  readonly initializeTimeoutMs?: number | undefined;
   /** How long a request waits for its answer, in milliseconds. @default 60_000 */
   readonly requestTimeoutMs?: number | undefined;
   /** How long a request waits however much progress is told, in milliseconds. @default 600_000 */
@@ -40,6 +50,13 @@ export interface ClientOptions extends AnswerOptions {
    * @default true, which needs a factory
    */
   readonly restart?: boolean | undefined;
+  /**
+   * Asks a silent legacy server now and then whether it is still there, and takes the connection for lost where it is not. `{}` for its
+   * defaults. The modern era has no `ping`: there it does nothing.
+   *
+   * @default never
+   */
+  readonly keepAlive?: KeepAliveOptions | undefined;
   /** Whether modern requests say who the client is. @default true */
   readonly sendsClientInfo?: boolean | undefined;
   /**
@@ -52,12 +69,27 @@ export interface ClientOptions extends AnswerOptions {
   readonly maxInputRounds?: number | undefined;
   /** How many pages a list may have. @default 1_000 */
   readonly maxPages?: number | undefined;
+  /**
+   * Where results are kept that a modern server lets be used again (`ttlMs`); `false` to keep none. One that several clients share is made by
+   * `createResultCache` of `@mortise/client/cache`. Changes that the server tells of end what they touch, so open a subscription.
+   *
+   * @default a cache of the client's own, of 1,000 results
+   */
+  readonly resultCache?: ResultCache | false | undefined;
+  /**
+   * Whose the results are that a server calls private, where clients share `resultCache`: the same string for the same authorization.
+   *
+   * @default this client's alone
+   */
+  readonly cachePartition?: string | undefined;
+  /** Opens a span around each request and each answer, and tells the server its context in `_meta`. @default none */
+  readonly tracer?: Tracer | undefined;
   /** Checks tools' structured output; `false` for no check. @default the one of `@mortise/protocol/json-schema`, loaded when first needed */
   readonly validator?: JsonSchemaValidator | false | undefined;
   /** Protocol extensions. Each is declared to servers and otherwise changes nothing where the server lacks it. */
   readonly extensions?: readonly ClientExtension[] | undefined;
-  /** Told what went wrong beside any request: garbage, a schema that cannot be checked, a subscription that broke. */
-  readonly onError?: ((error: Error) => void) | undefined;
+  /** Told what went wrong beside any request: garbage, a schema that cannot be checked, a subscription that broke. May be async. */
+  readonly onError?: ((error: Error) => unknown) | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
   /** @default a logger that drops every line */

@@ -3,9 +3,8 @@
  * that the era adds to them, and handlers by method. `McpClient` adds the names of MCP's features.
  */
 
-import { type JsonObject, type JsonRpcNotification, type JsonRpcResponse, SessionLostError } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
-import { abortable } from '@mortise/jsonrpc-core/connection';
 import { type Era, type Revision, REVISIONS } from '@mortise/protocol';
 import type {
   ClientRequestMethod,
@@ -15,22 +14,20 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '@mortise/protocol/model';
-import { clientCapabilitiesFor, findNotification, findRequest } from '@mortise/protocol/revisions';
+import { clientCapabilitiesFor, findNotification } from '@mortise/protocol/revisions';
 import { hasCapability } from '@mortise/protocol/checks';
 import { Answers, type RawAnswer } from './answers.ts';
 import type { CallOptions } from './call-options.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { Connector } from './connector.ts';
-import { MissingCapabilityError, UnknownResultTypeError, UnsupportedMethodError } from './errors.ts';
+import { UnsupportedMethodError } from './errors.ts';
 import { Extensions } from './extension-host.ts';
-import type { LinkRequestOptions } from './link.ts';
-import { type ClientMiddleware, type MiddlewareEntry, runMiddleware } from './middleware.ts';
+import { Listeners, type NotificationHandler } from './listeners.ts';
+import type { ClientMiddleware } from './middleware.ts';
+import { lackingCapability, Requests } from './requests.ts';
 import type { Session, SessionSettings } from './session.ts';
 import type { Subscription } from './subscription.ts';
-import { toClientError } from './to-client-error.ts';
 import type { ClientTransportSource } from './transport-source.ts';
-
-type NotificationHandler = (params: JsonObject) => void;
 
 /**
  * A client without names for MCP's features: requests and handlers by method.
@@ -43,13 +40,9 @@ export class Client {
   protected readonly options: ClientOptions;
   protected readonly settings: SessionSettings;
   readonly #extensions: Extensions;
-  readonly #outer: MiddlewareEntry[] = [];
-  readonly #inner: MiddlewareEntry[] = [];
-  readonly #handlers = new Map<string, Set<NotificationHandler>>();
-  readonly #watchers = new Set<(notification: JsonRpcNotification) => void>();
-  readonly #allowed = new Set<string>();
+  readonly #listeners: Listeners;
   readonly #connector: Connector;
-  #middleware: readonly MiddlewareEntry[] = [];
+  readonly #requests: Requests;
   #isInstalled = false;
 
   /** @param info Shown to servers, for their logs and their users. */
@@ -57,11 +50,14 @@ export class Client {
     this.info = info;
     this.options = options;
     this.#extensions = new Extensions(options.extensions ?? []);
-    this.settings = this.#makeSettings(new Answers(options.capabilities, options));
+    this.#listeners = new Listeners((error) => this.report(error));
+    this.settings = this.#makeSettings();
     this.#connector = new Connector(this.settings, options, {
-      onSession: () => this.#allowed.clear(),
+      onSession: () => this.#requests.onSession(),
       onChange: (notification) => this.onChange(notification),
+      onGap: () => this.#requests.forgetResults(),
     });
+    this.#requests = new Requests({ connector: this.#connector, extensions: this.#extensions, settings: this.settings, options });
   }
 
   // ---- what is known of the server
@@ -113,10 +109,21 @@ export class Client {
    * @param source A transport, unstarted. A factory of them lets the client restart a server that died.
    * @throws {UnsupportedVersionError} {EraMismatchError} There is no common revision.
    * @throws {MissingCapabilityError} The server lacks something of `requires`. The connection is then closed.
+   * @throws {TimeoutError} The server did not answer the first message within `initializeTimeoutMs`.
    */
   async connect(source: ClientTransportSource, options: ConnectOptions = {}): Promise<void> {
     if (!this.#isInstalled) this.#install();
+    const loaded = this.#requests.load();
     await this.#connector.connect(source, options);
+    await loaded;
+  }
+
+  /**
+   * Resolves when the connection is over for good: `close` was called, or it was lost and is not opened again. Never rejects. A connection
+   * that is lost and will be opened again does not resolve it. Before `connect` it waits for the first connection to end.
+   */
+  get closed(): Promise<void> {
+    return this.#connector.closed;
   }
 
   /** Ends the connection and everything that was opened on it. What waits rejects. May be called at any time and again. */
@@ -133,9 +140,12 @@ export class Client {
   /**
    * Sends a request and gives the result in the canonical model, whatever the era.
    *
+   * A modern result that its server lets be used again is, for as long as that says: see the option `resultCache`.
+   *
    * @throws {RemoteError} The server said so; some of its errors have classes of their own.
    * @throws {MissingCapabilityError} {UnsupportedMethodError} Before sending, where the server cannot answer it.
    * @throws {TimeoutError} {ConnectionLostError} {ConnectionClosedError} No answer came.
+   * @throws The reason of `options.signal`, once that aborts; the server is told to stop.
    */
   request<M extends ClientRequestMethod>(method: M, params: ParamsOf<M>, options?: CallOptions): Promise<ResultOf<M>>;
   request<M extends string>(
@@ -144,22 +154,16 @@ export class Client {
     options?: CallOptions,
   ): Promise<JsonObject>;
   request(method: string, params: JsonObject = {}, options?: CallOptions): Promise<JsonObject> {
-    const { session } = this.#connector;
-    if (session) return this.#call(session, method, params, options);
-    return this.#connector.whenOpen().then((opened) => this.#call(opened, method, params, options));
+    return this.#requests.request(method, params, options);
   }
 
   /**
    * Sends a request and gives the response as it came, errors, unknown members and unknown kinds of results included. For gateways.
    *
-   * Nothing is checked, converted or answered. In the modern era the mandatory `_meta` members are added unless they are there.
+   * Nothing is checked, converted, kept or answered. In the modern era the mandatory `_meta` members are added unless they are there.
    */
-  async requestRaw(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonRpcResponse> {
-    const session = await this.#connector.whenOpen();
-    // The caller's own progress token must not be replaced.
-    const own = { ...options, resetTimeoutOnProgress: options?.resetTimeoutOnProgress ?? false } as LinkRequestOptions;
-    const send = (on: Session): Promise<JsonRpcResponse> => on.link.requestRaw(method, on.toRaw(params, options?.meta), own);
-    return send(session).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, options)));
+  requestRaw(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonRpcResponse> {
+    return this.#requests.requestRaw(method, params, options);
   }
 
   /** Sends a notification. @throws {UnsupportedMethodError} The revision has no such notification from clients. */
@@ -175,30 +179,38 @@ export class Client {
   /**
    * Subscribes to changes: in the modern era by `subscriptions/listen`, in the legacy era from what the server tells unasked and
    * by `resources/subscribe`.
+   *
+   * @param filter What is wanted; extensions have keys of their own.
+   * @param options.signal Ends it; the loop that reads it then throws the signal's reason.
    */
   listen(filter: SubscriptionFilter, options: { readonly signal?: AbortSignal | undefined } = {}): Subscription {
     return this.#connector.subscribe(filter, options.signal);
   }
 
+  /** Forgets every result that was kept of this server. */
+  forgetResults(): void {
+    this.#requests.forgetResults();
+  }
+
   // ---- answering and being told
 
-  /** Answers a request from the server, or a question in one of its results. Declares the capability that MCP's own methods need. */
+  /**
+   * Answers a request from the server, or a question in one of its results. Declares the capability that MCP's own methods need.
+   *
+   * @throws {MissingCapabilityError} The legacy session that is open was opened without that capability: set handlers before `connect`.
+   */
   setRequestHandler(method: string, handler: RawAnswer): void {
-    this.settings.answers.set(method, handler);
-    this.onDeclared();
+    this.setAnswers((answers) => answers.set(method, handler));
   }
 
   /** Is told a notification from the server, in the canonical model. @returns Ends it. */
   onNotification(method: string, handler: NotificationHandler): () => void {
-    const handlers = this.#handlers.get(method) ?? new Set();
-    this.#handlers.set(method, handlers.add(handler));
-    return () => void handlers.delete(handler);
+    return this.#listeners.on(method, handler);
   }
 
   /** Is told every notification that belongs to no subscription. @returns Ends it. */
-  onAnyNotification(handler: (notification: JsonRpcNotification) => void): () => void {
-    this.#watchers.add(handler);
-    return () => void this.#watchers.delete(handler);
+  onAnyNotification(handler: (notification: JsonRpcNotification) => unknown): () => void {
+    return this.#listeners.onAny(handler);
   }
 
   /** Adds middleware around every request, or around those of one method. The first one added is the outermost. */
@@ -207,8 +219,7 @@ export class Client {
   use(first: string | ClientMiddleware, second?: ClientMiddleware): this {
     const [method, run] = typeof first === 'string' ? [first, second] : [undefined, first];
     if (!run) throw new TypeError(`use("${String(method)}") needs a middleware`);
-    this.#outer.push({ method, run });
-    this.#middleware = [...this.#outer, ...this.#inner];
+    this.#requests.use(method, run);
     return this;
   }
 
@@ -217,28 +228,38 @@ export class Client {
     return this.#connector.whenOpen();
   }
 
-  /** What the client declares has changed. */
-  protected onDeclared(): void {
-    this.#connector.session?.onCapabilitiesChanged();
+  /**
+   * Changes who answers the server's questions, and with that what is declared. Changes nothing where the open session cannot declare it.
+   *
+   * @throws {MissingCapabilityError} See `setRequestHandler`.
+   */
+  protected setAnswers(change: (answers: Answers) => void): void {
+    const { answers } = this.settings;
+    const undo = answers.save();
+    change(answers);
+    try {
+      this.#connector.session?.onCapabilitiesChanged();
+    } catch (error) {
+      undo();
+      throw error;
+    }
   }
 
   /** Something changed at the server, whoever was told of it. */
-  protected onChange(_notification: JsonRpcNotification): void {
-    return undefined;
+  protected onChange(notification: JsonRpcNotification): void {
+    this.#requests.onChange(notification);
   }
 
   /** @throws {MissingCapabilityError} The server does not declare a capability. */
   protected assertCapability(name: string, method: string): void {
     const { server, isDiscovered } = this.session;
-    if (isDiscovered && !hasCapability(server.capabilities, name)) throw lacking(name, method);
+    if (isDiscovered && !hasCapability(server.capabilities, name)) throw lackingCapability(name, method);
   }
 
   /** Tells whoever wants to know of a notification. */
   protected dispatch(notification: JsonRpcNotification): void {
     this.onChange(notification);
-    for (const watcher of this.#watchers) this.#attempt(() => watcher(notification));
-    const handlers = this.#handlers.get(notification.method);
-    if (handlers) for (const handler of [...handlers]) this.#attempt(() => handler(notification.params ?? {}));
+    this.#listeners.tell(notification);
   }
 
   /** Reports what went wrong beside any request. */
@@ -246,24 +267,31 @@ export class Client {
     const reported = error instanceof Error ? error : new Error('something that is not an error was thrown', { cause: error });
     this.settings.logger.log('warning', reported.message);
     try {
-      this.options.onError?.(reported);
-    } catch {
+      const told: unknown = this.options.onError?.(reported);
       // Whoever is told of errors must not make more of them.
+      if (told instanceof Promise) told.catch(() => undefined);
+    } catch {
+      // Nor here.
     }
   }
 
   // ---- inside
 
-  #makeSettings(answers: Answers): SessionSettings {
+  #makeSettings(): SessionSettings {
     const { options, info } = this;
+    const clock = options.clock ?? systemClock;
+    const answers = new Answers(options, clock);
     return {
       info,
       answers,
+      clock,
       sendsClientInfo: options.sendsClientInfo !== false,
       logLevel: options.logLevel,
       requestTimeoutMs: options.requestTimeoutMs,
       maxRequestTimeoutMs: options.maxRequestTimeoutMs,
-      clock: options.clock ?? systemClock,
+      initializeTimeoutMs: options.initializeTimeoutMs ?? Math.min(30_000, options.requestTimeoutMs ?? Infinity),
+      tracer: options.tracer,
+      isKeptAlive: options.keepAlive !== undefined,
       logger: options.logger ?? silentLogger,
       capabilitiesFor: (revision) => clientCapabilitiesFor(revision, this.#extensions.declare(revision, answers.capabilities)),
       onNotification: (notification) => this.dispatch(notification),
@@ -278,136 +306,15 @@ export class Client {
       get session() {
         return client.session;
       },
-      sendUnchecked: async (method, params, options) => this.#send(await this.#connector.whenOpen(), method, params, options, 1),
+      sendUnchecked: (method, params, options) => this.#requests.sendUnchecked(method, params, options),
       requestRaw: (method, params, options) => this.requestRaw(method, params, options),
       notify: (method, params) => this.notify(method, params),
       answer: ({ method, params, signal = new AbortController().signal }) =>
         this.settings.answers.answer(method, params, { method, signal }),
       setRequestHandler: (method, fn) => this.setRequestHandler(method, fn),
       addNotificationHandler: (method, fn) => this.onNotification(method, fn),
-      addInnerMiddleware: (entry) => {
-        this.#inner.push(entry);
-        this.#middleware = [...this.#outer, ...this.#inner];
-      },
+      addInnerMiddleware: (entry) => this.#requests.useInner(entry),
       listenRaw: (filter, options) => this.listen(filter, options),
     });
   }
-
-  #call(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    if (!this.#allowed.has(method)) {
-      const refusal = findRefusal(session, method);
-      if (refusal) return Promise.reject(refusal);
-      this.#allowed.add(method);
-    }
-    if (this.#middleware.length === 0) return this.#send(session, method, params, options, 1);
-    const { revision, server } = session;
-    const state = new Map<unknown, unknown>();
-    const describe = (current: JsonObject) => ({
-      method,
-      params: current,
-      target: toTarget(current),
-      revision,
-      era: revision.era,
-      server,
-      signal: options?.signal,
-      state,
-    });
-    return runMiddleware(this.#middleware, describe, params, (current) => this.#send(session, method, current, options, 1));
-  }
-
-  #send(
-    session: Session,
-    method: string,
-    params: JsonObject,
-    options: CallOptions | undefined,
-    round: number,
-    isRepeated = false,
-  ): Promise<JsonObject> {
-    let wire: JsonObject | undefined;
-    try {
-      wire = session.toWire(method, params, options?.meta);
-    } catch (error) {
-      return Promise.reject(error as Error);
-    }
-    const named = this.#extensions.headersOf(method, params);
-    const sent = named === undefined ? options : { ...options, headers: { ...named, ...options?.headers } };
-    return session.link.request(method, wire, sent as LinkRequestOptions | undefined).then(
-      (result) => this.#read(session, method, params, options, round, result),
-      (error: unknown) => {
-        if (session.renegotiate(error)) return this.#send(session, method, params, options, round);
-        if (error instanceof SessionLostError && !isRepeated && this.#connector.canRestart) {
-          return this.#replaceIfLost(session, error, options).then((other) => this.#send(other, method, params, options, round, true));
-        }
-        throw toClientError(error, { method, params, era: session.revision.era, isReopened: this.#connector.canRestart });
-      },
-    );
-  }
-
-  #read(
-    session: Session,
-    method: string,
-    params: JsonObject,
-    options: CallOptions | undefined,
-    round: number,
-    result: JsonObject,
-  ): JsonObject | Promise<JsonObject> {
-    const { revision } = session;
-    const { resultType } = result;
-    if (resultType === undefined || resultType === 'complete' || !revision.rules.resultType) {
-      const convert = revision.fromWire.results.get(method);
-      return convert ? convert(result) : result;
-    }
-    const signal = options?.signal;
-    if (resultType === 'input_required' && findRequest(revision, method, 'client')?.inputRequired) {
-      const maxRounds = this.options.maxInputRounds ?? 10;
-      return import('./input-required.ts')
-        .then(({ answerInputRequired }) =>
-          answerInputRequired(params, result, { method, answers: this.settings.answers, signal, round, maxRounds }),
-        )
-        .then((retry) => this.#send(session, method, retry, options, round + 1));
-    }
-    const read = this.#extensions.readerOf(String(resultType), session.server.capabilities);
-    if (read) return read(result, { method, params, ...(signal && { signal }) });
-    const text = `the server answered "${method}" with a result of the type ${JSON.stringify(resultType)}, which nobody here understands`;
-    throw new UnknownResultTypeError(text, String(resultType), result);
-  }
-
-  /** What a lost session did not carry out may be sent again in the one that takes its place. @throws Any other error. */
-  #replaceIfLost(session: Session, error: unknown, options: CallOptions | undefined): Promise<Session> {
-    if (!(error instanceof SessionLostError) || !this.#connector.canRestart) return Promise.reject(error as Error);
-    return abortable(this.#connector.replace(session), options?.signal);
-  }
-
-  /** Runs a callback of the program. One that is async may fail later, which must not go unhandled. */
-  #attempt(fn: () => unknown): void {
-    try {
-      const outcome = fn();
-      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.report(error));
-    } catch (error) {
-      this.report(error);
-    }
-  }
-}
-
-/** Why a request cannot be sent to this server; undefined where it can. Methods that MCP does not know are an extension's. */
-function findRefusal({ revision, server, isDiscovered }: Session, method: string): Error | undefined {
-  const facts = findRequest(revision, method, 'client');
-  if (!facts) {
-    const isForeign = REVISIONS.some(({ requests }) => requests.has(method));
-    return isForeign ? new UnsupportedMethodError(`clients do not send "${method}" in ${revision.version}`, method) : undefined;
-  }
-  const needed = facts.serverCapability;
-  if (needed === undefined || !isDiscovered || hasCapability(server.capabilities, needed)) return undefined;
-  return lacking(needed, method);
-}
-
-function lacking(capability: string, method: string): MissingCapabilityError {
-  return new MissingCapabilityError(`"${method}" needs the capability "${capability}", which the server does not declare`, 'server', [
-    capability,
-  ]);
-}
-
-function toTarget({ name, uri }: JsonObject): string | undefined {
-  if (typeof name === 'string') return name;
-  return typeof uri === 'string' ? uri : undefined;
 }

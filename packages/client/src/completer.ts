@@ -40,7 +40,11 @@ const NOTHING: Completion = /* @__PURE__ */ Object.freeze({ values: [] });
  *
  * @see 2026-07-28 server/utilities/completion#implementation-considerations
  */
-export function completer(client: McpClient, ref: PromptReference | ResourceTemplateReference, options: CompleterOptions = {}): Completer {
+export function createCompleter(
+  client: McpClient,
+  ref: PromptReference | ResourceTemplateReference,
+  options: CompleterOptions = {},
+): Completer {
   const { debounceMs = 150, maxCached = 100, clock = systemClock } = options;
   const cache = new Map<string, Completion>();
   const forget = (): void => cache.clear();

@@ -6,6 +6,7 @@ import {
   ConnectionLostError,
   type JsonRpcNotification,
   NotConnectedError,
+  RemoteError,
 } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
@@ -14,6 +15,7 @@ import type { ChannelLink } from './channel-link.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { type Opened, SessionOpener } from './era/index.ts';
 import { MissingCapabilityError } from './errors.ts';
+import type { KeepAliveOptions } from './keep-alive.ts';
 import { undecidedHost } from './link.ts';
 import { Reopening } from './reopening.ts';
 import type { Session, SessionSettings } from './session.ts';
@@ -26,6 +28,8 @@ export interface ConnectorHost {
   onSession(session: Session): void;
   /** A subscription was told of a change. */
   onChange(notification: JsonRpcNotification): void;
+  /** Changes may have gone unseen. */
+  onGap(): void;
 }
 
 export class Connector implements SubscriptionOwner {
@@ -43,6 +47,8 @@ export class Connector implements SubscriptionOwner {
   #opened: Opened | undefined;
   #pending: Promise<Session> | undefined;
   #closing = new AbortController();
+  #closed = deferred();
+  #stopKeepAlive: (() => void) | undefined;
 
   constructor(settings: SessionSettings, options: ClientOptions, host: ConnectorHost) {
     this.#settings = settings;
@@ -56,6 +62,21 @@ export class Connector implements SubscriptionOwner {
     return this.#options.restart !== false && this.#source?.canRepeat === true;
   }
 
+  /** Resolves when it is over for good. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  /** What the server is called, where the transport says it. */
+  get serverKey(): string | undefined {
+    return this.#source?.eraKey;
+  }
+
+  /** See `AuthContextual`. */
+  get authContext(): string | undefined {
+    return this.#source?.authContext;
+  }
+
   /** The open session. @throws {NotConnectedError} {ConnectionLostError} There is none, or none at this moment. */
   get currentSession(): Session {
     if (this.session) return this.session;
@@ -66,6 +87,8 @@ export class Connector implements SubscriptionOwner {
     if (this.#source) throw new AlreadyStartedError('this client is connected: close() it first, or make another one');
     this.#source = new TransportSource(source);
     this.#requires = requires;
+    this.#settings.answers.isServerLocal = this.#source.isLocal;
+    if (this.#closing.signal.aborted) this.#closed = deferred();
     this.#closing = new AbortController();
     try {
       await (this.#pending = this.#open(this.#source, signal));
@@ -83,10 +106,12 @@ export class Connector implements SubscriptionOwner {
     this.#source = undefined;
     this.session = undefined;
     this.#opened = undefined;
+    this.#stopKeepAlive?.();
     this.#closing.abort(new ConnectionClosedError('the client was closed'));
     for (const subscription of this.#subscriptions) subscription.close();
     await Promise.all([opened, ...this.#retired].map((one) => one?.close()));
     await pending?.catch(() => undefined);
+    this.#closed.resolve();
   }
 
   /** The session that is being opened, or is opened now because there is none. */
@@ -136,6 +161,10 @@ export class Connector implements SubscriptionOwner {
 
   onEvent(notification: JsonRpcNotification): void {
     this.#host.onChange(notification);
+  }
+
+  onGap(): void {
+    this.#host.onGap();
   }
 
   onOver(subscription: Subscription): void {
@@ -193,7 +222,27 @@ export class Connector implements SubscriptionOwner {
   #use(session: Session): void {
     this.session = session;
     this.#host.onSession(session);
+    if (this.#options.keepAlive) void this.#keepAlive(session, this.#options.keepAlive);
     for (const subscription of this.#subscriptions) subscription.openOn(session);
+  }
+
+  /** The modern era has no ping, so there nothing is sent. */
+  async #keepAlive(session: Session, options: KeepAliveOptions): Promise<void> {
+    this.#stopKeepAlive?.();
+    this.#stopKeepAlive = undefined;
+    const { link, revision } = session;
+    if (!revision.requests.has('ping')) return;
+    const { keepAlive } = await import('./keep-alive.ts');
+    if (this.session !== session) return;
+    const { clock, logger } = this.#settings;
+    const target = {
+      // Only channels have sessions with pings.
+      heardAtMs: () => (link as ChannelLink).heardAtMs,
+      ping: (timeoutMs: number) => session.ping({ timeoutMs }).catch(ignoreRemote),
+      onFailure: (inARow: number) => logger.log('warning', `the server did not answer a ping (${inARow} in a row)`),
+      onDead: () => void link.close(),
+    };
+    this.#stopKeepAlive = keepAlive(target, clock, options);
   }
 
   /** The transport mends itself; what the server knew of this client has to be said anew. */
@@ -231,13 +280,16 @@ export class Connector implements SubscriptionOwner {
     if (this.#opened !== opened) return;
     this.#forget();
     void opened.close();
-    if (!this.canRestart) this.#failSubscriptions(new ConnectionClosedError());
-    else if (this.#subscriptions.size > 0) this.whenOpen().catch((error: unknown) => this.#failSubscriptions(error));
+    if (!this.canRestart) {
+      this.#failSubscriptions(new ConnectionClosedError());
+      this.#closed.resolve();
+    } else if (this.#subscriptions.size > 0) this.whenOpen().catch((error: unknown) => this.#failSubscriptions(error));
   }
 
   #forget(): void {
     this.#opened = undefined;
     this.session = undefined;
+    this.#stopKeepAlive?.();
     this.#reopening.onLost();
   }
 
@@ -252,6 +304,24 @@ function assertHas({ server }: Session, required: readonly string[]): void {
   const missing = required.filter((name) => !has(name));
   if (missing.length === 0) return;
   throw new MissingCapabilityError(`the server lacks what this program requires: ${missing.join(', ')}`, 'server', missing);
+}
+
+/** An error is an answer too. */
+function ignoreRemote(error: unknown): void {
+  if (!(error instanceof RemoteError)) throw error;
+}
+
+interface Deferred {
+  readonly promise: Promise<void>;
+  resolve(): void;
+}
+
+function deferred(): Deferred {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
 }
 
 function neverConnected(): NotConnectedError {

@@ -1,7 +1,7 @@
 /** The errors of the client, one class for each reason to act differently. What the peer said is `RemoteError`, or a `cause`. */
 
 import { type JsonObject, type JsonValue, MortiseError, type RemoteError } from '@mortise/jsonrpc-core';
-import type { CallToolResult } from '@mortise/protocol';
+import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/model';
 import type { SchemaIssue } from '@mortise/protocol/contracts';
 
 /** Something needs a capability that a side does not have. Raised before sending where the client can tell. */
@@ -80,6 +80,25 @@ export class InputRequiredError extends MortiseError {
   override readonly code: 'ERR_INPUT_REQUIRED' = 'ERR_INPUT_REQUIRED';
 }
 
+/** The server wants the user to open pages before it does what was asked. 2025-11-25 only: later servers ask for input. */
+export class UrlElicitationRequiredError extends MortiseError {
+  override readonly name: string = 'UrlElicitationRequiredError';
+  override readonly code: 'ERR_URL_ELICITATION_REQUIRED' = 'ERR_URL_ELICITATION_REQUIRED';
+  /** The pages. Check each before it is shown: `checkPage` of `@mortise/client/host`. */
+  readonly elicitations: readonly ElicitRequestURLParams[];
+
+  constructor(message: string, elicitations: readonly ElicitRequestURLParams[], options?: ErrorOptions) {
+    super(message, options);
+    this.elicitations = elicitations;
+  }
+}
+
+/** A handler of the program gave something that is not an answer. A legacy server is told nothing of it but a neutral error. */
+export class InvalidAnswerError extends MortiseError {
+  override readonly name: string = 'InvalidAnswerError';
+  override readonly code: 'ERR_INVALID_ANSWER' = 'ERR_INVALID_ANSWER';
+}
+
 /** There is no such resource. */
 export class ResourceNotFoundError extends MortiseError {
   override readonly name: string = 'ResourceNotFoundError';
@@ -150,6 +169,8 @@ export type AnyClientError =
   | UnknownResultTypeError
   | InvalidResultError
   | InputRequiredError
+  | UrlElicitationRequiredError
+  | InvalidAnswerError
   | ResourceNotFoundError
   | ToolOutputError
   | ToolFailedError

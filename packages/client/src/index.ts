@@ -7,8 +7,17 @@ export { McpClient, type PagesOptions } from './mcp-client.ts';
 export type { ClientOptions, ConnectOptions } from './client-options.ts';
 export type { CallOptions } from './call-options.ts';
 export type { ChangeHandler, ChangeOptions } from './changes.ts';
-export type { Subscription } from './subscription.ts';
-export type { AnswerContext, AnswerHandler, AnswerOptions, ElicitationHandlers, SamplingHandler } from './answers.ts';
+export type { Subscription, SubscriptionEvent } from './subscription.ts';
+export type {
+  AnswerContext,
+  AnswerHandler,
+  AnswerOptions,
+  Approval,
+  AskLimits,
+  ElicitationHandlers,
+  PageContext,
+  SamplingHandler,
+} from './answers.ts';
 export {
   createClient,
   type ServerTools,
@@ -23,6 +32,7 @@ export {
   type AnyClientError,
   EraMismatchError,
   InputRequiredError,
+  InvalidAnswerError,
   InvalidResultError,
   MissingCapabilityError,
   PagingError,
@@ -32,7 +42,9 @@ export {
   UnknownResultTypeError,
   UnsupportedMethodError,
   UnsupportedVersionError,
+  UrlElicitationRequiredError,
 } from './errors.ts';
 export type { ClientCall, ClientMiddleware, NextClientMiddleware, ServerFacts } from './middleware.ts';
 export { OutputSchemaError } from './output-checks.ts';
-export type { ClientTransport, ClientTransportSource } from './transport-source.ts';
+export type { KeepAliveOptions } from './keep-alive.ts';
+export type { AuthContextual, ClientTransport, ClientTransportSource } from './transport-source.ts';

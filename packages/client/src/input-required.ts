@@ -1,6 +1,6 @@
 /** Results that ask: answers what the server wants to know, and asks the same again with the answers. */
 
-import type { JsonObject } from '@mortise/jsonrpc-core';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { Answers } from './answers.ts';
@@ -25,7 +25,8 @@ export interface InputRound {
  *
  * @param params The original parameters.
  * @throws {InputRequiredError} `ERR_INPUT_REQUIRED`: nobody answers such questions here, or there were too many rounds.
- * @throws Whatever the program's handlers throw: the request then ends, for there is no way to tell the server.
+ * @throws Whatever the program's handlers throw, a refusal (`ProtocolError`) as the cause of `ERR_INPUT_REQUIRED`: the request then ends, for
+ *   there is no way to tell the server.
  * @see 2026-07-28 basic/patterns/mrtr
  */
 export async function answerInputRequired(params: JsonObject, result: JsonObject, round: InputRound): Promise<JsonObject> {
@@ -58,7 +59,8 @@ async function answerAll(inputRequests: unknown, { method, answers, signal }: In
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     const all = questions.map(async ({ key, question }) => {
-      const answer = await answers.answer(question.method, question.params, { method: question.method, signal: controller.signal });
+      const context = { method: question.method, signal: controller.signal };
+      const answer = await answers.answer(question.method, question.params, context).catch((error: unknown) => refuse(method, error));
       return [key, answer] as const;
     });
     return Object.fromEntries(await abortable(Promise.all(all), controller.signal));
@@ -69,6 +71,12 @@ async function answerAll(inputRequests: unknown, { method, answers, signal }: In
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** There is no response that could carry an error, so it is the caller who learns of it. */
+function refuse(method: string, error: unknown): never {
+  if (!(error instanceof ProtocolError)) throw error;
+  throw new InputRequiredError(`the input that "${method}" wants is not given: ${error.message}`, { cause: error });
 }
 
 function toQuestion(

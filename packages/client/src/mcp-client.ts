@@ -208,7 +208,7 @@ export class McpClient extends Client {
   }
 
   /**
-   * Completes an argument of a prompt or of a resource template. See `completer` for a user who types.
+   * Completes an argument of a prompt or of a resource template. See `createCompleter` of `@mortise/client/host` for a user who types.
    *
    * @see 2026-07-28 server/utilities/completion
    */
@@ -302,8 +302,7 @@ export class McpClient extends Client {
 
   /** Sets who answers elicitation. In the legacy era before `connect`, where it is declared. */
   onElicit(handler: NonNullable<AnswerOptions['elicitation']>): void {
-    this.settings.answers.setElicitation(handler);
-    this.onDeclared();
+    this.setAnswers((answers) => answers.setElicitation(handler));
   }
 
   /**
@@ -312,8 +311,7 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: servers call a model provider's API themselves.
    */
   onSample(handler: NonNullable<AnswerOptions['sampling']>): void {
-    this.settings.answers.setSampling(handler);
-    this.onDeclared();
+    this.setAnswers((answers) => answers.setSampling(handler));
   }
 
   /**
@@ -322,8 +320,8 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */
   onListRoots(roots: NonNullable<AnswerOptions['roots']>): void {
-    this.settings.answers.setRoots(roots);
-    this.onDeclared();
+    this.setAnswers((answers) => answers.setRoots(roots));
+    if (this.isConnected) this.sendRootsListChanged().catch((error: unknown) => this.report(error));
   }
 
   /**
@@ -350,8 +348,9 @@ export class McpClient extends Client {
     return this.isConnected ? this.instructions : undefined;
   }
 
-  protected override onChange({ method }: JsonRpcNotification): void {
-    if (method === 'notifications/tools/list_changed') this.#outputs.forget();
+  protected override onChange(notification: JsonRpcNotification): void {
+    super.onChange(notification);
+    if (notification.method === 'notifications/tools/list_changed') this.#outputs.forget();
   }
 
   #callTool(params: CallToolRequestParams, options: CallOptions | undefined): Promise<CallToolResult> {

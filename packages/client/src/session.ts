@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
+import type { Tracer } from '@mortise/protocol/contracts';
 import type { ClientCapabilities, Implementation, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
 import type { Answers } from './answers.ts';
 import type { CallOptions } from './call-options.ts';
@@ -14,6 +15,9 @@ export interface SessionSettings extends LinkSettings {
   readonly info: Implementation;
   readonly answers: Answers;
   readonly sendsClientInfo: boolean;
+  /** How long the first message waits for its answer. */
+  readonly initializeTimeoutMs: number;
+  readonly tracer: Tracer | undefined;
   /** Survives a restart. */
   logLevel: LoggingLevel | undefined;
   /** Everything that is declared in a revision, that of extensions included. */
@@ -52,7 +56,7 @@ export interface Session {
   setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
   /** Goes over to another version if an error says that the server wants one. @returns Whether the request is to be sent again. */
   renegotiate(error: unknown): boolean;
-  /** What the client declares has changed. */
+  /** What the client declares has changed. @throws {MissingCapabilityError} It is too late to declare this to the server. */
   onCapabilitiesChanged(): void;
   /** The client's roots have changed. */
   sendRootsChanged(): Promise<void>;

@@ -9,28 +9,41 @@ import type { ListenHandle, ListenSink, Session } from './session.ts';
 export interface SubscriptionOwner {
   /** Told each change as it arrives, before the reader gets it. */
   onEvent(notification: JsonRpcNotification): void;
+  /** It was opened again: changes may have gone unseen. */
+  onGap(): void;
   onOver(subscription: Subscription): void;
   /** The stream broke. @returns Whether it will be opened again. */
   onDropped(subscription: Subscription): boolean;
 }
 
+/** What a subscription tells. */
+export interface SubscriptionEvent extends JsonRpcNotification {
+  /**
+   * True on an acknowledgement after the first, and on the next event where the reader was too slow: changes before it were not seen, so
+   * whatever depends on them is to be fetched anew.
+   */
+  readonly isAfterGap?: true;
+}
+
 /**
  * Changes as they are told, the first one being `notifications/subscriptions/acknowledged` with what the server honours.
  *
- * Leaving the loop ends the subscription, and so does `close`. After a restart of the server it is opened again by itself and
- * the acknowledgement comes once more: what happened in between was not seen.
+ * Leaving the loop ends the subscription, and so does `close`. Where its stream breaks or the server is started again, it is opened again by
+ * itself and the acknowledgement comes once more with `isAfterGap`: what happened in between was not seen.
  *
  * @see 2026-07-28 basic/patterns/subscriptions
  */
-export class Subscription implements AsyncIterable<JsonRpcNotification>, ListenSink {
+export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisposable, ListenSink {
   /** What was wished for. */
   readonly filter: SubscriptionFilter;
   /** Resolves to what the server honours of the wish; rejects where there will be no answer. */
   readonly accepted: Promise<SubscriptionFilter>;
-  readonly #queue: AsyncQueue<JsonRpcNotification>;
+  readonly #queue: AsyncQueue<SubscriptionEvent>;
   readonly #owner: SubscriptionOwner;
   readonly #signal: AbortSignal | undefined;
   #handle: ListenHandle | undefined;
+  #isAccepted = false;
+  #isOverrun = false;
   #resolveAccepted: (accepted: SubscriptionFilter) => void = () => undefined;
   #rejectAccepted: (error: unknown) => void = () => undefined;
 
@@ -62,13 +75,14 @@ export class Subscription implements AsyncIterable<JsonRpcNotification>, ListenS
 
   onAccepted(accepted: SubscriptionFilter, notification: JsonRpcNotification): void {
     this.#resolveAccepted(accepted);
-    this.#queue.push(notification);
+    if (this.#isAccepted) this.#owner.onGap();
+    this.#push(this.#isAccepted ? { ...notification, isAfterGap: true } : notification);
+    this.#isAccepted = true;
   }
 
   onEvent(notification: JsonRpcNotification): void {
     this.#owner.onEvent(notification);
-    // Beyond what fits, changes are dropped: those that wait already say that something changed.
-    this.#queue.push(notification);
+    this.#push(notification);
   }
 
   onEnd(error?: Error): void {
@@ -89,8 +103,20 @@ export class Subscription implements AsyncIterable<JsonRpcNotification>, ListenS
     this.#queue.close();
   }
 
-  [Symbol.asyncIterator](): AsyncIterableIterator<JsonRpcNotification, undefined> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<SubscriptionEvent, undefined> {
     return this.#queue;
+  }
+
+  /** Ends it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
+  }
+
+  /** Beyond what fits, changes are dropped, which the next one that fits says. */
+  #push(event: SubscriptionEvent): void {
+    const isTaken = this.#queue.push(this.#isOverrun ? { ...event, isAfterGap: true } : event);
+    this.#isOverrun = !isTaken;
   }
 
   readonly #onAbort = (): void => this.fail(this.#signal?.reason);

@@ -9,6 +9,12 @@ export interface Renewable {
   renew(): Transport;
 }
 
+/** A transport that knows on whose behalf it speaks; found by its member. */
+export interface AuthContextual {
+  /** Differs where the access token does. Never the token itself. Results that are private are kept by it. */
+  readonly authContext: string | undefined;
+}
+
 /** Whatever a client can speak through. */
 export type ClientTransport = Transport | ExchangeTransport | (Transport & ExchangeTransport);
 
@@ -20,6 +26,7 @@ export class TransportSource {
   readonly eraKey: string | undefined;
   readonly #factory: (() => ClientTransport) | undefined;
   #first: ClientTransport | undefined;
+  #current: ClientTransport | undefined;
 
   constructor(source: ClientTransportSource) {
     this.#factory = typeof source === 'function' ? source : isRenewable(source) ? () => source.renew() : undefined;
@@ -33,12 +40,25 @@ export class TransportSource {
     return this.#factory !== undefined;
   }
 
+  /** Whether the server is known to run on this machine: as a process of it, or at a loopback address. */
+  get isLocal(): boolean {
+    if (this.eraKey === undefined) return false;
+    if (!/^(?:https?|wss?):\/\//iu.test(this.eraKey)) return true;
+    return /^[a-z]+:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/?#]|$)/iu.test(this.eraKey);
+  }
+
+  /** What tells the authorization that requests have now from any other, where the transport says it. */
+  get authContext(): string | undefined {
+    const context = (this.#current as Partial<AuthContextual> | undefined)?.authContext;
+    return typeof context === 'string' ? context : undefined;
+  }
+
   /** Gives a fresh transport. */
   next(): ClientTransport {
     const first = this.#first;
     this.#first = undefined;
-    if (first) return first;
-    if (this.#factory) return this.#factory();
+    this.#current = first ?? this.#factory?.();
+    if (this.#current) return this.#current;
     throw new NotConnectedError('the connection is gone and cannot be opened again: give connect() a factory, `() => transport`');
   }
 }

@@ -3,7 +3,7 @@
 import { REVISIONS } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { McpClient } from '../src/index.ts';
-import { completer, type CompleterOptions, type Completer } from '../src/host.ts';
+import { createCompleter, type CompleterOptions, type Completer } from '../src/host.ts';
 import { FakeClock } from './fake-clock.ts';
 import { complete, info, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
@@ -28,7 +28,7 @@ async function make(
   const server = new ScriptedServer(scriptOf(revision, { ...answering, ...script }));
   const client = await McpClient.connect(server.factory, info, { protocolVersion: revision.version });
   const clock = new FakeClock();
-  const completing = completer(client, ref, { clock, ...options });
+  const completing = createCompleter(client, ref, { clock, ...options });
   open.push(client, completing);
   return { server, clock, completing, client };
 }
@@ -94,7 +94,7 @@ it('[COMP-007] has no suggestions where the server completes nothing', async () 
   const server = new ScriptedServer(scriptOf(newest, {}, { capabilities: { prompts: {} } }));
   const client = await McpClient.connect(server.factory, info);
   const clock = new FakeClock();
-  const completing = completer(client, ref, { clock });
+  const completing = createCompleter(client, ref, { clock });
   open.push(client, completing);
   expect(await type(completing, clock, 'x')).toEqual([]);
 });
@@ -126,7 +126,7 @@ it('ends with what is under way dropped', async () => {
 
 it('of a resource template listens for changed resources', async () => {
   const { server, client, clock } = await make();
-  const completing = completer(client, { type: 'ref/resource', uri: 'a:{b}' }, { clock });
+  const completing = createCompleter(client, { type: 'ref/resource', uri: 'a:{b}' }, { clock });
   open.push(completing);
   await client.ping();
   expect(server.requests('subscriptions/listen').map(({ params }) => params?.['notifications'])).toEqual([

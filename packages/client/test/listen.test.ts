@@ -1,7 +1,7 @@
 /** Changes at the server, in either era. */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import { NEWEST, NEWEST_LEGACY, REVISIONS, revisionsOf } from '@mortise/protocol';
+import { NEWEST, REVISIONS, revisionsOf } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient, type Subscription } from '../src/index.ts';
@@ -331,11 +331,4 @@ it('a callback costs a modern server one subscription a list, and none when all 
   expect(server.methods).not.toContain('notifications/cancelled');
   offs[1]?.();
   await server.nextMethod('notifications/cancelled');
-});
-
-it('the end of a page that elicitation opened is told in 2025-11-25', async () => {
-  const { client, server } = await connect(legacyScript(NEWEST_LEGACY.version));
-  const ended = new Promise<string>((resolve) => client.onElicitationComplete(({ elicitationId }) => resolve(elicitationId)));
-  await server.notify('notifications/elicitation/complete', { elicitationId: 'e1' });
-  expect(await ended).toBe('e1');
 });

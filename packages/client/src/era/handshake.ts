@@ -4,13 +4,12 @@ import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type Js
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
 import { REVISIONS, type Revision } from '@mortise/protocol';
-import type { InitializeResult, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
+import type { ClientCapabilities, InitializeResult, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
 import { findRequest } from '@mortise/protocol/revisions';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { CallOptions } from '../call-options.ts';
-
 import type { ChannelLink } from '../channel-link.ts';
-import { InvalidResultError, UnsupportedVersionError } from '../errors.ts';
+import { InvalidResultError, MissingCapabilityError, UnsupportedVersionError } from '../errors.ts';
 import type { LinkHost } from '../link.ts';
 import type { ServerFacts } from '../middleware.ts';
 import { type ListenHandle, type ListenSink, type Session, type SessionSettings, withMeta } from '../session.ts';
@@ -38,6 +37,7 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
     // The one request that must not be cancelled: whoever gives it up closes the channel.
     isCancellable: false,
     resetTimeoutOnProgress: false,
+    timeoutMs: settings.initializeTimeoutMs,
     signal,
   });
   const { protocolVersion } = answer;
@@ -54,7 +54,7 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
   }
   const result = convert(revision.fromWire.results, 'initialize', answer) as InitializeResult;
   if (!isJsonObject(result.capabilities)) throw new InvalidResultError('the result of "initialize" has no capabilities');
-  const session = new LegacySession(link, revision, result, settings);
+  const session = new LegacySession(link, revision, { result, declared: capabilities }, settings);
   link.host = session;
   link.transport.setProtocolVersion?.(revision.version);
   await link.notify('notifications/initialized');
@@ -72,8 +72,16 @@ class LegacySession implements Session, LinkHost {
   readonly isErrorIdOptional: boolean;
   readonly #settings: SessionSettings;
   readonly #listens: LegacyListens;
+  /** What `initialize` told the server of the client, once and for all. */
+  readonly #declared: ClientCapabilities;
 
-  constructor(link: ChannelLink, revision: Revision, result: InitializeResult, settings: SessionSettings) {
+  constructor(
+    link: ChannelLink,
+    revision: Revision,
+    { result, declared }: { readonly result: InitializeResult; readonly declared: ClientCapabilities },
+    settings: SessionSettings,
+  ) {
+    this.#declared = declared;
     this.link = link;
     this.revision = revision;
     this.server = { info: result.serverInfo, capabilities: result.capabilities };
@@ -106,13 +114,20 @@ class LegacySession implements Session, LinkHost {
     return false;
   }
 
-  /** They were told in `initialize`, once and for all. */
   onCapabilitiesChanged(): void {
-    return undefined;
+    const missing = namesOf(this.#settings.capabilitiesFor(this.revision)).filter((name) => !hasCapability(this.#declared, name));
+    if (missing.length === 0) return;
+    throw new MissingCapabilityError(
+      `this session was opened without declaring ${missing.map((name) => `"${name}"`).join(', ')}, so its server will not ask: ` +
+        'give the handler to connect(), or set it before',
+      'client',
+      missing,
+    );
   }
 
+  /** Nobody is told who was not told that there are roots. */
   async sendRootsChanged(): Promise<void> {
-    await this.link.notify('notifications/roots/list_changed');
+    if (hasCapability(this.#declared, 'roots')) await this.link.notify('notifications/roots/list_changed');
   }
 
   listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle {
@@ -121,10 +136,18 @@ class LegacySession implements Session, LinkHost {
 
   onNotification(notification: JsonRpcNotification): void {
     const { method, params } = notification;
+    if (method === 'notifications/elicitation/complete') return this.#onPageCompleted(notification);
     const toCanonical = this.revision.fromWire.notifications.get(method);
     const canonical = toCanonical && params ? { ...notification, params: toCanonical(params) } : notification;
     this.#listens.deliver(canonical);
     this.#settings.onNotification(canonical);
+  }
+
+  /** Only the first word of a page that the user was asked to open counts. */
+  #onPageCompleted(notification: JsonRpcNotification): void {
+    void this.#settings.answers.answerer?.then(({ pages }) => {
+      if (pages.complete(notification.params?.['elicitationId'])) this.#settings.onNotification(notification);
+    });
   }
 
   onRequest(request: JsonRpcRequest, call: InboundCall): RequestOutcome {
@@ -135,24 +158,42 @@ class LegacySession implements Session, LinkHost {
   async #answer(request: JsonRpcRequest, call: InboundCall): Promise<JsonRpcResponse> {
     const { method, params = {} } = request;
     this.#assertAnswerable(method);
-    const { answers } = this.#settings;
-    const answer = await answers.answer(method, convert(this.revision.fromWire.params, method, params), {
+    const { answers, tracer } = this.#settings;
+    const context = {
       method,
       get signal() {
         return call.signal;
       },
-    });
+    };
+    const asked = convert(this.revision.fromWire.params, method, params);
+    const ask = (): Promise<JsonObject> => answers.answer(method, asked, context);
+    const answer = await (tracer ? this.#traced(method, params, ask) : ask());
     return toResult(request, convert(this.revision.toWire.results, method, answer));
+  }
+
+  async #traced(method: string, params: JsonObject, ask: () => Promise<JsonObject>): Promise<JsonObject> {
+    const { traceAnswer } = await import('../tracing.ts');
+    const { tracer } = this.#settings;
+    const parent = params['_meta'];
+    if (!tracer) return ask();
+    return traceAnswer(tracer, { method, protocolVersion: this.revision.version }, isJsonObject(parent) ? parent : undefined, ask);
   }
 
   /** A method of MCP is answered only where this revision lets servers ask it and the client said that it can. */
   #assertAnswerable(method: string): void {
     const facts = findRequest(this.revision, method, 'server');
-    const isDeclared =
-      facts?.clientCapability === undefined || hasCapability(this.#settings.capabilitiesFor(this.revision), facts.clientCapability);
+    const isDeclared = facts?.clientCapability === undefined || hasCapability(this.#declared, facts.clientCapability);
     const isForeign = !facts && REVISIONS.some((revision) => revision.requests.has(method));
     if (isForeign || !isDeclared) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
   }
+}
+
+/** A capability and each of its parts, dotted. */
+function namesOf(capabilities: ClientCapabilities): readonly string[] {
+  return Object.entries(capabilities).flatMap(([name, settings]) => {
+    if (name === 'experimental' || name === 'extensions') return [];
+    return isJsonObject(settings) ? [name, ...Object.keys(settings).map((key) => `${name}.${key}`)] : [name];
+  });
 }
 
 function convert(table: ReadonlyMap<string, (value: JsonObject) => JsonObject>, method: string, value: JsonObject): JsonObject {

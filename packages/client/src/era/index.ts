@@ -205,7 +205,7 @@ export class SessionOpener {
     return new ModernSession(link, newest, this.#modern, undefined, this.#settings);
   }
 
-  #probe(link: Link, revision: Revision, timeoutMs?: number): Promise<Finding> {
+  #probe(link: Link, revision: Revision, timeoutMs: number = this.#settings.initializeTimeoutMs): Promise<Finding> {
     return probe(link, revision, this.#settings, { signal: this.#signal, timeoutMs });
   }
 
