@@ -41,15 +41,21 @@ const layers = [
   },
   {
     name: 'protocol-needs-two-packages',
-    comment: 'From npm protocol takes zod, an optional peer, and the eval-free validator of JSON Schema, and nothing else.',
+    comment: 'From npm protocol takes zod and the API of OpenTelemetry, optional peers, and the eval-free validator of JSON Schema.',
     from: { path: src('protocol') },
-    to: { ...fromNpm, pathNot: '^packages/|(?:^|/)node_modules/(?:zod|@cfworker/json-schema)/' },
+    to: { ...fromNpm, pathNot: '^packages/|(?:^|/)node_modules/(?:zod|@cfworker/json-schema|@opentelemetry/api)/' },
   },
   {
     name: 'validator-only-at-json-schema',
     comment: 'The validator of JSON Schema hangs from @mortise/protocol/json-schema, which is loaded when a schema needs it.',
     from: { path: '^packages/[^/]+/src/', pathNot: '^packages/protocol/src/json-schema(?:\\.ts$|/)' },
     to: { path: ['(?:^|/)node_modules/@cfworker/json-schema/', '^@cfworker/json-schema(?:/|$)'] },
+  },
+  {
+    name: 'opentelemetry-only-at-its-entry',
+    comment: 'The API of OpenTelemetry is reached from @mortise/protocol/opentelemetry alone, so that a program without it loads all else.',
+    from: { path: '^packages/[^/]+/src/', pathNot: '^packages/protocol/src/opentelemetry(?:\\.ts$|/)' },
+    to: { path: ['(?:^|/)node_modules/@opentelemetry/', '^@opentelemetry/'] },
   },
   {
     name: 'zod-only-at-schemas',

@@ -28,6 +28,8 @@ const forbidden: readonly Arrow[] = [
   { rule: 'protocol-needs-two-packages', from: 'packages/protocol', code: value('left-pad') },
   { rule: 'validator-only-at-json-schema', from: 'packages/protocol', code: value('@cfworker/json-schema') },
   { rule: 'validator-only-at-json-schema', from: 'packages/server', code: value('@cfworker/json-schema') },
+  { rule: 'opentelemetry-only-at-its-entry', from: 'packages/protocol', code: value('@opentelemetry/api') },
+  { rule: 'opentelemetry-only-at-its-entry', from: 'packages/server', code: value('@opentelemetry/api') },
   { rule: 'zod-only-at-schemas', from: 'packages/protocol', code: value('zod') },
   { rule: 'zod-only-at-schemas', from: 'packages/server', code: value('zod') },
   { rule: 'zod-only-at-schemas', from: 'packages/client', code: type('zod') },

@@ -2,6 +2,7 @@
 
 import { isMortiseError, type JsonObject, type JsonRpcErrorResponse, type JsonRpcResponse, type RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject, toWireError } from '@mortise/jsonrpc-core/messages';
+import type { Tracer } from '@mortise/protocol/contracts';
 import { afterError, afterResult } from './asks/after-run.ts';
 import { HandlerTimeoutError, InvalidHandlerResultError } from './errors.ts';
 import { finishResult } from './finish-result.ts';
@@ -14,6 +15,16 @@ export type Answer = JsonRpcResponse | Promise<JsonRpcResponse>;
 
 /** Runs a call. Neither throws nor rejects. */
 export function answer(call: RequestCall): Answer {
+  const { tracer } = call.core.options;
+  return tracer ? traced(tracer, call) : serve(call);
+}
+
+async function traced(tracer: Tracer, call: RequestCall): Promise<JsonRpcResponse> {
+  const { traceRequest } = await import('./tracing.ts');
+  return traceRequest(tracer, call, () => serve(call));
+}
+
+function serve(call: RequestCall): Answer {
   let outcome: JsonObject | Promise<JsonObject>;
   try {
     outcome = call.resolved.invoke(call);
@@ -79,6 +90,7 @@ function succeed(call: RequestCall, result: JsonObject): JsonRpcResponse {
 function fail(call: RequestCall, error: unknown): JsonRpcResponse {
   call.end();
   if (!reportCancelled(call)) reportFault(call, error);
+  call.span?.recordError(error);
   return { jsonrpc: '2.0', id: call.requestId, error: toCallError(error, call.revision) };
 }
 

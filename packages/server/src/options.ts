@@ -3,7 +3,7 @@
 import type { Clock, Logger, LogLevel } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
 import type { CacheScope, ServerCapabilities } from '@mortise/protocol/model';
-import type { JsonSchemaValidator, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
+import type { JsonSchemaValidator, MessageBus, ServerExtension, Tracer } from '@mortise/protocol/contracts';
 import type { RootGuard } from './asks/client-roots.ts';
 import type { RequestStateOptions } from './asks/request-state-options.ts';
 import type { MiddlewareCall } from './middleware/middleware.ts';
@@ -101,7 +101,12 @@ export interface ServerOptions<App = unknown> {
   readonly maxSubscriptions?: number | undefined;
   /** How many notifications may wait for a slow listener before its subscription ends. @default 1_024 */
   readonly maxQueuedNotifications?: number | undefined;
-  /** @default a logger that drops every line */
+  /**
+   * Opens a span around each request, in the trace that its `_meta` names, and around what handlers ask the client:
+   * `createOpenTelemetryTracer()` of `@mortise/protocol/opentelemetry`. @default none
+   */
+  readonly tracer?: Tracer | undefined;
+  /** Where what the program should know goes: errors of handlers, whole; what was refused or dropped. @default the one that the host offers, or none */
   readonly logger?: Logger | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;

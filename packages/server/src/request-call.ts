@@ -14,6 +14,7 @@ import type {
   HandlerFacts,
   HandlerRun,
   Principal,
+  Span,
   RunSoFar,
 } from '@mortise/protocol/contracts';
 import { ExchangeRun } from './asks/exchange-run.ts';
@@ -58,6 +59,9 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
   /** The params as they came, before any middleware. */
   readonly givenParams: JsonObject;
   params: JsonObject;
+  /** Where the program gave a tracer. */
+  span: Span | undefined = undefined;
+  traceAsk: ((ask: AskedNow) => TracedAsk) | undefined = undefined;
   /** What is known of the rounds before; undefined in the first. */
   round: RoundFacts | undefined = undefined;
   /** Whether the result that asks is made. */

@@ -37,8 +37,16 @@ export async function sealRound(call: RequestCall, questions: ReadonlyMap<string
   const requestState = await seal(call, state);
   call.isConcluded = true;
   if (questions.size === 0) return { resultType: 'input_required', requestState };
-  const inputRequests = [...questions].map(([key, { method, params }]) => [key, params ? { method, params } : { method }] as const);
+  const inputRequests = [...questions].map(([key, question]) => [key, toInputRequest(call, question)] as const);
   return { resultType: 'input_required', inputRequests: Object.fromEntries(inputRequests), requestState };
+}
+
+/** The client's answering continues the trace; the question is over with the round, for its answer comes with another request. */
+function toInputRequest(call: RequestCall, { method, params }: Question): JsonObject {
+  const traced = call.traceAsk?.({ method, params });
+  traced?.end();
+  const sent = traced ? traced.params : params;
+  return sent ? { method, params: sent } : { method };
 }
 
 async function seal(call: RequestCall, state: RoundState): Promise<string> {

@@ -46,17 +46,22 @@ export class SessionRun implements HandlerRun {
     requireClientCapability(ask, revision, call.client.capabilities);
     if (++this.#asks > MAX_ASKS) throw new TooManyAsksError(`A call asks its client ${MAX_ASKS} times at most`);
     const toWire = revision.toWire.params.get(ask.method);
-    const params = toWire && ask.params ? toWire(ask.params) : ask.params;
+    const wired = toWire && ask.params ? toWire(ask.params) : ask.params;
     core.deadlines.pause(call);
+    const traced = call.traceAsk?.({ method: ask.method, params: wired });
     try {
-      const result = await session.link.request(ask.method, params, {
+      const result = await session.link.request(ask.method, traced ? traced.params : wired, {
         call: call.host,
         signal: ask.signal,
         timeoutMs: ask.timeoutMs ?? core.options.askTimeoutMs ?? 600_000,
       });
       const problem = checkClientResult(ask.method, result);
       if (problem !== undefined) throw new InvalidAnswerError(`The client's answer to "${ask.method}" is malformed: ${problem}`);
+      traced?.end();
       return revision.fromWire.results.get(ask.method)?.(result) ?? result;
+    } catch (error) {
+      traced?.end(error);
+      throw error;
     } finally {
       core.deadlines.resume(call, call.isEnded);
     }

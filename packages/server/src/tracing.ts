@@ -1,0 +1,73 @@
+/** A span around each request that is served, and around what its handler asks the client. Loaded where the program gives a tracer. */
+
+import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { Span, Tracer } from '@mortise/protocol/contracts';
+import type { Answer } from './answer.ts';
+import type { RequestCall } from './request-call.ts';
+
+/**
+ * Serves a request within a span that continues the trace of its `_meta`.
+ *
+ * @see 2026-07-28 basic/index#meta
+ */
+export function traceRequest(tracer: Tracer, call: RequestCall, serve: () => Answer): Answer {
+  const { method, target } = call;
+  const span = tracer.startSpan(target === undefined ? method : `${method} ${target}`, 'server', call.meta);
+  call.span = span;
+  call.traceAsk = (ask) => traceAsk(tracer, span, call, ask);
+  describe(span, call);
+  const answered = tracer.run(span, serve);
+  if (!(answered instanceof Promise)) return conclude(span, answered);
+  return answered.then((response) => conclude(span, response));
+}
+
+/** What is asked, as it goes out. */
+export interface AskedNow {
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+}
+
+/** What an ask is sent with: its params, with the context of a span of its own in `_meta`. */
+export interface TracedAsk {
+  readonly params: JsonObject | undefined;
+  /** @param error Why it has no answer, if it has none. */
+  end(error?: unknown): void;
+}
+
+/** Opens the span of an ask, as a child of its call's. */
+function traceAsk(tracer: Tracer, parent: Span, call: RequestCall, { method, params }: AskedNow): TracedAsk {
+  const span = tracer.startSpan(method, 'client', parent.inject());
+  span.setAttribute('rpc.system', 'jsonrpc');
+  span.setAttribute('mcp.method.name', method);
+  span.setAttribute('mcp.protocol.version', call.revision.version);
+  const context = span.inject();
+  return {
+    params:
+      Object.keys(context).length === 0 ? params : { ...params, _meta: { ...(params?.['_meta'] as JsonObject | undefined), ...context } },
+    end(error) {
+      if (error !== undefined) span.recordError(error);
+      span.end();
+    },
+  };
+}
+
+/** The names of OpenTelemetry's semantic conventions for MCP. */
+function describe(span: Span, { method, target, requestId, sessionId, revision }: RequestCall): void {
+  span.setAttribute('rpc.system', 'jsonrpc');
+  span.setAttribute('mcp.method.name', method);
+  span.setAttribute('mcp.protocol.version', revision.version);
+  span.setAttribute('jsonrpc.request.id', String(requestId));
+  if (sessionId !== undefined) span.setAttribute('mcp.session.id', sessionId);
+  if (target === undefined) return;
+  if (method === 'tools/call') span.setAttribute('gen_ai.tool.name', target);
+  if (method === 'prompts/get') span.setAttribute('gen_ai.prompt.name', target);
+  if (method.startsWith('resources/')) span.setAttribute('mcp.resource.uri', target);
+}
+
+function conclude(span: Span, response: JsonRpcResponse): JsonRpcResponse {
+  if ('error' in response) span.setAttribute('rpc.response.status_code', String(response.error.code));
+  else if (response.result['isError'] === true) span.setAttribute('error.type', 'tool_error');
+  else if (response.result['resultType'] === 'input_required') span.setAttribute('mcp.result.type', 'input_required');
+  span.end();
+  return response;
+}
