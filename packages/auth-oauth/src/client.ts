@@ -1,3 +1,47 @@
 /** `@mortise/auth-oauth/client`: signs a client in to any conforming server. */
 
-export { type AnyAuthError, AuthOptionError } from './errors.ts';
+export { type OAuthOptions, oauth, type SignInAuthorizer } from './client/oauth.ts';
+export { type ClientCredentialsOptions, clientCredentials } from './client/client-credentials.ts';
+export {
+  type EnterpriseManagedOptions,
+  enterpriseManaged,
+  type IdentityAssertion,
+  type IdentityProvider,
+} from './client/enterprise-managed.ts';
+export { type WorkloadAudience, workloadIdentity, type WorkloadIdentityOptions } from './client/workload-identity.ts';
+export type { AuthorizerOptions, OAuthAuthorizer } from './client/authorizer-options.ts';
+export { redirectSignIn, type SignIn, type SignInVisit } from './client/sign-in.ts';
+export type { ClientAuthMethod, ClientKey, RegisteredClient } from './client/credentials.ts';
+export type { DpopOptions } from './client/dpop.ts';
+export { MemoryCredentialStore } from './client/memory-credential-store.ts';
+export { clientMetadataDocument } from './client/register.ts';
+export { findAuthorization, type FoundAuthorization } from './client/find-authorization.ts';
+export { clientCredentialsExtension, enterpriseManagedExtension } from './client/extensions.ts';
+export type { FetchLike } from './safe-fetch.ts';
+export {
+  type AnyAuthClientError,
+  AuthNetworkError,
+  AuthOptionError,
+  AuthTimeoutError,
+  AuthorizationResponseError,
+  ClientMismatchError,
+  CredentialFileError,
+  DiscoveryError,
+  DocumentTooLargeError,
+  InsufficientScopeError,
+  IssuerMismatchError,
+  PkceUnsupportedError,
+  RedirectRefusedError,
+  RegistrationError,
+  ResourceMismatchError,
+  ResponseIssuerError,
+  SignInDeniedError,
+  SignInPendingError,
+  SignInRequiredError,
+  SignInTimeoutError,
+  StateMismatchError,
+  TokenRejectedError,
+  TokenRequestError,
+  UnsafeUrlError,
+  type DiscoveryAttempt,
+} from './errors.ts';

@@ -1,3 +1,7 @@
 /** `@mortise/auth-oauth/node`: the parts that need a machine: the loopback listener, the file store and its lock, the browser. */
 
-export { type AnyAuthError, AuthOptionError } from './errors.ts';
+export { type CheckedFetchOptions, checkedFetch } from './node/checked-fetch.ts';
+export { FileCredentialStore, type FileCredentialStoreOptions } from './node/file-credential-store.ts';
+export { loopbackSignIn, type LoopbackSignInOptions } from './node/loopback-sign-in.ts';
+export { openBrowser } from './node/open-browser.ts';
+export { nodeOAuth, type NodeOAuthOptions } from './node/node-oauth.ts';

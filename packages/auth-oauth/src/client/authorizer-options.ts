@@ -1,0 +1,64 @@
+/** What every flow can be told. */
+
+import type { Clock } from '@mortise/jsonrpc-core';
+import type { Authorizer, CredentialStore } from '@mortise/protocol/contracts';
+import { isLoopbackHost, type UrlPolicy } from '@mortise/protocol/edge';
+import { AuthOptionError } from '../errors.ts';
+import type { FetchLike } from '../safe-fetch.ts';
+import type { DpopOptions } from './dpop.ts';
+
+/** Options that every flow has. */
+export interface AuthorizerOptions {
+  /** Where credentials and tokens are kept. Belongs to one user: whoever has it, is that user. @default in memory, until the process ends */
+  readonly store?: CredentialStore | undefined;
+  /** Scopes to ask for beside those that the server wants. @default none */
+  readonly scopes?: readonly string[] | undefined;
+  /** The resource identifier that the server's metadata must name. @default the server's URL, or what holds it where a well-known place says so */
+  readonly resource?: string | undefined;
+  /** Chooses among the authorization servers that a server names. @default the first with credentials of ours, else the first */
+  readonly chooseIssuer?: ((issuers: readonly string[]) => string) | undefined;
+  /** Binds tokens to a key, so that a stolen one is of no use. @default false */
+  readonly dpop?: boolean | DpopOptions | undefined;
+  /** What URLs of peers may lead to. @default https to public hosts and to the server's own; this machine where the server is on it */
+  readonly urls?: UrlPolicy | undefined;
+  /** For one request with its body. @default 10_000 */
+  readonly timeoutMs?: number | undefined;
+  /** @default the platform's, which judges addresses by their spelling alone: on Node give `checkedFetch` */
+  readonly fetch?: FetchLike | undefined;
+  /** Treats a server without metadata as one of the first revision with authorization: its own authorization server. @default false */
+  readonly assumesOwnServer?: boolean | undefined;
+  /** @default the system's */
+  readonly clock?: Clock | undefined;
+}
+
+/** An `Authorizer` that can be asked to sign in and out. */
+export interface OAuthAuthorizer extends Authorizer {
+  /**
+   * Comes by new tokens now, before a request needs them or after one failed for good.
+   *
+   * @param options.scopes Asked for beside those that were asked for before.
+   */
+  signIn(options?: { readonly scopes?: readonly string[]; readonly signal?: AbortSignal }): Promise<void>;
+  /** Forgets the tokens, and revokes them where the authorization server offers that; rejects where that fails. */
+  signOut(options?: { readonly signal?: AbortSignal }): Promise<void>;
+}
+
+/** The URL of a server, as HTTP has it: a WebSocket's is that of its upgrade. @throws {AuthOptionError} */
+export function toServerUrl(server: string | URL): URL {
+  const text = String(server).replace(/^ws(?=s?:)/i, 'http');
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '') {
+    throw new AuthOptionError('The server must be an absolute http(s) or ws(s) URL without a user name');
+  }
+  url.hash = '';
+  return url;
+}
+
+/** The server's own host was chosen by the program; peers on this machine are only believed by a program that talks to this machine. */
+export function toUrlPolicy(server: URL, given: UrlPolicy = {}): UrlPolicy {
+  return {
+    allowLoopback: isLoopbackHost(server.hostname),
+    ...given,
+    allowedHosts: [server.hostname, ...(given.allowedHosts ?? [])],
+  };
+}

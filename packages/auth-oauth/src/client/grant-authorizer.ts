@@ -1,0 +1,303 @@
+/**
+ * The `Authorizer` that every flow shares: discovery, one renewal at a time, refresh, step-up, and an end to every loop.
+ *
+ * A token goes to the origin of the server that it was made for and nowhere else.
+ */
+
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
+import type { Challenge } from '@mortise/protocol/contracts';
+import type { UrlPolicy } from '@mortise/protocol/edge';
+import { InsufficientScopeError, TokenRejectedError, TokenRequestError } from '../errors.ts';
+import { assertSafeUrl, createSafeFetch, nameUrl, type SafeFetch } from '../safe-fetch.ts';
+import { type AuthorizerOptions, type OAuthAuthorizer, toServerUrl, toUrlPolicy } from './authorizer-options.ts';
+import { type Demand, toDemand } from './challenge.ts';
+import { CredentialVault } from './credential-vault.ts';
+import type { TokenSet } from './credentials.ts';
+import { createDpopKey, type DpopKey } from './dpop.ts';
+import type { Grant, GrantCall } from './grant.ts';
+import { MemoryCredentialStore } from './memory-credential-store.ts';
+import { type Protection, ProtectionFinder } from './protection.ts';
+import { refreshTokens, revokeTokens } from './renew-tokens.ts';
+import { SharedRun } from './shared-run.ts';
+import { canonicalUri } from './well-known.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Asked for again this often for one set of scopes, then not until `signIn`. */
+const MAX_STEP_UPS = 2;
+/** A token this close to its end is renewed before it is sent. */
+const RENEW_BEFORE_MS = 10_000;
+const OFFLINE_ACCESS = 'offline_access';
+
+export class GrantAuthorizer implements OAuthAuthorizer {
+  protected readonly vault: CredentialVault;
+  protected readonly renewals: SharedRun = new SharedRun();
+  readonly #server: URL;
+  readonly #grant: Grant;
+  readonly #options: AuthorizerOptions;
+  readonly #clock: Clock;
+  readonly #policy: UrlPolicy;
+  readonly #fetchPeer: SafeFetch;
+  readonly #finder: ProtectionFinder;
+  /** Where tokens are kept: with a key that only this process has, nobody else could use them. */
+  readonly #tokenVault: CredentialVault;
+  #dpop: Promise<DpopKey> | undefined;
+  #loading: Promise<unknown> | undefined;
+  #isLoaded = false;
+  #tokens: TokenSet | undefined;
+  /** The issuer of the tokens in use. */
+  #issuer: string | undefined;
+  /** Where the tokens came from: what a refusal of them means depends on it. */
+  #origin: 'kept' | 'refreshed' | 'granted' = 'kept';
+  #protection: Protection | undefined;
+  /** The token that the server refused when it was new. */
+  #rejectedToken: string | undefined;
+  readonly #stepUps = new Map<string, number>();
+
+  constructor(server: string | URL, grant: Grant, options: AuthorizerOptions) {
+    const { store = new MemoryCredentialStore(), dpop = false, fetch, timeoutMs, clock = systemClock } = options;
+    this.#server = toServerUrl(server);
+    this.#grant = grant;
+    this.#options = options;
+    this.#clock = clock;
+    this.#policy = toUrlPolicy(this.#server, options.urls);
+    this.#fetchPeer = createSafeFetch({ urls: this.#policy, fetch, timeoutMs, clock });
+    const name = canonicalUri(this.#server);
+    this.vault = new CredentialVault(store, name);
+    const keyIsLasting = typeof dpop === 'object' && dpop.keyPair !== undefined;
+    this.#tokenVault = dpop === false || keyIsLasting ? this.vault : new CredentialVault(new MemoryCredentialStore(), name);
+    this.#finder = new ProtectionFinder(this.#server, this.#fetchPeer, {
+      resource: options.resource,
+      chooseIssuer: options.chooseIssuer,
+      assumesOwnServer: options.assumesOwnServer ?? false,
+      preferred: grant.issuers,
+    });
+  }
+
+  async headers(
+    request: { readonly method: string; readonly url: string },
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<Headers> {
+    if (!this.#isOurs(request.url)) return {};
+    if (!this.#isLoaded) await (this.#loading ??= this.#load());
+    if (this.#isEnding(this.#tokens)) await this.#renewEarly(options.signal);
+    const tokens = this.#tokens;
+    if (!tokens) return {};
+    const authorization = `${tokens.scheme} ${tokens.accessToken}`;
+    const key = tokens.scheme === 'DPoP' ? await this.#dpopKey() : undefined;
+    return key ? { authorization, dpop: await key.prove(request, tokens.accessToken) } : { authorization };
+  }
+
+  async onChallenge(challenge: Challenge, { signal }: { readonly signal?: AbortSignal } = {}): Promise<'retry' | 'fail'> {
+    const { status, url, attempt } = challenge;
+    if (!this.#isOurs(url) || (status !== 401 && status !== 403)) return 'fail';
+    const demand = toDemand(challenge);
+    if (status === 401 && demand.error === 'use_dpop_nonce') return await this.#learnNonce(challenge);
+    if (status === 403 && demand.error !== 'insufficient_scope') return 'fail';
+    const used = challenge.given?.['authorization'];
+    const isOutdated = (): boolean => used !== undefined && used !== this.#authorization();
+    const key = status === 401 ? '401' : `403 ${demand.scopes.toSorted().join(' ')}`;
+    await this.#renewAlone(key, signal, async (shared) => {
+      if (isOutdated() || (await this.#adoptKept())) return;
+      if (status === 401) await this.#onUnauthorized(demand, attempt, shared);
+      else await this.#stepUp(demand, shared);
+    });
+    return 'retry';
+  }
+
+  async signIn({ scopes = [], signal }: { readonly scopes?: readonly string[]; readonly signal?: AbortSignal } = {}): Promise<void> {
+    this.#stepUps.clear();
+    this.#rejectedToken = undefined;
+    await this.#renewAlone(`sign-in ${scopes.join(' ')}`, signal, async (shared) => {
+      await this.#adoptKept();
+      const protection = await this.#find(undefined, shared);
+      await this.#obtain(protection, this.#chooseScopes(protection, scopes), shared);
+    });
+  }
+
+  async signOut({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    await this.#renewAlone('sign-out', signal, async (shared) => {
+      const known = await this.#tokenVault.knownServer();
+      const tokens = known && (await this.#tokenVault.tokens(known));
+      this.#tokens = undefined;
+      if (known) await this.#tokenVault.forgetTokens(known);
+      if (!known || !tokens) return;
+      const as = await this.#finder.findIssuer(known.issuer, shared);
+      await revokeTokens(this.#grant, await this.#toCall({ as, resource: known.resource }, shared), tokens);
+    });
+  }
+
+  /** Goes on with a flow whose answer came by another way. */
+  protected async goOn(
+    { issuer, resource }: { readonly issuer: string; readonly resource: string },
+    signal: AbortSignal,
+    obtain: (call: GrantCall) => Promise<TokenSet>,
+  ): Promise<void> {
+    const as = await this.#finder.findIssuer(issuer, signal);
+    await this.#keep(issuer, await obtain(await this.#toCall({ as, resource }, signal)), 'granted');
+  }
+
+  protected get nowMs(): number {
+    return this.#clock.now();
+  }
+
+  #isOurs(url: string): boolean {
+    return URL.canParse(url) && new URL(url).origin === this.#server.origin;
+  }
+
+  #authorization(): string | undefined {
+    return this.#tokens && `${this.#tokens.scheme} ${this.#tokens.accessToken}`;
+  }
+
+  #isEnding(tokens: TokenSet | undefined, beforeMs: number = RENEW_BEFORE_MS): boolean {
+    return tokens?.expiresAtMs !== undefined && tokens.expiresAtMs - this.#clock.now() < beforeMs;
+  }
+
+  async #dpopKey(): Promise<DpopKey | undefined> {
+    const { dpop = false } = this.#options;
+    if (dpop === false) return undefined;
+    return await (this.#dpop ??= createDpopKey(dpop === true ? {} : dpop));
+  }
+
+  async #load(): Promise<void> {
+    try {
+      await this.#adoptKept();
+      this.#isLoaded = true;
+    } finally {
+      this.#loading = undefined;
+    }
+  }
+
+  /** One renewal at a time, in this object and among all that share the store. */
+  async #renewAlone(key: string, signal: AbortSignal | undefined, renew: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    await this.renewals.join(key, signal, async (shared) => await this.vault.alone(async () => await renew(shared), shared));
+  }
+
+  /** Takes over tokens that are kept and are not those in use. @returns Whether they are worth a try. */
+  async #adoptKept(): Promise<boolean> {
+    const known = await this.#tokenVault.knownServer();
+    const kept = known && (await this.#tokenVault.tokens(known));
+    const wantsDpop = (this.#options.dpop ?? false) !== false;
+    if (!kept || kept.accessToken === this.#tokens?.accessToken || (kept.scheme === 'DPoP') !== wantsDpop) return false;
+    this.#tokens = kept;
+    this.#issuer = known.issuer;
+    this.#origin = 'kept';
+    return !this.#isEnding(kept);
+  }
+
+  async #learnNonce(challenge: Challenge): Promise<'retry' | 'fail'> {
+    const key = await this.#dpopKey();
+    const nonce = challenge.header('dpop-nonce');
+    if (!key || nonce === undefined || challenge.attempt > 2) return 'fail';
+    key.learnNonce(challenge.url, nonce);
+    return 'retry';
+  }
+
+  async #find(challenged: string | undefined, signal: AbortSignal): Promise<Protection> {
+    return (this.#protection = await this.#finder.find(challenged, signal));
+  }
+
+  /** @throws {TokenRejectedError} Another token would be refused as well. */
+  async #onUnauthorized(demand: Demand, attempt: number, signal: AbortSignal): Promise<void> {
+    const refused = this.#tokens;
+    const wasNew = attempt > 1 && this.#origin === 'granted';
+    const protection = await this.#find(demand.resourceMetadata, signal);
+    const isSame = this.#issuer === protection.as.issuer && refused?.resource === protection.resource;
+    if (refused && isSame && (wasNew || refused.accessToken === this.#rejectedToken)) {
+      this.#rejectedToken = refused.accessToken;
+      throw new TokenRejectedError(
+        `${nameUrl(this.#server)} refuses the token that ${nameUrl(protection.as.issuer)} has just issued for it: call signIn to try another`,
+      );
+    }
+    const wasRefreshed = attempt > 1 && this.#origin === 'refreshed';
+    if (refused && isSame && !wasRefreshed && (await this.#refresh(protection, refused, signal))) return;
+    await this.#obtain(protection, this.#chooseScopes(protection, [], demand.scopes), signal);
+  }
+
+  /** @throws {InsufficientScopeError} Asking again brought nothing. */
+  async #stepUp(demand: Demand, signal: AbortSignal): Promise<void> {
+    const protection = await this.#find(demand.resourceMetadata, signal);
+    const wanted = demand.scopes.length > 0 ? demand.scopes : (protection.scopesSupported ?? []);
+    const key = wanted.toSorted().join(' ');
+    const count = this.#stepUps.get(key) ?? 0;
+    if (wanted.length === 0 || count >= MAX_STEP_UPS) throw new InsufficientScopeError(wanted);
+    this.#stepUps.set(key, count + 1);
+    await this.#obtain(protection, this.#chooseScopes(protection, wanted, this.#tokens?.requestedScopes), signal);
+  }
+
+  /**
+   * What to ask for: the server's challenge, else all that its metadata lists, else nothing; with what was asked for before.
+   *
+   * @see 2026-07-28 basic/authorization#scope-selection-strategy, #step-up-authorization-flow
+   */
+  #chooseScopes({ as, scopesSupported }: Protection, more: readonly string[], challenged: readonly string[] = []): readonly string[] {
+    const before = this.#tokens && this.#issuer === as.issuer ? this.#tokens.requestedScopes : [];
+    const wanted = challenged.length > 0 ? challenged : (scopesSupported ?? []);
+    const scopes = new Set([...before, ...wanted, ...(this.#options.scopes ?? []), ...more]);
+    scopes.delete(OFFLINE_ACCESS);
+    const isOffered = this.#grant.wantsRefresh && Array.isArray(as.scopes_supported) && as.scopes_supported.includes(OFFLINE_ACCESS);
+    // Alone it would stand for no other scope, where leaving the parameter out stands for the server's own choice.
+    if (isOffered && scopes.size > 0) scopes.add(OFFLINE_ACCESS);
+    return [...scopes];
+  }
+
+  async #obtain(protection: Protection, scopes: readonly string[], signal: AbortSignal): Promise<void> {
+    const call = await this.#toCall(protection, signal);
+    try {
+      await this.#keep(protection.as.issuer, await this.#grant.obtain(call, scopes), 'granted');
+    } catch (error) {
+      const isForgotten = error instanceof TokenRequestError && error.error === 'invalid_client' && (await this.#grant.forgetClient(call));
+      if (!isForgotten) throw error;
+      await this.#keep(protection.as.issuer, await this.#grant.obtain(call, scopes), 'granted');
+    }
+  }
+
+  /** @returns Whether there are new tokens; where not, the old refresh token is forgotten. */
+  async #refresh(protection: Pick<Protection, 'as' | 'resource'>, tokens: TokenSet, signal: AbortSignal): Promise<boolean> {
+    if (tokens.refreshToken === undefined) return false;
+    const { issuer } = protection.as;
+    const renewed = await refreshTokens(this.#grant, await this.#toCall(protection, signal), tokens);
+    await this.#keep(issuer, renewed ?? { ...tokens, refreshToken: undefined }, 'refreshed');
+    return renewed !== undefined;
+  }
+
+  /** Renews a token that is about to end, where that takes nobody's time. */
+  async #renewEarly(signal: AbortSignal | undefined): Promise<void> {
+    const canObtain = this.#grant.isSilent && this.#protection !== undefined;
+    if (this.#tokens?.refreshToken === undefined && !canObtain) return;
+    await this.#renewAlone('early', signal, async (shared) => {
+      const tokens = (await this.#adoptKept()) ? undefined : this.#tokens;
+      if (!tokens || !this.#isEnding(tokens)) return;
+      try {
+        const as = await this.#finder.findIssuer(this.#issuer ?? '', shared);
+        if (await this.#refresh({ as, resource: tokens.resource }, tokens, shared)) return;
+        if (this.#grant.isSilent && this.#protection) await this.#obtain(this.#protection, tokens.requestedScopes, shared);
+      } catch (error) {
+        // What is still good for a moment may be used; the server says when it is not.
+        if (this.#isEnding(this.#tokens, 0)) throw error;
+      }
+    });
+  }
+
+  async #keep(issuer: string, tokens: TokenSet, origin: 'refreshed' | 'granted'): Promise<void> {
+    this.#tokens = tokens;
+    this.#issuer = issuer;
+    this.#origin = origin;
+    this.#isLoaded = true;
+    await this.#tokenVault.saveTokens(issuer, tokens);
+  }
+
+  async #toCall({ as, resource }: Pick<Protection, 'as' | 'resource'>, signal: AbortSignal): Promise<GrantCall> {
+    return {
+      as,
+      resource,
+      vault: this.vault,
+      fetchPeer: this.#fetchPeer,
+      assertSafe: (url, what) => assertSafeUrl(url, this.#policy, what),
+      dpop: await this.#dpopKey(),
+      nowMs: this.#clock.now(),
+      signal,
+    };
+  }
+}

@@ -1,0 +1,47 @@
+/** A `CredentialStore` that forgets when the process ends. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
+import type { CredentialStore, LockingStore } from '@mortise/protocol/contracts';
+
+/** Keeps credentials in memory. Its lock holds among all that share the object. C1 and C2 of `CredentialStore`. */
+export class MemoryCredentialStore implements CredentialStore, LockingStore {
+  readonly #issuers = new Map<string, Map<string, JsonObject>>();
+  readonly #locks = new Map<string, Promise<unknown>>();
+
+  async get(issuer: string, key: string): Promise<JsonObject | undefined> {
+    return structuredClone(this.#issuers.get(issuer)?.get(key));
+  }
+
+  async put(issuer: string, key: string, value: JsonObject): Promise<void> {
+    const records = this.#issuers.get(issuer) ?? new Map<string, JsonObject>();
+    this.#issuers.set(issuer, records.set(key, structuredClone(value)));
+  }
+
+  async delete(issuer: string, key?: string): Promise<void> {
+    if (key === undefined) this.#issuers.delete(issuer);
+    else this.#issuers.get(issuer)?.delete(key);
+  }
+
+  async withLock<T>(name: string, fn: () => Promise<T>, { signal }: { readonly signal?: AbortSignal } = {}): Promise<T> {
+    signal?.throwIfAborted();
+    const before = this.#locks.get(name) ?? Promise.resolve();
+    const gate = createGate();
+    const turn = before.then(() => gate.promise);
+    this.#locks.set(name, turn);
+    try {
+      await abortable(before, signal);
+      return await fn();
+    } finally {
+      gate.resolve();
+      if (this.#locks.get(name) === turn) this.#locks.delete(name);
+    }
+  }
+}
+
+/** A promise and what resolves it. */
+function createGate(): { readonly promise: Promise<void>; resolve(this: void): void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve: () => resolve() };
+}

@@ -1,0 +1,92 @@
+/** Signing in as a person: the authorization code flow as an `Authorizer`. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { SignInRequiredError, StateMismatchError } from '../errors.ts';
+import { AuthorizationCodeGrant } from './authorization-code.ts';
+import type { AuthorizerOptions, OAuthAuthorizer } from './authorizer-options.ts';
+import type { RegisteredClient } from './credentials.ts';
+import { GrantAuthorizer } from './grant-authorizer.ts';
+import { checkClientMetadataUrl } from './register.ts';
+import type { SignIn } from './sign-in.ts';
+
+/** How a person signs in. */
+export interface OAuthOptions extends AuthorizerOptions {
+  /** How a person is asked: `loopbackSignIn` of `/node`, `redirectSignIn`, or your own. @default nobody is; refresh goes on, a sign-in rejects */
+  readonly signIn?: SignIn | undefined;
+  /** Shown to the person by authorization servers that register the client. @default MCP client */
+  readonly clientName?: string | undefined;
+  /** Clients registered by hand, each used at its own issuer alone. With these, none is registered dynamically. @default none */
+  readonly clients?: readonly RegisteredClient[] | undefined;
+  /** The https URL of the client's published metadata, its id where such ids are taken. See `clientMetadataDocument`. @default none */
+  readonly clientMetadataUrl?: string | undefined;
+  /** More members for dynamic registration, as `client_uri`. @default none */
+  readonly clientMetadata?: JsonObject | undefined;
+  /** What dynamic registration says of the client. @default `native` where the redirect URL is on this machine, else `web` */
+  readonly applicationType?: 'native' | 'web' | undefined;
+  /** Asked last, for an issuer that no other way leads to: the program may ask its user. @default nobody */
+  readonly askForClient?: ((issuer: string) => Promise<RegisteredClient | undefined>) | undefined;
+}
+
+/** An authorizer whose sign-in may end in another request, or another process, than it began in. */
+export interface SignInAuthorizer extends OAuthAuthorizer {
+  /**
+   * Takes the answer to a sign-in that was begun with this store: checks it and gets the tokens.
+   *
+   * @param callbackUrl Where the person came back to, with its query. The program must know that it is the same person: bind the
+   * store to their session.
+   * @throws {StateMismatchError} {ResponseIssuerError} {SignInDeniedError} {TokenRequestError} Each answer is taken once.
+   */
+  finishSignIn(callbackUrl: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>;
+}
+
+/**
+ * Makes an authorizer that signs a person in when the server first asks for it, and keeps them signed in.
+ *
+ * Finds the authorization server, registers, signs in with PKCE, refreshes, steps up; every URL from a peer is judged first.
+ *
+ * @param server The URL that the transport is given. Tokens go to its origin alone.
+ * @throws {AuthOptionError} An option cannot hold.
+ * @see 2026-07-28 basic/authorization
+ */
+export function oauth(server: string | URL, options: OAuthOptions = {}): SignInAuthorizer {
+  const { clients = [], clientMetadataUrl, clientMetadata = {}, dpop = false } = options;
+  const identity = {
+    clients,
+    clientMetadataUrl: clientMetadataUrl === undefined ? undefined : checkClientMetadataUrl(clientMetadataUrl),
+    clientName: options.clientName ?? 'MCP client',
+    clientMetadata,
+    applicationType: options.applicationType,
+    askForClient: options.askForClient,
+    isDpop: dpop !== false,
+  };
+  const grant = new AuthorizationCodeGrant(identity, options.signIn ?? nobody);
+  return new CodeAuthorizer(server, grant, options);
+}
+
+class CodeAuthorizer extends GrantAuthorizer implements SignInAuthorizer {
+  readonly #code: AuthorizationCodeGrant;
+
+  constructor(server: string | URL, grant: AuthorizationCodeGrant, options: OAuthOptions) {
+    super(server, grant, options);
+    this.#code = grant;
+  }
+
+  async finishSignIn(callbackUrl: string | URL, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    const url = new URL(callbackUrl);
+    const state = url.searchParams.get('state') ?? '';
+    await this.renewals.join(`finish ${state}`, signal, async (shared) => {
+      const pending = state === '' ? undefined : await this.vault.takePending(state, this.nowMs);
+      if (!pending)
+        throw new StateMismatchError('The authorization response answers no sign-in that was begun here, or one that is long ago');
+      await this.goOn(pending, shared, async (call) => await this.#code.finish(call, pending, url));
+    });
+  }
+}
+
+const nobody: SignIn = {
+  begin: async () => {
+    throw new SignInRequiredError(
+      'Somebody has to sign in, and there is no way to ask: give "signIn", with loopbackSignIn or redirectSignIn',
+    );
+  },
+};

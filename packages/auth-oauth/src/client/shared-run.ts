@@ -1,0 +1,46 @@
+/** Lets callers with one purpose share one piece of work, and makes those with another wait their turn. */
+
+import { abortable } from '@mortise/jsonrpc-core/connection';
+
+interface Run {
+  readonly key: string;
+  readonly done: Promise<void>;
+  readonly controller: AbortController;
+  callers: number;
+}
+
+export class SharedRun {
+  #current: Run | undefined;
+
+  /**
+   * Joins the work of the same key, or begins it once the work of another is over.
+   *
+   * @param signal Ends the wait of this caller. The work itself ends when its last caller has left.
+   */
+  async join(key: string, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    signal?.throwIfAborted();
+    while (this.#current && this.#current.key !== key)
+      await abortable(
+        this.#current.done.catch(() => undefined),
+        signal,
+      );
+    const run = (this.#current ??= this.#begin(key, work));
+    run.callers++;
+    try {
+      await abortable(run.done, signal);
+    } finally {
+      run.callers--;
+      if (run.callers === 0) run.controller.abort(signal?.reason);
+    }
+  }
+
+  #begin(key: string, work: (signal: AbortSignal) => Promise<void>): Run {
+    const controller = new AbortController();
+    const done = work(controller.signal).finally(() => {
+      this.#current = undefined;
+    });
+    // Whoever waits hears of it; that nobody does any more is no fault.
+    done.catch(() => undefined);
+    return { key, done, controller, callers: 0 };
+  }
+}

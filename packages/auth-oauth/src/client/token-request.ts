@@ -1,0 +1,121 @@
+/** Asks a token endpoint, and says in our words what it answered. */
+
+import { isMortiseError } from '@mortise/jsonrpc-core';
+import * as oauth from 'oauth4webapi';
+import { TokenRequestError } from '../errors.ts';
+import type { SafeFetch } from '../safe-fetch.ts';
+import type { TokenSet } from './credentials.ts';
+import type { DpopKey } from './dpop.ts';
+
+/** What every request to a token endpoint needs. */
+export interface TokenCall {
+  readonly as: oauth.AuthorizationServer;
+  readonly fetchPeer: SafeFetch;
+  readonly dpop: DpopKey | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** oauth4webapi's options for a request through our fetch, which has already judged the URL: http is only let through to loopback. */
+export function toRequestOptions({ fetchPeer, signal }: Pick<TokenCall, 'fetchPeer' | 'signal'>): {
+  [oauth.allowInsecureRequests]: true;
+  [oauth.customFetch]: (url: string, init: oauth.CustomFetchOptions<string, unknown>) => Promise<Response>;
+} {
+  return {
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: async (url, { method, headers, body }) => {
+      const text = body === undefined || body === null ? undefined : String(body);
+      const answer = await fetchPeer(url, { method: method === 'POST' ? 'POST' : 'GET', headers, body: text, signal });
+      const hasBody = answer.status !== 204 && answer.status !== 205 && answer.status !== 304;
+      return new Response(hasBody ? answer.text : null, { status: answer.status, headers: withoutEncoding(answer.headers) });
+    },
+  };
+}
+
+/** The text is already decoded, and as long as it is. */
+function withoutEncoding(headers: Headers): Headers {
+  const copy = new Headers(headers);
+  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) copy.delete(name);
+  return copy;
+}
+
+/**
+ * Sends a token request, once more where the endpoint wants a DPoP nonce, and reads the answer.
+ *
+ * @throws {TokenRequestError} The endpoint refused, or what it sent is no token.
+ */
+export async function requestToken(
+  call: TokenCall,
+  send: (options: oauth.TokenEndpointRequestOptions) => Promise<Response>,
+  read: (response: Response) => Promise<oauth.TokenEndpointResponse>,
+): Promise<oauth.TokenEndpointResponse> {
+  const DPoP = call.dpop?.toHandle(call.as);
+  const options: oauth.TokenEndpointRequestOptions = { ...toRequestOptions(call), ...(DPoP && { DPoP }) };
+  try {
+    try {
+      return await read(await send(options));
+    } catch (error) {
+      if (DPoP === undefined || !oauth.isDPoPNonceError(error)) throw error;
+      return await read(await send(options));
+    }
+  } catch (error) {
+    throw toTokenError(error);
+  }
+}
+
+/** Whatever an OAuth call threw, without the request's parameters, which its causes may hold. */
+export function toTokenError(error: unknown): unknown {
+  if (isMortiseError(error)) return error;
+  if (error instanceof oauth.ResponseBodyError) {
+    const { status, error: code, error_description: description } = error;
+    return new TokenRequestError('The token endpoint refused', { status, error: toSafeText(code), description: toSafeText(description) });
+  }
+  if (error instanceof oauth.WWWAuthenticateChallengeError) {
+    const code = error.cause.map(({ parameters }) => parameters['error']).find((value) => value !== undefined);
+    return new TokenRequestError('The token endpoint refused the client', { status: error.status, error: toSafeText(code) });
+  }
+  if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError) {
+    return new TokenRequestError(`The token endpoint's answer does not count: ${error.message}`, {});
+  }
+  return error;
+}
+
+/** A peer's words, bounded and on one line. */
+export function toSafeText(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  return value.replace(/[^\x20-\x7e\u00a0-\ufffd]/g, ' ').slice(0, 300);
+}
+
+/**
+ * @throws {TokenRequestError} A token that anyone could use, where one bound to our key was asked for.
+ */
+export function toTokens(
+  answer: oauth.TokenEndpointResponse,
+  about: {
+    readonly requestedScopes: readonly string[];
+    readonly clientId: string;
+    readonly resource: string;
+    readonly dpop: boolean;
+    readonly nowMs: number;
+  },
+): TokenSet {
+  const { requestedScopes, clientId, resource, dpop, nowMs } = about;
+  if (dpop !== (answer.token_type === 'dpop')) {
+    const rule = dpop ? 'one bound to our key was asked for (DPoP)' : 'none bound to a key (DPoP) was asked for';
+    throw new TokenRequestError(`The token endpoint gave a token of type "${toSafeText(answer.token_type)}", and ${rule}`, {});
+  }
+  return {
+    accessToken: answer.access_token,
+    scheme: dpop ? 'DPoP' : 'Bearer',
+    refreshToken: answer.refresh_token,
+    expiresAtMs: answer.expires_in === undefined ? undefined : nowMs + answer.expires_in * 1000,
+    scopes: answer.scope === undefined ? requestedScopes : splitScopes(answer.scope),
+    requestedScopes,
+    clientId,
+    resource,
+  };
+}
+
+/** The scopes of a parameter, each once. */
+export function splitScopes(scope: string | undefined): readonly string[] {
+  return [...new Set((scope ?? '').split(' ').filter((part) => part !== ''))];
+}

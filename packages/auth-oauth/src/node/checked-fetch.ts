@@ -1,0 +1,93 @@
+/** A `fetch` for peers' URLs that judges the address which a name resolves to, and connects to that very address. */
+
+import { lookup as resolveName, type LookupAddress } from 'node:dns';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import { classifyHost, type UrlPolicy } from '@mortise/protocol/edge';
+import { toServerUrl, toUrlPolicy } from '../client/authorizer-options.ts';
+import { UnsafeUrlError } from '../errors.ts';
+import type { FetchLike } from '../safe-fetch.ts';
+
+/** What addresses are allowed, and who resolves names. */
+export interface CheckedFetchOptions {
+  /** As given to `oauth`. @default public addresses; this machine where the server is on it */
+  readonly urls?: UrlPolicy | undefined;
+  /** Gives every address of a name. @default the system's resolver */
+  readonly resolve?: ((hostname: string) => Promise<readonly string[]>) | undefined;
+}
+
+/**
+ * Makes a `fetch` for `oauth` and its like that refuses names which lead to private, link-local or metadata addresses.
+ *
+ * For one server's authorization: what the program's own server may resolve to is not judged. Sends no `Accept-Encoding`, keeps no
+ * connection, follows no redirect; the caller does, and checks each.
+ *
+ * @param server The MCP server's URL.
+ */
+export function checkedFetch(server: string | URL, { urls, resolve = resolveBySystem }: CheckedFetchOptions = {}): FetchLike {
+  const policy = toUrlPolicy(toServerUrl(server), urls);
+  return async (url, init) => {
+    const { method = 'GET', headers, body, signal } = init;
+    const target = new URL(url);
+    const options: RequestOptions = {
+      method,
+      headers: Object.fromEntries(new Headers(headers)),
+      agent: false,
+      lookup: toLookup(policy, resolve),
+      ...(signal && { signal }),
+    };
+    return toResponse(await send(target, options, typeof body === 'string' ? body : undefined));
+  };
+}
+
+function send(target: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
+  const open = target.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    open(target, options, resolve).on('error', reject).end(body);
+  });
+}
+
+function toResponse(message: IncomingMessage): Response {
+  const { statusCode = 0, rawHeaders } = message;
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  const hasBody = statusCode !== 204 && statusCode !== 205 && statusCode !== 304;
+  if (!hasBody) message.resume();
+  return new Response(hasBody ? (Readable.toWeb(message) as ReadableStream<Uint8Array>) : null, { status: statusCode, headers });
+}
+
+/** One bad address among good ones refuses the name: which one is taken would be the peer's choice. */
+function toLookup(policy: UrlPolicy, resolve: (hostname: string) => Promise<readonly string[]>): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const isTrusted = policy.allowedHosts?.includes(hostname.replace(/\.$/, '')) === true;
+        const bad = isTrusted ? undefined : addresses.find((address) => !isAllowed(address, policy));
+        const found: LookupAddress[] = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+        const [first] = found;
+        if (bad !== undefined) callback(toRefusal(hostname), '', 0);
+        else if (!first) callback(new Error(`${hostname} has no address`), '', 0);
+        else if (options.all) callback(null, found);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, '', 0),
+    );
+  };
+}
+
+function isAllowed(address: string, { allowLoopback, allowPrivate }: UrlPolicy): boolean {
+  const kind = classifyHost(address);
+  return kind === 'public' || (kind === 'loopback' ? allowLoopback === true : allowPrivate === true);
+}
+
+function toRefusal(hostname: string): NodeJS.ErrnoException {
+  return new UnsafeUrlError(`${hostname} resolves to an address on this machine or in a private network: that is not allowed`);
+}
+
+function resolveBySystem(hostname: string): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    resolveName(hostname, { all: true }, (error, found) => (error ? reject(error) : resolve(found.map(({ address }) => address))));
+  });
+}

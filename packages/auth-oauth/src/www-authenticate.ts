@@ -1,0 +1,66 @@
+/** `WWW-Authenticate` both ways. @see RFC 9110 section 11.6.1; RFC 6750 section 3 */
+
+/** One challenge. */
+export interface AuthChallenge {
+  /** In lower case: `bearer`, `dpop`. */
+  readonly scheme: string;
+  /** By lower-case name. */
+  readonly params: ReadonlyMap<string, string>;
+}
+
+/** Longer headers are not read: no server needs one. */
+const MAX_HEADER_LENGTH = 16_384;
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const TOKEN = new RegExp(token, 'y');
+const PARAM = new RegExp(`(${token})[ \\t]*=[ \\t]*(?:"((?:[^"\\\\]|\\\\.)*)"|(${token}))`, 'y');
+const TOKEN68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y;
+const SEPARATORS = /[ \t,]*/y;
+const SPACES = /[ \t]+/y;
+
+/**
+ * Reads the challenges of a `WWW-Authenticate` header, several of which may have been joined by commas.
+ *
+ * Takes parameters in any order, quoted or not; the first of two with one name counts. Reading ends where the header stops making
+ * sense: what came before still counts.
+ */
+export function parseChallenges(header: string | undefined): readonly AuthChallenge[] {
+  if (header === undefined || header.length > MAX_HEADER_LENGTH) return [];
+  const challenges: { readonly scheme: string; readonly params: Map<string, string> }[] = [];
+  let at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | undefined => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(header);
+    if (match === null) return undefined;
+    at = pattern.lastIndex;
+    return match;
+  };
+  for (take(SEPARATORS); at < header.length; take(SEPARATORS)) {
+    const current = challenges.at(-1);
+    const param = current && take(PARAM);
+    if (param) {
+      const [, name = '', quoted, plain = ''] = param;
+      const key = name.toLowerCase();
+      if (!current.params.has(key)) current.params.set(key, quoted?.replace(/\\(.)/g, '$1') ?? plain);
+      continue;
+    }
+    const scheme = take(TOKEN);
+    if (!scheme) break;
+    challenges.push({ scheme: scheme[0].toLowerCase(), params: new Map() });
+    if (take(SPACES)) {
+      PARAM.lastIndex = at;
+      if (!PARAM.test(header)) take(TOKEN68);
+    }
+  }
+  return challenges;
+}
+
+/** Writes one challenge. Parameters that are undefined are left out; what no header may hold is replaced by `?`. */
+export function formatChallenge(scheme: string, params: Readonly<Record<string, string | undefined>>): string {
+  const parts = Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [`${name}="${quote(value)}"`]));
+  return parts.length === 0 ? scheme : `${scheme} ${parts.join(', ')}`;
+}
+
+function quote(value: string): string {
+  return value.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&');
+}
