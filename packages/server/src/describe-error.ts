@@ -1,7 +1,7 @@
 /** What a model is told of an error that a tool threw. Nothing of stacks, paths and secrets, see docs/decisions/tool-errors.md. */
 
 import { isMortiseError } from '@mortise/jsonrpc-core';
-import { redactor } from './redactor.ts';
+import { createRedactor } from './create-redactor.ts';
 
 const MAX_CHARACTERS = 300;
 
@@ -39,7 +39,7 @@ function isPlainError(error: unknown): error is Error {
 
 function toSafeLine(message: string): string | undefined {
   const [line = ''] = message.slice(0, 4 * MAX_CHARACTERS).split('\n');
-  hideSecrets ??= redactor();
+  hideSecrets ??= createRedactor();
   const safe = UNSAFE.reduce((text, [pattern, mark]) => text.replace(pattern, mark), hideSecrets(line)).trim();
   return safe === '' ? undefined : safe.slice(0, MAX_CHARACTERS);
 }

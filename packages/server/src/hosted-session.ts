@@ -81,11 +81,14 @@ class HostedSession implements LegacySession, ClientLink {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const reason = new ServerClosedError('The session was closed');
+    if (this.#running.size > 0 || this.#asks) this.#failAll(new ServerClosedError('The session was closed'));
+    await this.#session.close();
+  }
+
+  #failAll(reason: Error): void {
     for (const call of this.#running.values()) call.cancel(reason);
     this.#running.clear();
     this.#asks?.failAll(reason);
-    await this.#session.close();
   }
 
   // ---- the session's way to its client

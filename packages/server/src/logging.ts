@@ -3,7 +3,7 @@
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { isLevelEnabled } from '@mortise/protocol/checks';
 import type { LoggingOptions } from './options.ts';
-import { type Redactor, redactor } from './redactor.ts';
+import { createRedactor, type Redactor } from './create-redactor.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 const DEFAULT_BURST = 100;
@@ -42,7 +42,7 @@ export class LogGate {
   #redact(data: JsonValue): JsonValue {
     const { redact } = this.#options;
     if (redact === false) return data;
-    return redact ? redact(data) : (defaultRedactor ??= redactor())(data);
+    return redact ? redact(data) : (defaultRedactor ??= createRedactor())(data);
   }
 
   /** Says on the next message how many did not pass since the last. */

@@ -4,5 +4,5 @@ export { auditLog, type AuditLogOptions, type AuditOutcome, type AuditRecord } f
 export { RATE_LIMITED, rateLimit, type RateLimitOptions } from './middleware/rate-limit.ts';
 export { redact, type RedactMiddlewareOptions } from './middleware/redact.ts';
 export { sanitizeOutput, type SanitizeOutputOptions } from './middleware/sanitize-output.ts';
-export { type RedactOptions, redactor, type Redactor } from './redactor.ts';
+export { createRedactor, type RedactOptions, type Redactor } from './create-redactor.ts';
 export type { ClientFacts, Middleware, MiddlewareCall, NextMiddleware } from './middleware/middleware.ts';

@@ -7,7 +7,7 @@ import type { JsonSchemaValidator, MessageBus, ServerExtension, Tracer } from '@
 import type { RootGuard } from './asks/client-roots.ts';
 import type { RequestStateOptions } from './asks/request-state-options.ts';
 import type { MiddlewareCall } from './middleware/middleware.ts';
-import type { Redactor } from './redactor.ts';
+import type { Redactor } from './create-redactor.ts';
 
 /** What `options.context` may look at: the request before its app context exists. */
 export type ContextCall = Omit<MiddlewareCall<undefined>, 'app'>;
@@ -28,7 +28,7 @@ export interface LoggingOptions {
   readonly burst?: number | undefined;
   /** How many messages come back to `burst` in a second. @default 50 */
   readonly perSecond?: number | undefined;
-  /** What takes secrets out of `data`; `redactor({ ... })` makes one that knows more, `false` sends `data` as it is. @default `redactor()` */
+  /** What takes secrets out of `data`; `createRedactor({ ... })` makes one that knows more, `false` sends `data` as it is. @default `createRedactor()` */
   readonly redact?: Redactor | false | undefined;
 }
 

@@ -212,3 +212,11 @@ function decodeURIComponentOr(text: string): string {
     return text;
   }
 }
+
+describe('a root that is no directory', () => {
+  it('is refused at once, with what a relative path begins at', () => {
+    expect(() => files('./no-such-place')).toThrow(/no directory at ".*no-such-place".*new URL\("\.\/no-such-place", import\.meta\.url\)/);
+    expect(() => files(pathToFileURL(join(place, 'missing')))).toThrow(/no directory at ".*missing"$/);
+    expect(() => files(join(root, 'README.md'))).toThrow(/ERR_REGISTRATION|no directory/);
+  });
+});

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { completable, McpServer, rank } from '@mortise/server';
-import { auditLog, type AuditRecord, rateLimit, redact, redactor, sanitizeOutput } from '@mortise/server/middleware';
+import { auditLog, type AuditRecord, createRedactor, rateLimit, redact, sanitizeOutput } from '@mortise/server/middleware';
 import { files } from '@mortise/server/node';
 import { type Loose, MODERN, RawPeer } from './raw-peer.ts';
 
@@ -90,7 +90,7 @@ describe.each(VERSIONS)('a guarded server in %s', (version) => {
   it('writes an audit record of every request, whatever becomes of it', async () => {
     const records: AuditRecord[] = [];
     const server = create();
-    server.use(auditLog((record) => void records.push(record), { methods: ['tools/call'], arguments: redactor() }));
+    server.use(auditLog((record) => void records.push(record), { methods: ['tools/call'], arguments: createRedactor() }));
     server.registerTool('login', { inputSchema: { password: z.string() } }, () => ({ content: [], isError: true }));
     const peer = await RawPeer.open(server, version);
     await peer.callTool('login', { password: 'hunter2' });

@@ -1,11 +1,9 @@
 /** A legacy session: what `initialize` agreed with one client, and how its messages become the server's ordinary dispatch. */
 
 import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
-import { INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
-import type { Implementation, Revision, Root, ServerCapabilities } from '@mortise/protocol';
-import { negotiateLegacy } from '@mortise/protocol/revisions';
-import { checkClientNotification, checkClientParams } from '@mortise/protocol/checks';
-import { invalidParamsError, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import type { Revision, Root, ServerCapabilities } from '@mortise/protocol';
+import { checkClientNotification } from '@mortise/protocol/checks';
 import type { AuthInfo, BusMessage, ExchangeCall, ExtensionCall, Principal } from '@mortise/protocol/contracts';
 import { type Answer, answer, toErrorAnswer } from '../answer.ts';
 import type { ClientLink } from '../client-link.ts';
@@ -13,11 +11,11 @@ import { LIST_KINDS, listTopic } from '../list-changed.ts';
 import { LogGate } from '../logging.ts';
 import type { ClientFacts } from '../middleware/middleware.ts';
 import { Outbox } from '../outbox.ts';
-import { metaOf, paramsOf, RequestCall } from '../request-call.ts';
+import { paramsOf } from '../request-call.ts';
 import type { ServerCore } from '../server-core.ts';
 import type { TopicListener } from '../topics.ts';
-import { methodNotFoundError } from '../wire-error.ts';
 import { NotificationCall } from './notification-call.ts';
+import { toSessionCall } from './session-call.ts';
 
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
 
@@ -101,7 +99,7 @@ export class Session implements TopicListener {
   /** Answers a request. Neither throws nor rejects. */
   serve(request: JsonRpcRequest, host: ExchangeCall): Answer {
     try {
-      return answer(this.#toCall(request, host));
+      return answer(toSessionCall(this, request, host));
     } catch (error) {
       return toErrorAnswer(request.id, error);
     }
@@ -238,66 +236,4 @@ export class Session implements TopicListener {
       this.core.logger.log('error', 'A notification handler failed', { method, error });
     }
   }
-
-  // ---- from a request to a call
-
-  #toCall(request: JsonRpcRequest, host: ExchangeCall): RequestCall {
-    const { method } = request;
-    const isOpening = method === 'initialize';
-    const revision = isOpening ? this.#negotiate(request) : (this.#revision ?? this.#beforeOpening(method));
-    const resolved = this.core.resolve(revision, method);
-    if (!resolved) throw methodNotFoundError(method);
-    const problem = resolved.facts && checkClientParams(method, request.params);
-    if (problem !== undefined) throw invalidParamsError(problem);
-    const wire = paramsOf(request.params);
-    const params = resolved.readParams?.(wire) ?? wire;
-    return new RequestCall({
-      core: this.core,
-      resolved,
-      requestId: request.id,
-      params,
-      meta: metaOf(wire),
-      client: isOpening ? toClientFacts(params) : this.#client,
-      host,
-      via: 'channel',
-      session: this,
-    });
-  }
-
-  /** What may be said before `initialize`: a ping, and nothing else. */
-  #beforeOpening(method: string): Revision {
-    const revision = negotiateLegacy(undefined, this.core.revisions);
-    if (method === 'ping' && revision) return revision;
-    const modern = [...this.core.modern.keys()];
-    const ways = [
-      ...(revision ? ['send "initialize" first'] : []),
-      ...(modern.length > 0 ? [`name the protocol version (${modern.join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`] : []),
-    ];
-    throw new ProtocolError(
-      INVALID_PARAMS,
-      `"${method.slice(0, 100)}" came before a protocol version was agreed on: ${ways.join(', or ')}`,
-      {
-        supported: this.core.versions,
-      },
-    );
-  }
-
-  #negotiate(request: JsonRpcRequest): Revision {
-    if (this.#revision)
-      throw new ProtocolError(INVALID_REQUEST, 'This session is already initialized: open another connection for another session');
-    const revision = negotiateLegacy(request.params?.['protocolVersion'], this.core.revisions);
-    if (revision) return revision;
-    const { versions } = this.core;
-    throw new ProtocolError(
-      methodNotFoundError('initialize').rpcCode,
-      `"initialize" is not spoken here: the supported protocol versions are ${versions.join(', ')}`,
-      {
-        supported: versions,
-      },
-    );
-  }
-}
-
-function toClientFacts(params: JsonObject): ClientFacts {
-  return { info: params['clientInfo'] as Implementation, capabilities: params['capabilities'] as ClientFacts['capabilities'] };
 }

@@ -37,13 +37,13 @@ export interface AuditLogOptions {
   readonly methods?: readonly string[] | undefined;
   /**
    * Adds a request's arguments: they may hold secrets and personal data. `true` for all as they are, a function to choose;
-   * `redactor()` makes one that takes secrets out.
+   * `createRedactor()` makes one that takes secrets out.
    *
    * @default false
    */
   readonly arguments?: boolean | ((args: JsonObject, call: MiddlewareCall) => JsonObject | undefined);
-  /** Told when `write` throws or rejects; the request goes on. @default nothing */
-  readonly onError?: ((error: unknown) => void) | undefined;
+  /** Told when `write` throws or rejects; the request goes on, also if this fails in turn. @default nothing */
+  readonly onError?: ((error: unknown) => void | Promise<void>) | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
@@ -54,14 +54,16 @@ export interface AuditLogOptions {
  * @param write Is given each record. A request does not wait for it, and does not fail with it: see `onError`.
  */
 export function auditLog(write: (record: AuditRecord) => unknown, options: AuditLogOptions = {}): Middleware {
-  const { methods, clock = systemClock, onError = () => undefined } = options;
+  const { methods, clock = systemClock } = options;
+  // Waits for what may be a promise, so that its rejection is nobody's.
+  const onError = async (error: unknown): Promise<void> => options.onError?.(error);
   const audited = methods === undefined ? undefined : new Set(methods);
   const report = (call: MiddlewareCall, start: Start, end: End): void => {
     try {
       const written = write({ ...describe(call, start, clock), ...end, ...describeArguments(call, options.arguments) });
-      if (isThenable(written)) Promise.resolve(written).catch(onError);
+      if (isThenable(written)) Promise.resolve(written).catch(onError).catch(ignore);
     } catch (error) {
-      onError(error);
+      onError(error).catch(ignore);
     }
   };
   return async (call, next) => {
@@ -76,6 +78,10 @@ export function auditLog(write: (record: AuditRecord) => unknown, options: Audit
       throw error;
     }
   };
+}
+
+function ignore(): void {
+  // Whoever is told of errors has failed: there is nobody left to tell.
 }
 
 interface Start {

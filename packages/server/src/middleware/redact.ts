@@ -2,7 +2,7 @@
 
 import { isInputRequired } from '@mortise/protocol/checks';
 import type { Middleware } from './middleware.ts';
-import { redactor, type RedactOptions } from '../redactor.ts';
+import { createRedactor, type RedactOptions } from '../create-redactor.ts';
 
 const DEFAULT_METHODS: readonly string[] = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'];
 
@@ -22,7 +22,7 @@ export interface RedactMiddlewareOptions extends RedactOptions {
  */
 export function redact(options: RedactMiddlewareOptions = {}): Middleware {
   const methods = new Set(options.methods ?? DEFAULT_METHODS);
-  const hide = redactor(options);
+  const hide = createRedactor(options);
   return async (call, next) => {
     const result = await next();
     return methods.has(call.method) && !isInputRequired(result) ? hide(result) : result;

@@ -1,6 +1,7 @@
 /** `files(root)`: the files of a directory as resources. */
 
-import { basename, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
@@ -8,6 +9,7 @@ import type { CompleteContext } from '../completable.ts';
 import type { ReadContent } from '../config.ts';
 import type { HandlerContext } from '../context.ts';
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../define-tool.ts';
+import { RegistrationError } from '../errors.ts';
 import { rank } from '../rank.ts';
 import { type ListedResource, ResourceTemplate } from '../resource-template.ts';
 import { DIRECTORY_TYPE, mediaTypeOf } from './media-types.ts';
@@ -46,7 +48,7 @@ export interface FilesResource<App = unknown> extends ResourceTemplateDefinition
  * Serves the files below a directory as a resource template with list and completion.
  *
  * ```ts
- * const docs = files('./docs');
+ * const docs = files(new URL('./docs', import.meta.url));
  * server.registerResource('docs', docs.template, docs.config, docs.read);
  * ```
  *
@@ -56,11 +58,13 @@ export interface FilesResource<App = unknown> extends ResourceTemplateDefinition
  *
  * Text in UTF-8 is given as text, all else as bytes; a directory as `inode/directory`, whose text is one name a line.
  *
- * @param root A path or a `file:` URL.
+ * @param root A path, from the working directory of the process, or a `file:` URL.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: there is no directory.
  * @see 2026-07-28 server/resources#security-considerations
  */
 export function files<App = unknown>(root: string | URL, options: FilesOptions<App> = {}): FilesResource<App> {
   const path = resolve(root instanceof URL ? fileURLToPath(root) : root);
+  requireDirectory(path, root);
   const uri = options.uri ?? `file:///${encodeURIComponent(basename(path))}`;
   const folder = new Folder<App>(new SafeRoot(path, options), uri, options);
   const template = new ResourceTemplate(`${uri}/{+path}`, {
@@ -74,6 +78,15 @@ export function files<App = unknown>(root: string | URL, options: FilesOptions<A
     read: (_uri, { path: asked }, ctx) => folder.read(typeof asked === 'string' ? asked : '', ctx),
     directory: { kind: 'resource', uri, config: { mimeType: DIRECTORY_TYPE }, read: (_uri, ctx) => folder.read('', ctx) },
   };
+}
+
+function requireDirectory(path: string, root: string | URL): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const remedy =
+    typeof root === 'string' && !isAbsolute(root)
+      ? `: a relative path begins at the working directory, new URL(${JSON.stringify(root)}, import.meta.url) at the module`
+      : '';
+  throw new RegistrationError(`files(): there is no directory at "${path}"${remedy}`);
 }
 
 class Folder<App> {

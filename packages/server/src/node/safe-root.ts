@@ -36,7 +36,7 @@ export class SafeRoot {
   readonly #root: string;
   readonly #options: SafeRootOptions;
 
-  /** @param root An absolute path. It is looked up at each use, so that it may come into being later. */
+  /** @param root An absolute path. It is looked up at each use: what it is may change. */
   constructor(root: string, options: SafeRootOptions = {}) {
     this.#root = root;
     this.#options = options;

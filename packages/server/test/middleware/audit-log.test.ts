@@ -1,7 +1,7 @@
 import { ProtocolError } from '@mortise/jsonrpc-core';
 import { describe, expect, it } from 'vitest';
 import { auditLog, type AuditRecord } from '../../src/middleware/audit-log.ts';
-import { redactor } from '../../src/redactor.ts';
+import { createRedactor } from '../../src/create-redactor.ts';
 import { createCall } from './call.ts';
 
 describe('auditLog', () => {
@@ -50,7 +50,7 @@ describe('auditLog', () => {
     const records: AuditRecord[] = [];
     const call = createCall({ params: { name: 'login', arguments: { user: 'ann', password: 'hunter2' } } });
     await auditLog((record) => void records.push(record), { arguments: true })(call, async () => ({}));
-    await auditLog((record) => void records.push(record), { arguments: redactor() })(call, async () => ({}));
+    await auditLog((record) => void records.push(record), { arguments: createRedactor() })(call, async () => ({}));
     expect(records.map((record) => record.arguments)).toEqual([
       { user: 'ann', password: 'hunter2' },
       { user: 'ann', password: '[redacted]' },
@@ -74,5 +74,16 @@ describe('auditLog', () => {
     expect(await auditLog(async () => fail(), { onError })(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
     await Promise.resolve();
     expect(errors).toHaveLength(2);
+  });
+
+  it('lets a report of a failure fail too, at once or later', async () => {
+    const fail = (): never => {
+      throw new Error('disk full');
+    };
+    for (const onError of [fail, async () => fail()])
+      for (const write of [fail, async () => fail()])
+        expect(await auditLog(write, { onError })(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
+    // An unhandled rejection would fail the run.
+    await new Promise((resolve) => setImmediate(resolve));
   });
 });

@@ -85,7 +85,7 @@ export type Redactor = <T extends JsonValue>(value: T) => T;
  *
  * Finds only what is known by its form or name: it limits the harm of a mistake and is no licence to send secrets.
  */
-export function redactor(options: RedactOptions = {}): Redactor {
+export function createRedactor(options: RedactOptions = {}): Redactor {
   const { replacement = '[redacted]' } = options;
   const forms = [new RegExp(SECRET_FORMS.join('|'), 'gi'), ...(options.patterns ?? []).map(toGlobal)];
   const names = new Set([...SECRET_NAMES, ...(options.names ?? []).map(foldName)]);

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { describe, expect, it } from 'vitest';
 import { redact } from '../src/middleware/redact.ts';
-import { redactor } from '../src/redactor.ts';
+import { createRedactor } from '../src/create-redactor.ts';
 import { createCall } from './middleware/call.ts';
 
-const hide = redactor();
+const hide = createRedactor();
 
 /** Put together here, so that no scanner takes a test for a leak. */
 const secrets: readonly (readonly [string, string])[] = [
@@ -18,7 +18,7 @@ const secrets: readonly (readonly [string, string])[] = [
   ['a private key', `-----BEGIN RSA PRIVATE KEY-----\n${'MIIB'.repeat(20)}\n-----END RSA PRIVATE KEY-----`],
 ];
 
-describe('redactor', () => {
+describe('createRedactor', () => {
   it.each(secrets)('[LOG-013] takes %s out of text', (_name, secret) => {
     expect(hide(`before ${secret} after`)).toBe('before [redacted] after');
     expect(hide({ deep: [{ note: secret }] })).toEqual({ deep: [{ note: '[redacted]' }] });
@@ -57,7 +57,7 @@ describe('redactor', () => {
   });
 
   it('knows forms and names that it is told', () => {
-    const own = redactor({ patterns: [/\bEMP-\d{6}\b/], names: ['iban'], replacement: '***' });
+    const own = createRedactor({ patterns: [/\bEMP-\d{6}\b/], names: ['iban'], replacement: '***' });
     expect(own({ text: 'EMP-123456 and EMP-654321', IBAN: 'DE00' })).toEqual({ text: '*** and ***', IBAN: '***' });
   });
 
