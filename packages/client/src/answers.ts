@@ -4,6 +4,7 @@ import { type Clock, type JsonObject, ProtocolError } from '@mortise/jsonrpc-cor
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { REVISIONS } from '@mortise/protocol';
 import { hasCapability } from '@mortise/protocol/checks';
+import type { ClientExtensionHost } from '@mortise/protocol/contracts';
 import type { UrlPolicy } from '@mortise/protocol/edge';
 import type {
   ClientCapabilities,
@@ -137,11 +138,15 @@ export interface AnswerOptions {
 /** A handler as the tables hold it. */
 export type RawAnswer = (params: JsonObject, context: AnswerContext) => JsonObject | Promise<JsonObject>;
 
+/** Stands around the answers of a method. See `interceptAnswer` of `ClientExtensionHost`. */
+export type AnswerInterceptor = Parameters<ClientExtensionHost['interceptAnswer']>[1];
+
 /** The handlers by method, and the capabilities that they amount to. What they do is loaded with the first of them. */
 export class Answers {
   /** Whether the server is on this machine. Set when that is known. */
   isServerLocal = false;
   #handlers: ReadonlyMap<string, RawAnswer> = new Map();
+  readonly #interceptors = new Map<string, AnswerInterceptor>();
   #capabilities: ClientCapabilities;
   #pageTimeoutMs: number | undefined;
   readonly #limits: AskLimits;
@@ -176,9 +181,19 @@ export class Answers {
     return this.#answerer;
   }
 
+  /** Sets a handler and declares nothing: an extension's own methods. */
+  add(method: string, handler: RawAnswer): void {
+    this.#handlers = new Map(this.#handlers).set(method, handler);
+  }
+
+  /** Stands around every answer of a method, whoever gives it. */
+  intercept(method: string, interceptor: AnswerInterceptor): void {
+    this.#interceptors.set(method, interceptor);
+  }
+
   /** Sets a handler, and declares what MCP's own methods need. */
   set(method: string, handler: RawAnswer): void {
-    this.#handlers = new Map(this.#handlers).set(method, handler);
+    this.add(method, handler);
     const needed = REVISIONS.map(({ requests }) => requests.get(method)?.clientCapability).find((name) => name !== undefined);
     if (needed !== undefined) this.#declare(needed, {});
   }
@@ -210,7 +225,14 @@ export class Answers {
   async answer(method: string, params: JsonObject | undefined, context: AnswerContext): Promise<JsonObject> {
     const handler = this.#handlers.get(method);
     if (!handler) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
-    const answer: unknown = await handler(params ?? {}, context);
+    const interceptor = this.#interceptors.get(method);
+    const next = (given: JsonObject, signal: AbortSignal): Promise<JsonObject> =>
+      this.#check(method, handler(given, signal === context.signal ? context : { ...context, signal }));
+    return interceptor ? interceptor(params ?? {}, next, context.signal) : this.#check(method, handler(params ?? {}, context));
+  }
+
+  async #check(method: string, given: JsonObject | Promise<JsonObject>): Promise<JsonObject> {
+    const answer: unknown = await given;
     if (!isJsonObject(answer)) throw new InvalidAnswerError(`the handler of "${method}" must give an object`);
     return answer;
   }

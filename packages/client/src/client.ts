@@ -311,7 +311,8 @@ export class Client {
       notify: (method, params) => this.notify(method, params),
       answer: ({ method, params, signal = new AbortController().signal }) =>
         this.settings.answers.answer(method, params, { method, signal }),
-      setRequestHandler: (method, fn) => this.setRequestHandler(method, fn),
+      addRequestHandler: (method, fn) => this.settings.answers.add(method, fn),
+      interceptAnswer: (method, fn) => this.settings.answers.intercept(method, fn),
       addNotificationHandler: (method, fn) => this.onNotification(method, fn),
       addInnerMiddleware: (entry) => this.#requests.useInner(entry),
       listenRaw: (filter, options) => this.listen(filter, options),

@@ -4,8 +4,9 @@ import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from '@mortise/
 import type { ClientCapabilities, Revision, ServerCapabilities } from '@mortise/protocol';
 import { checkExtensionId, hasExtension } from '@mortise/protocol/checks';
 import type { Ask, ClientExtension, ClientExtensionHost } from '@mortise/protocol/contracts';
+import type { AnswerInterceptor } from './answers.ts';
 import type { CallOptions } from './call-options.ts';
-import type { MiddlewareEntry } from './middleware.ts';
+import type { MiddlewareEntry } from './run-middleware.ts';
 import type { Session } from './session.ts';
 
 /** What the extensions of a client need of it. */
@@ -15,7 +16,8 @@ export interface ExtensionClient {
   requestRaw(method: string, params: JsonObject, options?: CallOptions): Promise<JsonRpcResponse>;
   notify(method: string, params?: JsonObject): Promise<void>;
   answer(ask: Ask): Promise<JsonObject>;
-  setRequestHandler(method: string, fn: (params: JsonObject) => JsonObject | Promise<JsonObject>): void;
+  addRequestHandler(method: string, fn: (params: JsonObject) => JsonObject | Promise<JsonObject>): void;
+  interceptAnswer(method: string, fn: AnswerInterceptor): void;
   addNotificationHandler(method: string, fn: (params: JsonObject) => void): () => void;
   addInnerMiddleware(entry: MiddlewareEntry): void;
   listenRaw(filter: JsonObject, options?: { readonly signal?: AbortSignal }): AsyncIterable<JsonRpcNotification>;
@@ -54,7 +56,7 @@ export class Extensions {
   declare(revision: Revision, declared: ClientCapabilities): ClientCapabilities {
     if (this.#all.length === 0) return declared;
     let capabilities = declared;
-    for (const extension of this.#all) capabilities = { ...capabilities, ...extension.capabilities?.(revision) };
+    for (const extension of this.#all) capabilities = { ...capabilities, ...extension.capabilities?.(revision, declared) };
     if (!revision.rules.extensions) return capabilities;
     const settings = Object.fromEntries(this.#all.map(({ id, settings: own = {} }) => [id, own]));
     return { ...capabilities, extensions: { ...capabilities.extensions, ...settings } };
@@ -73,8 +75,9 @@ function toHost(client: ExtensionClient): ClientExtensionHost {
     requestRaw: (method, params, options) => client.requestRaw(method, params, options),
     notify: (method, params) => client.notify(method, params),
     answer: (ask) => client.answer(ask),
-    intercept: (method, fn) => client.addInnerMiddleware({ method, run: (call, next) => fn(call.params, next) }),
-    addMethod: (method, fn) => client.setRequestHandler(method, fn),
+    intercept: (method, fn) => client.addInnerMiddleware({ method, run: (call, next) => fn(call.params, next, call) }),
+    addMethod: (method, fn) => client.addRequestHandler(method, fn),
+    interceptAnswer: (method, fn) => client.interceptAnswer(method, fn),
     onNotification: (method, fn) => client.addNotificationHandler(method, fn),
     listen: (filter, options) => client.listenRaw(filter, options),
     get revision() {

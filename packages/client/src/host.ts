@@ -19,6 +19,7 @@ export {
 } from './answers/describe-form.ts';
 export { checkPage, describePage, type PageAddress, type PageWarning } from './answers/describe-page.ts';
 export { type ModelFacts, selectModel } from './answers/select-model.ts';
+export type { Approval, AskLimits, PageContext } from './answers.ts';
 export { displayName } from './display-name.ts';
 export { type ToolHints, toolHints } from './tool-hints.ts';
 export { type NamedTools, type ToolPlace, uniqueToolNames } from './unique-tool-names.ts';

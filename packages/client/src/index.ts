@@ -8,16 +8,7 @@ export type { ClientOptions, ConnectOptions } from './client-options.ts';
 export type { CallOptions } from './call-options.ts';
 export type { ChangeHandler, ChangeOptions } from './changes.ts';
 export type { Subscription, SubscriptionEvent } from './subscription.ts';
-export type {
-  AnswerContext,
-  AnswerHandler,
-  AnswerOptions,
-  Approval,
-  AskLimits,
-  ElicitationHandlers,
-  PageContext,
-  SamplingHandler,
-} from './answers.ts';
+export type { AnswerContext, AnswerHandler, AnswerOptions, ElicitationHandlers, SamplingHandler } from './answers.ts';
 export {
   createClient,
   type ServerTools,
@@ -44,7 +35,6 @@ export {
   UnsupportedVersionError,
   UrlElicitationRequiredError,
 } from './errors.ts';
-export type { ClientCall, ClientMiddleware, NextClientMiddleware, ServerFacts } from './middleware.ts';
 export { OutputSchemaError } from './output-checks.ts';
 export type { KeepAliveOptions } from './keep-alive.ts';
-export type { AuthContextual, ClientTransport, ClientTransportSource } from './transport-source.ts';
+export type { ClientTransport, ClientTransportSource } from './transport-source.ts';

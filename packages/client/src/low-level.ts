@@ -2,5 +2,6 @@
 
 export { Client } from './client.ts';
 export type { RawAnswer } from './answers.ts';
+export type { AuthContextual } from './transport-source.ts';
 export type { CallOptions } from './call-options.ts';
 export type { ClientOptions, ConnectOptions } from './client-options.ts';

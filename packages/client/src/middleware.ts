@@ -1,6 +1,7 @@
-/** What stands around every request: `client.use((call, next) => ...)`, for all methods or for one. The server has the same. */
+/** `@mortise/client/middleware`: the types of what stands around requests: `client.use((call, next) => ...)`, for all methods or for one. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { Progress } from '@mortise/protocol/model';
 import type { Era, Implementation, Revision, ServerCapabilities } from '@mortise/protocol';
 
 /** Who the server says it is and what it can do. */
@@ -22,6 +23,8 @@ export interface ClientCall {
   readonly server: ServerFacts;
   /** The caller's signal, where there is one. */
   readonly signal: AbortSignal | undefined;
+  /** Told each step of progress, where the caller wants to know. */
+  readonly onProgress: ((progress: Progress) => void) | undefined;
   /** A place for what one middleware wants to tell another. Lives as long as the request. */
   readonly state: Map<unknown, unknown>;
 }
@@ -36,26 +39,3 @@ export type NextClientMiddleware = (params?: JsonObject) => Promise<JsonObject>;
 
 /** Wraps requests. Gives back the result, that of `next` or one of its own. The first one added is the outermost. */
 export type ClientMiddleware = (call: ClientCall, next: NextClientMiddleware) => Promise<JsonObject> | JsonObject;
-
-/** A middleware and the method that it is for; undefined for all. */
-export interface MiddlewareEntry {
-  readonly method: string | undefined;
-  readonly run: ClientMiddleware;
-}
-
-/** Runs a request through those entries that are for its method, and at last through `send`. */
-export function runMiddleware(
-  entries: readonly MiddlewareEntry[],
-  describe: (params: JsonObject) => ClientCall,
-  params: JsonObject,
-  send: (params: JsonObject) => Promise<JsonObject>,
-): Promise<JsonObject> {
-  const { method, state } = describe(params);
-  const chain = entries.filter((entry) => entry.method === undefined || entry.method === method);
-  const step = async (at: number, current: JsonObject): Promise<JsonObject> => {
-    const entry = chain[at];
-    if (!entry) return send(current);
-    return entry.run({ ...describe(current), state }, (changed) => step(at + 1, changed ?? current));
-  };
-  return step(0, params);
-}

@@ -11,7 +11,8 @@ import type { Connector } from './connector.ts';
 import { MissingCapabilityError, UnknownResultTypeError, UnsupportedMethodError } from './errors.ts';
 import type { Extensions } from './extension-host.ts';
 import type { LinkRequestOptions } from './link.ts';
-import { type ClientMiddleware, type MiddlewareEntry, runMiddleware } from './middleware.ts';
+import type { ClientMiddleware } from './middleware.ts';
+import { type MiddlewareEntry, runMiddleware } from './run-middleware.ts';
 import type { CachedResults } from './result-cache.ts';
 import type { Session, SessionSettings } from './session.ts';
 import { toClientError } from './to-client-error.ts';
@@ -139,6 +140,7 @@ export class Requests {
       era: revision.era,
       server,
       signal: options?.signal,
+      onProgress: options?.onProgress,
       state,
     });
     return runMiddleware(this.#middleware, describe, params, (current) => this.#sendUnlessKept(session, method, current, options));

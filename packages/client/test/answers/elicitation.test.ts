@@ -1,0 +1,353 @@
+/** Forms and pages that servers put to the user, in both eras by the same handlers. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { NEWEST_LEGACY } from '@mortise/protocol';
+import type { ElicitResult } from '@mortise/protocol/model';
+import { afterEach, describe, expect, it } from 'vitest';
+import { McpClient } from '../../src/index.ts';
+import type { PageContext } from '../../src/host.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { allCapabilities, info, legacyScript, ScriptedServer } from '../scripted-server.ts';
+import { type Asking, eras, startAsking } from './asking.ts';
+
+const open: McpClient[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+
+async function start(...args: Parameters<typeof startAsking>): Promise<Asking> {
+  const asking = await startAsking(...args);
+  open.push(asking.client);
+  return asking;
+}
+
+const form = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
+  message: 'm',
+  requestedSchema: { type: 'object', properties, required: [...required] },
+});
+const accept = (content: Record<string, unknown>): ElicitResult => ({ action: 'accept', content: content as ElicitResult['content'] });
+
+describe.each(eras)('elicitation in the $era era', ({ era }) => {
+  it('[ELICIT-018] does not send an answer that does not fit the form, and says to the program which field', async () => {
+    const errors: Error[] = [];
+    const { ask, server } = await start(era, { elicitation: () => accept({ age: 'old' }), onError: (error) => errors.push(error) });
+    const { answer, error } = await ask('elicitation/create', form({ age: { type: 'integer' } }));
+    expect(answer).toBeUndefined();
+    if (era === 'legacy') expect(error).toEqual({ code: -32603, message: 'Internal error' });
+    const told = era === 'legacy' ? errors[0] : error;
+    expect(told).toMatchObject({ code: 'ERR_INVALID_ANSWER', message: expect.stringContaining('"age" must be a number') });
+    if (era === 'modern') expect(server.requests('tools/call')).toHaveLength(1);
+  });
+
+  it.each([
+    {
+      what: 'a required field',
+      properties: { name: { type: 'string' } },
+      required: ['name'],
+      content: {},
+      says: '"name" must be filled in',
+    },
+    { what: 'an object', properties: {}, required: [], content: { a: { b: 1 } }, says: '"a" must be text' },
+    { what: 'no number', properties: {}, required: [], content: { a: Number.NaN }, says: '"a" must be text' },
+  ])('[ELICIT-017] does not send $what that no form can have or lack', async ({ properties, required, content, says }) => {
+    const errors: Error[] = [];
+    const { ask } = await start(era, { elicitation: () => accept(content), onError: (error) => errors.push(error) });
+    const { answer, error } = await ask('elicitation/create', form(properties, required));
+    expect(answer).toBeUndefined();
+    expect((era === 'legacy' ? errors[0] : (error as Error))?.message).toContain(says);
+  });
+
+  it('[ELICIT-010] fills a required field that was left out with its default, and the others where the program wants that', async () => {
+    const properties = { who: { type: 'string', default: 'Ada' }, age: { type: 'integer', default: 36 } };
+    const plain = await start(era, { elicitation: () => accept({}) });
+    expect((await plain.ask('elicitation/create', form(properties, ['who']))).answer).toEqual(accept({ who: 'Ada' }));
+    const filling = await start(era, { elicitation: { form: () => accept({}), fillsDefaults: true } });
+    expect((await filling.ask('elicitation/create', form(properties))).answer).toEqual(accept({ who: 'Ada', age: 36 }));
+  });
+
+  it('[ELICIT-003] declares the modes that have a handler, one at least', async () => {
+    const seen = new Set<string>();
+    for (const handlers of [{ form: () => accept({}) }, { url: () => accept({}) }]) {
+      const { server, ask } = await start(era, { elicitation: handlers });
+      await ask('elicitation/create', { ...form({}), mode: Object.keys(handlers)[0], url: 'https://pages.example/a' });
+      seen.add(
+        JSON.stringify(
+          server.received
+            .map((message) => JSON.stringify(message))
+            .join('')
+            .match(/"elicitation":(\{[^}]*\}+?)/u)?.[1],
+        ),
+      );
+    }
+    expect([...seen].join(' ')).toMatch(/form.*url/u);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    'data:text/html,x',
+    'ftp://pages.example',
+    'https://u:p@pages.example',
+    'http://pages.example',
+    'https://169.254.169.254/',
+    'https://0x7f.1/',
+    'no url',
+  ])('[ELICIT-028] refuses the page %s before any handler sees it', async (url) => {
+    let shown = 0;
+    const { ask, server } = await start(era, {
+      elicitation: {
+        url: () => {
+          shown += 1;
+          return accept({});
+        },
+      },
+    });
+    const { error } = await ask('elicitation/create', { mode: 'url', message: 'm', url, elicitationId: 'e' });
+    expect(error).toMatchObject(era === 'legacy' ? { code: -32602 } : { code: 'ERR_INPUT_REQUIRED' });
+    expect(shown).toBe(0);
+    if (era === 'modern') expect(server.requests('tools/call')).toHaveLength(1);
+  });
+
+  it('[ELICIT-029][ELICIT-030] tells the handler the whole address in ASCII, its host, its domain and what is odd about it', async () => {
+    let seen: PageContext['page'] | undefined;
+    let url: string | undefined;
+    const { ask } = await start(era, {
+      elicitation: {
+        url: (params, { page }) => {
+          seen = page;
+          ({ url } = params);
+          return { action: 'decline' };
+        },
+      },
+    });
+    await ask('elicitation/create', {
+      mode: 'url',
+      message: 'm',
+      url: 'https://login.b\u0430nk.example/\u202egnp.exe',
+      elicitationId: 'e',
+    });
+    expect(seen).toEqual({
+      url: 'https://login.xn--bnk-6cd.example/%E2%80%AEgnp.exe',
+      host: 'login.xn--bnk-6cd.example',
+      domain: 'xn--bnk-6cd.example',
+      warnings: ['punycode'],
+    });
+    expect(url).toBe(seen?.url);
+  });
+
+  it('[ELICIT-016][ELICIT-031] takes accept for consent: the answer has no content, and nothing is fetched or opened', async () => {
+    const fetched: unknown[] = [];
+    const { fetch } = globalThis;
+    globalThis.fetch = ((...args: unknown[]) => {
+      fetched.push(args);
+      return Promise.reject(new Error('no'));
+    }) as typeof globalThis.fetch;
+    try {
+      const { ask } = await start(era, { elicitation: { url: () => accept({ a: 1 }) } });
+      const { answer } = await ask('elicitation/create', { mode: 'url', message: 'm', url: 'https://pages.example/a', elicitationId: 'e' });
+      expect(answer).toEqual({ action: 'accept' });
+      expect(fetched).toEqual([]);
+    } finally {
+      globalThis.fetch = fetch;
+    }
+  });
+
+  it('[ELICIT-022] refuses more forms than the user can be asked for, until time has passed', async () => {
+    const clock = new FakeClock();
+    let shown = 0;
+    const { ask } = await start(era, {
+      clock,
+      askLimits: { elicitationsPerMinute: 2 },
+      elicitation: () => {
+        shown += 1;
+        return { action: 'cancel' };
+      },
+    });
+    await ask('elicitation/create', form({}));
+    await ask('elicitation/create', form({}));
+    const { error } = await ask('elicitation/create', form({}));
+    if (era === 'legacy') expect(error).toMatchObject({ code: -32000, data: { retryAfterMs: 30_000 } });
+    else expect(error).toMatchObject({ code: 'ERR_INPUT_REQUIRED' });
+    expect(shown).toBe(2);
+    clock.advance(30_000);
+    expect((await ask('elicitation/create', form({}))).answer).toEqual({ action: 'cancel' });
+  });
+
+  it('is refused where the form cannot be drawn', async () => {
+    const { ask } = await start(era, { elicitation: () => accept({}) });
+    for (const requestedSchema of [
+      'x',
+      { type: 'object', properties: { a: { type: 'object' } } },
+      { properties: { a: { enum: [1], type: 'string' } } },
+    ]) {
+      const { error } = await ask('elicitation/create', { message: 'm', requestedSchema });
+      expect(error).toMatchObject(era === 'legacy' ? { code: -32602 } : { code: 'ERR_INPUT_REQUIRED' });
+    }
+  });
+
+  it('fails where the handler gives no action', async () => {
+    const errors: Error[] = [];
+    const { ask } = await start(era, { elicitation: (() => ({ content: {} })) as never, onError: (error) => errors.push(error) });
+    const { error } = await ask('elicitation/create', form({}));
+    expect(era === 'legacy' ? errors[0] : error).toMatchObject({ code: 'ERR_INVALID_ANSWER' });
+  });
+});
+
+it('a page of this machine may be shown for a server that runs on it, and for others if the program says so', async () => {
+  const ask = async (options: Parameters<typeof startAsking>[1], eraKey?: string): Promise<unknown> => {
+    const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
+    const client = await McpClient.connect(eraKey === undefined ? server.factory : Object.assign(server.factory, { eraKey }), info, {
+      era: 'legacy',
+      ...options,
+    });
+    open.push(client);
+    await server.send({
+      jsonrpc: '2.0',
+      id: 'q',
+      method: 'elicitation/create',
+      params: { mode: 'url', message: 'm', url: 'http://127.0.0.1:9/a', elicitationId: 'e' },
+    });
+    return server.next((message) => 'id' in message && message.id === 'q');
+  };
+  const url = (): ElicitResult => accept({});
+  expect(await ask({ elicitation: { url } })).toMatchObject({ error: { code: -32602 } });
+  expect(await ask({ elicitation: { url } }, 'https://far.example/mcp')).toMatchObject({ error: { code: -32602 } });
+  expect(await ask({ elicitation: { url } }, 'node server.js')).toMatchObject({ result: { action: 'accept' } });
+  expect(await ask({ elicitation: { url } }, 'http://localhost:3000/mcp')).toMatchObject({ result: { action: 'accept' } });
+  expect(await ask({ elicitation: { url, urlPolicy: { allowLoopback: true } } })).toMatchObject({ result: { action: 'accept' } });
+});
+
+describe('the word that a page is done with', () => {
+  const page = { mode: 'url', message: 'm', url: 'https://pages.example/a' };
+
+  it('[ELICIT-033] reaches who waits for it, once, and is ignored for pages that nobody was asked to open', async () => {
+    let completed: Promise<void> | undefined;
+    const { ask, server, client } = await start('legacy', {
+      elicitation: {
+        url: (_params, context) => {
+          ({ completed } = context);
+          return accept({});
+        },
+      },
+    });
+    const told: string[] = [];
+    client.onElicitationComplete(({ elicitationId }) => told.push(elicitationId));
+    await ask('elicitation/create', { ...page, elicitationId: 'e1' });
+    for (const elicitationId of ['unknown', 'e1', 'e1', 5]) await server.notify('notifications/elicitation/complete', { elicitationId });
+    await completed;
+    await ask('ping');
+    expect(told).toEqual(['e1']);
+  });
+
+  const required = (...ids: string[]): JsonObject => ({
+    error: { code: -32042, message: 'open it', data: { elicitations: ids.map((elicitationId) => ({ ...page, elicitationId })) } },
+  });
+
+  async function connect(
+    replies: readonly JsonObject[],
+    options: Parameters<typeof startAsking>[1],
+  ): Promise<{ client: McpClient; server: ScriptedServer }> {
+    const left = [...replies];
+    const server = new ScriptedServer(
+      legacyScript(
+        '2025-11-25',
+        { 'tools/call': () => (left.shift() ?? { result: { content: [] } }) as never },
+        { capabilities: allCapabilities },
+      ),
+    );
+    const client = await McpClient.connect(server.factory, info, { era: 'legacy', ...options });
+    open.push(client);
+    return { client, server };
+  }
+
+  it('[ELICIT-034] sends a call that needs pages first again when all are done with', async () => {
+    const shown: unknown[] = [];
+    const clock = new FakeClock();
+    const { client, server } = await connect([required('a', 'b')], {
+      clock,
+      elicitation: {
+        url: ({ elicitationId }) => {
+          shown.push(elicitationId);
+          return accept({});
+        },
+      },
+    });
+    const called = client.callTool('x');
+    await server.nextMethod('tools/call');
+    await server.notify('notifications/elicitation/complete', { elicitationId: 'b' });
+    while (shown.length < 2) await client.ping();
+    await server.notify('notifications/elicitation/complete', { elicitationId: 'b' });
+    await client.ping();
+    expect(server.requests('tools/call')).toHaveLength(1);
+    await server.notify('notifications/elicitation/complete', { elicitationId: 'a' });
+    await expect(called).resolves.toEqual({ content: [] });
+    const [first, second] = server.requests('tools/call');
+    expect(second?.id).not.toBe(first?.id);
+  });
+
+  it('[ELICIT-034] sends it again too when the server never says so', async () => {
+    const clock = new FakeClock();
+    let shown: () => void = () => undefined;
+    const wasShown = new Promise<void>((resolve) => {
+      shown = resolve;
+    });
+    const { client, server } = await connect([required('a')], {
+      clock,
+      elicitation: {
+        pageTimeoutMs: 5000,
+        url: () => {
+          shown();
+          return accept({});
+        },
+      },
+    });
+    const called = client.callTool('x', {}, { timeoutMs: Infinity, maxTimeoutMs: Infinity });
+    await wasShown;
+    expect(server.requests('tools/call')).toHaveLength(1);
+    while (server.requests('tools/call').length < 2) {
+      await client.ping({ timeoutMs: Infinity, maxTimeoutMs: Infinity });
+      clock.advance(5000);
+    }
+    await called;
+    expect(server.requests('tools/call')).toHaveLength(2);
+  });
+
+  it('is not waited for where the user declines, nobody can show pages, or the caller gives up', async () => {
+    const declining = await connect([required('a')], { elicitation: { url: () => ({ action: 'decline' }) } });
+    await expect(declining.client.callTool('x')).rejects.toMatchObject({
+      code: 'ERR_URL_ELICITATION_REQUIRED',
+      elicitations: [{ url: page.url, elicitationId: 'a' }],
+    });
+    const alone = await connect([required('a')], {});
+    await expect(alone.client.callTool('x')).rejects.toMatchObject({ code: 'ERR_URL_ELICITATION_REQUIRED' });
+    expect(alone.server.requests('tools/call')).toHaveLength(1);
+    const controller = new AbortController();
+    const leaving = await connect([required('a')], {
+      elicitation: {
+        url: () => {
+          controller.abort(new Error('enough'));
+          return accept({});
+        },
+      },
+    });
+    await expect(leaving.client.callTool('x', {}, { signal: controller.signal })).rejects.toThrow('enough');
+  });
+
+  it('is waited for maxInputRounds times at most', async () => {
+    const { client, server } = await connect([required('a'), required('b'), required('c')], {
+      maxInputRounds: 2,
+      elicitation: {
+        url: ({ elicitationId }) => {
+          // Done with before the user has even answered.
+          void server.notify('notifications/elicitation/complete', { elicitationId });
+          return accept({});
+        },
+      },
+    });
+    await expect(client.callTool('x')).rejects.toMatchObject({
+      code: 'ERR_URL_ELICITATION_REQUIRED',
+      message: expect.stringContaining('2 times'),
+    });
+    expect(server.requests('tools/call')).toHaveLength(3);
+  });
+});

@@ -1,0 +1,63 @@
+/** Folders of this machine as roots. */
+
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, expect, it } from 'vitest';
+import { folderRoots } from '../../src/node.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { startAsking } from '../answers/asking.ts';
+
+const made: string[] = [];
+afterEach(async () => {
+  for (const path of made.splice(0)) await rm(path, { recursive: true, force: true });
+});
+
+async function makeFolder(): Promise<string> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), 'roots-')));
+  made.push(path);
+  return path;
+}
+
+it('[ROOT-007] tells of folders that are there and may be read, by where they really are, and of nothing else', async () => {
+  const base = await makeFolder();
+  await mkdir(join(base, 'real'));
+  await symlink(join(base, 'real'), join(base, 'link'));
+  await writeFile(join(base, 'file'), '');
+  await mkdir(join(base, 'closed'), { mode: 0o000 });
+  const left: string[] = [];
+  const roots = folderRoots(
+    [join(base, 'link'), { path: base, name: 'all' }, join(base, 'file'), join(base, 'gone'), join(base, 'closed')],
+    {
+      onUnavailable: (path) => left.push(path),
+    },
+  );
+  const { client, ask } = await startAsking('legacy', { roots });
+  const told = (await ask('roots/list')).answer;
+  await client.close();
+  const closed = process.getuid?.() === 0 ? [{ uri: pathToFileURL(join(base, 'closed')).href }] : [];
+  expect(told).toEqual({
+    roots: [{ uri: pathToFileURL(join(base, 'real')).href }, { uri: pathToFileURL(base).href, name: 'all' }, ...closed],
+  });
+  expect(left.sort()).toEqual([...(closed.length > 0 ? [] : [join(base, 'closed')]), join(base, 'file'), join(base, 'gone')]);
+  await chmod(join(base, 'closed'), 0o700);
+});
+
+it('[ROOT-007] tells the server when a folder has gone', async () => {
+  const clock = new FakeClock();
+  const [kept, gone] = [await makeFolder(), await makeFolder()];
+  const roots = folderRoots([kept, gone], { clock });
+  let told: () => void = () => undefined;
+  const wasTold = new Promise<void>((resolve) => {
+    told = resolve;
+  });
+  const stop = roots.announce({ sendRootsListChanged: () => Promise.resolve(told()) }, { intervalMs: 1000 });
+  await clock.untilScheduled();
+  await rm(gone, { recursive: true });
+  clock.advance(1000);
+  await wasTold;
+  stop();
+  expect(await roots()).toEqual([{ uri: pathToFileURL(kept).href }]);
+  expect(clock.running).toBe(0);
+});
