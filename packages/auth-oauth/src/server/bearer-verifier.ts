@@ -1,6 +1,7 @@
 /** Bearer tokens. @see RFC 6750 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { refuse, toChallenge } from './challenge.ts';
@@ -32,7 +33,7 @@ export function bearerVerifier(reader: TokenReader | TokenReader['read'], option
         throw refuse(400, description, toChallenge('Bearer', { error: 'invalid_request', error_description: description }));
       }
       try {
-        const info = await readValid(() => read(token, { signal }), options);
+        const info = await readValid(() => read(token, { signal }), { ...options, signal });
         if (isBound(info)) throw new InvalidTokenError('The token is bound to a key: present it with proof of that key');
         return info;
       } catch (error) {
@@ -42,12 +43,12 @@ export function bearerVerifier(reader: TokenReader | TokenReader['read'], option
   };
 }
 
-/** Reads a token, and looks at its end again: a reader of one's own may have forgotten. */
+/** Reads a token for as long as somebody waits, and looks at its end again: a reader of one's own may have forgotten. */
 export async function readValid(
   read: () => Promise<AuthInfo>,
-  { clock = systemClock, clockToleranceSeconds = 0 }: BearerVerifierOptions,
+  { clock = systemClock, clockToleranceSeconds = 0, signal }: BearerVerifierOptions & { readonly signal: AbortSignal },
 ): Promise<AuthInfo> {
-  const info = await read();
+  const info = await abortable(read(), signal);
   const { expiresAtMs } = info;
   if (expiresAtMs !== undefined && expiresAtMs + clockToleranceSeconds * 1000 <= clock.now())
     throw new InvalidTokenError('The token has expired');

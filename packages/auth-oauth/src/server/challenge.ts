@@ -36,7 +36,7 @@ function names(challenge: string, name: string): boolean {
   return bare.split(/[\s,]+/).some((part) => part.toLowerCase().startsWith(`${name}=`));
 }
 
-/** A quoted string holds printable ASCII; whatever else would break the header. */
+/** OAuth's values hold printable ASCII without quotes and backslashes. @see RFC 6750 section 3 */
 function quote(value: string): string {
-  return `"${value.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`;
+  return `"${value.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, "'")}"`;
 }

@@ -103,7 +103,7 @@ class DpopVerifier {
 
   async #readToken(token: string, thumbprint: string, signal: AbortSignal): Promise<AuthInfo> {
     try {
-      const info = await readValid(() => this.#reader.read(token, { signal }), { clock: this.#clock, clockToleranceSeconds: 300 });
+      const info = await readValid(() => this.#reader.read(token, { signal }), { clock: this.#clock, clockToleranceSeconds: 300, signal });
       const cnf = info.claims?.['cnf'] as { readonly jkt?: unknown } | undefined;
       if (cnf?.jkt !== thumbprint) throw new InvalidTokenError('The token is not bound to the key of the proof');
       return info;

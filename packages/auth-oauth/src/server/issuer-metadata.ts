@@ -2,6 +2,7 @@
 
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import * as oauth from 'oauth4webapi';
+import { createSafeFetch, type SafeRequest, type SafeResponse } from '../safe-fetch.ts';
 import { TokenSourceError } from './errors.ts';
 
 /** How requests to an authorization server are made. */
@@ -19,11 +20,27 @@ export interface OAuthRequestOptions {
 
 /** @param url Where the request goes, or the issuer whose endpoints are asked. */
 export function toRequestOptions(url: string, { fetch, timeoutMs }: IssuerFetchOptions): OAuthRequestOptions {
+  const allowLoopback = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
+  // The program named the issuer, so its host may be private; what it answers is bounded all the same.
+  const safeFetch = createSafeFetch({ urls: { allowPrivate: true, allowLoopback }, fetch, timeoutMs, maxRedirects: 0 });
   return {
-    [oauth.customFetch]: (target, init) => fetch(target, init),
-    [oauth.allowInsecureRequests]: URL.canParse(url) && isLoopbackHost(new URL(url).hostname),
+    [oauth.customFetch]: async (target, init) => toResponse(await safeFetch(target, toSafeRequest(init))),
+    [oauth.allowInsecureRequests]: allowLoopback,
     signal: () => AbortSignal.timeout(timeoutMs),
   };
+}
+
+function toSafeRequest(init: {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}): SafeRequest {
+  const { method, headers, body } = init;
+  return { method: method === 'POST' ? 'POST' : 'GET', headers, ...(body === undefined || body === null ? {} : { body: String(body) }) };
+}
+
+function toResponse({ status, headers, text }: SafeResponse): Response {
+  return new Response(text === '' ? null : text, { status, headers });
 }
 
 /**

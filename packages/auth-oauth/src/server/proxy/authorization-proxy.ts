@@ -11,7 +11,7 @@ import { toAuthInfo } from '../auth-info.ts';
 import { bearerVerifier } from '../bearer-verifier.ts';
 import { digest } from '../digest.ts';
 import { InvalidTokenError } from '../errors.ts';
-import { readText } from '../fetch-json.ts';
+
 import type { TokenReader } from '../token-reader.ts';
 import { RedirectRefusal } from './authorization-request.ts';
 import { renderErrorPage } from './consent-page.ts';
@@ -19,6 +19,7 @@ import { GrantTable } from './grants.ts';
 import { OAuthRefusal } from './oauth-refusal.ts';
 import { type AuthorizationProxyOptions, type KnownClient, type ProxySettings, toProxySettings } from './options.ts';
 import { ClientTable, type ProxyClient } from './proxy-client.ts';
+import { readText } from './read-text.ts';
 import { AUTH_METHODS, registerClient } from './register.ts';
 import { jsonResponse, pageResponse, preflightResponse, redirectResponse, refusalResponse } from './responses.ts';
 import { type ProxyParts, SignIn } from './sign-in.ts';
