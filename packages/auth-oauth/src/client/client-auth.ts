@@ -37,10 +37,22 @@ export function chooseAuthMethod(client: RegisteredClient, as: oauth.Authorizati
  */
 export function toClientAuth(client: RegisteredClient, as: oauth.AuthorizationServer): oauth.ClientAuth {
   const method = chooseAuthMethod(client, as);
-  if (method === 'client_secret_basic') return oauth.ClientSecretBasic(client.clientSecret ?? '');
+  if (method === 'client_secret_basic') return basic(client.clientId, client.clientSecret ?? '');
   if (method === 'client_secret_post') return oauth.ClientSecretPost(client.clientSecret ?? '');
   if (method !== 'private_key_jwt' || !client.privateKey) return oauth.None();
   return signedAssertion(client.privateKey.key, client.privateKey.keyId, as);
+}
+
+/**
+ * By the form encoding of browsers, which leaves `-`, `.`, `_` and `*` as they are: the library's own writes them as `%2D` and so on,
+ * and servers that do not decode then know no such client.
+ *
+ * @see RFC 6749 section 2.3.1
+ */
+function basic(clientId: string, secret: string): oauth.ClientAuth {
+  const encode = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1);
+  const bytes = new TextEncoder().encode(`${encode(clientId)}:${encode(secret)}`);
+  return (_as, _client, _body, headers) => headers.set('authorization', `Basic ${btoa(String.fromCharCode(...bytes))}`);
 }
 
 /** The assertion names the client, so that the body does not. */

@@ -103,7 +103,8 @@ async function register(identity: ClientIdentity, call: RegistrationCall, endpoi
   };
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const answer = await fetchPeer(endpoint, { method: 'POST', headers, body: JSON.stringify(body), signal });
-  const registration = toRegistration(as.issuer, redirectUrl, readAnswer(endpoint, answer));
+  const document = { token_endpoint_auth_method: body.token_endpoint_auth_method, ...readAnswer(endpoint, answer) };
+  const registration = toRegistration(as.issuer, redirectUrl, document);
   await vault.saveRegistration(registration);
   return registration;
 }
