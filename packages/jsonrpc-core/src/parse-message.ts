@@ -13,20 +13,34 @@ export interface ParseOptions {
    * @default 128
    */
   readonly maxDepth?: number | undefined;
+  /**
+   * About how many bytes of memory the parsed value may take beside the characters of its strings. A text of empty objects takes
+   * thirty times its length, so that a bound of its length alone bounds little.
+   *
+   * @default 48 MiB
+   */
+  readonly maxMemoryBytes?: number | undefined;
 }
 
 const DEFAULT_MAX_DEPTH = 128;
+const DEFAULT_MAX_MEMORY_BYTES = 48 * 1024 * 1024;
 
 /**
- * Parses JSON text whose nesting is bounded. Of equal keys the last one counts, as in `JSON.parse`.
+ * Parses JSON text whose nesting and whose number of parts are bounded. Of equal keys the last one counts, as in `JSON.parse`.
  *
- * @throws {ParseError} `ERR_PARSE`: the text is not JSON or nests deeper than `maxDepth`.
+ * @throws {ParseError} `ERR_PARSE`: the text is not JSON, nests deeper than `maxDepth`, or would take more than `maxMemoryBytes`.
  */
 export function parseJson(text: string, options?: ParseOptions): JsonValue {
   const maxDepth = options?.maxDepth ?? DEFAULT_MAX_DEPTH;
   // A level takes two characters, so a short text cannot nest too deeply and is not looked at twice.
   if (text.length > 2 * maxDepth && isNestedDeeper(text, maxDepth)) {
     throw new ParseError(`The JSON nests more than ${maxDepth} levels deep: send it flatter`);
+  }
+  const maxMemoryBytes = options?.maxMemoryBytes ?? DEFAULT_MAX_MEMORY_BYTES;
+  if (text.length * MOST_BYTES_PER_CHARACTER > maxMemoryBytes && isHeavier(text, maxMemoryBytes)) {
+    throw new ParseError(
+      `The JSON is made of too many parts: they would take more than ${maxMemoryBytes} bytes of memory; send it in pages`,
+    );
   }
   try {
     return JSON.parse(text) as JsonValue;
@@ -105,25 +119,52 @@ function countUpTo(text: string, bracket: string, limit: number): number {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
 
 function scanDepth(text: string, maxDepth: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) at = findStringEnd(text, at + 1);
-    else if (char === 0x7b || char === 0x5b) {
+    else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
       if (++depth > maxDepth) return true;
     } else if (char === 0x7d || char === 0x5d) depth--;
   }
   return false;
 }
 
+/** What parts of JSON take at most in the engines in use, as measured: an empty object, a string's head, a place in an array or object. */
+const CONTAINER_BYTES = 72;
+const STRING_BYTES = 24;
+const PLACE_BYTES = 16;
+/** `{}` alone. */
+const MOST_BYTES_PER_CHARACTER = CONTAINER_BYTES / 2;
+
+function isHeavier(text: string, maxBytes: number): boolean {
+  let bytes = 0;
+  for (let at = 0; at < text.length && bytes <= maxBytes; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      bytes += STRING_BYTES;
+      at = findStringEnd(text, at + 1);
+    } else if (char === COMMA) bytes += PLACE_BYTES;
+    else if (char === OPEN_BRACE || char === OPEN_BRACKET) bytes += CONTAINER_BYTES;
+  }
+  return bytes > maxBytes;
+}
+
 /** Where the string that starts at `from` ends; the text's length where it does not. */
 function findStringEnd(text: string, from: number): number {
-  for (let at = from; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === BACKSLASH) at++;
-    else if (char === QUOTE) return at;
-  }
-  return text.length;
+  let end = text.indexOf('"', from);
+  while (end !== -1 && isEscaped(text, end, from)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+/** Whether an odd number of backslashes stands before a place. */
+function isEscaped(text: string, at: number, from: number): boolean {
+  let start = at;
+  while (start > from && text.charCodeAt(start - 1) === BACKSLASH) start--;
+  return (at - start) % 2 === 1;
 }

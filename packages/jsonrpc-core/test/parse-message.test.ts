@@ -27,6 +27,21 @@ describe('parseJson', () => {
     expect((error as Error).cause).toBeUndefined();
   });
 
+  it('[ROBUSTNESS-7] refuses a text whose parts would take many times its length, and no text of the same length with few', () => {
+    const limits = { maxMemoryBytes: 100_000 };
+    for (const part of ['{}', '[]', '0', '""', '{"a":0}', '"\\\""']) {
+      const parts = (count: number): string => `[${Array.from({ length: count }, () => part).join(',')}]`;
+      expect(parseJson(parts(500), limits), part).toHaveLength(500);
+      expect(
+        catchError(() => parseJson(parts(10_000), limits)),
+        part,
+      ).toBeInstanceOf(ParseError);
+    }
+    const long = `{"csv":${JSON.stringify('1,[2],{3},"\\"\\",'.repeat(20_000))}}`;
+    expect(parseJson(long, limits)).toEqual(JSON.parse(long));
+    expect(catchError(() => parseJson(`[${'{},'.repeat(1_000_000)}{}]`))).toBeInstanceOf(ParseError);
+  });
+
   it('[ROBUSTNESS-7] takes 128 levels and refuses 129', () => {
     expect(parseJson(nest(128))).toBeDefined();
     expect(catchError(() => parseJson(nest(129)))).toBeInstanceOf(ParseError);

@@ -40,7 +40,7 @@ export class BodyText {
 
   #append(chunk: Uint8Array, length: number): void {
     if (!this.#isOwn || this.#bytes.byteLength < length) {
-      const grown = new Uint8Array(Math.max(MIN_BUFFER_BYTES, 2 * length));
+      const grown = new Uint8Array(Math.max(length, Math.min(this.#maxBytes, Math.max(MIN_BUFFER_BYTES, 2 * length))));
       grown.set(this.#bytes.subarray(0, this.#length));
       this.#bytes = grown;
       this.#isOwn = true;

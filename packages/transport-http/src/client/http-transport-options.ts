@@ -22,7 +22,7 @@ export interface HttpClientOptions {
   readonly sender?: HttpSender | undefined;
   /** Gives requests their authorization, and is asked what to do about 401 and 403, at most three times a request. */
   readonly authorizer?: Authorizer | undefined;
-  /** The longest message, in bytes of a body or UTF-16 units of an event. @default 16 MiB */
+  /** The longest message, in bytes of a body or of an event. @default 16 MiB */
   readonly maxMessageBytes?: number | undefined;
   /** How much of the body of an error is read. @default 64 KiB */
   readonly maxErrorBytes?: number | undefined;

@@ -21,7 +21,7 @@ export interface SseEvent {
 /** How events are read. */
 export interface DecodeOptions {
   /**
-   * The longest event, in UTF-16 units of its lines.
+   * The longest event, in bytes of its lines, each `data` line after the first counting as 16 more: empty ones are kept as well.
    *
    * @default 16 MiB
    */
@@ -30,6 +30,8 @@ export interface DecodeOptions {
 
 const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
 const LF = 10;
+const LINE_COST = 16;
+const PIECES_PER_BLOCK = 1024;
 
 /**
  * Turns a stream of bytes into events. Leaving the loop releases the source.
@@ -49,7 +51,11 @@ export class SseDecoder {
   readonly #text = new TextDecoder();
   /** Pieces of a line whose end has not come. */
   #pieces: string[] = [];
+  /** Earlier pieces of that line, many joined to one: a line that comes byte by byte must not take many times its length. */
+  #blocks: string[] = [];
   #length = 0;
+  /** Of the present chunk, on average: 1 where all is ASCII. */
+  #bytesPerUnit = 1;
   #endedWithCr = false;
   #data: string[] = [];
   #event = '';
@@ -69,6 +75,7 @@ export class SseDecoder {
   push(chunk: Uint8Array): readonly SseEvent[] {
     const events: SseEvent[] = [];
     const text = this.#text.decode(chunk, { stream: true });
+    this.#bytesPerUnit = text.length < chunk.length && text.length > 0 ? chunk.length / text.length : 1;
     let start = 0;
     if (this.#endedWithCr && text.length > 0) {
       this.#endedWithCr = false;
@@ -93,29 +100,33 @@ export class SseDecoder {
   }
 
   #keep(piece: string): void {
-    this.#grow(piece.length);
+    this.#grow(piece.length * this.#bytesPerUnit);
     this.#pieces.push(piece);
+    if (this.#pieces.length < PIECES_PER_BLOCK) return;
+    this.#blocks.push(this.#pieces.join(''));
+    this.#pieces = [];
   }
 
   #grow(length: number): void {
     this.#length += length;
     if (this.#length > this.#maxLength) {
       this.#pieces = [];
+      this.#blocks = [];
       this.#data = [];
       throw new MessageTooLargeError(
         this.#maxLength,
-        `A server-sent event is longer than ${this.#maxLength} characters: raise maxEventLength, or send less`,
+        `A server-sent event is longer than ${this.#maxLength} bytes: raise maxEventLength, or send less`,
       );
     }
   }
 
   #endLine(last: string, events: SseEvent[]): void {
-    this.#grow(last.length);
+    this.#grow(last.length * this.#bytesPerUnit);
     let line = last;
-    if (this.#pieces.length > 0) {
-      this.#pieces.push(last);
-      line = this.#pieces.join('');
+    if (this.#pieces.length + this.#blocks.length > 0) {
+      line = `${this.#blocks.join('')}${this.#pieces.join('')}${last}`;
       this.#pieces = [];
+      this.#blocks = [];
     }
     if (line === '') this.#endEvent(events);
     else this.#readField(line);
@@ -125,14 +136,17 @@ export class SseDecoder {
     const colon = line.indexOf(':');
     // A comment is not part of an event: however many come, they must not fill the bound of the next one.
     if (colon === 0) {
-      this.#length -= line.length;
+      this.#length = Math.max(0, this.#length - line.length * this.#bytesPerUnit);
       return;
     }
     const name = colon === -1 ? line : line.slice(0, colon);
     const from = line.charCodeAt(colon + 1) === 0x20 ? colon + 2 : colon + 1;
     const value = colon === -1 ? '' : line.slice(from);
-    if (name === 'data') this.#data.push(value);
-    else if (name === 'event') this.#event = value;
+    if (name === 'data') {
+      if (this.#data.length > 0) this.#grow(LINE_COST);
+      this.#data.push(value);
+    }
+    if (name === 'event') this.#event = value;
     else if (name === 'id') this.#id = value.includes('\0') ? this.#id : value;
     else if (name === 'retry' && /^\d{1,15}$/.test(value)) this.#retryMs = Number(value);
   }

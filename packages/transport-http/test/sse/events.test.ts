@@ -67,6 +67,18 @@ describe('reading server-sent events', () => {
     expect(() => many.push(bytes.encode('data: 123456\n'.repeat(20)))).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }));
   });
 
+  it('[ROBUSTNESS-7] counts lines that hold nothing', () => {
+    const decoder = new SseDecoder({ maxEventLength: 100 });
+    expect(() => decoder.push(bytes.encode('data\n'.repeat(20)))).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }));
+  });
+
+  it('reads a long line that comes byte by byte', () => {
+    const decoder = new SseDecoder();
+    const data = 'abcdefghij'.repeat(1_000);
+    const events = [...bytes.encode(`data: ${data}\n\n`)].flatMap((byte) => decoder.push(Uint8Array.of(byte)));
+    expect(events.map((event) => event.data)).toEqual([data]);
+  });
+
   it('counts the bound anew for each event, and not for comments', () => {
     const decoder = new SseDecoder({ maxEventLength: 100 });
     const keepAlives = SSE_KEEP_ALIVE.repeat(200) + ': still here\n'.repeat(200);
