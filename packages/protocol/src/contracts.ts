@@ -18,16 +18,19 @@ export type { Ask, HandlerRun } from './contracts/handler-run.ts';
 export type {
   ClientExtension,
   ClientExtensionHost,
+  ContextMembers,
   ExtensionAudience,
   ExtensionCall,
   ExtensionHost,
   ExtensionMethod,
+  InterceptedCall,
   HandlerFacts,
   ListenFilter,
   NextCall,
   RunSoFar,
   ServerExtension,
   ToolCallRecord,
+  ToolOptions,
 } from './contracts/extension.ts';
 export type { BusMessage, MessageBus } from './contracts/message-bus.ts';
 export type { SessionRecord, SessionStore } from './contracts/session-store.ts';

@@ -4,12 +4,22 @@
  */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
+import type { Progress } from '../model/progress.ts';
 import type { CallToolResult } from '../model/tools.ts';
 import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
 import type { Era, Revision } from '../revisions/revision.ts';
 import type { BusMessage } from './message-bus.ts';
 import type { Ask, HandlerRun } from './handler-run.ts';
 import type { AuthInfo, Principal } from './principal.ts';
+
+/**
+ * The options of a tool that extensions own. They add theirs by declaration merging (`declare module '@mortise/protocol/contracts'`);
+ * an option that no installed extension owns is an error at registration.
+ */
+export interface ToolOptions {}
+
+/** The members of a handler's context that extensions own. They add theirs by declaration merging; without the extension there is none. */
+export interface ContextMembers {}
 
 /** Who asks, in which revision, with what abilities: what an extension may know of a request. */
 export interface ExtensionCall {
@@ -146,13 +156,26 @@ export interface ServerExtension {
   install(host: ExtensionHost): void;
 }
 
+/** What an extension may know of a call that it stands around, beside its parameters. */
+export interface InterceptedCall {
+  /** The caller's signal, where there is one. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told each step of progress, where the caller wants to know. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
 /** What a client gives an extension. */
 export interface ClientExtensionHost {
   /** Sends a request and gives back the canonical result, whatever its `resultType`. */
   request(
     method: string,
     params: JsonObject,
-    options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number },
+    options?: {
+      readonly signal?: AbortSignal;
+      readonly timeoutMs?: number;
+      /** Whether progress starts the time anew, for which a progress token is sent in place of one in the params. @default true */
+      readonly resetTimeoutOnProgress?: boolean;
+    },
   ): Promise<JsonObject>;
   /** Sends a request and gives back the response as it came. */
   requestRaw(method: string, params: JsonObject, options?: { readonly signal?: AbortSignal }): Promise<JsonRpcResponse>;
@@ -160,8 +183,20 @@ export interface ClientExtensionHost {
   /** Answers one question of the server with the program's own handlers. */
   answer(ask: Ask): Promise<JsonObject>;
   /** Stands around a method's own call. */
-  intercept(method: string, fn: (params: JsonObject, next: (params: JsonObject) => Promise<JsonObject>) => Promise<JsonObject>): void;
-  /** Handles a request from the server (legacy era). */
+  intercept(
+    method: string,
+    fn: (params: JsonObject, next: (params: JsonObject) => Promise<JsonObject>, call: InterceptedCall) => Promise<JsonObject>,
+  ): void;
+  /** Stands around the program's own answer to a question of the server (a request of the legacy era, an input of the modern one). */
+  interceptAnswer(
+    method: string,
+    fn: (
+      params: JsonObject,
+      next: (params: JsonObject, signal: AbortSignal) => Promise<JsonObject>,
+      signal: AbortSignal,
+    ) => Promise<JsonObject>,
+  ): void;
+  /** Handles a request from the server (legacy era). Declares nothing: `ClientExtension.capabilities` does. */
   addMethod(method: string, fn: (params: JsonObject) => JsonObject | Promise<JsonObject>): void;
   onNotification(method: string, fn: (params: JsonObject) => void): () => void;
   /** Opens a subscription with keys of the extension's own; leaving the loop ends it. */
@@ -175,8 +210,12 @@ export interface ClientExtension {
   readonly id: string;
   /** The settings declared under `id` in `capabilities.extensions`. */
   readonly settings?: JsonObject;
-  /** Top-level client capabilities that the extension has in a revision. */
-  capabilities?(revision: Revision): Partial<ClientCapabilities>;
+  /**
+   * Top-level client capabilities that the extension has in a revision.
+   *
+   * @param declared What the program declares by itself.
+   */
+  capabilities?(revision: Revision, declared: ClientCapabilities): Partial<ClientCapabilities>;
   /** `resultType` values that it understands, and what becomes of such a result. */
   readonly results?: Readonly<
     Record<

@@ -1,0 +1,272 @@
+/** `taskClient`: tasks for a client of either generation. Calls drive the tasks that they become; the program may hold them itself. */
+
+import { type Clock, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
+import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
+import type { CallToolResult, ClientCapabilities, Revision } from '@mortise/protocol';
+import type { Progress } from '@mortise/protocol/model';
+import type { ClientExtension, ClientExtensionHost, InterceptedCall, TaskHandleStore } from '@mortise/protocol/contracts';
+import { META_MODEL_IMMEDIATE_RESPONSE } from '@mortise/protocol/wire';
+import { TaskUnavailableError } from '../errors.ts';
+import { TASKS_EXTENSION } from '../wire/names.ts';
+import { InvalidTaskError, TaskInputError } from './errors.ts';
+import { MemoryTaskHandleStore } from './memory-task-handle-store.ts';
+import { TaskFollower } from './task-follower.ts';
+import { type TaskHandle, type TaskOptions, toHandle, toSettledHandle } from './task-handle.ts';
+import { receiverCapabilities, TaskReceiver } from './task-receiver.ts';
+import { type DetailedState, readLegacyTask, readModernTask } from './task-state.ts';
+import { type Generation, generationOf, legacyWire, modernWire } from './task-wire.ts';
+import { ToolTaskSupport } from './tool-task-support.ts';
+
+/** How tasks are used. Everything has a default. */
+export interface TaskClientOptions {
+  /** Keeps the ids of tasks over a restart, with what the server is called in it: its URL, or its command line. @default in memory */
+  readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
+  /** Told of each task that `callTool` waits for: for hosts that show it, or let their model go on meanwhile. */
+  readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
+  /** What a model is told while a task runs, where the server says nothing. @default a sentence that names the tool */
+  readonly immediateResponse?: ((tool: string) => string) | undefined;
+  /** Whether tools of a legacy server that may be called either way are called as tasks. Modern servers decide by themselves. @default false */
+  readonly prefersTasks?: boolean | undefined;
+  /** How long a legacy server is to keep a task, in milliseconds. It may cut it. @default the server's choice */
+  readonly ttlMs?: number | undefined;
+  /** How often a server that does not say is asked for a task, in milliseconds. @default 1_000 */
+  readonly pollIntervalMs?: number | undefined;
+  /** Whether a modern server is asked to tell changes by itself: one open stream for each task that takes longer than two polls. @default true */
+  readonly listens?: boolean | undefined;
+  /** Whether a legacy server may have its own questions answered as tasks, for users who take their time. @default true */
+  readonly receives?: boolean | undefined;
+  /** @default the platform's clock */
+  readonly clock?: Clock | undefined;
+}
+
+/** The extension for one client, and its tasks. */
+export interface TaskClient extends ClientExtension {
+  /**
+   * Calls a tool and gives the task that it becomes, without waiting for its end.
+   *
+   * @throws {TaskUnavailableError} A legacy server, or this tool of it, has no tasks. A modern one may answer at once: the handle's `id` is
+   *   then undefined.
+   */
+  start(tool: string, args?: JsonObject, options?: TaskOptions): Promise<TaskHandle>;
+  /** A handle on a task of which only the id is left, such as after this program was started again. Asks nothing yet. */
+  resumeTask(taskId: string): TaskHandle;
+  /** The tasks of this server whose results were not told yet, those of earlier runs included. Oldest first. */
+  pending(): Promise<readonly TaskHandle[]>;
+}
+
+/**
+ * Makes the extension of one client: `new McpClient(info, { extensions: [tasks] })`.
+ *
+ * `callTool` then gives the tool's result whether or not it becomes a task. Aborting the call cancels the task.
+ *
+ * @see 2025-11-25 basic/utilities/tasks; the extension io.modelcontextprotocol/tasks
+ */
+export function taskClient(options: TaskClientOptions = {}): TaskClient {
+  return new Tasks(options);
+}
+
+const defaultResponse = (tool: string): string => `The tool "${tool}" has begun and goes on by itself; its result will follow.`;
+
+class Tasks implements TaskClient {
+  readonly id: string = TASKS_EXTENSION;
+  readonly settings: JsonObject = {};
+  readonly nameParams: Readonly<Record<string, string>> = { 'tasks/get': 'taskId', 'tasks/update': 'taskId', 'tasks/cancel': 'taskId' };
+  readonly results: NonNullable<ClientExtension['results']>;
+  readonly #options: TaskClientOptions;
+  readonly #clock: Clock;
+  readonly #store: TaskHandleStore;
+  readonly #server: string;
+  readonly #followers = new Map<string, TaskFollower>();
+  #host: ClientExtensionHost | undefined;
+  #support: ToolTaskSupport | undefined;
+
+  constructor(options: TaskClientOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#store = options.handles?.store ?? new MemoryTaskHandleStore();
+    this.#server = options.handles?.server ?? '';
+    this.results = { task: async (result, { method }) => assertToolCall(result, method) };
+  }
+
+  capabilities(revision: Revision, declared: ClientCapabilities): Partial<ClientCapabilities> {
+    return revision.rules.coreTasks && this.#options.receives !== false ? receiverCapabilities(declared) : {};
+  }
+
+  install(host: ClientExtensionHost): void {
+    if (this.#host) throw new TypeError('taskClient() serves one client: make another one for each');
+    this.#host = host;
+    this.#support = new ToolTaskSupport(host);
+    host.intercept('tools/list', async (params, next) => {
+      const page = await next(params);
+      if (host.revision.rules.coreTasks) this.#support?.learn(page);
+      return page;
+    });
+    host.intercept('tools/call', (params, next, call) => this.#onCall(host, params, next, call));
+    host.onNotification('notifications/tasks/status', (params) => {
+      const follower = typeof params['taskId'] === 'string' ? this.#followers.get(params['taskId']) : undefined;
+      follower?.onNotification(readLegacyTask(params));
+    });
+    if (this.#options.receives !== false) new TaskReceiver(host, this.#clock).install();
+  }
+
+  // ---- what programs ask
+
+  async start(tool: string, args?: JsonObject, { signal }: TaskOptions = {}): Promise<TaskHandle> {
+    const host = this.#installed();
+    const params = { name: tool, ...(args && { arguments: args }) };
+    const response = (this.#options.immediateResponse ?? defaultResponse)(tool);
+    if (generationOf(host) !== 'legacy') {
+      const result = await host.request('tools/call', params, { ...(signal && { signal }) });
+      return result['resultType'] === 'task' ? this.#toTask(result, readModernTask(result), tool) : toSettledHandle(result, response);
+    }
+    const support = this.#support?.find(tool) ?? (await this.#support?.look(tool));
+    if (support === 'forbidden' || !hasToolTasks(host))
+      throw new TaskUnavailableError(`the tool "${tool}" cannot be called as a task here: use callTool, and wait`);
+    return this.#callAsTask(host, params, { signal });
+  }
+
+  resumeTask(taskId: string): TaskHandle {
+    return toHandle(this.#follow(taskId, undefined), (this.#options.immediateResponse ?? defaultResponse)('of an earlier call'));
+  }
+
+  async pending(): Promise<readonly TaskHandle[]> {
+    const records = await this.#store.list(this.#server);
+    return records.toSorted((one, other) => one.createdAtMs - other.createdAtMs).map(({ taskId }) => this.resumeTask(taskId));
+  }
+
+  // ---- calls that become tasks
+
+  async #onCall(
+    host: ClientExtensionHost,
+    params: JsonObject,
+    next: (params: JsonObject) => Promise<JsonObject>,
+    call: InterceptedCall,
+  ): Promise<JsonObject> {
+    const tool = String(params['name']);
+    if (generationOf(host) === 'legacy' && this.#wantsTask(host, params, tool))
+      return this.#drive(await this.#callAsTask(host, params, call), tool, call);
+    let result: JsonObject;
+    try {
+      result = await next(params);
+    } catch (error) {
+      // A tool that must be a task says so, to whoever has not read the list.
+      if (!(await this.#mustBeTask(host, tool, error))) throw error;
+      return this.#drive(await this.#callAsTask(host, params, call), tool, call);
+    }
+    if (result['resultType'] !== 'task' || generationOf(host) !== 'modern') return result;
+    return this.#drive(await this.#toTask(result, readModernTask(result), tool), tool, call);
+  }
+
+  #wantsTask(host: ClientExtensionHost, params: JsonObject, tool: string): boolean {
+    const support = this.#support?.find(tool);
+    const isWished = params['task'] !== undefined || this.#options.prefersTasks === true;
+    return hasToolTasks(host) && (support === 'required' || (support === 'optional' && isWished));
+  }
+
+  async #mustBeTask(host: ClientExtensionHost, tool: string, error: unknown): Promise<boolean> {
+    const isRefusal = error instanceof RemoteError && error.rpcCode === METHOD_NOT_FOUND;
+    if (!isRefusal || generationOf(host) !== 'legacy' || !hasToolTasks(host)) return false;
+    return (await this.#support?.look(tool)) === 'required';
+  }
+
+  async #drive(task: TaskHandle, tool: string, { signal }: InterceptedCall): Promise<CallToolResult> {
+    this.#options.onTask?.(task, { tool });
+    try {
+      return await task.result({ signal });
+    } catch (error) {
+      // Whoever called has no handle: what nobody waits for any more, or cannot go on, is not left running.
+      if (signal?.aborted || error instanceof TaskInputError) await task.cancel().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Calls a tool of a legacy server as a task. */
+  async #callAsTask(host: ClientExtensionHost, params: JsonObject, { signal, onProgress }: InterceptedCall): Promise<TaskHandle> {
+    signal?.throwIfAborted();
+    const { ttlMs } = this.#options;
+    const progressToken = onProgress && `task-${crypto.randomUUID()}`;
+    const stopProgress =
+      onProgress &&
+      host.onNotification('notifications/progress', (told) => {
+        if (told['progressToken'] === progressToken && typeof told['progress'] === 'number') onProgress(told as unknown as Progress);
+      });
+    const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
+    const augmented = {
+      ...params,
+      task: isJsonObject(params['task']) ? params['task'] : { ...(ttlMs !== undefined && { ttl: ttlMs }) },
+      ...(progressToken !== undefined && { _meta: { ...meta, progressToken } }),
+    };
+    // Never withdrawn by `notifications/cancelled`: a task is cancelled by its id, which has to come first.
+    const created = host.request('tools/call', augmented, { resetTimeoutOnProgress: false }).then((result) => {
+      if (!isJsonObject(result['task'])) throw new InvalidTaskError('the server answered a call that is to be a task with something else');
+      return this.#toTask(result, readLegacyTask(result['task']), String(params['name']), stopProgress);
+    });
+    created.catch(() => stopProgress?.());
+    return abortable(created, signal).catch((error: unknown) => {
+      if (signal?.aborted) void created.then((task) => task.cancel()).catch(() => undefined);
+      throw error;
+    });
+  }
+
+  async #toTask(result: JsonObject, state: DetailedState, tool: string, onOver?: () => void): Promise<TaskHandle> {
+    const follower = this.#follow(state.taskId, state, onOver);
+    try {
+      await this.#store.add({ server: this.#server, taskId: state.taskId, method: 'tools/call', createdAtMs: this.#clock.now() });
+    } catch (error) {
+      // What would be forgotten at the next crash is not begun.
+      await follower.cancel().catch(() => undefined);
+      throw error;
+    }
+    const told = isJsonObject(result['_meta']) ? result['_meta'][META_MODEL_IMMEDIATE_RESPONSE] : undefined;
+    return toHandle(follower, typeof told === 'string' ? told : (this.#options.immediateResponse ?? defaultResponse)(tool));
+  }
+
+  #follow(taskId: string, state: DetailedState | undefined, onOver?: () => void): TaskFollower {
+    const known = this.#followers.get(taskId);
+    if (known) return known;
+    const host = this.#installed();
+    const generation = generationOf(host);
+    if (generation === undefined) throw new TaskUnavailableError('the server has no tasks: it declares neither generation of them');
+    const follower = new TaskFollower(
+      {
+        host,
+        wire: wireOf(generation, host),
+        clock: this.#clock,
+        pollIntervalMs: this.#options.pollIntervalMs ?? 1000,
+        listens: this.#options.listens !== false,
+        onOver: () => {
+          onOver?.();
+          this.#followers.delete(taskId);
+          void this.#store.remove(this.#server, taskId).catch(() => undefined);
+        },
+      },
+      taskId,
+      state,
+    );
+    this.#followers.set(taskId, follower);
+    return follower;
+  }
+
+  #installed(): ClientExtensionHost {
+    if (!this.#host)
+      throw new TypeError('taskClient() belongs to no client yet: give it to McpClient as one of its extensions, and connect');
+    return this.#host;
+  }
+}
+
+function wireOf(generation: NonNullable<Generation>, host: ClientExtensionHost): ReturnType<typeof modernWire> {
+  return generation === 'modern' ? modernWire(host) : legacyWire(host);
+}
+
+/** Whether a legacy server takes calls of tools as tasks at all. */
+function hasToolTasks({ serverCapabilities: { tasks } }: ClientExtensionHost): boolean {
+  return isJsonObject(tasks?.requests?.tools?.call);
+}
+
+/** A task may stand for the call of a tool alone. */
+function assertToolCall(result: JsonObject, method: string): JsonObject {
+  if (method === 'tools/call') return result;
+  throw new InvalidTaskError(`the server answered "${method}" with a task: only the call of a tool may become one`);
+}

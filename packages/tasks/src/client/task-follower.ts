@@ -1,0 +1,331 @@
+/** Follows one task from its first state to its last, as long as somebody wants to know. */
+
+import { type Clock, type ClockTimer, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
+import { AsyncQueue, abortable } from '@mortise/jsonrpc-core/connection';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { ClientExtensionHost } from '@mortise/protocol/contracts';
+import { isEnded } from '../engine/transitions.ts';
+import { TaskCancelledError, TaskNotFoundError } from '../errors.ts';
+import { InputAnswers } from './input-answers.ts';
+import { type DetailedState, readModernTask, type TaskState } from './task-state.ts';
+import type { TaskWire } from './task-wire.ts';
+
+/** What a follower needs. */
+export interface FollowerParts {
+  readonly host: ClientExtensionHost;
+  readonly wire: TaskWire;
+  readonly clock: Clock;
+  /** How often to ask where the server does not say, in milliseconds. */
+  readonly pollIntervalMs: number;
+  /** Whether to be told of changes by a subscription, beside asking. */
+  readonly listens: boolean;
+  /** The task is over for this client: its result was told, or there is none any more. */
+  onOver(taskId: string): void;
+}
+
+/** How often a server that tells changes by itself is asked all the same, in milliseconds. */
+const LISTENING_INTERVAL_MS = 30_000;
+/** The longest pause that a server can ask for, in milliseconds. */
+const MAX_INTERVAL_MS = 3_600_000;
+/** How often in a row asking may fail before those who wait are told. */
+const MAX_FAILURES = 5;
+
+type Outcome = { readonly result: JsonObject } | { readonly error: unknown };
+
+interface Waiter {
+  resolve(result: JsonObject): void;
+  reject(error: unknown): void;
+}
+
+export class TaskFollower {
+  readonly taskId: string;
+  readonly #parts: FollowerParts;
+  readonly #answers: InputAnswers;
+  readonly #waiters = new Set<Waiter>();
+  readonly #readers = new Set<AsyncQueue<TaskState>>();
+  #state: DetailedState | undefined;
+  #outcome: Outcome | undefined;
+  #controller: AbortController | undefined;
+  #wake: (() => void) | undefined;
+  #isListening = false;
+  #attending: Promise<void> | undefined;
+
+  /** @param state What the server told when it made the task; undefined for a task from before. */
+  constructor(parts: FollowerParts, taskId: string, state: DetailedState | undefined) {
+    this.taskId = taskId;
+    this.#parts = parts;
+    this.#state = state;
+    this.#answers = new InputAnswers({
+      answer: (ask) => parts.host.answer(ask),
+      send: async (inputResponses, signal) => {
+        await parts.wire.answer?.(taskId, inputResponses, signal);
+        this.#wake?.();
+      },
+      onFailed: (error) => this.#failWaiters(error),
+    });
+  }
+
+  /** The last state that was told. */
+  get state(): TaskState | undefined {
+    return this.#state;
+  }
+
+  /** Asks the server now. @throws {TaskNotFoundError} */
+  async refresh(signal?: AbortSignal): Promise<TaskState> {
+    if (this.#state && isEnded(this.#state.status)) return this.#state;
+    const state = await this.#parts.wire.get(this.taskId, signal).catch((error: unknown) => Promise.reject(this.#toError(error)));
+    this.#take(state);
+    return state;
+  }
+
+  /** Waits for the result. @throws What the call would have thrown; the signal's reason, which stops the waiting alone. */
+  result(signal: AbortSignal | undefined): Promise<JsonObject> {
+    if (this.#outcome) return this.#deliver(this.#outcome);
+    if (signal?.aborted) return Promise.reject(signal.reason as Error);
+    let waiter: Waiter | undefined;
+    const promise = new Promise<JsonObject>((resolve, reject) => {
+      waiter = { resolve, reject };
+      this.#waiters.add(waiter);
+    });
+    this.#start();
+    return abortable(promise, signal).finally(() => {
+      if (waiter) this.#waiters.delete(waiter);
+      this.#stopIfIdle();
+    });
+  }
+
+  /** Every change from now on, the present state first; ends with the task. */
+  updates(signal: AbortSignal | undefined): AsyncIterableIterator<TaskState, undefined> {
+    const onAbort = (): void => queue.fail(signal?.reason);
+    const queue = new AsyncQueue<TaskState>({
+      onEnd: () => {
+        signal?.removeEventListener('abort', onAbort);
+        this.#readers.delete(queue);
+        this.#stopIfIdle();
+      },
+    });
+    if (this.#state) queue.push(this.#state);
+    if (this.#outcome || (this.#state && isEnded(this.#state.status))) {
+      queue.close();
+      return queue;
+    }
+    this.#readers.add(queue);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    else this.#start();
+    return queue;
+  }
+
+  /** Cancels the task. Whoever waits is told how it ended, which in the modern generation may be otherwise. */
+  async cancel(): Promise<void> {
+    const { wire } = this.#parts;
+    const told = await wire.cancel(this.taskId).catch((error: unknown) => Promise.reject(this.#toError(error)));
+    const state = told ?? (await wire.get(this.taskId).catch(() => undefined));
+    if (state) this.#take(state);
+    if (state && isEnded(state.status) && state.status !== 'cancelled') return this.#wake?.();
+    // The server was told; when it gets to it is its own affair.
+    this.#settle({ error: new TaskCancelledError('the task was cancelled by this client') });
+  }
+
+  /** Takes what the server told unasked. */
+  onNotification(state: DetailedState): void {
+    if (this.#outcome) return;
+    this.#take(state);
+    this.#wake?.();
+  }
+
+  /** The client is closed. */
+  close(error: unknown): void {
+    this.#controller?.abort(error);
+    this.#answers.close(error);
+    this.#failWaiters(error);
+  }
+
+  // ---- following
+
+  #start(): void {
+    if (this.#controller || this.#outcome) return;
+    const controller = (this.#controller = new AbortController());
+    void this.#follow(controller.signal)
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted) this.#failWaiters(this.#toError(error));
+      })
+      .finally(() => {
+        controller.abort();
+        if (this.#controller === controller) this.#controller = undefined;
+        this.#isListening = false;
+        // Somebody may have come while this one was ending.
+        if (!this.#outcome && this.#waiters.size + this.#readers.size > 0) this.#start();
+      });
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { wire } = this.#parts;
+    let polls = 0;
+    for (;;) {
+      const state = this.#state;
+      if (state && isEnded(state.status)) return this.#waiters.size > 0 ? this.#finish(state, signal) : this.#closeReaders();
+      if (state?.status === 'input_required') this.#attend(state, signal);
+      if (state) {
+        if (polls++ === 1) this.#listen(signal);
+        await this.#pause(this.#intervalOf(state), signal);
+        signal.throwIfAborted();
+      }
+      // A notification may have told the end meanwhile.
+      if (this.#state && isEnded(this.#state.status)) continue;
+      this.#take(await this.#poll(() => wire.get(this.taskId, signal), signal));
+    }
+  }
+
+  async #finish(state: DetailedState, signal: AbortSignal): Promise<void> {
+    await this.#attending;
+    if (this.#outcome) return;
+    try {
+      const result = await this.#poll(() => this.#parts.wire.result(state, signal), signal);
+      this.#settle({ result });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#settle({ error: this.#toError(error) });
+    }
+  }
+
+  /** Asks again where the connection failed, not where the server refused. */
+  async #poll<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (let failures = 1; ; failures++) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (signal.aborted || !isPassing(error) || failures >= MAX_FAILURES) throw error;
+      }
+      await this.#pause(this.#intervalOf(this.#state) * 2 ** (failures - 1), signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  #attend(state: DetailedState, signal: AbortSignal): void {
+    if (state.inputRequests) this.#answers.offer(state.inputRequests);
+    const { attend } = this.#parts.wire;
+    if (!attend || this.#attending) return;
+    this.#attending = attend(this.taskId, signal)
+      .then(
+        (result) => this.#settle({ result }),
+        (error: unknown) => {
+          // A task that failed gives its own error here; a way that broke is opened again.
+          if (!signal.aborted && !isPassing(error)) this.#settle({ error: this.#toError(error) });
+        },
+      )
+      .finally(() => {
+        this.#attending = undefined;
+        this.#wake?.();
+      });
+  }
+
+  #listen(signal: AbortSignal): void {
+    if (!this.#parts.listens || this.#parts.wire.attend) return;
+    void this.#hear(signal)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isListening = false;
+      });
+  }
+
+  async #hear(signal: AbortSignal): Promise<void> {
+    for await (const { method, params } of this.#parts.host.listen({ taskIds: [this.taskId] }, { signal })) {
+      if (method === 'notifications/subscriptions/acknowledged') {
+        const accepted = params?.['notifications'];
+        const ids: unknown = isJsonObject(accepted) ? accepted['taskIds'] : undefined;
+        if (!Array.isArray(ids) || !ids.includes(this.taskId)) return;
+        this.#isListening = true;
+        // What happened before it was listened to was not told.
+        this.#wake?.();
+      } else if (method === 'notifications/tasks' && params?.['taskId'] === this.taskId) this.onNotification(readModernTask(params));
+    }
+  }
+
+  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        timer?.cancel();
+        signal.removeEventListener('abort', done);
+        this.#wake = undefined;
+        resolve();
+      };
+      this.#wake = done;
+      const timer: ClockTimer | undefined = this.#parts.clock.schedule(done, delayMs, { keepAlive: true });
+      signal.addEventListener('abort', done, { once: true });
+      if (signal.aborted) done();
+    });
+  }
+
+  #intervalOf(state: TaskState | undefined): number {
+    const told = Math.min(state?.pollIntervalMs ?? this.#parts.pollIntervalMs, MAX_INTERVAL_MS);
+    return this.#isListening ? Math.max(told, LISTENING_INTERVAL_MS) : told;
+  }
+
+  // ---- telling
+
+  #take(state: DetailedState): void {
+    const before = this.#state;
+    // Messages may overtake one another; a task that has ended stays so.
+    if (before && isEnded(before.status)) return;
+    this.#state = state;
+    if (state.status === 'input_required' && this.#controller) this.#attend(state, this.#controller.signal);
+    const isNews =
+      before?.status !== state.status || before.statusMessage !== state.statusMessage || before.lastUpdatedAt !== state.lastUpdatedAt;
+    if (isNews) for (const reader of this.#readers) reader.push(state);
+  }
+
+  #settle(outcome: Outcome): void {
+    if (this.#outcome) return;
+    this.#outcome = outcome;
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
+    for (const waiter of waiters) this.#deliver(outcome).then(waiter.resolve, waiter.reject);
+    // Without a task there is nothing that could be told later.
+    if ('error' in outcome) this.#parts.onOver(this.taskId);
+    this.#closeReaders();
+    this.#answers.close(new TaskCancelledError('the task has ended'));
+    this.#controller?.abort();
+  }
+
+  /** Tells how the task ended: only then may its id be forgotten. */
+  #deliver(outcome: Outcome): Promise<JsonObject> {
+    this.#parts.onOver(this.taskId);
+    return 'result' in outcome ? Promise.resolve(outcome.result) : Promise.reject(outcome.error as Error);
+  }
+
+  #closeReaders(): void {
+    for (const reader of [...this.#readers]) reader.close();
+  }
+
+  /** Those who wait get an error; the task itself goes on. */
+  #failWaiters(error: unknown): void {
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
+    for (const waiter of waiters) waiter.reject(error);
+    for (const reader of [...this.#readers]) reader.fail(error);
+  }
+
+  #stopIfIdle(): void {
+    if (this.#waiters.size + this.#readers.size === 0) this.#controller?.abort();
+  }
+
+  #toError(error: unknown): unknown {
+    if (!(error instanceof RemoteError) || error.rpcCode !== INVALID_PARAMS || !isAboutTask(error.method)) return error;
+    const gone = new TaskNotFoundError(`the server has no task ${this.taskId}: it expired, or belongs to somebody else`, { cause: error });
+    this.#settle({ error: gone });
+    return gone;
+  }
+}
+
+/** `tasks/result` is not among them: what it refuses with may be the error of the call itself. */
+function isAboutTask(method: string | undefined): boolean {
+  return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';
+}
+
+/** Whether asking again may help: the connection broke, or the server refused because it has too much to do. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof RemoteError) return error.rpcCode === 429;
+  const code = typeof error === 'object' && error !== null ? (error as { readonly code?: unknown }).code : undefined;
+  return code === 'ERR_CONNECTION_LOST' || code === 'ERR_TIMEOUT' || code === 'ERR_SESSION_LOST' || code === 'ERR_EXCHANGE_HTTP';
+}

@@ -1,0 +1,80 @@
+/** `TaskHandle`: what a program holds of one task of a server. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { CallToolResult } from '@mortise/protocol';
+import type { TaskFollower } from './task-follower.ts';
+import type { TaskState } from './task-state.ts';
+
+/** How one question about a task is asked. */
+export interface TaskOptions {
+  /** Stops the waiting, and nothing else; the task goes on. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One task of a server. */
+export interface TaskHandle {
+  /** Names the task at its server. Keep it secret: who has it may be able to read the task. Undefined where the tool answered at once. */
+  readonly id: string | undefined;
+  /** The last state that the server told, without asking; undefined for a task of an earlier run that was not asked for yet. */
+  readonly state: TaskState | undefined;
+  /** What a model may be told while the task runs: by the server, or else by the host (see `immediateResponse` of `taskClient`). */
+  readonly immediateResponse: string;
+  /** Asks the server how the task is. @throws {TaskNotFoundError} */
+  status(options?: TaskOptions): Promise<TaskState>;
+  /** The state now and each change; the loop ends with the task. What the task asks is answered meanwhile. */
+  updates(options?: TaskOptions): AsyncIterable<TaskState>;
+  /**
+   * Waits for the tool's result. What the task asks meanwhile is answered once, by the program's own handlers.
+   *
+   * @throws {RemoteError} The call failed, as it would have without a task.
+   * @throws {TaskCancelledError} {TaskNotFoundError} There will be no result.
+   * @throws {TaskInputError} A question was not answered. The task goes on; wait again to be asked again.
+   */
+  result(options?: TaskOptions): Promise<CallToolResult>;
+  /** Cancels the task. The modern generation's server may finish it all the same. @throws {TaskNotFoundError} */
+  cancel(): Promise<void>;
+}
+
+/** A handle on a task that runs at its server. */
+export function toHandle(follower: TaskFollower, immediateResponse: string): TaskHandle {
+  return {
+    id: follower.taskId,
+    immediateResponse,
+    get state() {
+      return follower.state;
+    },
+    status: ({ signal } = {}) => follower.refresh(signal),
+    updates: ({ signal } = {}) => follower.updates(signal),
+    result: async ({ signal } = {}) => toToolResult(await follower.result(signal)),
+    cancel: () => follower.cancel(),
+  };
+}
+
+/** A handle on a call that was answered at once. */
+export function toSettledHandle(result: JsonObject, immediateResponse: string): TaskHandle {
+  const now = new Date().toISOString();
+  const state: TaskState = {
+    taskId: '',
+    status: 'completed',
+    statusMessage: undefined,
+    createdAt: now,
+    lastUpdatedAt: now,
+    ttlMs: null,
+    pollIntervalMs: undefined,
+  };
+  return {
+    id: undefined,
+    state,
+    immediateResponse,
+    status: () => Promise.resolve(state),
+    async *updates() {
+      yield state;
+    },
+    result: () => Promise.resolve(toToolResult(result)),
+    cancel: () => Promise.resolve(),
+  };
+}
+
+function toToolResult(result: JsonObject): CallToolResult {
+  return (Array.isArray(result['content']) ? result : { ...result, content: [] }) as CallToolResult;
+}
