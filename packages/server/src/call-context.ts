@@ -18,19 +18,26 @@ import { completeElicitation } from './asks/complete-elicitation.ts';
 import { withAsking } from './asks/load-asking.ts';
 import { markHandled } from './asks/mark-handled.ts';
 import type { CallFacts } from './call-facts.ts';
-import type { AskOptions, ElicitFormRequest, ElicitFormResult, HandlerContext, HandlerLog, ProgressUpdate } from './context.ts';
+import type { AskOptions, ElicitFormRequest, ElicitFormResult, HandlerContext, HandlerLog, OwnContext, ProgressUpdate } from './context.ts';
 import { listTopic, LIST_KINDS } from './list-changed.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 
-export class CallContext implements HandlerContext {
+/** Makes the context of one run. Its extensions give it the members that are theirs. */
+export function createContext(facts: CallFacts): HandlerContext {
+  return new CallContext(facts) as OwnContext as HandlerContext;
+}
+
+class CallContext implements OwnContext {
   readonly #facts: CallFacts;
   #log: HandlerLog | undefined;
   #roots: ClientRoots | undefined;
 
   constructor(facts: CallFacts) {
     this.#facts = facts;
-    for (const extension of facts.core.contextExtensions) Object.assign(this, extension.context?.(facts.forExtensions));
+    // With their getters, which may say something else later.
+    for (const extension of facts.core.contextExtensions)
+      Object.defineProperties(this, Object.getOwnPropertyDescriptors(extension.context?.(facts.forExtensions) ?? {}));
   }
 
   get signal(): AbortSignal {

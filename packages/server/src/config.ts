@@ -11,6 +11,7 @@ import type {
   ReadResourceResult,
   ToolAnnotations,
 } from '@mortise/protocol/model';
+import type { ToolOptions } from '@mortise/protocol/contracts';
 import type { VisibilityContext } from './context.ts';
 import type { AnySchema, InferOutput, ObjectSchema } from './schema/infer.ts';
 import type { ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
@@ -29,12 +30,6 @@ export interface ListedConfig<App = unknown> {
    */
   readonly visible?: ((ctx: VisibilityContext<App>) => boolean) | undefined;
 }
-
-/**
- * The options of a tool that extensions own. They add theirs by declaration merging; an option that no installed extension
- * owns is an error at registration.
- */
-export interface ToolOptions {}
 
 /** A tool's registration. */
 export interface ToolConfig<In = ToolInputSchema, Out = ToolOutputSchema, App = unknown> extends ListedConfig<App>, ToolOptions {

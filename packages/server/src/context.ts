@@ -9,7 +9,7 @@ import type {
   ElicitResult,
   ListRootsResult,
 } from '@mortise/protocol/model';
-import type { AuthInfo, CallOrigin, HandlerRun, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, CallOrigin, ContextMembers, HandlerRun, Principal } from '@mortise/protocol/contracts';
 import type { ClientRoots } from './asks/client-roots.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
@@ -74,7 +74,10 @@ export type ElicitFormResult<T> =
  *
  * After the call is answered or cancelled nothing is sent any more: what is written then is dropped.
  */
-export interface HandlerContext<App = unknown> {
+export interface HandlerContext<App = unknown> extends OwnContext<App>, ContextMembers {}
+
+/** What the server itself gives a handler. */
+export interface OwnContext<App = unknown> {
   /** Aborts when the call is cancelled (with the client's reason), its bound is reached, or the server closes. */
   readonly signal: AbortSignal;
   /** On whose behalf the call is made. */

@@ -32,8 +32,8 @@ export type {
   ResourceReader,
   TemplateReader,
   ToolConfig,
-  ToolOptions,
 } from './config.ts';
+export type { ToolOptions } from '@mortise/protocol/contracts';
 export type { ToolHandler, ToolReturn } from './tool-handler.ts';
 export type { CloseOptions } from './server.ts';
 export { RegistrationError, Suspended, ToolError, UrlElicitationRequiredError } from './errors.ts';

@@ -30,7 +30,7 @@ import type {
   SessionLink,
   SessionState,
 } from '@mortise/protocol/contracts';
-import { CallContext } from './call-context.ts';
+import { createContext } from './call-context.ts';
 import { openChannel } from './channel.ts';
 import type { HandlerContext } from './context.ts';
 import { addSessionMethods } from './era/handshake.ts';
@@ -134,7 +134,7 @@ export class Server<App = unknown> implements McpEndpoint {
    */
   setRequestHandler<M extends string>(method: M, handler: RequestHandler<KnownParams<M>, App>): this {
     const run = handler as RequestHandler<JsonObject, unknown>;
-    this.#core.setMethod(method, { isBounded: true, run: (params, call) => run({ method, params }, new CallContext(call)) });
+    this.#core.setMethod(method, { isBounded: true, run: (params, call) => run({ method, params }, createContext(call)) });
     const [capability] = capabilityPath(method);
     if (capability !== undefined) this.#core.registerCapability(capability, {});
     return this;

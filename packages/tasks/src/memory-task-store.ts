@@ -29,6 +29,8 @@ export class MemoryTaskStore implements TaskStore {
   readonly #counts = new Map<Principal, Map<TaskStatus, number>>();
   /** By principal: its tasks, in the order of their creation. */
   readonly #owned = new Map<Principal, Set<string>>();
+  /** Before this nothing expires. */
+  #nextExpiryMs = Infinity;
 
   constructor(options: MemoryTaskStoreOptions = {}) {
     this.#now = options.now ?? Date.now;
@@ -38,6 +40,7 @@ export class MemoryTaskStore implements TaskStore {
     if (this.#tasks.has(record.id)) return Promise.reject(new Error(`There is a task with this id already`));
     const kept: TaskRecord = structuredClone({ ...record, version: 1 });
     this.#tasks.set(kept.id, { record: kept, steps: undefined });
+    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, kept.expiresAtMs ?? Infinity);
     this.#count(kept, 1);
     this.#own(kept);
     if (kept.driver === 'engine' && !isEnded(kept.status)) this.#open.add(kept.id);
@@ -75,6 +78,7 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number> {
+    this.#deleteExpired(this.#now());
     const counts = this.#counts.get(principal);
     return Promise.resolve(statuses.reduce((sum, status) => sum + (counts?.get(status) ?? 0), 0));
   }
@@ -115,18 +119,27 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   deleteExpired(nowMs: number): Promise<number> {
-    let deleted = 0;
-    for (const { record } of this.#tasks.values()) {
-      if (record.expiresAtMs === null || record.expiresAtMs > nowMs) continue;
-      this.#delete(record);
-      deleted++;
-    }
-    return Promise.resolve(deleted);
+    return Promise.resolve(this.#deleteExpired(nowMs));
   }
 
   close(): Promise<void> {
     for (const held of [this.#tasks, this.#open, this.#counts, this.#owned]) held.clear();
     return Promise.resolve();
+  }
+
+  #deleteExpired(nowMs: number): number {
+    if (nowMs < this.#nextExpiryMs) return 0;
+    let deleted = 0;
+    this.#nextExpiryMs = Infinity;
+    for (const { record } of this.#tasks.values()) {
+      const expiresAtMs = record.expiresAtMs ?? Infinity;
+      if (expiresAtMs > nowMs) this.#nextExpiryMs = Math.min(this.#nextExpiryMs, expiresAtMs);
+      else {
+        this.#delete(record);
+        deleted++;
+      }
+    }
+    return deleted;
   }
 
   #find(id: string): Entry | undefined {
@@ -146,6 +159,7 @@ export class MemoryTaskStore implements TaskStore {
       else written[key] = value;
     }
     const after = (entry.record = written as unknown as TaskRecord);
+    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, after.expiresAtMs ?? Infinity);
     if (after.status !== before.status) {
       this.#count(before, -1);
       this.#count(after, 1);

@@ -1,3 +1,14 @@
-/** `@mortise/tasks/server`: a server's half of tasks. */
+/** `@mortise/tasks/server`: a server's half of tasks, for both generations of the protocol. */
 
-export {};
+import type { TaskContext, TaskToolOptions } from './server/tool-options.ts';
+
+// What programs use.
+export { createTasks, type Tasks, type TasksOptions } from './server/create-tasks.ts';
+export { createTaskControl, type TaskControl } from './server/task-control.ts';
+export type { CreatedTask, CreateTaskOptions, TaskContext, TaskSupport, TaskToolOptions } from './server/tool-options.ts';
+export type { TaskLimits } from './engine/engine-options.ts';
+
+declare module '@mortise/protocol/contracts' {
+  interface ToolOptions extends TaskToolOptions {}
+  interface ContextMembers extends TaskContext {}
+}

@@ -3,7 +3,7 @@
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { CompleteRequestParams } from '@mortise/protocol/model';
-import { CallContext } from '../call-context.ts';
+import { createContext } from '../call-context.ts';
 import { type Completer, toCompletion } from '../completable.ts';
 import type { RequestCall } from '../request-call.ts';
 import type { ServerCore } from '../server-core.ts';
@@ -24,7 +24,7 @@ export function addCompletions(core: ServerCore, prompts: Prompts, resources: Re
           ? findOfPrompt(prompts, ref.name, argument.name, call)
           : findOfTemplate(resources, ref.uri, argument.name, call);
       if (!completer) return NOTHING;
-      const answer = await completer(argument.value, { arguments: context?.arguments }, new CallContext(call));
+      const answer = await completer(argument.value, { arguments: context?.arguments }, createContext(call));
       return { completion: toCompletion(answer) };
     },
   });

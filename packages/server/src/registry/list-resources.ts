@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { CallContext } from '../call-context.ts';
+import { createContext } from '../call-context.ts';
 import { InvalidHandlerResultError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';
 import type { Catalog } from './catalog.ts';
@@ -50,7 +50,7 @@ async function listWithMembers(
 }
 
 async function listMembers(item: TemplateItem, call: RequestCall): Promise<readonly JsonObject[]> {
-  const listed = await item.template.listCallback?.(new CallContext(call));
+  const listed = await item.template.listCallback?.(createContext(call));
   if (!isJsonObject(listed) || !Array.isArray(listed['resources'])) throw invalidMembers(item.key);
   return listed['resources'].map((member: JsonValue) => {
     if (!isJsonObject(member) || typeof member['uri'] !== 'string') throw invalidMembers(item.key);

@@ -3,7 +3,7 @@
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
-import { CallContext } from '../call-context.ts';
+import { createContext } from '../call-context.ts';
 import type { PromptChanges, PromptConfig, RegisteredPrompt } from '../config.ts';
 import type { VisibilityContext } from '../context.ts';
 import { type Completer, getFieldCompleter } from '../completable.ts';
@@ -59,7 +59,7 @@ export class Prompts {
         INVALID_PARAMS,
         describeIssues(outcome.issues, { owner: `prompt "${item.key}"`, part: 'argument', value: args }),
       );
-    const ctx = new CallContext(call);
+    const ctx = createContext(call);
     const value = await (item.args ? item.handler(outcome.value, ctx) : item.handler(ctx));
     return normalizePromptResult(value, item.key, item.description);
   }

@@ -3,7 +3,7 @@
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { resourceNotFoundError } from '@mortise/protocol/wire';
-import { CallContext } from '../call-context.ts';
+import { createContext } from '../call-context.ts';
 import type {
   RegisteredResource,
   RegisteredResourceTemplate,
@@ -91,7 +91,7 @@ export class Resources {
     const found = this.#find(uri, call);
     if (!found) throw notFound;
     const { item, args } = found;
-    const value = await item.read(new URL(uri), ...args, new CallContext(call));
+    const value = await item.read(new URL(uri), ...args, createContext(call));
     const result = normalizeReadResult(value, { uri, mimeType: item.config.mimeType });
     if (!result) throw notFound;
     const { ttlMs, cacheScope } = item.config;

@@ -5,7 +5,7 @@ import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { type CallToolResult, NEWEST } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
 import type { ParamHeaders, Principal, SchemaOutcome } from '@mortise/protocol/contracts';
-import { CallContext } from '../call-context.ts';
+import { createContext } from '../call-context.ts';
 import type { CallFacts } from '../call-facts.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
 import type { HandlerContext } from '../context.ts';
@@ -101,7 +101,7 @@ export class Tools {
     facts: CallFacts,
   ): CallToolResult | Promise<CallToolResult> {
     if ('issues' in outcome) return refuseArguments(item, args, outcome, facts);
-    const ctx: HandlerContext = new CallContext(facts);
+    const ctx: HandlerContext = createContext(facts);
     const value = item.input ? item.handler(outcome.value, ctx) : item.handler(ctx);
     return isThenable(value) ? Promise.resolve(value).then((settled) => this.#toResult(item, settled)) : this.#toResult(item, value);
   }

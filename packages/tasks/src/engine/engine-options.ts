@@ -1,7 +1,8 @@
 /** What an engine is made of, and its bounds. */
 
 import type { Clock, JsonObject, JsonRpcErrorObject, JsonRpcNotification, Logger, Meter } from '@mortise/jsonrpc-core';
-import type { HandlerRun, Principal, TaskQueue, TaskRecord, TaskStore, ToolCallRecord } from '@mortise/protocol/contracts';
+import type { Principal, TaskQueue, TaskRecord, TaskStore, ToolCallRecord } from '@mortise/protocol/contracts';
+import type { TaskRun } from './task-run.ts';
 
 /** How a task ends by itself. */
 export interface TaskOutcome {
@@ -33,11 +34,11 @@ export interface TaskEngineOptions {
   /** Spreads runs over workers. @default a `MemoryTaskQueue` */
   readonly queue?: TaskQueue;
   /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. */
-  readonly run?: (record: TaskRecord, run: HandlerRun) => Promise<TaskOutcome>;
+  readonly run?: (record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>;
   /** Told every change that others may see, after the store has it. Must not throw. */
   readonly onChanged?: (record: TaskRecord) => void;
   /** Told what a run reports: progress and log messages. Must not throw. */
-  readonly onReport?: (record: TaskRecord, notification: JsonRpcNotification) => void;
+  readonly onReport?: (run: TaskRun, notification: JsonRpcNotification) => void;
   /** Whether an answer fits its question. @returns What is wrong. @default every answer fits */
   readonly checkAnswer?: (method: string, answer: JsonObject) => string | undefined;
   readonly limits?: TaskLimits;

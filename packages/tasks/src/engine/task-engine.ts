@@ -15,7 +15,7 @@ import { LeaseKeeper } from './lease-keeper.ts';
 import { PollLimiter } from './poll-limiter.ts';
 import { createTaskId, MAX_ID_LENGTH, shortId } from './task-id.ts';
 import { type RunHost, TaskRun } from './task-run.ts';
-import { TaskWatch } from './task-watch.ts';
+import { type OnTask, TaskWatch } from './task-watch.ts';
 import { type MakeChanges, TaskWriter, type Written } from './task-writer.ts';
 import { isEnded, isOutstanding, OPEN, statusOf } from './transitions.ts';
 
@@ -68,7 +68,7 @@ export class TaskEngine {
       writer: this.#writer,
       clock,
       owner: this.#leases.owner,
-      onReport: (record, notification) => options.onReport?.(record, notification),
+      onReport: (run, notification) => options.onReport?.(run, notification),
     };
   }
 
@@ -189,7 +189,7 @@ export class TaskEngine {
   }
 
   /** Calls `fn` after each change of a task, with undefined once it is gone. @returns A function that ends it. */
-  watch(id: string, seen: number, fn: (record: TaskRecord | undefined) => void): () => void {
+  watch(id: string, seen: number, fn: OnTask): () => void {
     return this.#watch.add(id, seen, fn);
   }
 
@@ -229,7 +229,7 @@ export class TaskEngine {
       // It may have changed before anybody watched.
       else
         void this.#store.get(id).then(
-          (record) => (record ? this.#watch.tell(record) : this.#watch.tellGone(id)),
+          (record) => (record ? this.#watch.tell(record, true) : this.#watch.tellGone(id)),
           () => undefined,
         );
     });
@@ -355,7 +355,7 @@ export class TaskEngine {
 
   #onWritten(record: TaskRecord): void {
     this.#leases.find(record.id)?.onRecord(record);
-    this.#watch.tell(record);
+    this.#watch.tell(record, false);
     this.#options.onChanged?.(record);
   }
 

@@ -2,7 +2,7 @@
 
 import type { Clock, JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import type { Ask, HandlerRun, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import type { Ask, HandlerRun, RunSoFar, TaskAsk, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { TaskCancelledError } from '../errors.ts';
 import { RunQuestions } from './run-questions.ts';
 import type { MakeChanges, TaskWriter, Written } from './task-writer.ts';
@@ -15,7 +15,7 @@ export interface RunHost {
   readonly clock: Clock;
   /** Who holds the lease. */
   readonly owner: string;
-  onReport(record: TaskRecord, notification: JsonRpcNotification): void;
+  onReport(run: TaskRun, notification: JsonRpcNotification): void;
 }
 
 export class TaskRun implements HandlerRun {
@@ -59,18 +59,12 @@ export class TaskRun implements HandlerRun {
   }
 
   async once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T> {
-    let step = this.#steps.get(key);
-    if (!step) {
-      step = this.#step(key, fn);
-      this.#steps.set(key, step);
-      // A step that failed did not happen: it may be tried again.
-      step.catch(() => this.#steps.delete(key));
-    }
+    const step = this.#steps.get(key) ?? this.#begin(key, () => this.#step(key, fn));
     return structuredClone((await step)[0]) as T;
   }
 
   report(notification: JsonRpcNotification): Promise<void> {
-    if (!this.#isOver && !this.signal.aborted) this.#host.onReport(this.#record, notification);
+    if (!this.#isOver && !this.signal.aborted) this.#host.onReport(this, notification);
     return resolvedPromise;
   }
 
@@ -79,9 +73,13 @@ export class TaskRun implements HandlerRun {
     await this.change((record) => (isEnded(record.status) || record.statusMessage === statusMessage ? undefined : { statusMessage }));
   }
 
-  /** Keeps the value of a step that ran before the task began. */
-  async keepStep(key: string, value: readonly JsonValue[]): Promise<void> {
-    this.#steps.set(key, Promise.resolve(await this.#put(key, value)));
+  /** Takes up work that ran before it became a task. Resolves once all that it did is kept. */
+  async takeUp({ steps, running, answers }: RunSoFar): Promise<void> {
+    for (const [key, step] of running) this.#begin(key, () => step.then((value) => this.#put(key, value)));
+    const done: Promise<unknown>[] = [...steps].map(([key, value]) => this.#begin(key, () => this.#put(key, value)));
+    const asks = [...answers].map(([key, about]): TaskAsk => ({ key, ...about, params: {} }));
+    if (asks.length > 0) done.push(this.change((record) => ({ asks: [...record.asks, ...asks] })));
+    await Promise.all(done);
   }
 
   /** Changes the task as long as this run has it. @returns undefined where it has it no more. */
@@ -111,6 +109,14 @@ export class TaskRun implements HandlerRun {
   /** From now on nothing of this run is kept. */
   end(): void {
     this.#isOver = true;
+  }
+
+  #begin(key: string, run: () => Promise<readonly JsonValue[]>): Promise<readonly JsonValue[]> {
+    const step = run();
+    this.#steps.set(key, step);
+    // A step that failed did not happen: it may be tried again.
+    step.catch(() => this.#steps.delete(key));
+    return step;
   }
 
   async #step(key: string, fn: (idempotencyKey: string) => JsonValue | Promise<JsonValue>): Promise<readonly JsonValue[]> {

@@ -3,8 +3,8 @@
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 
-/** Told the task as it is; undefined once it is gone. */
-export type OnTask = (record: TaskRecord | undefined) => void;
+/** Told the task as it is; undefined once it is gone. @param isElsewhere Whether another process changed it. */
+export type OnTask = (record: TaskRecord | undefined, isElsewhere: boolean) => void;
 
 interface Watched {
   readonly listeners: Set<OnTask>;
@@ -39,16 +39,16 @@ export class TaskWatch {
   }
 
   /** Tells that a task was written here. */
-  tell(record: TaskRecord): void {
+  tell(record: TaskRecord, isElsewhere: boolean): void {
     const watched = this.#watched.get(record.id);
     if (!watched || record.version <= watched.version) return;
     watched.version = record.version;
-    for (const listener of [...watched.listeners]) listener(record);
+    for (const listener of [...watched.listeners]) listener(record, isElsewhere);
   }
 
   /** Tells that a task is gone. */
   tellGone(id: string): void {
-    for (const listener of [...(this.#watched.get(id)?.listeners ?? [])]) listener(undefined);
+    for (const listener of [...(this.#watched.get(id)?.listeners ?? [])]) listener(undefined, true);
   }
 
   close(): void {
@@ -67,7 +67,7 @@ export class TaskWatch {
     for (const id of [...this.#watched.keys()]) {
       try {
         const record = await this.#store.get(id);
-        if (record) this.tell(record);
+        if (record) this.tell(record, true);
         else this.tellGone(id);
       } catch (error) {
         this.#onError(error);

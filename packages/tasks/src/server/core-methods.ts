@@ -1,0 +1,127 @@
+/** `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` of the core's own generation. */
+
+import { type JsonObject, type JsonRpcErrorObject, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import type { ExtensionCall, ExtensionHost, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
+import { createCursorCodec } from '@mortise/protocol/wire';
+import type { TaskEngine } from '../engine/task-engine.ts';
+import { isOutstanding } from '../engine/transitions.ts';
+import { toCoreTask, toPayload, withRelatedTask } from '../wire/legacy.ts';
+import { CORE_GENERATION } from '../wire/names.ts';
+import type { Routes } from './routes.ts';
+import { telling } from './wire-errors.ts';
+
+/** Who nobody knows anything of. */
+const ANONYMOUS = 'anonymous';
+
+/** Whether a caller's tasks may be listed for it: only where it can be told from others. */
+export function mayList(principal: string): boolean {
+  return principal !== ANONYMOUS;
+}
+
+/** What these methods work on. */
+export interface CoreMethodsInit {
+  readonly engine: TaskEngine;
+  readonly routes: Routes;
+  readonly pageSize: number;
+  readonly cursorKey: Uint8Array | undefined;
+}
+
+/** Adds the methods. */
+export function addCoreMethods(host: ExtensionHost, init: CoreMethodsInit): void {
+  const { engine, routes, pageSize } = init;
+  const cursors = createCursorCodec(init.cursorKey ? { key: init.cursorKey } : {});
+  const asker = new Asker(engine);
+  const add = (method: string, fn: (params: JsonObject, call: ExtensionCall) => Promise<JsonObject>): void =>
+    host.addMethod(method, { eras: ['legacy'] }, (params, call) => {
+      if (!call.revision.rules.coreTasks) throw new ProtocolError(METHOD_NOT_FOUND, `Method not found: ${method}`);
+      return telling(() => fn(params, call));
+    });
+
+  add('tasks/get', async ({ taskId }, call) => {
+    const record = await engine.get(taskId, call.principal, { isPoll: true, generation: CORE_GENERATION });
+    routes.remember(record, call);
+    return toCoreTask(record);
+  });
+
+  add('tasks/result', async ({ taskId }, call) => {
+    const { id } = await engine.get(taskId, call.principal, { isPoll: true, generation: CORE_GENERATION });
+    const release = routes.wait(id, call);
+    try {
+      const record = await engine.waitFor(id, call.principal, {
+        signal: call.signal,
+        generation: CORE_GENERATION,
+        onRecord: (now) => asker.put(now, call),
+      });
+      return toResult(record, call);
+    } finally {
+      release();
+    }
+  });
+
+  add('tasks/list', async ({ cursor }, call) => {
+    if (!mayList(call.principal)) throw new ProtocolError(METHOD_NOT_FOUND, 'Tasks are not listed for callers that nobody verified');
+    const list = `tasks/list ${call.principal}`;
+    const position = typeof cursor === 'string' ? cursors.decode(list, cursor) : undefined;
+    if (cursor !== undefined && position === undefined)
+      throw new ProtocolError(INVALID_PARAMS, 'The cursor is none of this list: start again without one');
+    const options = { limit: pageSize, generation: CORE_GENERATION, ...(position !== undefined && { cursor: position }) };
+    const { tasks, nextCursor } = await engine.list(call.principal, options);
+    return { tasks: tasks.map(toCoreTask), ...(nextCursor !== undefined && { nextCursor: cursors.encode(list, nextCursor) }) };
+  });
+
+  add('tasks/cancel', async ({ taskId }, call) => {
+    const { record, isChanged } = await engine.cancel(taskId, call.principal, CORE_GENERATION);
+    if (!isChanged) throw new ProtocolError(INVALID_PARAMS, `The task cannot be cancelled: it is ${record.status} already`);
+    return toCoreTask(record);
+  });
+}
+
+/** The result in the form that the caller's revision has. */
+function toResult(record: TaskRecord, { revision }: ExtensionCall): JsonObject {
+  const payload = toPayload(record);
+  return withRelatedTask(revision.toWire.results.get('tools/call')?.(payload) ?? payload, record.id);
+}
+
+/** Puts a task's questions to the client that waits for its result, each to one call at a time. */
+class Asker {
+  readonly #engine: TaskEngine;
+  readonly #inFlight = new Set<string>();
+
+  constructor(engine: TaskEngine) {
+    this.#engine = engine;
+  }
+
+  put(record: TaskRecord, call: ExtensionCall): void {
+    for (const ask of record.asks) if (isOutstanding(ask)) void this.#ask(record, ask, call);
+  }
+
+  async #ask({ id, principal }: TaskRecord, { key, method, params }: TaskAsk, call: ExtensionCall): Promise<void> {
+    const name = `${id} ${key}`;
+    if (this.#inFlight.has(name) || call.signal.aborted) return;
+    this.#inFlight.add(name);
+    try {
+      const given = await this.#request(method, withRelatedTask(params, id), call);
+      if (given) await this.#engine.answer(id, principal, new Map([[key, given]]));
+    } catch {
+      // The task has ended, or the answer does not fit: the question stays, for the next one who waits.
+    } finally {
+      this.#inFlight.delete(name);
+    }
+  }
+
+  /** @returns undefined where the client could not be asked: another call may. */
+  async #request(
+    method: string,
+    params: JsonObject,
+    call: ExtensionCall,
+  ): Promise<{ readonly answer: JsonObject } | { readonly error: JsonRpcErrorObject } | undefined> {
+    try {
+      return { answer: await call.request({ method, params, timeoutMs: Infinity }) };
+    } catch (error) {
+      if (!(error instanceof RemoteError)) return undefined;
+      const { rpcCode, message, data } = error;
+      return { error: { code: rpcCode, message, ...(data !== undefined && { data }) } };
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/** `tasks/get`, `tasks/update`, `tasks/cancel` and `taskIds` of `subscriptions/listen`: the extension's generation. */
+
+import { type Clock, type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { hasExtension } from '@mortise/protocol/checks';
+import type { BusMessage, ExtensionCall, ExtensionHost, TaskRecord } from '@mortise/protocol/contracts';
+import { missingCapabilityError } from '@mortise/protocol/wire';
+import type { GivenAnswer, TaskEngine } from '../engine/task-engine.ts';
+import { isEnded } from '../engine/transitions.ts';
+import { CORE_GENERATION, TASKS_EXTENSION } from '../wire/names.ts';
+import { toDetailedTask } from '../wire/modern.ts';
+import { telling } from './wire-errors.ts';
+
+/** How many tasks one subscription names at most. */
+const MAX_TASK_IDS = 1_000;
+/** A cancelled or answered task, where nothing more is to be said. */
+const ACKNOWLEDGED: JsonObject = Object.freeze({});
+
+/** Whether this very request says that its client takes tasks. */
+export function takesTasks(call: Pick<ExtensionCall, 'clientCapabilities'>): boolean {
+  return hasExtension(call.clientCapabilities, TASKS_EXTENSION);
+}
+
+/** The error for a request that needs the extension and does not declare it. */
+export function undeclared(): ProtocolError {
+  return missingCapabilityError({ extensions: { [TASKS_EXTENSION]: {} } });
+}
+
+/** The bus topic of a task. */
+export function topicOf(taskId: string): string {
+  return `task:${taskId}`;
+}
+
+/** The event that tells a task's subscribers, and nobody else, how it stands. */
+export function toEvent(record: TaskRecord): BusMessage {
+  return { topic: topicOf(record.id), principal: record.principal, payload: toDetailedTask(record) };
+}
+
+/** Adds the methods. */
+export function addExtensionMethods(host: ExtensionHost, engine: TaskEngine): void {
+  const add = (method: string, fn: (params: JsonObject, call: ExtensionCall) => Promise<JsonObject>): void =>
+    host.addMethod(method, { eras: ['modern'], nameParam: 'taskId' }, (params, call) =>
+      telling(async () => {
+        await requireDeclared(method, params, call, engine);
+        return fn(params, call);
+      }),
+    );
+
+  add('tasks/get', async ({ taskId }, { principal }) => toDetailedTask(await engine.get(taskId, principal, { isPoll: true })));
+
+  add('tasks/update', async ({ taskId, inputResponses }, { principal }) => {
+    await engine.answer(taskId, principal, readResponses(inputResponses));
+    return ACKNOWLEDGED;
+  });
+
+  add('tasks/cancel', async ({ taskId }, { principal }) => {
+    await engine.cancel(taskId, principal);
+    return ACKNOWLEDGED;
+  });
+}
+
+/** Adds `taskIds` to the filter of `subscriptions/listen`. */
+export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Clock): void {
+  const followed = new Followed(host, engine);
+  host.addFilter({
+    key: 'taskIds',
+    async accept(wish, call) {
+      if (!takesTasks(call)) throw undeclared();
+      if (!Array.isArray(wish) || wish.length > MAX_TASK_IDS || !wish.every((id: JsonValue) => typeof id === 'string'))
+        throw new ProtocolError(INVALID_PARAMS, `taskIds must be a list of at most ${MAX_TASK_IDS} ids of tasks`);
+      const known = await Promise.all(wish.map((id: JsonValue) => engine.get(id, call.principal).catch(() => undefined)));
+      const records = known.filter((record) => record !== undefined);
+      for (const record of records) followed.add(record, call.signal);
+      // It may have changed since its id was given out, so how it stands is told right after the acknowledgement.
+      clock.schedule(() => void followed.tellAll(records), 0, { keepAlive: true });
+      return records.map(({ id }) => id);
+    },
+    topics: (accepted) => (accepted as readonly string[]).map(topicOf),
+    toNotification: ({ topic, payload }, accepted): JsonRpcNotification | undefined =>
+      topic.startsWith('task:') && (accepted as readonly string[]).includes(topic.slice('task:'.length))
+        ? { jsonrpc: '2.0', method: 'notifications/tasks', params: payload as JsonObject }
+        : undefined,
+  });
+}
+
+/** The tasks that subscribers wait for: what other processes change in them is told here too. */
+class Followed {
+  readonly #host: ExtensionHost;
+  readonly #engine: TaskEngine;
+  readonly #followed = new Map<string, { followers: number; readonly stop: () => void }>();
+
+  constructor(host: ExtensionHost, engine: TaskEngine) {
+    this.#host = host;
+    this.#engine = engine;
+  }
+
+  /** Follows a task until it has ended, or `signal` aborts. */
+  add(record: TaskRecord, signal: AbortSignal): void {
+    if (isEnded(record.status)) return;
+    const followed = this.#followed.get(record.id) ?? { followers: 0, stop: this.#follow(record) };
+    followed.followers++;
+    this.#followed.set(record.id, followed);
+    const leave = (): void => {
+      followed.followers--;
+      if (followed.followers === 0) this.#end(record.id);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+  }
+
+  async tellAll(records: readonly TaskRecord[]): Promise<void> {
+    for (const { id } of records) {
+      const record = await this.#engine.peek(id).catch(() => undefined);
+      if (record) await this.#host.publish(toEvent(record));
+    }
+  }
+
+  #follow({ id, version, updatedAtMs }: TaskRecord): () => void {
+    let told = updatedAtMs;
+    return this.#engine.watch(id, version, (record, isElsewhere) => {
+      // A lease that is renewed is no change that anybody sees.
+      if (record && isElsewhere && record.updatedAtMs !== told) void this.#host.publish(toEvent(record));
+      if (record) told = record.updatedAtMs;
+      if (!record || isEnded(record.status)) this.#end(id);
+    });
+  }
+
+  #end(id: string): void {
+    this.#followed.get(id)?.stop();
+    this.#followed.delete(id);
+  }
+}
+
+/** Tasks of the core's generation may be asked for and cancelled without it. @see SEP-2663 backward compatibility */
+async function requireDeclared(method: string, { taskId }: JsonObject, call: ExtensionCall, engine: TaskEngine): Promise<void> {
+  if (takesTasks(call)) return;
+  const record = typeof taskId === 'string' && method !== 'tasks/update' ? await engine.peek(taskId) : undefined;
+  if (record?.generation !== CORE_GENERATION || record.principal !== call.principal) throw undeclared();
+}
+
+function readResponses(given: JsonValue | undefined): ReadonlyMap<string, GivenAnswer> {
+  if (!isJsonObject(given)) throw new ProtocolError(INVALID_PARAMS, 'Invalid params: params.inputResponses must be an object');
+  return new Map(
+    Object.entries(given).map(([key, answer]) => {
+      if (!isJsonObject(answer))
+        throw new ProtocolError(INVALID_PARAMS, `Invalid params: inputResponses[${JSON.stringify(key)}] must be an object`);
+      return [key, { answer }];
+    }),
+  );
+}

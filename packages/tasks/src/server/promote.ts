@@ -1,0 +1,60 @@
+/** Slow calls become tasks: the handler that runs already goes on as the task's run. See docs/decisions/task-promotion.md. */
+
+import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
+import type { ExtensionCall, NextCall } from '@mortise/protocol/contracts';
+import type { NewTask } from '../engine/engine-options.ts';
+import type { TaskEngine } from '../engine/task-engine.ts';
+import type { TaskRun } from '../engine/task-run.ts';
+import { toCreated } from '../wire/modern.ts';
+import { toFailure, toOutcome } from './outcome.ts';
+
+/** How a call is promoted. */
+export interface PromoteOptions {
+  readonly engine: TaskEngine;
+  readonly clock: Clock;
+  readonly task: NewTask;
+  readonly promoteAfterMs: number;
+  readonly onPromoted: (run: TaskRun) => void;
+}
+
+/** Runs a call; where it takes long it is answered by a task. */
+export async function promote(call: ExtensionCall, next: NextCall, options: PromoteOptions): Promise<JsonObject> {
+  const { clock, promoteAfterMs } = options;
+  let isSettled = false;
+  const outcome = next().finally(() => (isSettled = true));
+  outcome.catch(() => undefined);
+  const late = new Promise<'late'>((resolve) => {
+    const timer = clock.schedule(() => resolve('late'), promoteAfterMs, { keepAlive: true });
+    outcome.catch(() => undefined).finally(() => timer.cancel());
+  });
+  if ((await Promise.race([outcome, late])) !== 'late') return outcome;
+  return (await toTask(call, outcome, () => isSettled, options)) ?? outcome;
+}
+
+/** @returns undefined where the call stays an ordinary one. */
+async function toTask(
+  call: ExtensionCall,
+  outcome: Promise<JsonObject>,
+  isSettled: () => boolean,
+  { engine, task, onPromoted }: PromoteOptions,
+): Promise<JsonObject | undefined> {
+  let run: TaskRun;
+  try {
+    run = await engine.adopt(task);
+  } catch {
+    // Too many tasks, or no store: the caller waits as in any call.
+    return undefined;
+  }
+  const soFar = isSettled() || call.signal.aborted ? undefined : call.detach?.(run);
+  if (!soFar) {
+    await engine.discard(run);
+    return undefined;
+  }
+  onPromoted(run);
+  outcome.then(
+    (result) => engine.finish(run, toOutcome(task.generation, result)),
+    (error: unknown) => engine.finish(run, toFailure(error)),
+  );
+  await run.takeUp(soFar);
+  return toCreated(run.record);
+}

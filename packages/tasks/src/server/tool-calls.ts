@@ -1,0 +1,182 @@
+/** `tools/call` in front of the tool: whether it runs as a task, may, or must not. */
+
+import { type Clock, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import { isProgressToken } from '@mortise/protocol/checks';
+import type { ExtensionCall, ExtensionHost, NextCall, TaskRecord, ToolCallRecord } from '@mortise/protocol/contracts';
+import {
+  META_CLIENT_CAPABILITIES,
+  META_CLIENT_INFO,
+  META_MODEL_IMMEDIATE_RESPONSE,
+  META_PROGRESS_TOKEN,
+  META_PROTOCOL_VERSION,
+} from '@mortise/protocol/wire';
+import type { NewTask } from '../engine/engine-options.ts';
+import type { TaskEngine } from '../engine/task-engine.ts';
+import type { TaskRun } from '../engine/task-run.ts';
+import { TaskUnavailableError } from '../errors.ts';
+import { toCoreTask } from '../wire/legacy.ts';
+import { toCreated } from '../wire/modern.ts';
+import { CORE_GENERATION, EXTENSION_GENERATION } from '../wire/names.ts';
+import { takesTasks, undeclared } from './extension-methods.ts';
+import { promote } from './promote.ts';
+import type { Routes } from './routes.ts';
+import type { CreatedTask, CreateTaskOptions, TaskToolOptions } from './tool-options.ts';
+import { telling } from './wire-errors.ts';
+
+/** What tool calls are run with. */
+export interface ToolCallsInit {
+  readonly host: ExtensionHost;
+  readonly engine: TaskEngine;
+  readonly routes: Routes;
+  readonly clock: Clock;
+}
+
+/** A call of a tool that may become a task. */
+interface TaskableCall {
+  readonly params: JsonObject;
+  readonly call: ExtensionCall;
+  readonly next: NextCall;
+  readonly options: TaskToolOptions;
+  readonly generation: string;
+  /** The wish of the caller. */
+  readonly ttlMs: number | undefined;
+}
+
+export class ToolCalls {
+  readonly #init: ToolCallsInit;
+  /** The calls that a handler may answer by a task of its own. */
+  readonly #byHand = new WeakMap<ExtensionCall, TaskableCall>();
+
+  /** What calls became that took long. */
+  readonly #promoted = new WeakMap<ExtensionCall, TaskRun>();
+
+  constructor(init: ToolCallsInit) {
+    this.#init = init;
+    init.host.intercept('tools/call', (params, call, next) => this.#call(params, call, next));
+  }
+
+  /** Whether a call may be answered by a task that its handler creates. */
+  canCreate(call: ExtensionCall | undefined): boolean {
+    return call !== undefined && this.#byHand.has(call);
+  }
+
+  /** The run of a call that became a task. */
+  findPromoted(call: ExtensionCall): TaskRun | undefined {
+    return this.#promoted.get(call);
+  }
+
+  async create(call: ExtensionCall | undefined, options: CreateTaskOptions): Promise<CreatedTask> {
+    const taskable = call && this.#byHand.get(call);
+    if (!taskable)
+      throw new TaskUnavailableError(
+        'This call cannot be answered by a task that its handler creates: the tool needs taskDriver "hand", and the client must take tasks; see ctx.canCreateTask',
+      );
+    const { ttlMs = taskable.ttlMs, ...rest } = options;
+    const { id } = await telling(() => this.#init.engine.create({ ...this.#toTask(taskable), ...rest, ttlMs, driver: 'hand' }));
+    return { resultType: 'task', taskId: id, content: [] };
+  }
+
+  #call(params: JsonObject, call: ExtensionCall, next: NextCall): Promise<JsonObject> {
+    const { host } = this.#init;
+    const name = params['name'];
+    const options = typeof name === 'string' ? (host.authorizeTool(name, call) as TaskToolOptions | undefined) : undefined;
+    if (!options) return next();
+    const support = options.execution?.taskSupport ?? 'forbidden';
+    const { coreTasks, extensions } = call.revision.rules;
+    if (coreTasks) {
+      const ttlMs = readWish(params['task']);
+      if (ttlMs === null) return support === 'required' ? refuse(`Tool "${name}" runs as a task only: call it with "task"`) : next();
+      if (support === 'forbidden') return refuse(`Tool "${name}" does not run as a task: call it without "task"`);
+      return this.#run({ params, call, next, options, generation: CORE_GENERATION, ttlMs });
+    }
+    if (support === 'forbidden') return next();
+    if (extensions && takesTasks(call)) {
+      const taskable = { params, call, next, options, generation: EXTENSION_GENERATION, ttlMs: undefined };
+      const { promoteAfterMs } = options;
+      if (support === 'required' || promoteAfterMs === undefined || options.taskDriver === 'hand') return this.#run(taskable);
+      return telling(() =>
+        promote(call, next, {
+          ...this.#init,
+          task: this.#toTask(taskable),
+          promoteAfterMs,
+          onPromoted: (run) => this.#promoted.set(call, run),
+        }),
+      );
+    }
+    if (support === 'optional') return next();
+    return extensions
+      ? Promise.reject(undeclared())
+      : refuse(`Tool "${name}" runs as a task only, and ${call.revision.version} has no tasks`);
+  }
+
+  #run(taskable: TaskableCall): Promise<JsonObject> {
+    return taskable.options.taskDriver === 'hand' ? this.#runByHand(taskable) : telling(() => this.#create(taskable));
+  }
+
+  async #create(taskable: TaskableCall): Promise<JsonObject> {
+    const record = await this.#init.engine.create(this.#toTask(taskable));
+    return this.#toResult(record, taskable);
+  }
+
+  async #runByHand(taskable: TaskableCall): Promise<JsonObject> {
+    const { call, next } = taskable;
+    this.#byHand.set(call, taskable);
+    const result = await next();
+    const { resultType, taskId } = result;
+    if (resultType !== 'task' || typeof taskId !== 'string') return result;
+    const record = await this.#init.engine.peek(taskId);
+    if (!record || record.principal !== call.principal) throw new TaskUnavailableError('The handler gave a task that does not exist');
+    return this.#toResult(record, taskable);
+  }
+
+  /** The answer that promises a result later. */
+  #toResult(record: TaskRecord, { generation, options, call }: TaskableCall): JsonObject {
+    if (generation === EXTENSION_GENERATION) return toCreated(record);
+    this.#init.routes.remember(record, call);
+    const { immediateResponse } = options;
+    const meta = immediateResponse === undefined ? {} : { _meta: { [META_MODEL_IMMEDIATE_RESPONSE]: immediateResponse } };
+    return { task: toCoreTask(record), ...meta };
+  }
+
+  #toTask({ params, call, options, generation, ttlMs }: TaskableCall): NewTask {
+    const record = toCallRecord(params, call, generation);
+    const token = record.meta?.[META_PROGRESS_TOKEN];
+    return {
+      principal: call.principal,
+      generation,
+      call: record,
+      resumable: options.resumable === true,
+      ttlMs,
+      progressToken: generation === CORE_GENERATION && isProgressToken(token) ? token : undefined,
+    };
+  }
+}
+
+/** The wish of a call in the core's generation. @returns null for a call that does not want to be a task. */
+function readWish(task: unknown): number | undefined | null {
+  if (task === undefined) return null;
+  const ttl = isJsonObject(task) ? task['ttl'] : null;
+  if (ttl === undefined) return undefined;
+  if (typeof ttl === 'number' && ttl >= 0) return ttl;
+  throw new ProtocolError(INVALID_PARAMS, 'Invalid params: params.task must be {} or { "ttl": milliseconds }');
+}
+
+function refuse(message: string): Promise<never> {
+  return Promise.reject(new ProtocolError(METHOD_NOT_FOUND, message));
+}
+
+function toCallRecord(params: JsonObject, call: ExtensionCall, generation: string): ToolCallRecord {
+  const given = isJsonObject(params['_meta']) ? params['_meta'] : {};
+  const { [META_PROTOCOL_VERSION]: _version, [META_CLIENT_CAPABILITIES]: _capabilities, [META_CLIENT_INFO]: _info, ...meta } = given;
+  return {
+    tool: params['name'] as string,
+    arguments: isJsonObject(params['arguments']) ? params['arguments'] : {},
+    principal: call.principal,
+    revision: call.revision.version,
+    clientCapabilities: call.clientCapabilities,
+    scopes: call.auth?.scopes ?? [],
+    // Where no progress notifications exist it is told in the task's status, so that the handler's reports are wanted.
+    meta: generation === EXTENSION_GENERATION ? { ...meta, [META_PROGRESS_TOKEN]: 'status' } : meta,
+  };
+}
