@@ -27,7 +27,7 @@ export interface World {
 export async function createWorld(options: Partial<AuthorizationProxyOptions> = {}): Promise<World> {
   const provider = new Provider();
   const clock = new TestClock();
-  const store = new MemoryAuthorizationStore({ clock });
+  const store = new MemoryAuthorizationStore({ clock: options.clock ?? clock });
   const proxy = await createAuthorizationProxy({
     issuer: PROXY,
     resource: RESOURCE,
