@@ -41,6 +41,8 @@ async function meetSlowReaders() {
   const server = await start();
   const sockets = await openMany(server.url, 50);
   const [slow, quick] = [sockets.slice(0, 10), sockets.slice(10)];
+  // What the calls themselves need is there before anyone is slow.
+  await callAll(quick, 5);
   const before = await server.look();
   for (const ws of slow) {
     ws.pause();
@@ -48,25 +50,27 @@ async function meetSlowReaders() {
     for (let id = 1; id <= 500; id += 1) ws.send(request(id, 'tools/call', { name: 'large' }));
   }
   let peak = before.rss;
-  let wrong = 0;
-  let calls = 0;
   const watch = setInterval(async () => (peak = Math.max(peak, (await server.look()).rss)), 200);
-  await Promise.all(
-    quick.map(async (ws) => {
-      for (let round = 0; round < 25; round += 1) {
-        const answers = await callMany(ws, 100);
-        calls += answers.length;
-        wrong += answers.filter((isRight) => !isRight).length;
-      }
-    }),
-  );
+  const answers = await callAll(quick, 25);
   clearInterval(watch);
   await server.stop();
   const growth = peak - before.rss;
+  const wrong = answers.filter((isRight) => !isRight).length;
   return {
-    figure: `${(growth / mebibyte).toFixed(1)} MiB, ${wrong} wrong of ${calls}`,
-    ok: growth <= 64 * mebibyte && wrong === 0 && calls === 100_000,
+    figure: `${(growth / mebibyte).toFixed(1)} MiB, ${wrong} wrong of ${answers.length}`,
+    ok: growth <= 64 * mebibyte && wrong === 0 && answers.length === 100_000,
   };
+}
+
+/** Makes a hundred calls at once on each, so many times. */
+async function callAll(sockets, rounds) {
+  const told = [];
+  await Promise.all(
+    sockets.map(async (ws) => {
+      for (let round = 0; round < rounds; round += 1) told.push(...(await callMany(ws, 100)));
+    }),
+  );
+  return told;
 }
 
 /** Sends some calls at once, and tells of each whether its answer was its own. */

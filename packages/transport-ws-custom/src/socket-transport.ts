@@ -49,6 +49,13 @@ interface Waiter {
   reject(error: Error): void;
 }
 
+/** How many messages of one read are delivered at once. */
+const MAX_IN_A_TURN = 16;
+
+/** After what is under way, answers among it. */
+const soon: (fn: () => void) => void =
+  (globalThis as { setImmediate?: (fn: () => void) => void }).setImmediate ?? ((fn) => void setTimeout(fn, 0));
+
 const NORMAL = [CloseCode.normal, ''] as const;
 
 /**
@@ -83,6 +90,10 @@ class SocketTransport implements Transport, SocketListener, Beating {
   #isFull = false;
   #hasProgress = false;
   #isHolding = false;
+  /** What was read before the socket could be paused, and is not delivered yet. */
+  readonly #unread: string[] = [];
+  #delivered = 0;
+  #isPacing = false;
   #stallTimer: ClockTimer | undefined;
 
   constructor(open: OpenSocket, options: SocketTransportOptions) {
@@ -152,6 +163,35 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   onText(text: string): void {
     if (this.#closing) return;
+    if (this.#delivered === 0) queueMicrotask(this.#onTurn);
+    if (this.#isHolding || this.#isPacing || this.#delivered === MAX_IN_A_TURN) return this.#leaveUnread(text);
+    this.#delivered++;
+    this.#deliver(text);
+  }
+
+  /** One read of the network can bring a thousand requests: their answers are let out before more of them are taken in. */
+  #leaveUnread(text: string): void {
+    this.#unread.push(text);
+    if (this.#isPacing) return;
+    this.#isPacing = true;
+    this.#socket?.pause();
+    soon(this.#deliverUnread);
+  }
+
+  readonly #onTurn = (): void => {
+    this.#delivered = 0;
+  };
+
+  readonly #deliverUnread = (): void => {
+    if (this.#isHolding && !this.#closing) return;
+    const some = this.#unread.splice(0, MAX_IN_A_TURN);
+    for (const text of some) if (!this.#closing) this.#deliver(text);
+    if (this.#unread.length > 0 && !this.#closing) return soon(this.#deliverUnread);
+    this.#isPacing = false;
+    if (!this.#isHolding) this.#socket?.resume();
+  };
+
+  #deliver(text: string): void {
     const { expiresAtMs } = this.#options;
     if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) return this.#expire();
     try {
@@ -211,7 +251,8 @@ class SocketTransport implements Transport, SocketListener, Beating {
     this.#stallTimer = undefined;
     if (this.#isHolding) {
       this.#isHolding = false;
-      socket.resume();
+      if (this.#isPacing) soon(this.#deliverUnread);
+      else socket.resume();
     }
     for (const waiter of this.#waiters.splice(0)) waiter.resolve();
   }

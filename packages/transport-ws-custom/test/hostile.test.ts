@@ -197,6 +197,32 @@ describe('a peer that does not read', () => {
     expect(called).toBe(1000);
   });
 
+  it('[ROBUSTNESS-7] is not answered a thousand questions of one read at once', async () => {
+    const { url, accepted } = await serveByHand({ stallMs: 60_000, maxBacklogBytes: 1024 * 1024 * 1024 });
+    const ws = await openRaw(url);
+    const transport = await accepted;
+    let asked = 0;
+    const answer = { jsonrpc: '2.0', id: 1, result: { pad: 'x'.repeat(1024 * 1024) } } as const;
+    transport.onmessage = () => {
+      asked++;
+      void transport.send(answer).catch(() => undefined);
+    };
+    ws.pause();
+    // Short enough to be read at once; each answer alone fills the queue.
+    for (let id = 1; id <= 1000; id++) ws.send(PING.replace('1', String(id)));
+    let before = -1;
+    while (asked !== before) {
+      before = asked;
+      await turns(200);
+    }
+    expect(asked).toBeLessThan(100);
+    const seen: unknown[] = [];
+    ws.on('message', (data: Buffer) => void seen.push(data.length));
+    ws.resume();
+    while (seen.length < 1000) await once(ws, 'message');
+    expect(asked).toBe(1000);
+  });
+
   it('[ROBUSTNESS-9] is cut when nothing moves for stallMs', async () => {
     const clock = new FakeClock();
     const { url, accepted } = await serveByHand({ clock, heartbeatMs: 0, stallMs: 5_000, maxBacklogBytes: Infinity });
