@@ -24,17 +24,33 @@ export interface SchemaLimits {
 /** The copy of one schema object. */
 export interface SchemaCopy {
   [keyword: string]: unknown;
+  /** What a step with it costs besides what the value costs: values to compare with, members to look for, characters of a pattern. */
+  [STEP_COST]?: number;
 }
+
+/** No keyword is called so: it does not meet the interpreter. */
+export const STEP_COST: unique symbol = Symbol('step cost');
 
 /** A schema that has been looked at. */
 export interface BoundedSchema {
-  readonly root: SchemaCopy | boolean;
+  readonly root: SchemaCopy;
   readonly dialect: Dialect;
   /** Every schema object of the copy, with its place. */
   readonly all: ReadonlyMap<SchemaCopy, string>;
   readonly limits: Required<SchemaLimits>;
   readonly hasUniqueItems: boolean;
+  /** Whether a text of the value is read from end to end: for its length, a pattern or a format. */
+  readonly readsTexts: boolean;
+  /** The most patterns that one object's members are held against. */
+  readonly mostPatterns: number;
 }
+
+/** Keywords that read a text to its end. */
+const READS_TEXTS: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'pattern', 'format']);
+/** Characters of the names that lead to a subschema, and of `$id`, `$ref` and anchors: each is resolved against those above it. */
+const MAX_ADDRESS = 8192;
+/** How many values of a list an issue has room for. */
+const SHOWN_VALUES = 100;
 
 const DEFAULTS: Required<SchemaLimits> = { maxDepth: 64, maxSubschemas: 5000, maxExpandedSubschemas: 5000, maxValues: 20_000 };
 
@@ -69,6 +85,8 @@ class SchemaReader {
   readonly #all = new Map<SchemaCopy, string>();
   #values = 0;
   #hasUniqueItems = false;
+  #readsTexts = false;
+  #mostPatterns = 0;
 
   constructor(limits: Required<SchemaLimits>, dialect: Dialect, prototype: object) {
     this.#limits = limits;
@@ -79,12 +97,23 @@ class SchemaReader {
 
   read(schema: JsonValue): BoundedSchema {
     const root = this.#copy(schema, '', 0);
-    return { root, dialect: this.#dialect, all: this.#all, limits: this.#limits, hasUniqueItems: this.#hasUniqueItems };
+    return {
+      root,
+      dialect: this.#dialect,
+      all: this.#all,
+      limits: this.#limits,
+      hasUniqueItems: this.#hasUniqueItems,
+      readsTexts: this.#readsTexts,
+      mostPatterns: this.#mostPatterns,
+    };
   }
 
-  #copy(schema: JsonValue | undefined, pointer: string, depth: number): SchemaCopy | boolean {
-    if (typeof schema === 'boolean') return schema;
+  /** Copies `true` and `false` as schemas that say the same, for the interpreter counts no step of a boolean. */
+  #copy(given: JsonValue | undefined, pointer: string, depth: number): SchemaCopy {
+    const schema = typeof given === 'boolean' ? (given ? {} : { enum: [] }) : given;
     if (!isJsonObject(schema)) throw new SchemaNotCheckableError(`Schema at ${place(pointer)} must be an object or a boolean`, pointer);
+    if (pointer.length > MAX_ADDRESS)
+      throw new SchemaNotCheckableError('Schema has a subschema with too long an address', shorten(pointer));
     if (depth > this.#limits.maxDepth) throw new SchemaNotCheckableError(`Schema is deeper than ${this.#limits.maxDepth}`, pointer);
     const copy = Object.create(this.#prototype) as SchemaCopy;
     this.#all.set(copy, pointer);
@@ -116,13 +145,19 @@ class SchemaReader {
         return;
       case 'schema-map':
         copy[name] = this.#map(value, at, (member, place_) => this.#copy(member, place_, depth));
+        addCost(copy, Object.keys(value as object).length);
         return;
       case 'pattern-map':
-        for (const pattern of Object.keys(value as object)) this.#checkPattern(pattern, at);
+        for (const pattern of Object.keys(value as object)) this.#checkPattern(copy, pattern, at);
+        this.#mostPatterns = Math.max(this.#mostPatterns, Object.keys(value as object).length);
         copy[name] = this.#map(value, at, (member, place_) => this.#copy(member, place_, depth));
         return;
       case 'dependencies':
-        copy[name] = this.#map(value, at, (member, place_) => (Array.isArray(member) ? member : this.#copy(member, place_, depth)));
+        copy[name] = this.#map(value, at, (member, place_) => {
+          if (!Array.isArray(member)) return this.#copy(member, place_, depth);
+          this.#countValues(copy, member, place_);
+          return member;
+        });
         return;
       default:
         this.#putValue(copy, name, keyword, value, at);
@@ -130,16 +165,25 @@ class SchemaReader {
   }
 
   #putValue(copy: SchemaCopy, name: string, keyword: Keyword, value: JsonValue, at: string): void {
-    if (keyword === 'pattern') this.#checkPattern(value as string, at);
+    if (keyword === 'pattern') this.#checkPattern(copy, value as string, at);
+    if (keyword === 'string' && (value as string).length > MAX_ADDRESS)
+      throw new SchemaNotCheckableError(`"${name}" has more than ${MAX_ADDRESS} characters`, shorten(at));
     if (keyword === 'dialect' && dialectOf({ $schema: value }) !== this.#dialect) {
       throw new SchemaNotCheckableError('A subschema has another dialect than the schema', at);
     }
     if (keyword === 'dialect' || (keyword === 'format' && !SAFE_FORMATS.has(value as string))) return;
     if (name === 'uniqueItems') this.#hasUniqueItems ||= value === true;
-    this.#values += countValues(value, this.#limits.maxValues - this.#values);
+    this.#readsTexts ||= READS_TEXTS.has(name);
+    this.#countValues(copy, value, at);
+    copy[name === '$dynamicAnchor' ? '$anchor' : name] = keyword === 'values' || keyword === 'any' ? withShortJson(value) : value;
+  }
+
+  #countValues(copy: SchemaCopy, value: JsonValue, at: string): void {
+    const count = countValues(value, this.#limits.maxValues - this.#values);
+    this.#values += count;
     if (this.#values > this.#limits.maxValues)
       throw new SchemaNotCheckableError(`Schema has more than ${this.#limits.maxValues} values`, at);
-    copy[name === '$dynamicAnchor' ? '$anchor' : name] = value;
+    addCost(copy, count);
   }
 
   #map(value: JsonValue, at: string, copyMember: (member: JsonValue, at: string) => unknown): object {
@@ -150,7 +194,8 @@ class SchemaReader {
     return map;
   }
 
-  #checkPattern(pattern: string, at: string): void {
+  #checkPattern(copy: SchemaCopy, pattern: string, at: string): void {
+    addCost(copy, pattern.length);
     try {
       new RegExp(pattern, 'u');
     } catch {
@@ -159,6 +204,17 @@ class SchemaReader {
     const reason = whyNotLinear(pattern);
     if (reason !== undefined) throw new SchemaNotCheckableError(`Pattern ${quote(pattern)} is not proven to be fast: ${reason}`, at);
   }
+}
+
+function addCost(copy: SchemaCopy, cost: number): void {
+  copy[STEP_COST] = (copy[STEP_COST] ?? 0) + cost;
+}
+
+/** The interpreter writes all values of `enum` and `const` into each error: a long list shows its start only. */
+function withShortJson(value: JsonValue): JsonValue {
+  if (!Array.isArray(value) || value.length <= SHOWN_VALUES) return value;
+  const shown = value.slice(0, SHOWN_VALUES);
+  return Object.defineProperty([...value], 'toJSON', { value: () => [...shown, '...'] });
 }
 
 /** Counts the values of a keyword, and stops a little above `enough`. */
@@ -174,6 +230,10 @@ function countValues(value: JsonValue, enough: number): number {
 
 function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function shorten(pointer: string): string {
+  return `${pointer.slice(0, 60)}...`;
 }
 
 function place(pointer: string): string {

@@ -38,7 +38,7 @@ export function phraseErrors(errors: readonly OutputUnit[], value: unknown): rea
   const told: SchemaIssue[] = [];
   let summary: string | undefined;
   for (const error of errors) {
-    const isBelow = summary !== undefined && (error.keyword === 'false' || error.keywordLocation.startsWith(summary));
+    const isBelow = summary !== undefined && error.keywordLocation.startsWith(summary);
     if (isBelow || told.length >= MAX_ISSUES) continue;
     summary = SUMMARIES.has(error.keyword) ? error.keywordLocation : undefined;
     if (!WRAPPERS.has(error.keyword) || isMissingDependency(error)) told.push(toIssue(error, value));
@@ -61,8 +61,6 @@ function phrase({ keyword, error }: OutputUnit): string {
       const names = /Expected "([\s\S]*)"\.$/.exec(error)?.[1]?.split('", "') ?? [];
       return `must be ${names.map((name) => NOUNS[name] ?? `a ${name}`).join(' or ')}`;
     }
-    case 'false':
-      return 'is not allowed';
     case 'anyOf':
       return 'must be one of the allowed forms';
     case 'oneOf':
@@ -71,6 +69,7 @@ function phrase({ keyword, error }: OutputUnit): string {
       return 'is of a form that is not allowed';
     case 'enum':
     case 'const':
+      if (error.endsWith(' any of [].')) return 'is not allowed';
       return `must be ${shorten(
         error
           .replace(/^Instance does not match any of /, 'one of ')

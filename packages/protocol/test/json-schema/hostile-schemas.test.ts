@@ -1,0 +1,110 @@
+/** Schemas and values that a peer may send to keep a program busy (ROBUSTNESS rule 6): each check ends soon after its bound. */
+
+import type { JsonValue } from '@mortise/jsonrpc-core';
+import { describe, expect, it } from 'vitest';
+import { checkSchema, createJsonSchemaValidator } from '../../src/json-schema.ts';
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const members = (count: number, value: JsonValue = 1): Record<string, JsonValue> =>
+  Object.fromEntries(times(count, (index) => [`k${index}`, value]));
+const patterns = (count: number): Record<string, JsonValue> => Object.fromEntries(times(count, (index) => [`^z${index}$`, true]));
+const unlike = (count: number): JsonValue[] => times(count, (index) => ({ ...members(100), last: index }));
+
+const maxCheckMs = 200;
+/** What one step may take beyond the bound, on a busy machine. */
+const graceMs = 4000;
+const tooLong = [{ message: 'takes too long to check against its schema', path: [] }];
+
+const nestedUnevaluated = (): JsonValue => {
+  let schema: JsonValue = { unevaluatedItems: { type: 'number' } };
+  for (let level = 0; level < 50; level += 1) schema = { allOf: [schema, { contains: {} }], unevaluatedItems: true };
+  return schema;
+};
+
+describe('rule 6: a hostile schema', () => {
+  const cases: readonly (readonly [string, () => JsonValue, () => JsonValue])[] = [
+    ['patternProperties x members of one object', () => ({ patternProperties: patterns(4000) }), () => members(100_000)],
+    [
+      'patternProperties x members of many objects',
+      () => ({ items: { patternProperties: patterns(4000) } }),
+      () => times(300, () => members(300)),
+    ],
+    ['uniqueItems over large objects', () => ({ uniqueItems: true }), () => unlike(4000)],
+    ['uniqueItems over many arrays', () => ({ items: { uniqueItems: true } }), () => times(100, () => times(4000, (index) => index))],
+    ['enum x items', () => ({ items: { enum: times(19_000, (index) => `v${index}`) } }), () => times(100_000, () => 'v18999')],
+    [
+      'contains of an enum that none fits',
+      () => ({ contains: { enum: times(19_000, (index) => `v${index}`) } }),
+      () => times(100_000, () => 'no'),
+    ],
+    [
+      'properties x items',
+      () => ({ items: { properties: Object.fromEntries(times(4900, (index) => [`p${index}`, true])) } }),
+      () => times(100_000, () => ({})),
+    ],
+    ['patterns x a long text', () => ({ allOf: times(4000, (index) => ({ pattern: `^[a-y]*${index}?$` })) }), () => 'a'.repeat(1_000_000)],
+    ['formats x a long text', () => ({ allOf: times(4000, () => ({ format: 'uri' })) }), () => `http://${'a'.repeat(1_000_000)}`],
+    [
+      'unevaluatedProperties over many branches',
+      () => ({ allOf: times(400, () => ({ unevaluatedProperties: true })), unevaluatedProperties: false }),
+      () => members(20_000),
+    ],
+    ['unevaluatedItems within one another', nestedUnevaluated, () => times(50_000, (index) => index)],
+    [
+      'propertyNames against a long enum',
+      () => ({ propertyNames: { enum: times(19_000, (index) => `e${index}`) } }),
+      () => members(200_000),
+    ],
+  ];
+  it.each(cases)('[JSCH-007][SCHEMA-011] rule 6: ends %s by the clock', (_, schema, value) => {
+    const check = createJsonSchemaValidator({ maxCheckMs }).compile(schema());
+    const given = value();
+    const started = performance.now();
+    expect(check(given)).toEqual(tooLong);
+    expect(performance.now() - started).toBeLessThan(maxCheckMs + graceMs);
+  });
+
+  it.each([
+    [
+      'arrays of names in dependencies',
+      { $schema: 'http://json-schema.org/draft-07/schema#', dependencies: { a: times(30_000, String) } },
+      '20000 values',
+    ],
+    ['long names that lead to a subschema', { properties: { ['x'.repeat(10_000)]: { type: 'string' } } }, 'too long an address'],
+    ['long identifiers', { $id: `https://a.example/${'x'.repeat(10_000)}` }, 'more than 8192 characters'],
+  ] as readonly (readonly [string, JsonValue, string])[])('[JSCH-007][SCHEMA-011] rule 6: refuses %s', (_, schema, reason) => {
+    expect(checkSchema(schema)).toContain(reason);
+  });
+
+  it('rule 6: an issue shows the start of a long enum', () => {
+    const [issue] = createJsonSchemaValidator().compile({ enum: times(10_000, (index) => index) })('no');
+    expect(issue?.message).toMatch(/^must be one of \[0,1,2,/);
+    expect(issue?.message.length).toBeLessThan(300);
+  });
+});
+
+describe('rule 6: what is large and harmless', () => {
+  const validator = createJsonSchemaValidator();
+
+  it('still compares a thousand objects with one another', () => {
+    const items = times(1000, (index) => ({ id: index, name: 'same' }));
+    const check = validator.compile({ uniqueItems: true });
+    expect(check(items)).toEqual([]);
+    expect(check([...items, { name: 'same', id: 5 }])).toHaveLength(1);
+  });
+
+  it('finds what is wrong in a value that is watched', () => {
+    const check = validator.compile({ properties: { tags: { uniqueItems: true } }, patternProperties: { '^k': { type: 'number' } } });
+    const rows = times(3000, (index) => ({ id: index, name: 'n', size: 1 }));
+    expect(check(Object.freeze({ rows, tags: Object.freeze(['a', 'b']) }))).toEqual([]);
+    expect(check({ rows, tags: ['a', 'a'] })).toEqual([{ message: expect.stringContaining('Duplicate items'), path: ['tags'] }]);
+    expect(check({ rows, tags: [{ a: [1] }, { a: [1] }] })).toHaveLength(1);
+    expect(check({ rows, k1: 'x' })).toEqual([{ message: 'must be a number', path: ['k1'] }]);
+  });
+
+  it('says of what a false schema refuses that it is not allowed', () => {
+    expect(validator.compile({ properties: { a: false } })({ a: 1 })).toEqual([{ message: 'is not allowed', path: ['a'] }]);
+    expect(validator.compile(false)(1)).toEqual([{ message: 'is not allowed', path: [] }]);
+    expect(validator.compile(true)(1)).toEqual([]);
+  });
+});
