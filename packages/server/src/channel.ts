@@ -18,7 +18,7 @@ import { type CallOwner, ChannelCall, LOCAL } from './channel-call.ts';
 import type { ClientLink, LinkRequestOptions } from './client-link.ts';
 import { Session } from './era/session.ts';
 import { serveModern } from './era/stateless.ts';
-import { KeepAlive, type KeepAliveTarget } from './keep-alive.ts';
+import type { KeepAlive, KeepAliveTarget } from './keep-alive.ts';
 import { serveRaw } from './raw-call.ts';
 import type { ServerCore } from './server-core.ts';
 
@@ -57,7 +57,10 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
   async start(): Promise<void> {
     this.#core.connections.add(this);
     const { keepAlive } = this.#core.options;
-    if (keepAlive) this.#keepAlive = new KeepAlive(this, this.#core.clock, keepAlive === true ? {} : keepAlive);
+    if (keepAlive) {
+      const { KeepAlive } = await import('./keep-alive.ts');
+      this.#keepAlive = new KeepAlive(this, this.#core.clock, keepAlive === true ? {} : keepAlive);
+    }
     await this.#connection.start();
   }
 

@@ -1,7 +1,5 @@
 /** Completion of arguments while they are typed: how a field says what it suggests, and how suggestions are put into order. */
 
-import type { Completion } from '@mortise/protocol/model';
-import { MAX_COMPLETION_VALUES } from '@mortise/protocol/checks';
 import type { TypedSchema } from './schema/infer.ts';
 
 /** What a completer knows beside the typed text. */
@@ -81,24 +79,4 @@ export function getFieldCompleter(schema: unknown, field: string): Completer | u
     if (isMarkable(fields) && Object.hasOwn(fields, field)) return getCompleter((fields as Readonly<Record<string, unknown>>)[field]);
   }
   return undefined;
-}
-
-/**
- * Brings a completer's answer into the protocol's form: at most 100 values, `total` and `hasMore` where values were cut.
- *
- * @see 2026-07-28 server/utilities/completion#completion-results
- */
-export function toCompletion(answer: CompleteReturn): Completion {
-  const { values, total, hasMore } = isList(answer) ? { values: answer, total: undefined, hasMore: undefined } : answer;
-  const isCut = values.length > MAX_COMPLETION_VALUES;
-  const known = total ?? (hasMore === true ? undefined : values.length);
-  return {
-    values: isCut ? values.slice(0, MAX_COMPLETION_VALUES) : values,
-    ...(known === undefined ? undefined : { total: known }),
-    hasMore: isCut || (hasMore ?? (known !== undefined && known > values.length)),
-  };
-}
-
-function isList(answer: CompleteReturn): answer is readonly string[] {
-  return Array.isArray(answer);
 }

@@ -1,17 +1,16 @@
 /** What extensions are given: their methods, filters and interceptors become the server's, and tools can be run from records. */
 
-import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
-import { type CallToolResult, findRevision } from '@mortise/protocol';
+import type { JsonObject } from '@mortise/jsonrpc-core';
 import { checkExtensionId } from '@mortise/protocol/checks';
-import type { BusMessage, ExtensionHost, HandlerRun, ListenFilter, ServerExtension, ToolCallRecord } from '@mortise/protocol/contracts';
+import type { BusMessage, ExtensionHost, ListenFilter, ServerExtension } from '@mortise/protocol/contracts';
 import { RegistrationError } from './errors.ts';
-import { RecordedCall } from './recorded-call.ts';
+import { onDemand } from './on-demand.ts';
 import { requireScopes } from './registry/require-scopes.ts';
 import type { Tools } from './registry/tools.ts';
 import { RequestCall } from './request-call.ts';
 import type { ServerCore } from './server-core.ts';
-import { toCallError } from './wire-error.ts';
+
+const withRecorded = onDemand(() => import('./run-recorded.ts'));
 
 /** Installs a server's extensions. @param filters Takes their listen filters. @param tools Undefined for a low-level server. */
 export function installExtensions(core: ServerCore, filters: ListenFilter[], tools: () => Tools | undefined): void {
@@ -39,7 +38,7 @@ function createHost(core: ServerCore, extension: ServerExtension, filters: Liste
         return result;
       });
     },
-    runTool: (record, run) => runTool(core, tools(), record, run),
+    runTool: async (record, run) => withRecorded(({ runRecorded }) => runRecorded(core, tools(), record, run)),
     toolOptions: (name, principal) => tools()?.find(name, principal)?.options,
     authorizeTool(name, call) {
       const item = call instanceof RequestCall ? tools()?.findFor(name, call) : tools()?.find(name, call.principal);
@@ -54,25 +53,4 @@ function createHost(core: ServerCore, extension: ServerExtension, filters: Liste
     },
     onClose: (fn) => void core.onClose.push(fn),
   };
-}
-
-async function runTool(core: ServerCore, tools: Tools | undefined, record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
-  const revision = findRevision(record.revision);
-  if (!revision)
-    throw new ProtocolError(
-      INVALID_PARAMS,
-      `The record of tool "${record.tool}" is of version ${record.revision}, which is not known here`,
-    );
-  const item = tools?.findAny(record.tool);
-  if (!tools || !item) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${record.tool.slice(0, 128)}"`);
-  const call = new RecordedCall(core, record, revision, run);
-  try {
-    return await tools.run(item, record.arguments, call);
-  } catch (error) {
-    if (run.signal.aborted) throw error;
-    const { code, message, data } = toCallError(error, revision);
-    throw new ProtocolError(code, message, data);
-  } finally {
-    call.end();
-  }
 }

@@ -8,7 +8,6 @@ import { ChannelCall } from './channel-call.ts';
 import { LIST_KINDS, type ListKind, listTopic } from './list-changed.ts';
 import { Outbox } from './outbox.ts';
 import type { RequestCall } from './request-call.ts';
-import type { ServerCore } from './server-core.ts';
 import type { TopicListener } from './topics.ts';
 
 const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
@@ -30,15 +29,9 @@ interface Honoured {
   readonly extensions: readonly AcceptedFilter[];
 }
 
-/** Gives a server `subscriptions/listen`. @param filters Extensions' filters; more may be added later. */
-export function addListen(core: ServerCore, filters: readonly ListenFilter[]): void {
-  core.setMethod('subscriptions/listen', {
-    isBounded: false,
-    run: async (params, call) => {
-      const honoured = await honour(params['notifications'] as JsonObject, call, filters);
-      return new Listen(call, honoured).run();
-    },
-  });
+/** Serves `subscriptions/listen`. */
+export async function listen(params: JsonObject, call: RequestCall, filters: readonly ListenFilter[]): Promise<JsonObject> {
+  return new Listen(call, await honour(params['notifications'] as JsonObject, call, filters)).run();
 }
 
 async function honour(wish: JsonObject, call: RequestCall, filters: readonly ListenFilter[]): Promise<Honoured> {

@@ -27,8 +27,8 @@ import type {
 import type { HandlerContext } from './context.ts';
 import type { AnyPromptDefinition, AnyToolDefinition, ResourceDefinition, ResourceTemplateDefinition } from './define-tool.ts';
 import type { Middleware } from './middleware/middleware.ts';
+import { onDemand } from './on-demand.ts';
 import type { ServerOptions } from './options.ts';
-import { addCompletions } from './registry/completions.ts';
 import { type PromptFn, Prompts } from './registry/prompts.ts';
 import type { ReadFn } from './registry/resource-items.ts';
 import { Resources } from './registry/resources.ts';
@@ -38,6 +38,8 @@ import type { ObjectSchema } from './schema/infer.ts';
 import { type CloseOptions, type ConnectOptions, connectTo, partsOf, Server } from './server.ts';
 import type { ServerCore } from './server-core.ts';
 import type { ToolHandler, ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
+
+const withCompletions = onDemand(() => import('./registry/completions.ts'));
 
 /** Tools as values, by name. */
 export type ToolDefinitions = Readonly<Record<string, AnyToolDefinition>>;
@@ -222,7 +224,12 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
   }
 
   #serveCompletions(): void {
-    addCompletions(this.#core, this.#prompts, this.#resources);
+    if (this.#core.hasMethod('completion/complete')) return;
+    this.#core.setMethod('completion/complete', {
+      isBounded: true,
+      run: (params, call) => withCompletions(({ complete }) => complete(params, call, this.#prompts, this.#resources)),
+    });
+    this.#core.registerCapability('completions', {});
   }
 
   #registerValues({ tools = {} as ToolValues, prompts = {}, resources = {} }: McpServerOptions<App, ToolValues>): void {

@@ -38,7 +38,7 @@ import { addDiscovery, serveModern } from './era/stateless.ts';
 import { RegistrationError } from './errors.ts';
 import { installExtensions } from './extension-host.ts';
 import { openHostedSession } from './hosted-session.ts';
-import { addListen } from './listen.ts';
+import { addListen } from './add-listen.ts';
 import type { Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
 import { type RawHandler, serveRaw } from './raw-call.ts';

@@ -2,7 +2,8 @@ import { type } from 'arktype';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-3-25/v3';
-import { completable, getCompleter, getFieldCompleter, toCompletion } from '../src/completable.ts';
+import { completable, getCompleter, getFieldCompleter } from '../src/completable.ts';
+import { toCompletion } from '../src/to-completion.ts';
 import { rank } from '../src/rank.ts';
 
 describe('completable', () => {

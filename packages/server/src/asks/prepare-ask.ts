@@ -5,6 +5,7 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask, SchemaAdapter } from '@mortise/protocol/contracts';
 import type { CallFacts } from '../call-facts.ts';
 import { InvalidAskError } from '../errors.ts';
+import { toFormSchema } from '../schema/form-schema.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import { toWireForm } from './form-fields.ts';
 import { checkPageUrl } from './page-url.ts';
@@ -29,7 +30,7 @@ export function prepareAsk(ask: Ask, subject: AskSubject): Ask {
 
 /** The schema of a form, of any library. */
 export function toFormAdapter(requestedSchema: unknown, { core }: Pick<AskSubject, 'core'>): SchemaAdapter {
-  return toSchemaAdapter(requestedSchema, 'elicitation', 'form', { validator: core.options.validator });
+  return toSchemaAdapter(requestedSchema, 'elicitation', 'form', { validator: core.options.validator, narrow: toFormSchema });
 }
 
 /** @see 2026-07-28 client/elicitation#form-mode-elicitation-requests */

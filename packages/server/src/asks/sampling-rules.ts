@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Tool } from '@mortise/protocol';
-import { checkServerParams, hasCapability } from '@mortise/protocol/checks';
+import { checkClientResult, hasCapability } from '@mortise/protocol/checks';
 import type { JsonSchemaValidator } from '@mortise/protocol/contracts';
 import type { CallFacts } from '../call-facts.ts';
 import { InvalidAskError } from '../errors.ts';
@@ -30,12 +30,63 @@ interface Message {
  * @see 2026-07-28 client/sampling#message-content-constraints
  */
 export function prepareSampling(params: JsonObject, { revision, client }: Pick<CallFacts, 'revision' | 'client'>): JsonObject {
-  const problem = checkServerParams('sampling/createMessage', params) ?? checkTools(params['messages'] as unknown as readonly Message[]);
+  const problem = checkForm(params) ?? checkTools(params['messages'] as unknown as readonly Message[]);
   if (problem !== undefined) throw new InvalidAskError(`The client's model cannot be asked: ${problem}`);
   const { includeContext, ...rest } = params;
   if (includeContext === undefined || includeContext === 'none') return params;
   const isAsked = revision.clientCapabilities.has('sampling.context');
   return isAsked && !hasCapability(client.capabilities, 'sampling.context') ? rest : params;
+}
+
+type Test = (value: JsonValue) => boolean;
+
+const isText: Test = (value) => typeof value === 'string';
+const isNumber: Test = (value) => typeof value === 'number';
+const isObject: Test = isJsonObject;
+const isListOf =
+  (test: Test): Test =>
+  (value) =>
+    Array.isArray(value) && value.every(test);
+
+/** The params beside the messages, by what they must be. A client may answer what is malformed with anything. */
+const FIELDS: Readonly<Record<string, readonly [what: string, test: Test]>> = {
+  maxTokens: ['an integer', Number.isSafeInteger],
+  systemPrompt: ['a string', isText],
+  temperature: ['a number', isNumber],
+  includeContext: ['one of "none", "thisServer", "allServers"', (value) => ['none', 'thisServer', 'allServers'].includes(value as string)],
+  stopSequences: ['an array of strings', isListOf(isText)],
+  metadata: ['an object', isObject],
+  modelPreferences: ['an object of hints and priorities', arePreferences],
+  tools: [
+    'an array of tools with a name and an inputSchema',
+    isListOf((tool) => isJsonObject(tool) && isText(tool['name'] ?? null) && isObject(tool['inputSchema'] ?? null)),
+  ],
+  toolChoice: [
+    'an object whose mode is "auto", "required" or "none"',
+    (value) => isJsonObject(value) && ['auto', 'required', 'none', undefined].includes(value['mode'] as string | undefined),
+  ],
+};
+
+function arePreferences(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false;
+  const { hints = [], ...priorities } = value;
+  const given = ['costPriority', 'speedPriority', 'intelligencePriority'].map((name) => priorities[name] ?? 0);
+  return given.every(isNumber) && isListOf((hint) => isJsonObject(hint) && isText(hint['name'] ?? ''))(hints);
+}
+
+/** A message has the form of a model's answer, whose check every server has. */
+function checkForm(params: JsonObject): string | undefined {
+  for (const [name, [what, test]] of Object.entries(FIELDS)) {
+    const value = params[name];
+    if (value === undefined ? name === 'maxTokens' : !test(value)) return `params.${name} must be ${what}`;
+  }
+  const { messages } = params;
+  if (!Array.isArray(messages)) return 'params.messages must be an array';
+  for (const [index, message] of messages.entries()) {
+    const problem = isJsonObject(message) ? checkClientResult('sampling/createMessage', { ...message, model: '' }) : ' must be an object';
+    if (problem !== undefined) return `params.messages[${index}]${problem.replace(/^result/, '')}`;
+  }
+  return undefined;
 }
 
 /**

@@ -4,31 +4,24 @@ import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { CompleteRequestParams } from '@mortise/protocol/model';
 import { createContext } from '../call-context.ts';
-import { type Completer, toCompletion } from '../completable.ts';
+import type { Completer } from '../completable.ts';
 import type { RequestCall } from '../request-call.ts';
-import type { ServerCore } from '../server-core.ts';
+import { toCompletion } from '../to-completion.ts';
 import type { Prompts } from './prompts.ts';
 import type { Resources } from './resources.ts';
 
 const NOTHING: JsonObject = { completion: { values: [], total: 0, hasMore: false } };
 
-/** Serves completions, and says so. May be called again. */
-export function addCompletions(core: ServerCore, prompts: Prompts, resources: Resources): void {
-  if (core.hasMethod('completion/complete')) return;
-  core.setMethod('completion/complete', {
-    isBounded: true,
-    run: async (params, call) => {
-      const { ref, argument, context } = params as unknown as CompleteRequestParams;
-      const completer =
-        ref.type === 'ref/prompt'
-          ? findOfPrompt(prompts, ref.name, argument.name, call)
-          : findOfTemplate(resources, ref.uri, argument.name, call);
-      if (!completer) return NOTHING;
-      const answer = await completer(argument.value, { arguments: context?.arguments }, createContext(call));
-      return { completion: toCompletion(answer) };
-    },
-  });
-  core.registerCapability('completions', {});
+/** Answers `completion/complete`. */
+export async function complete(params: JsonObject, call: RequestCall, prompts: Prompts, resources: Resources): Promise<JsonObject> {
+  const { ref, argument, context } = params as unknown as CompleteRequestParams;
+  const completer =
+    ref.type === 'ref/prompt'
+      ? findOfPrompt(prompts, ref.name, argument.name, call)
+      : findOfTemplate(resources, ref.uri, argument.name, call);
+  if (!completer) return NOTHING;
+  const answer = await completer(argument.value, { arguments: context?.arguments }, createContext(call));
+  return { completion: toCompletion(answer) };
 }
 
 function findOfPrompt(prompts: Prompts, name: string, argument: string, call: RequestCall): Completer | undefined {

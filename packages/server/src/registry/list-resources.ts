@@ -11,17 +11,7 @@ import type { ResourceItem, TemplateItem } from './resource-items.ts';
 /** Positions among templates' members: the template's place and how many of its members were shown. */
 const MEMBER_POSITION = /^t(\d+):(\d+)$/;
 
-export function listResources(
-  resources: Catalog<ResourceItem>,
-  templates: Catalog<TemplateItem>,
-  call: RequestCall,
-): JsonObject | Promise<JsonObject> {
-  const listable = [...templates.items].filter(({ template }) => template.listCallback);
-  if (listable.length === 0) return resources.list(call);
-  return listWithMembers(resources, templates, listable, call);
-}
-
-async function listWithMembers(
+export async function listWithMembers(
   resources: Catalog<ResourceItem>,
   templates: Catalog<TemplateItem>,
   listable: readonly TemplateItem[],

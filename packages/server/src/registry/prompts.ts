@@ -1,14 +1,12 @@
 /** The prompts of a server: how they are listed, found and filled in. */
 
-import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
-import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
-import { createContext } from '../call-context.ts';
 import type { PromptChanges, PromptConfig, RegisteredPrompt } from '../config.ts';
 import type { VisibilityContext } from '../context.ts';
 import { type Completer, getFieldCompleter } from '../completable.ts';
-import type { RequestCall } from '../request-call.ts';
-import { describeIssues } from '../schema/describe-issues.ts';
+import { onDemand } from '../on-demand.ts';
 import { toPromptArguments } from '../schema/prompt-arguments.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
@@ -16,7 +14,8 @@ import { type Asker, Catalog, type CatalogItem } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
 import { checkRegistration } from './check-registration.ts';
 import { checkShown } from './check-shown.ts';
-import { normalizePromptResult } from './normalize-prompt.ts';
+
+const withGetting = onDemand(() => import('./get-prompt.ts'));
 
 /** A handler once its types no longer matter. */
 export type PromptFn = (...args: readonly unknown[]) => unknown;
@@ -32,7 +31,10 @@ export class Prompts {
     this.#onCompleter = onCompleter;
     this.#catalog = new Catalog({ core, kind: 'prompts', noun: 'prompt', method: 'prompts/list', member: 'prompts' });
     core.setMethod('prompts/list', { isBounded: true, run: (_params, call) => this.#catalog.list(call) });
-    core.setMethod('prompts/get', { isBounded: true, run: (params, call) => this.#get(params, call) });
+    core.setMethod('prompts/get', {
+      isBounded: true,
+      run: (params, call) => withGetting(({ getPrompt }) => getPrompt(this, params, call)),
+    });
   }
 
   register(name: string, config: PromptConfig, handler: PromptFn): RegisteredPrompt {
@@ -46,22 +48,6 @@ export class Prompts {
 
   find(name: string, asker: Asker): PromptItem | undefined {
     return this.#catalog.find(name, asker);
-  }
-
-  async #get(params: JsonObject, call: RequestCall): Promise<JsonObject> {
-    const name = params['name'] as string;
-    const item = this.find(name, call);
-    if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown prompt: "${name.slice(0, 128)}"`);
-    const args = (params['arguments'] ?? {}) as JsonObject;
-    const outcome = await item.checkArguments(args);
-    if ('issues' in outcome)
-      throw new ProtocolError(
-        INVALID_PARAMS,
-        describeIssues(outcome.issues, { owner: `prompt "${item.key}"`, part: 'argument', value: args }),
-      );
-    const ctx = createContext(call);
-    const value = await (item.args ? item.handler(outcome.value, ctx) : item.handler(ctx));
-    return normalizePromptResult(value, item.key, item.description);
   }
 }
 

@@ -1,9 +1,6 @@
 /** The resources and templates of a server: how they are listed, found and read. */
 
-import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
-import { resourceNotFoundError } from '@mortise/protocol/wire';
-import { createContext } from '../call-context.ts';
+import type { JsonObject } from '@mortise/jsonrpc-core';
 import type {
   RegisteredResource,
   RegisteredResourceTemplate,
@@ -11,20 +8,21 @@ import type {
   ResourceConfig,
   ResourceTemplateChanges,
 } from '../config.ts';
+import { onDemand } from '../on-demand.ts';
 import type { RequestCall } from '../request-call.ts';
 import { RegistrationError } from '../errors.ts';
-import { ResourceTemplate } from '../resource-template.ts';
+import type { ResourceTemplate } from '../resource-template.ts';
 import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
 import { checkRegistration } from './check-registration.ts';
 import { checkShown, checkUri } from './check-shown.ts';
-import { normalizeReadResult } from './normalize-read.ts';
 import { type ReadFn, ResourceItem, TemplateItem } from './resource-items.ts';
-import { listResources } from './list-resources.ts';
+
+const withReading = onDemand(() => import('./read-resource.ts'));
 
 /** A resource that was found, and how it is read. */
-interface Found {
+export interface Found {
   readonly item: ResourceItem | TemplateItem;
   readonly args: readonly unknown[];
 }
@@ -47,9 +45,19 @@ export class Resources {
       method: 'resources/templates/list',
       member: 'resourceTemplates',
     });
-    core.setMethod('resources/list', { isBounded: true, run: (_params, call) => listResources(this.#resources, this.#templates, call) });
+    core.setMethod('resources/list', { isBounded: true, run: (_params, call) => this.#list(call) });
     core.setMethod('resources/templates/list', { isBounded: true, run: (_params, call) => this.#templates.list(call) });
-    core.setMethod('resources/read', { isBounded: true, run: (params, call) => this.#read(params['uri'] as string, call) });
+    core.setMethod('resources/read', {
+      isBounded: true,
+      run: (params, call) => withReading(({ readResource }) => readResource(this, params['uri'] as string, call)),
+    });
+  }
+
+  /** Templates may list members of their own beside the registered resources. */
+  #list(call: RequestCall): JsonObject | Promise<JsonObject> {
+    const listable = this.#templates.items.filter(({ template }) => template.listCallback);
+    if (listable.length === 0) return this.#resources.list(call);
+    return withReading(({ listWithMembers }) => listWithMembers(this.#resources, this.#templates, listable, call));
   }
 
   register(name: string, uri: string, config: ResourceConfig, read: ReadFn): RegisteredResource {
@@ -64,7 +72,8 @@ export class Resources {
 
   registerTemplate(name: string, template: ResourceTemplate, config: ResourceConfig, read: ReadFn): RegisteredResourceTemplate {
     checkRegistration('resource', name, config, read);
-    if (!(template instanceof ResourceTemplate))
+    // By structure: a server without templates does not load what matches URIs.
+    if (typeof (template as Partial<ResourceTemplate> | null)?.completeCallback !== 'function')
       throw new RegistrationError(`resource "${name}": the second parameter is a URI as a string, or a new ResourceTemplate(...)`);
     checkShown(`resource template "${name}"`, config);
     const item = new TemplateItem(name, template, config, read);
@@ -85,21 +94,8 @@ export class Resources {
     return this.#resources.find(uri, asker) !== undefined;
   }
 
-  async #read(uri: string, call: RequestCall): Promise<JsonObject> {
-    if (!URL.canParse(uri)) throw new ProtocolError(INVALID_PARAMS, 'The resource\'s "uri" is not an absolute URI', { uri });
-    const notFound = resourceNotFoundError(uri, call.revision.rules.resourceNotFoundCode);
-    const found = this.#find(uri, call);
-    if (!found) throw notFound;
-    const { item, args } = found;
-    const value = await item.read(new URL(uri), ...args, createContext(call));
-    const result = normalizeReadResult(value, { uri, mimeType: item.config.mimeType });
-    if (!result) throw notFound;
-    const { ttlMs, cacheScope } = item.config;
-    if (ttlMs === undefined && cacheScope === undefined) return result;
-    return { ...(ttlMs === undefined ? {} : { ttlMs }), ...(cacheScope === undefined ? {} : { cacheScope }), ...result };
-  }
-
-  #find(uri: string, call: RequestCall): Found | undefined {
+  /** What a URI names, and how it is read. */
+  findReadable(uri: string, call: RequestCall): Found | undefined {
     const item = this.#resources.find(uri, call) ?? this.#resources.find(new URL(uri).href, call);
     if (item) return { item, args: [] };
     const template = this.#templates.findBy(call, (candidate) => candidate.template.uriTemplate.match(uri) !== undefined);

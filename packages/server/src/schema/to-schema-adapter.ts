@@ -3,7 +3,6 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { JsonSchemaValidator, SchemaAdapter } from '@mortise/protocol/contracts';
 import { checkJsonSchema } from './check-json-schema.ts';
-import { toFormSchema } from './form-schema.ts';
 import { adaptJsonSchema } from './json-schema.ts';
 import { adaptRawShape, isRawShape } from './raw-shape.ts';
 import { withObjectRoot } from './root-object.ts';
@@ -15,6 +14,8 @@ import { isStandardSchema } from './standard-schema.ts';
 export interface SchemaOptions {
   /** Checks values against plain JSON Schemas. @default that of `@mortise/protocol/json-schema`, loaded when first needed */
   readonly validator?: JsonSchemaValidator | undefined;
+  /** Narrows what peers are told further. @throws {SchemaUnsupportedError} */
+  readonly narrow?: ((schema: JsonObject, place: SchemaPlace) => JsonObject) | undefined;
 }
 
 /**
@@ -31,15 +32,15 @@ export interface SchemaOptions {
 export function toSchemaAdapter(schema: unknown, purpose: SchemaPurpose, name: string, options: SchemaOptions = {}): SchemaAdapter {
   const place = { purpose, name };
   const adapter = adapt(schema, place, options);
-  const jsonSchema = shapeRoot(adapter.jsonSchema, place);
+  const jsonSchema = shapeRoot(adapter.jsonSchema, place, options);
   checkJsonSchema(jsonSchema, place);
   return jsonSchema === adapter.jsonSchema ? adapter : withJsonSchema(adapter, jsonSchema);
 }
 
-function shapeRoot(schema: JsonObject, place: SchemaPlace): JsonObject {
+function shapeRoot(schema: JsonObject, place: SchemaPlace, { narrow }: SchemaOptions): JsonObject {
   if (place.purpose === 'tool output') return schema;
   const rooted = withObjectRoot(schema, place);
-  return place.purpose === 'elicitation' ? toFormSchema(rooted, place) : rooted;
+  return narrow ? narrow(rooted, place) : rooted;
 }
 
 function adapt(schema: unknown, place: SchemaPlace, options: SchemaOptions): SchemaAdapter {

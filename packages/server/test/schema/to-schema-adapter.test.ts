@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SchemaUnsupportedError } from '../../src/errors.ts';
 import type { SchemaPurpose } from '../../src/schema/schema-purpose.ts';
+import { toFormSchema } from '../../src/schema/form-schema.ts';
 import { toSchemaAdapter } from '../../src/schema/to-schema-adapter.ts';
 
-const tell = (schema: unknown, purpose: SchemaPurpose = 'tool input') => toSchemaAdapter(schema, purpose, 'add').jsonSchema;
+const tell = (schema: unknown, purpose: SchemaPurpose = 'tool input') =>
+  toSchemaAdapter(schema, purpose, 'add', purpose === 'elicitation' ? { narrow: toFormSchema } : {}).jsonSchema;
 const refusal = (schema: unknown, purpose: SchemaPurpose = 'tool input'): string => {
   try {
-    toSchemaAdapter(schema, purpose, 'add');
+    tell(schema, purpose);
   } catch (error) {
     expect(error).toBeInstanceOf(SchemaUnsupportedError);
     expect((error as SchemaUnsupportedError).code).toBe('ERR_SCHEMA_UNSUPPORTED');
