@@ -1,14 +1,19 @@
-/** `npm run robustness`: sets up, then takes the figures that stdio can show and prints each beside its goal. */
+/**
+ * `npm run robustness`: sets up, then takes the figures that stdio and HTTP can show and prints each beside its goal. Words after `--`
+ * choose those whose description has one of them (`HTTP`, `sessions`).
+ */
 
 import { setUp } from './set-up.mjs';
 
 await setUp();
-const { figures } = await import('./robustness/figures.mjs');
+const { figures: stdioFigures } = await import('./robustness/figures.mjs');
+const { httpFigures } = await import('./robustness/http-figures.mjs');
+const figures = [...stdioFigures, ...httpFigures];
 
 const words = process.argv.slice(2);
 const chosen = words.length === 0 ? figures : figures.filter(({ what }) => words.some((word) => what.includes(word)));
 console.log(`\nNode ${process.versions.node}`);
-const figureTimeoutMs = 120_000;
+const figureTimeoutMs = 300_000;
 let missed = 0;
 for (const { rule, what, goal, measure } of chosen) {
   const { figure, ok } = await bounded(measure()).catch((error) => ({ figure: `failed: ${error.message}`, ok: false }));

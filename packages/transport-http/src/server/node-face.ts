@@ -20,6 +20,8 @@ const SINGLE_HEADERS: ReadonlySet<string> = new Set([
 const MAX_HEADERS = 200;
 /** How long a refused body is read on and thrown away, so that the client sees the refusal and not a broken connection. */
 const LINGER_MS = 1000;
+/** How much of it: who sends on and on makes the server read no more. */
+const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 export class NodeFaceRequest implements HttpRequest {
   readonly method: string;
@@ -210,6 +212,11 @@ export class NodeFaceSink implements HttpSink {
     const response = this.#response;
     response.setHeader('Content-Length', String(new TextEncoder().encode(body).length));
     response.write(body);
+    let discarded = 0;
+    this.#request.on('data', (chunk: Uint8Array) => {
+      discarded += chunk.length;
+      if (discarded > MAX_DISCARDED_BYTES) this.#request.pause();
+    });
     this.#request.resume();
     const timer = setTimeout(() => response.end(), LINGER_MS);
     this.#request.on('end', () => {

@@ -20,6 +20,7 @@ export interface NodeRequest {
   readonly auth?: unknown;
   on(event: string, listener: Listener): unknown;
   resume(): unknown;
+  pause(): unknown;
 }
 
 /** What is asked of a connection. */
