@@ -1,10 +1,13 @@
-/** The two ends that are fuzzed: a server in this process, and one in a child process behind its stdin and stdout. */
+/** The ends that are fuzzed: a server in this process, one in a child process behind its stdin and stdout, and one behind WebSockets. */
 
+import { isUtf8 } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createInMemoryPair, type JsonRpcMessage } from '@mortise/jsonrpc-core';
+import { serveWebSocket } from '@mortise/transport-ws-custom/server';
+import { WebSocket } from 'ws';
 import { createFuzzServer } from './fuzz-server.ts';
 import type { Frame } from './message-source.ts';
 import type { Json } from './mutate.ts';
@@ -76,6 +79,38 @@ export const openStdio: OpenChannel = async (onMessage) => {
     },
   };
 };
+
+/** One server object on one port for all connections. */
+export function createWebSocketOpener(): OpenChannel {
+  let serving: Promise<{ readonly url: string }> | undefined;
+  return async (onMessage) => {
+    serving ??= serveWebSocket(createFuzzServer(), { port: 0 }).then((opened) => {
+      // The fuzzer ends with the process.
+      opened.httpServer.unref();
+      return opened;
+    });
+    const ws = new WebSocket((await serving).url, ['mcp'], { perMessageDeflate: false });
+    ws.on('message', (data: Buffer) => onMessage(JSON.parse(data.toString()) as Json));
+    const closed = once(ws, 'close') as Promise<[number, Buffer]>;
+    await once(ws, 'open');
+    return {
+      async send({ bytes }) {
+        // A text frame that is not UTF-8 ends a WebSocket, as RFC 6455 has it; the package's own tests show that.
+        if (!isUtf8(bytes)) return false;
+        ws.send(bytes, { binary: false });
+        return true;
+      },
+      async close() {
+        const endedEarly = ws.readyState !== ws.OPEN;
+        ws.close(1000);
+        const timer = setTimeout(() => ws.terminate(), exitTimeoutMs);
+        const [code, reason] = await closed;
+        clearTimeout(timer);
+        return code === 1000 && !endedEarly ? undefined : `the server ended the connection with ${code} ${reason.toString()}`;
+      },
+    };
+  };
+}
 
 /** Reads what lies between line feeds. `node:readline` will not do: from Node 24 on it ends lines at U+2028 too. */
 function readLines(input: Readable, onLine: (line: string) => void): void {

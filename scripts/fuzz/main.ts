@@ -1,7 +1,7 @@
 /** `npm run fuzz -- --messages 1000000 --seed 1 --only stdio`: fuzzes every transport and prints the figures. */
 
 import { parseArgs } from 'node:util';
-import { createInMemoryOpener, type OpenChannel, openStdio } from './fuzz-channel.ts';
+import { createInMemoryOpener, createWebSocketOpener, type OpenChannel, openStdio } from './fuzz-channel.ts';
 import { recordMessages } from './record-messages.ts';
 import { type FuzzFigures, runFuzz } from './run-fuzz.ts';
 
@@ -20,7 +20,11 @@ process.on('uncaughtException', onUncaught).on('unhandledRejection', onUncaught)
 
 console.log(`seed ${seed}; repeat with: npm run fuzz -- --seed ${seed} --messages ${messages}`);
 const recordings = await recordMessages();
-const transports: Readonly<Record<string, OpenChannel>> = { 'in memory': createInMemoryOpener(), stdio: openStdio };
+const transports: Readonly<Record<string, OpenChannel>> = {
+  'in memory': createInMemoryOpener(),
+  stdio: openStdio,
+  websocket: createWebSocketOpener(),
+};
 
 let bad = 0;
 for (const [name, open] of Object.entries(transports)) {

@@ -1,7 +1,7 @@
 /** 50,000 fuzzed messages a transport (ROBUSTNESS rules 4 and 5). `npm run fuzz` does the same with more of them. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createInMemoryOpener, type OpenChannel, openStdio } from '../fuzz/fuzz-channel.ts';
+import { createInMemoryOpener, createWebSocketOpener, type OpenChannel, openStdio } from '../fuzz/fuzz-channel.ts';
 import type { Json } from '../fuzz/mutate.ts';
 import { recordMessages, type Recording } from '../fuzz/record-messages.ts';
 import { runFuzz } from '../fuzz/run-fuzz.ts';
@@ -11,6 +11,7 @@ const messages = 50_000;
 const transports: readonly { name: string; open: OpenChannel }[] = [
   { name: 'in memory', open: createInMemoryOpener() },
   { name: 'over stdio', open: openStdio },
+  { name: 'over WebSocket', open: createWebSocketOpener() },
 ];
 
 let recordings: readonly Recording[];
