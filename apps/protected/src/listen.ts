@@ -1,0 +1,29 @@
+/** A `node:http` server on loopback, whose port is known before anything is served. */
+
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Listening {
+  readonly origin: string;
+  /** From now on this answers. */
+  serve(listener: RequestListener): void;
+  close(): Promise<void>;
+}
+
+/** @param port 0 for any that is free. */
+export async function listen(port: number): Promise<Listening> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    serve: (listener) => void server.on('request', listener),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
