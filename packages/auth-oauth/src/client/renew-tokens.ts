@@ -64,7 +64,8 @@ export async function revokeTokens(grant: Grant, call: GrantCall, tokens: TokenS
     try {
       await oauth.processRevocationResponse(await oauth.revocationRequest(as, oauthClient, toClientAuth(client, as), token, options));
     } catch (error) {
-      throw toTokenError(error);
+      // Many revoke no self-contained access token: it ends by itself, and soon.
+      if (!(error instanceof oauth.ResponseBodyError && error.error === 'unsupported_token_type')) throw toTokenError(error);
     }
   }
 }
