@@ -1,7 +1,6 @@
 /** A link whose every request is an exchange of its own. What a call does not use (signals, listeners) it does not pay for. */
 
 import {
-  type ClockTimer,
   ConnectionClosedError,
   type JsonObject,
   type JsonRpcNotification,
@@ -9,7 +8,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
-import { SignalWatch } from '@mortise/jsonrpc-core/connection';
+import { DeadlineTable, SignalWatch } from '@mortise/jsonrpc-core/connection';
 import type { LinkSettings } from './channel-link.ts';
 import type { Link, LinkHost, LinkRequestOptions, LinkStream } from './link.ts';
 import { type ExchangeCaller, type ExchangeOwner, PendingExchange } from './pending-exchange.ts';
@@ -27,15 +26,14 @@ export class ExchangeLink implements Link, ExchangeOwner {
   readonly #signals = new SignalWatch<PendingExchange>((call, reason) => call.abandon(reason));
   #lastId = 0;
   #isClosed = false;
-  // One timer serves all calls: with equal timeouts only the first call of a burst has to set it.
-  #timer: ClockTimer | undefined;
-  #timerAtMs = Infinity;
+  readonly #deadlines: DeadlineTable;
   #resolveClosed: () => void = () => undefined;
 
   constructor(transport: ExchangeTransport & Partial<Transport>, host: LinkHost, settings: LinkSettings) {
     this.#transport = transport;
     this.host = host;
     this.settings = settings;
+    this.#deadlines = new DeadlineTable(settings.clock, () => this.#calls);
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -98,9 +96,9 @@ export class ExchangeLink implements Link, ExchangeOwner {
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
-      this.#stopTimer();
       const error = new ConnectionClosedError();
       for (const call of this.#calls) call.abandon(error);
+      this.#deadlines.stop();
       await this.#transport.close?.();
       this.#resolveClosed();
     }
@@ -109,7 +107,7 @@ export class ExchangeLink implements Link, ExchangeOwner {
 
   /** A call has been settled. */
   forget(call: PendingExchange): void {
-    this.#calls.delete(call);
+    if (this.#calls.delete(call)) this.#deadlines.delete(call);
     if (call.callerSignal) this.#signals.remove(call.callerSignal, call);
   }
 
@@ -127,30 +125,7 @@ export class ExchangeLink implements Link, ExchangeOwner {
     const call = new PendingExchange(this, { id: ++this.#lastId, method, options }, caller, time);
     this.#calls.add(call);
     if (signal) this.#signals.add(signal, call);
-    if (call.deadlineMs < this.#timerAtMs) this.#arm(call.deadlineMs);
+    this.#deadlines.add(call);
     call.send(this.#transport, params);
-  }
-
-  #arm(atMs: number): void {
-    this.#timer?.cancel();
-    this.#timerAtMs = atMs;
-    this.#timer = this.settings.clock.schedule(() => this.#sweep(), Math.max(0, atMs - this.settings.clock.monotonicMs()));
-  }
-
-  #sweep(): void {
-    this.#stopTimer();
-    const nowMs = this.settings.clock.monotonicMs();
-    let nextMs = Infinity;
-    for (const call of this.#calls) {
-      if (call.deadlineMs <= nowMs) call.expire(nowMs);
-      else nextMs = Math.min(nextMs, call.deadlineMs);
-    }
-    if (nextMs < this.#timerAtMs) this.#arm(nextMs);
-  }
-
-  #stopTimer(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#timerAtMs = Infinity;
   }
 }

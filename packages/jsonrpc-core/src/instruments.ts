@@ -6,6 +6,19 @@ export interface ClockTimer {
   cancel(): void;
 }
 
+/** A timer that can be told, while it runs, whether a process must live for it. Clocks without such timers need not have them. */
+export interface HoldableTimer extends ClockTimer {
+  /** The process lives until it fires. */
+  hold(): void;
+  /** The process does not wait for it. */
+  release(): void;
+}
+
+/** Whether a timer can be held and released. */
+export function isHoldableTimer(timer: ClockTimer): timer is HoldableTimer {
+  return 'hold' in timer && 'release' in timer;
+}
+
 /** Tells the time and wakes callers up, so that tests need not wait. */
 export interface Clock {
   /** Milliseconds since the epoch. */

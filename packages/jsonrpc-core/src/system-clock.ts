@@ -1,6 +1,6 @@
 /** The platform's clock, and the logger that says nothing: what every part uses unless it is given another. */
 
-import type { Clock, ClockTimer, Logger } from './instruments.ts';
+import type { Clock, HoldableTimer, Logger } from './instruments.ts';
 
 /** The longest delay that platforms take; a longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -15,9 +15,9 @@ export const systemClock: Clock = {
 /** A logger that drops every line. */
 export const silentLogger: Logger = { log: () => undefined };
 
-class SystemTimer implements ClockTimer {
+class SystemTimer implements HoldableTimer {
   readonly #fn: () => void;
-  readonly #keepAlive: boolean;
+  #keepAlive: boolean;
   #restMs: number;
   #handle: ReturnType<typeof setTimeout> | undefined;
 
@@ -31,6 +31,17 @@ class SystemTimer implements ClockTimer {
   cancel(): void {
     clearTimeout(this.#handle);
     this.#handle = undefined;
+  }
+
+  hold(): void {
+    this.#keepAlive = true;
+    const handle: unknown = this.#handle;
+    if (typeof handle === 'object' && handle !== null && 'ref' in handle && typeof handle.ref === 'function') handle.ref();
+  }
+
+  release(): void {
+    this.#keepAlive = false;
+    release(this.#handle);
   }
 
   #arm(): void {

@@ -14,3 +14,4 @@ export {
 } from './transport/transport.ts';
 export { resolvedPromise } from './resolved-promise.ts';
 export { silentLogger, systemClock } from './system-clock.ts';
+export { type HoldableTimer, isHoldableTimer } from './instruments.ts';

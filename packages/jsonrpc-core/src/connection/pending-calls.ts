@@ -1,9 +1,10 @@
 /** The requests sent from here that wait for their answer: settles each once, in time or not. */
 
 import { InvalidResponseError, RemoteError, TimeoutError } from '../errors.ts';
-import type { Clock, ClockTimer } from '../instruments.ts';
+import type { Clock } from '../instruments.ts';
 import type { JsonObject, JsonRpcErrorResponse, JsonRpcResponse, RequestId } from '../message.ts';
 import { SignalWatch } from '../signal-watch.ts';
+import { type Deadline, DeadlineTable } from './deadline-table.ts';
 
 /** What a pending call needs to know beside its id; `Infinity` for no bound. */
 export interface PendingCallInit {
@@ -41,13 +42,12 @@ export class PendingCalls {
   readonly #signals = new SignalWatch<PendingCall>((call, reason) =>
     this.#abandon(call, reason, call.init.cancelReason ?? toReasonText(reason)),
   );
-  // One timer serves all calls: with equal timeouts only the first call of a burst has to set it.
-  #timer: ClockTimer | undefined;
-  #timerAtMs = Infinity;
+  readonly #deadlines: DeadlineTable;
 
   constructor(clock: Clock, host: PendingCallsHost) {
     this.#clock = clock;
     this.#host = host;
+    this.#deadlines = new DeadlineTable(clock, () => this.#calls.values());
   }
 
   get size(): number {
@@ -55,10 +55,10 @@ export class PendingCalls {
   }
 
   open(init: PendingCallInit): void {
-    const call = new PendingCall(init, this.#clock.monotonicMs());
+    const call = new PendingCall(this, init, this.#clock.monotonicMs());
     this.#calls.set(init.id, call);
     if (init.signal) this.#signals.add(init.signal, call);
-    if (call.deadlineMs < this.#timerAtMs) this.#arm(call.deadlineMs);
+    this.#deadlines.add(call);
   }
 
   /** Settles the call that a response answers. False if there is none that waits for it. */
@@ -111,9 +111,14 @@ export class PendingCalls {
   }
 
   stop(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#timerAtMs = Infinity;
+    this.#deadlines.stop();
+  }
+
+  /** A call's time is over. */
+  expire(call: PendingCall, nowMs: number): void {
+    const boundMs = call.boundAt(nowMs);
+    const message = `"${call.init.method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`;
+    this.#abandon(call, new TimeoutError(message, boundMs), `Not answered within ${boundMs} ms`);
   }
 
   /** Gives a call up because its signal aborted or its time is over. */
@@ -129,6 +134,7 @@ export class PendingCalls {
     const call = this.#calls.get(id as RequestId);
     if (!call) return undefined;
     this.#calls.delete(call.init.id);
+    this.#deadlines.delete(call);
     this.#release(call);
     if (this.#calls.size === 0) this.#host.onNoneLeft();
     return call;
@@ -136,12 +142,6 @@ export class PendingCalls {
 
   #release(call: PendingCall): void {
     if (call.init.signal) this.#signals.remove(call.init.signal, call);
-  }
-
-  #expire(call: PendingCall, nowMs: number): void {
-    const boundMs = call.boundAt(nowMs);
-    const message = `"${call.init.method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`;
-    this.#abandon(call, new TimeoutError(message, boundMs), `Not answered within ${boundMs} ms`);
   }
 
   #remember(id: number): void {
@@ -152,34 +152,17 @@ export class PendingCalls {
       return;
     }
   }
-
-  #arm(atMs: number): void {
-    this.#timer?.cancel();
-    this.#timerAtMs = atMs;
-    this.#timer = this.#clock.schedule(() => this.#sweep(), Math.max(0, atMs - this.#clock.monotonicMs()));
-  }
-
-  #sweep(): void {
-    this.#timer = undefined;
-    this.#timerAtMs = Infinity;
-    const nowMs = this.#clock.monotonicMs();
-    let nextMs = Infinity;
-    for (const call of [...this.#calls.values()]) {
-      if (call.deadlineMs <= nowMs) this.#expire(call, nowMs);
-      else nextMs = Math.min(nextMs, call.deadlineMs);
-    }
-    // Rejections run later, so nothing but a throwing host could have set the timer in between.
-    if (nextMs < this.#timerAtMs) this.#arm(nextMs);
-  }
 }
 
 /** One waiting caller and when it has waited long enough. */
-class PendingCall {
+class PendingCall implements Deadline {
   readonly init: PendingCallInit;
+  readonly #calls: PendingCalls;
   readonly #hardDeadlineMs: number;
   deadlineMs: number;
 
-  constructor(init: PendingCallInit, nowMs: number) {
+  constructor(calls: PendingCalls, init: PendingCallInit, nowMs: number) {
+    this.#calls = calls;
     this.init = init;
     this.#hardDeadlineMs = nowMs + init.maxTimeoutMs;
     this.deadlineMs = Math.min(nowMs + init.timeoutMs, this.#hardDeadlineMs);
@@ -187,6 +170,10 @@ class PendingCall {
 
   restart(nowMs: number): void {
     this.deadlineMs = Math.min(nowMs + this.init.timeoutMs, this.#hardDeadlineMs);
+  }
+
+  expire(nowMs: number): void {
+    this.#calls.expire(this, nowMs);
   }
 
   /** Which of the two bounds was reached. */
