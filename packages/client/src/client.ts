@@ -223,6 +223,11 @@ export class Client {
     return this;
   }
 
+  /** Whether any result may be one that was kept. */
+  protected get keepsResults(): boolean {
+    return this.#requests.keepsResults;
+  }
+
   /** The session, which is opened again if it was lost. */
   protected whenOpen(): Promise<Session> {
     return this.#connector.whenOpen();

@@ -1,7 +1,7 @@
 /** The client that programs use: MCP's features by name, on top of the low-level `Client`. */
 
-import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { type JsonObject, type JsonRpcNotification, RemoteError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type {
   CallToolRequestParams,
   CallToolResult,
@@ -35,7 +35,7 @@ import { Client } from './client.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { InvalidResultError, MissingCapabilityError } from './errors.ts';
 import { OutputChecks } from './output-checks.ts';
-import { type PageLimits, readPages } from './pages.ts';
+import { type PageLimits, type PageRestart, readPages } from './pages.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
 /** How a list is read through. */
@@ -368,7 +368,8 @@ export class McpClient extends Client {
     options: PagesOptions,
   ): AsyncIterableIterator<Item> {
     const maxPages = options.maxPages ?? this.options.maxPages;
-    return readPages(method, (cursor) => fetchPage(cursor === undefined ? {} : { cursor }), itemsOf, { maxPages });
+    const restart = this.keepsResults ? restartOf<Item>() : undefined;
+    return readPages(method, (cursor) => fetchPage(cursor === undefined ? {} : { cursor }), itemsOf, { maxPages }, restart);
   }
 
   async #readAll<L extends keyof ListItems>(list: L): Promise<readonly ListItems[L][]> {
@@ -376,6 +377,17 @@ export class McpClient extends Client {
     for await (const item of this[list]() as AsyncIterable<unknown>) items.push(item);
     return items as ListItems[L][];
   }
+}
+
+/** A cursor that came with a kept page may be good no more. */
+function restartOf<Item>(): PageRestart<Item> {
+  return {
+    isWanted: (error) => error instanceof RemoteError && error.rpcCode === INVALID_PARAMS,
+    keyOf: (item) => {
+      const { name, uri, uriTemplate } = item as { readonly name?: unknown; readonly uri?: unknown; readonly uriTemplate?: unknown };
+      return uri ?? uriTemplate ?? name;
+    },
+  };
 }
 
 /** Older servers leave `content` out where there is structured content. */

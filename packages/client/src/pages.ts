@@ -13,6 +13,14 @@ export interface PageLimits {
   readonly maxPages?: number | undefined;
 }
 
+/** How a list whose pages may have been kept is read. */
+export interface PageRestart<Item> {
+  /** Whether a page failed because its cursor, which was good once, is good no more. */
+  isWanted(error: unknown): boolean;
+  /** Tells an item from all others of its list. */
+  keyOf(item: Item): unknown;
+}
+
 const DEFAULT_MAX_PAGES = 1000;
 
 /**
@@ -21,6 +29,8 @@ const DEFAULT_MAX_PAGES = 1000;
  * A cursor is handed back as it came; the empty string is one. The list ends where `nextCursor` is absent or `null`.
  *
  * @param what The list's method, for error messages.
+ * @param restart Reads the list once more from its beginning, without the items that were given already, where a cursor that came with a kept
+ *   page is refused.
  * @throws {PagingError} `ERR_PAGING`: a cursor came twice, or there are more than `maxPages` pages.
  * @see 2026-07-28 server/utilities/pagination
  */
@@ -29,17 +39,34 @@ export async function* readPages<Page extends PaginatedResult, Item>(
   fetchPage: (cursor: string | undefined) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],
   limits: PageLimits = {},
+  restart?: PageRestart<Item>,
 ): AsyncGenerator<Item, void, undefined> {
   const maxPages = limits.maxPages ?? DEFAULT_MAX_PAGES;
   const seen = new Set<string>();
+  const given = new Set<unknown>();
+  let left = restart;
   let cursor: string | undefined;
-  do {
+  for (;;) {
     if (seen.size >= maxPages) throw new PagingError(`"${what}" has more than ${maxPages} pages: raise maxPages if that is right`);
-    const page = await fetchPage(cursor);
-    yield* itemsOf(page);
+    const page: Page | undefined = await fetchPage(cursor).catch((error: unknown) => {
+      if (cursor === undefined || left?.isWanted(error) !== true) throw error;
+      return undefined;
+    });
+    if (page === undefined) {
+      left = undefined;
+      cursor = undefined;
+      seen.clear();
+      continue;
+    }
+    for (const item of itemsOf(page)) {
+      const key = restart?.keyOf(item);
+      if (key !== undefined && given.has(key)) continue;
+      if (key !== undefined) given.add(key);
+      yield item;
+    }
     cursor = page.nextCursor ?? undefined;
-    if (cursor !== undefined && seen.has(cursor))
-      throw new PagingError(`"${what}" goes round in a circle: the server gave the same cursor twice`);
-    seen.add(cursor ?? '');
-  } while (cursor !== undefined);
+    if (cursor === undefined) return;
+    if (seen.has(cursor)) throw new PagingError(`"${what}" goes round in a circle: the server gave the same cursor twice`);
+    seen.add(cursor);
+  }
 }

@@ -94,6 +94,11 @@ export class Requests {
     if (this.#parts.options.resultCache) await this.#loadCache();
   }
 
+  /** Whether any result may have been one that was kept. */
+  get keepsResults(): boolean {
+    return this.#cache !== undefined;
+  }
+
   /** Something changed at the server. */
   onChange(notification: JsonRpcNotification): void {
     this.#changes += 1;
@@ -181,9 +186,8 @@ export class Requests {
     const convert = revision.fromWire.results.get(call.method);
     const canonical = convert ? convert(result) : result;
     const { ttlMs } = canonical;
-    if (ttlMs !== undefined && (this.#cache !== undefined || (typeof ttlMs === 'number' && ttlMs > 0)))
-      this.#keep(session, call, canonical);
-    return canonical;
+    if (ttlMs === undefined || (this.#cache === undefined && !(typeof ttlMs === 'number' && ttlMs > 0))) return canonical;
+    return this.#keep(session, call, canonical);
   }
 
   #readOther(session: Session, call: Call, result: JsonObject): Promise<JsonObject> {
@@ -235,18 +239,25 @@ export class Requests {
 
   // ---- results that may be used again
 
-  #keep(session: Session, call: Call, result: JsonObject): void {
-    const { method, round, changes } = call;
+  /** Gives the result back, which waits for the cache to be loaded if it is the first to be kept. */
+  #keep(session: Session, call: Call, result: JsonObject): JsonObject | Promise<JsonObject> {
     const { options, settings } = this.#parts;
-    if (options.resultCache === false || round > 1 || !findRequest(session.revision, method, 'client')?.cacheable) return;
-    if (changes !== this.#changes) return;
-    if (this.#cache) return this.#cache.keep(call, result);
+    const isCacheable = options.resultCache !== false && findRequest(session.revision, call.method, 'client')?.cacheable === true;
+    if (!isCacheable || call.round > 1 || call.changes !== this.#changes) return result;
+    if (this.#cache) {
+      this.#cache.keep(call, result);
+      return result;
+    }
     const receivedAtMs = settings.clock.monotonicMs();
-    this.#loadCache().then(
+    return this.#loadCache().then(
       (cache) => {
-        if (changes === this.#changes) cache.keep(call, result, receivedAtMs);
+        if (call.changes === this.#changes) cache.keep(call, result, receivedAtMs);
+        return result;
       },
-      (error: unknown) => settings.onError(error as Error),
+      (error: unknown) => {
+        settings.onError(error as Error);
+        return result;
+      },
     );
   }
 

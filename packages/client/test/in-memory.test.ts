@@ -122,7 +122,8 @@ describe.each(ways)('$version by $via, passed by $passBy', ({ version, era, via,
     const changed = new Promise<readonly string[]>((resolve) => {
       client.onToolsChanged((tools = []) => resolve(tools.map(({ name }) => name)), { autoRefresh: true });
     });
-    await client.callTool('add', { a: 1, b: 1 });
+    // Changes before the server has acknowledged the wish are not promised.
+    await client.listen({ toolsListChanged: true }).accepted;
     server.registerTool('new', {}, () => 'new');
     expect(await changed).toContain('new');
   });

@@ -332,3 +332,63 @@ it('a callback costs a modern server one subscription a list, and none when all 
   offs[1]?.();
   await server.nextMethod('notifications/cancelled');
 });
+
+describe('what was not seen', () => {
+  it('is marked on the acknowledgement that follows it, in either era', async () => {
+    for (const script of [modernScript(listenScript()), legacyScript('2025-11-25')]) {
+      const server = new ScriptedServer(script);
+      const client = await McpClient.connect(server.factory, info);
+      open.push(client);
+      const events = client.listen({ toolsListChanged: true });
+      const reader = events[Symbol.asyncIterator]();
+      const first = await reader.next();
+      expect(first.value).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
+      expect(first.value).not.toHaveProperty('isAfterGap');
+      await server.die();
+      expect((await reader.next()).value).toMatchObject({ method: 'notifications/subscriptions/acknowledged', isAfterGap: true });
+      await events[Symbol.asyncDispose]();
+      expect(await reader.next()).toEqual({ value: undefined, done: true });
+    }
+  });
+
+  it('is marked on the next event where the reader was too slow', async () => {
+    const { client, server } = await connect(legacyScript('2025-11-25'));
+    const events = client.listen({ toolsListChanged: true });
+    await events.accepted;
+    for (let count = 0; count < 1100; count += 1) await server.notify('notifications/tools/list_changed');
+    await client.ping();
+    const reader = events[Symbol.asyncIterator]();
+    for (let count = 0; count < 1024; count += 1) expect((await reader.next()).value).not.toHaveProperty('isAfterGap');
+    await server.notify('notifications/tools/list_changed');
+    expect((await reader.next()).value).toMatchObject({ method: 'notifications/tools/list_changed', isAfterGap: true });
+  });
+
+  it('[CACHE-013] drops the results that were kept', async () => {
+    const server = new ScriptedServer(
+      modernScript({
+        ...listenScript(),
+        'tools/list': () => ({ result: { resultType: 'complete', tools: [], ttlMs: 1_000_000, cacheScope: 'private' } }),
+      }),
+    );
+    const client = await McpClient.connect(server.factory, info);
+    open.push(client);
+    const reader = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]();
+    await reader.next();
+    await client.listTools();
+    await client.listTools();
+    expect(server.requests('tools/list')).toHaveLength(1);
+    await server.die();
+    await reader.next();
+    await client.listTools();
+    expect(server.requests('tools/list')).toHaveLength(2);
+  });
+});
+
+it('a late cancellation of a request that the server has its answer to concerns nobody', async () => {
+  const { client, server } = await connect(legacyScript('2025-11-25'));
+  const told: string[] = [];
+  client.onAnyNotification(({ method }) => told.push(method));
+  await server.notify('notifications/cancelled', { requestId: 'long-gone' });
+  await client.ping();
+  expect(told).toEqual([]);
+});

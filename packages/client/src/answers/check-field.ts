@@ -50,8 +50,8 @@ function checkText({ format, minLength = 0, maxLength = Infinity }: TextField, v
 const FORMATS: Readonly<Record<NonNullable<TextField['format']>, { readonly says: string; fits(value: string): boolean }>> = {
   email: { says: 'must be an e-mail address', fits: (value) => value.length <= 320 && /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/u.test(value) },
   uri: { says: 'must be an absolute URI', fits: (value) => /^[a-z][a-z\d+.-]*:[^\s<>"{}|\\^`]+$/iu.test(value) },
-  date: { says: 'must be a date such as 2030-12-31', fits: isDate },
-  'date-time': { says: 'must be a date and time such as 2030-12-31T23:59:00Z', fits: isDateTime },
+  date: { says: 'must be a date: year-month-day, in figures', fits: isDate },
+  'date-time': { says: 'must be a date and time with a zone, in the way of RFC 3339', fits: isDateTime },
 };
 
 function isDate(value: string): boolean {
