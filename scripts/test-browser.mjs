@@ -11,10 +11,20 @@ import { findChromium } from './find-chromium.mjs';
 await setUp();
 const { browserTests } = await import('./edge/browser-tests.mjs');
 
+const { runTests } = await import('./run-tests.mjs');
+
 const totals = { passed: 0, failed: 0 };
-for await (const { title, error } of browserTests(await findChromium())) {
+const chromium = await findChromium();
+for await (const { title, error } of browserTests(chromium)) {
   totals[error === undefined ? 'passed' : 'failed'] += 1;
   console.log(`${error === undefined ? 'ok    ' : 'FAILED'} ${title}${error === undefined ? '' : `\n${error}`}`);
 }
+const { totals: signIns } = await runTests({
+  args: ['apps/protected'],
+  env: { MORTISE_CHROMIUM: chromium },
+  report: '.cache/browser-tests.json',
+});
+totals.passed += signIns.passed;
+totals.failed += signIns.failed;
 console.log();
 reportTotals(totals);
