@@ -33,6 +33,8 @@ export interface TokenSet {
   readonly refreshToken: string | undefined;
   /** Undefined where the authorization server did not say. */
   readonly expiresAtMs: number | undefined;
+  /** When to get the next one: shortly before its end, or halfway through a short life. */
+  readonly renewAtMs: number | undefined;
   /** What was granted, as far as is known. */
   readonly scopes: readonly string[];
   /** What was asked for: a step-up asks for these again. */
@@ -45,7 +47,7 @@ export interface TokenSet {
 /** @returns undefined for what is no token set: of an older version, or spoilt. */
 export function toTokenSet(value: JsonObject | undefined): TokenSet | undefined {
   if (!value) return undefined;
-  const { accessToken, scheme, refreshToken, expiresAtMs, scopes, requestedScopes, clientId, resource } = value;
+  const { accessToken, scheme, refreshToken, expiresAtMs, renewAtMs, scopes, requestedScopes, clientId, resource } = value;
   if (typeof accessToken !== 'string' || (scheme !== 'Bearer' && scheme !== 'DPoP')) return undefined;
   if (typeof clientId !== 'string' || typeof resource !== 'string' || !isStrings(scopes) || !isStrings(requestedScopes)) return undefined;
   return {
@@ -53,6 +55,7 @@ export function toTokenSet(value: JsonObject | undefined): TokenSet | undefined 
     scheme,
     refreshToken: typeof refreshToken === 'string' ? refreshToken : undefined,
     expiresAtMs: typeof expiresAtMs === 'number' ? expiresAtMs : undefined,
+    renewAtMs: typeof renewAtMs === 'number' ? renewAtMs : undefined,
     scopes,
     requestedScopes,
     clientId,

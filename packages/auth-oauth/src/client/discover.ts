@@ -88,7 +88,7 @@ export async function discoverResource(
   if (outcome.found === undefined && mismatch !== undefined) {
     const tried = outcome.attempts.map(({ url, answer }) => `\n  ${url}: ${answer}`).join('');
     throw new ResourceMismatchError(
-      `The protected resource metadata is for ${nameUrl(mismatch)} and not for ${nameUrl(server)}; what was tried:${tried}`,
+      `The protected resource metadata is for ${nameUrl(mismatch)} and not for ${nameUrl(server)}: give "resource" if you trust it; what was tried:${tried}`,
     );
   }
   return outcome;

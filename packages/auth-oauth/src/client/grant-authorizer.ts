@@ -26,8 +26,6 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Asked for again this often for one set of scopes, then not until `signIn`. */
 const MAX_STEP_UPS = 2;
-/** A token this close to its end is renewed before it is sent. */
-const RENEW_BEFORE_MS = 10_000;
 const OFFLINE_ACCESS = 'offline_access';
 
 export class GrantAuthorizer implements OAuthAuthorizer {
@@ -150,8 +148,8 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     return this.#tokens && `${this.#tokens.scheme} ${this.#tokens.accessToken}`;
   }
 
-  #isEnding(tokens: TokenSet | undefined, beforeMs: number = RENEW_BEFORE_MS): boolean {
-    return tokens?.expiresAtMs !== undefined && tokens.expiresAtMs - this.#clock.now() < beforeMs;
+  #isEnding(tokens: TokenSet | undefined): boolean {
+    return tokens?.renewAtMs !== undefined && tokens.renewAtMs <= this.#clock.now();
   }
 
   async #dpopKey(): Promise<DpopKey | undefined> {
@@ -275,7 +273,8 @@ export class GrantAuthorizer implements OAuthAuthorizer {
         if (this.#grant.isSilent && this.#protection) await this.#obtain(this.#protection, tokens.requestedScopes, shared);
       } catch (error) {
         // What is still good for a moment may be used; the server says when it is not.
-        if (this.#isEnding(this.#tokens, 0)) throw error;
+        const endMs = this.#tokens?.expiresAtMs;
+        if (endMs !== undefined && endMs <= this.#clock.now()) throw error;
       }
     });
   }

@@ -4,7 +4,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { SignInRequiredError, StateMismatchError } from '../errors.ts';
 import { AuthorizationCodeGrant } from './authorization-code.ts';
 import type { AuthorizerOptions, OAuthAuthorizer } from './authorizer-options.ts';
-import type { RegisteredClient } from './credentials.ts';
+import type { ClientKey, RegisteredClient } from './credentials.ts';
 import { GrantAuthorizer } from './grant-authorizer.ts';
 import { checkClientMetadataUrl } from './register.ts';
 import type { SignIn } from './sign-in.ts';
@@ -19,6 +19,8 @@ export interface OAuthOptions extends AuthorizerOptions {
   readonly clients?: readonly RegisteredClient[] | undefined;
   /** The https URL of the client's published metadata, its id where such ids are taken. See `clientMetadataDocument`. @default none */
   readonly clientMetadataUrl?: string | undefined;
+  /** Signs for that document at token endpoints: the document publishes its public half and `private_key_jwt`. @default none */
+  readonly clientMetadataKey?: ClientKey | undefined;
   /** More members for dynamic registration, as `client_uri`. @default none */
   readonly clientMetadata?: JsonObject | undefined;
   /** What dynamic registration says of the client. @default `native` where the redirect URL is on this machine, else `web` */
@@ -53,6 +55,7 @@ export function oauth(server: string | URL, options: OAuthOptions = {}): SignInA
   const identity = {
     clients,
     clientMetadataUrl: clientMetadataUrl === undefined ? undefined : checkClientMetadataUrl(clientMetadataUrl),
+    clientMetadataKey: options.clientMetadataKey,
     clientName: options.clientName ?? 'MCP client',
     clientMetadata,
     applicationType: options.applicationType,

@@ -5,7 +5,7 @@ import type { AuthorizationServer } from 'oauth4webapi';
 import { AuthOptionError, ClientMismatchError, RegistrationError } from '../errors.ts';
 import { nameUrl, type SafeFetch } from '../safe-fetch.ts';
 import type { CredentialVault, Registration } from './credential-vault.ts';
-import type { RegisteredClient } from './credentials.ts';
+import type { ClientKey, RegisteredClient } from './credentials.ts';
 import { toApplicationType } from './sign-in.ts';
 import { toSafeText } from './token-request.ts';
 
@@ -15,6 +15,8 @@ export interface ClientIdentity {
   readonly clients: readonly RegisteredClient[];
   /** The https URL of the client's metadata document, which is its id wherever such ids are taken. */
   readonly clientMetadataUrl: string | undefined;
+  /** The key whose public half that document publishes. */
+  readonly clientMetadataKey: ClientKey | undefined;
   readonly clientName: string;
   /** More members for dynamic registration, `client_uri` and `logo_uri` for instance. */
   readonly clientMetadata: JsonObject;
@@ -43,7 +45,9 @@ export async function findClient(identity: ClientIdentity, call: RegistrationCal
   const { clients, clientMetadataUrl, askForClient } = identity;
   const given = clients.find(({ issuer }) => issuer === as.issuer);
   if (given) return given;
-  if (clientMetadataUrl !== undefined && as['client_id_metadata_document_supported'] === true) return documentClient(as, clientMetadataUrl);
+  if (clientMetadataUrl !== undefined && as['client_id_metadata_document_supported'] === true) {
+    return documentClient(as, clientMetadataUrl, identity.clientMetadataKey);
+  }
   if (clients.length > 0 && clientMetadataUrl === undefined && !askForClient) throw toMismatch(as.issuer, clients);
   if (clients.length === 0 && typeof as.registration_endpoint === 'string') {
     const kept = await vault.registration(as.issuer, nowMs);
@@ -54,13 +58,13 @@ export async function findClient(identity: ClientIdentity, call: RegistrationCal
 
 /** The client that has a token already, to refresh or revoke it with. */
 export async function findClientById(
-  { clients, clientMetadataUrl, askForClient }: ClientIdentity,
+  { clients, clientMetadataUrl, clientMetadataKey, askForClient }: ClientIdentity,
   clientId: string,
   { as, vault, nowMs }: Pick<RegistrationCall, 'as' | 'vault' | 'nowMs'>,
 ): Promise<RegisteredClient | undefined> {
   const given = clients.find((client) => client.issuer === as.issuer && client.clientId === clientId);
   if (given) return given;
-  if (clientId === clientMetadataUrl) return documentClient(as, clientMetadataUrl);
+  if (clientId === clientMetadataUrl) return documentClient(as, clientMetadataUrl, clientMetadataKey);
   const kept = await vault.registration(as.issuer, nowMs);
   if (kept?.clientId === clientId) return kept;
   const asked = await askForClient?.(as.issuer);
@@ -68,8 +72,8 @@ export async function findClientById(
 }
 
 /** The id is the client's own, the same at every authorization server. */
-function documentClient(as: AuthorizationServer, clientId: string): RegisteredClient {
-  return { issuer: as.issuer, clientId, authMethod: 'none' };
+function documentClient(as: AuthorizationServer, clientId: string, privateKey: ClientKey | undefined): RegisteredClient {
+  return { issuer: as.issuer, clientId, privateKey, authMethod: privateKey ? 'private_key_jwt' : 'none' };
 }
 
 function checkAsked(issuer: string, asked: RegisteredClient | undefined): RegisteredClient {
@@ -156,6 +160,7 @@ function toRegistration(issuer: string, redirectUrl: string, document: Readonly<
  * Writes the document that a client publishes at `url`, and whose address is then its id.
  *
  * @param options.url https, with a path: the `clientMetadataUrl` that `oauth` is given.
+ * @param options.more Members beside and in place of the usual ones: `jwks_uri` and `token_endpoint_auth_method` for a client with a key.
  * @throws {AuthOptionError} The URL is not such a one.
  * @see OAuth Client ID Metadata Document
  */
@@ -166,13 +171,13 @@ export function clientMetadataDocument(options: {
   readonly more?: JsonObject;
 }): JsonObject {
   return {
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
     ...options.more,
     client_id: checkClientMetadataUrl(options.url),
     client_name: options.clientName,
     redirect_uris: [...options.redirectUrls],
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-    token_endpoint_auth_method: 'none',
   };
 }
 

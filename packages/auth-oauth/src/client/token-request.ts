@@ -85,6 +85,9 @@ export function toSafeText(value: unknown): string | undefined {
   return value.replace(/[^\x20-\x7e\u00a0-\ufffd]/g, ' ').slice(0, 300);
 }
 
+/** A token this close to its end is renewed before it is sent. */
+const RENEW_BEFORE_MS = 10_000;
+
 /**
  * @throws {TokenRequestError} A token that anyone could use, where one bound to our key was asked for.
  */
@@ -103,11 +106,13 @@ export function toTokens(
     const rule = dpop ? 'one bound to our key was asked for (DPoP)' : 'none bound to a key (DPoP) was asked for';
     throw new TokenRequestError(`The token endpoint gave a token of type "${toSafeText(answer.token_type)}", and ${rule}`, {});
   }
+  const lifetimeMs = answer.expires_in === undefined ? undefined : answer.expires_in * 1000;
   return {
     accessToken: answer.access_token,
     scheme: dpop ? 'DPoP' : 'Bearer',
     refreshToken: answer.refresh_token,
-    expiresAtMs: answer.expires_in === undefined ? undefined : nowMs + answer.expires_in * 1000,
+    expiresAtMs: lifetimeMs === undefined ? undefined : nowMs + lifetimeMs,
+    renewAtMs: lifetimeMs === undefined ? undefined : nowMs + Math.max(lifetimeMs - RENEW_BEFORE_MS, lifetimeMs / 2),
     scopes: answer.scope === undefined ? requestedScopes : splitScopes(answer.scope),
     requestedScopes,
     clientId,
