@@ -23,6 +23,9 @@ export interface StreamLog {
 /** Which of a session's streams: the answer to a POST, or one that a GET opened. The id tells, on every machine. */
 export type StreamKind = 'post' | 'get';
 
+/** How many messages may wait for the log before senders wait, too. */
+const MOST_BEHIND = 64;
+
 const PREFIX: Readonly<Record<StreamKind, string>> = { post: 'p', get: 'g' };
 
 /** A stream id that no other stream of the session has, on any machine. */
@@ -43,6 +46,10 @@ export class SessionStream {
   #isFinished: boolean;
   /** Appending takes time where the store is elsewhere; whatever touches the stream waits its turn, so that order holds. */
   #turn: Promise<unknown> = resolvedPromise;
+  /** How many messages the log has not taken yet. */
+  #behind = 0;
+  /** What the last write to the connection gave: `resolvedPromise` while its reader keeps up. */
+  #written: Promise<void> = resolvedPromise;
 
   constructor(id: string, log: StreamLog | undefined, isFinished = false) {
     this.id = id;
@@ -70,19 +77,30 @@ export class SessionStream {
   }
 
   /**
-   * Sends a message. Resolves when it is logged and handed to the connection; where there is neither it is dropped.
+   * Sends a message, after all that was sent before. Where nothing has to wait it gives `resolvedPromise`, which senders that can do
+   * without a message know: they go on. What waits is a reader that is slow, or a log that is many messages behind.
    *
    * @param json The message's text, where it is written already.
    * @throws {SerializeError} As a rejection: the message holds what JSON cannot carry.
    */
-  async send(message: JsonRpcMessage, json: string = serializeMessage(message)): Promise<void> {
-    if (this.#log === undefined) return this.#sse?.write(encodeMessageEvent(json));
+  send(message: JsonRpcMessage, json?: string): Promise<void> {
+    let text: string;
+    try {
+      text = json ?? serializeMessage(message);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+    if (this.#log === undefined) return this.#sse?.write(encodeMessageEvent(text)) ?? resolvedPromise;
     let written: Promise<void> | undefined;
-    await this.#inTurn(async () => {
+    this.#behind++;
+    const logged = this.#inTurn(async () => {
       const id = await this.#append(message);
-      written = this.#sse?.write(encodeMessageEvent(json, id));
+      this.#behind--;
+      written = this.#sse?.write(encodeMessageEvent(text, id));
+      this.#written = written ?? resolvedPromise;
     });
-    return written;
+    if (this.#behind < MOST_BEHIND && this.#written === resolvedPromise) return resolvedPromise;
+    return logged.then(() => written);
   }
 
   /**

@@ -279,6 +279,24 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     expect(JSON.stringify(await resumed.response())).toContain('finished');
   });
 
+  it.each([true, false])('[PROG-010] sends every step of a burst, none merged into the next (event store: %s)', async (hasStore) => {
+    const server = createServer();
+    server.registerTool('steps', {}, (ctx) => {
+      for (let progress = 1; progress <= 10; progress++) void ctx.progress({ progress });
+      return 'done';
+    });
+    serving = await serve(face, server, hasStore ? { eventStore: new MemoryEventStore() } : {});
+    const client = await LegacyClient.open(serving.port);
+    const params = { name: 'steps', _meta: { progressToken: 't' } };
+    const legacy = await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const request = modernRequest('tools/call', { name: 'steps', _meta: { progressToken: 't' } });
+    const modernAnswer = await post(serving.port, request, modernHeaders(request));
+    for (const answer of [legacy, modernAnswer]) {
+      const steps = [...(await answer.text()).matchAll(/"progress":(\d+)/g)].map(([, step]) => Number(step));
+      expect(steps).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    }
+  });
+
   it('[ROBUSTNESS-3] keeps 2,000 calls of 100 at once apart, in both eras', async () => {
     serving = await serve(face, createServer());
     const client = await LegacyClient.open(serving.port);

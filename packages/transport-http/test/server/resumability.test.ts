@@ -191,9 +191,9 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
   it('sends messages without an id where the event store fails', async () => {
     const eventStore = new TestEventStore();
     const endpoint = new ScriptedEndpoint();
+    eventStore.failsOn = (message) => JSON.stringify(message).includes('"progress":2');
     endpoint.tools.set('tick', async ({ call }) => {
       await call.send(progress('t', 1));
-      eventStore.failure = new Error('disk full');
       await call.send(progress('t', 2));
       return text('x');
     });

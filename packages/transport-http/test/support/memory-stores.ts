@@ -11,14 +11,12 @@ interface Logged extends StoredEvent {
 export class TestEventStore implements EventStore {
   readonly events: Logged[] = [];
   readonly deleted: string[] = [];
-  /** Thrown by the next append. */
-  failure: Error | undefined;
+  /** The messages that cannot be appended. */
+  failsOn: ((message: JsonRpcMessage) => boolean) | undefined;
 
   async append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string> {
     await Promise.resolve();
-    const { failure } = this;
-    this.failure = undefined;
-    if (failure !== undefined) throw failure;
+    if (message !== undefined && this.failsOn?.(message) === true) throw new Error('disk full');
     const id = `${streamId}_${this.events.length}`;
     this.events.push({ sessionId, streamId, id, ...(message === undefined ? {} : { message }) });
     return id;
