@@ -2,7 +2,6 @@
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { checkClientResult, checkServerParams } from '@mortise/protocol/checks';
 import type {
   CreateMessageRequestParams,
   CreateMessageResult,
@@ -29,7 +28,7 @@ export async function sample(
   take: () => void,
 ): Promise<CreateMessageResult> {
   const { handler, tools, approveRequest, approveResult } = sampling;
-  const problem = checkServerParams('sampling/createMessage', params);
+  const problem = checkQuestion(params);
   if (problem !== undefined) throw refuse(`Invalid params: ${problem}`);
   const asked = params as CreateMessageRequestParams;
   if (tools !== true && (asked.tools !== undefined || asked.toolChoice !== undefined)) throw refuse('Sampling with tools is not supported');
@@ -58,13 +57,51 @@ async function approve<T extends object>(given: T, asking: Approval<T> | Promise
 }
 
 function assertResult(result: CreateMessageResult, { tools = [], toolChoice }: CreateMessageRequestParams): void {
-  const problem = checkClientResult('sampling/createMessage', result);
+  const problem = isJsonObject(result)
+    ? (checkMessage('result', result) ?? (typeof result.model === 'string' ? undefined : 'model must be a string'))
+    : 'an object';
   if (problem !== undefined)
     throw new InvalidAnswerError(`the handler of "sampling/createMessage" must give what a model says: ${problem}`);
   const mayUse = tools.length > 0 && toolChoice?.mode !== 'none';
   const uses = blocksOf(result).some(({ type }) => type === 'tool_use');
   if (uses && !mayUse) throw new InvalidAnswerError('the model used a tool, though the server allowed none');
   if (!uses && toolChoice?.mode === 'required') throw new InvalidAnswerError('the model used no tool, though the server requires one');
+}
+
+/** Written out here: the checks of `@mortise/protocol` would be loaded by every client, which this is not. */
+function checkQuestion({ messages, maxTokens }: JsonObject): string | undefined {
+  if (!Array.isArray(messages)) return 'messages must be an array';
+  if (typeof maxTokens !== 'number') return 'maxTokens must be a number';
+  for (const [index, message] of messages.entries()) {
+    const problem = checkMessage(`messages[${index}]`, message);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function checkMessage(what: string, message: unknown): string | undefined {
+  if (!isJsonObject(message)) return `${what} must be an object`;
+  if (message['role'] !== 'user' && message['role'] !== 'assistant') return `${what}.role must be "user" or "assistant"`;
+  const blocks = Array.isArray(message['content']) ? message['content'] : [message['content']];
+  return blocks.every(isBlock) ? undefined : `${what}.content must hold blocks of text, image, audio, tool_use or tool_result`;
+}
+
+function isBlock(block: unknown): boolean {
+  if (!isJsonObject(block)) return false;
+  const isText = (key: string): boolean => typeof block[key] === 'string';
+  switch (block['type']) {
+    case 'text':
+      return isText('text');
+    case 'image':
+    case 'audio':
+      return isText('data') && isText('mimeType');
+    case 'tool_use':
+      return isText('id') && isText('name') && isJsonObject(block['input']);
+    case 'tool_result':
+      return isText('toolUseId') && Array.isArray(block['content']);
+    default:
+      return false;
+  }
 }
 
 /** Every use of a tool is followed by one message with all its results and nothing else. @see 2025-11-25 client/sampling#message-content-constraints */
