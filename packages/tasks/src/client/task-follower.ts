@@ -1,6 +1,6 @@
 /** Follows one task from its first state to its last, as long as somebody wants to know. */
 
-import { type Clock, type ClockTimer, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
+import { type Clock, type ClockTimer, isMortiseError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { AsyncQueue, abortable } from '@mortise/jsonrpc-core/connection';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ClientExtensionHost } from '@mortise/protocol/contracts';
@@ -29,6 +29,15 @@ const LISTENING_INTERVAL_MS = 30_000;
 const MAX_INTERVAL_MS = 3_600_000;
 /** How often in a row asking may fail before those who wait are told. */
 const MAX_FAILURES = 5;
+
+/** What a server that is started again may be the reason of. */
+const PASSING: ReadonlySet<string> = new Set([
+  'ERR_CONNECTION_LOST',
+  'ERR_SESSION_LOST',
+  'ERR_TIMEOUT',
+  'ERR_EXCHANGE_HTTP',
+  'ERR_SERVER_PROCESS_EXITED',
+]);
 
 type Outcome = { readonly result: JsonObject } | { readonly error: unknown };
 
@@ -267,7 +276,7 @@ export class TaskFollower {
   #take(state: DetailedState): void {
     const before = this.#state;
     // Messages may overtake one another; a task that has ended stays so.
-    if (before && isEnded(before.status)) return;
+    if (before && (isEnded(before.status) || isOlder(state, before))) return;
     this.#state = state;
     if (state.status === 'input_required' && this.#controller) this.#attend(state, this.#controller.signal);
     const isNews =
@@ -318,6 +327,12 @@ export class TaskFollower {
   }
 }
 
+/** Both are times of one clock, the server's, in the one form that sorts as text. */
+function isOlder({ lastUpdatedAt }: TaskState, than: TaskState): boolean {
+  const known = than.lastUpdatedAt;
+  return lastUpdatedAt !== undefined && known !== undefined && lastUpdatedAt.length === known.length && lastUpdatedAt < known;
+}
+
 /** `tasks/result` is not among them: what it refuses with may be the error of the call itself. */
 function isAboutTask(method: string | undefined): boolean {
   return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';
@@ -326,6 +341,5 @@ function isAboutTask(method: string | undefined): boolean {
 /** Whether asking again may help: the connection broke, or the server refused because it has too much to do. */
 function isPassing(error: unknown): boolean {
   if (error instanceof RemoteError) return error.rpcCode === 429;
-  const code = typeof error === 'object' && error !== null ? (error as { readonly code?: unknown }).code : undefined;
-  return code === 'ERR_CONNECTION_LOST' || code === 'ERR_TIMEOUT' || code === 'ERR_SESSION_LOST' || code === 'ERR_EXCHANGE_HTTP';
+  return isMortiseError(error) && PASSING.has(error.code);
 }
