@@ -3,6 +3,7 @@
 export { createInMemoryExchange, type InMemoryExchangeCall } from './in-memory-exchange.ts';
 export {
   type ChannelEndError,
+  type ConnectOptions,
   type ExchangeOptions,
   type ExchangeTransport,
   isExchangeTransport,

@@ -1,7 +1,8 @@
 /** Serves a server on the standard streams of this process, as a good process does. */
 
 import type { Readable, Writable } from 'node:stream';
-import type { Connectable, ServerConnection } from '@mortise/jsonrpc-core';
+import type { Connectable, Logger, ServerConnection } from '@mortise/jsonrpc-core';
+import { stderrLogger } from './stderr-logger.ts';
 import { exitSoon, isExiting, StdioServerTransport, type StdioServerTransportOptions } from './stdio-server-transport.ts';
 
 /** How `serveStdio` serves. */
@@ -23,6 +24,13 @@ export interface ServeStdioOptions extends StdioServerTransportOptions {
    * @default SIGINT, SIGTERM and SIGHUP on the process's own streams, none on others
    */
   readonly signals?: readonly NodeJS.Signals[] | undefined;
+  /**
+   * Told of faults of the transport, such as lines that are no message. A server without a logger of its own writes there too, for example
+   * what a tool threw.
+   *
+   * @default stderrLogger
+   */
+  readonly logger?: Logger | undefined;
   /** Aborting it closes. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -49,11 +57,12 @@ const MAX_DRAIN_MS = 500;
  * @see 2026-07-28 basic/transports/stdio#shutdown
  */
 export async function serveStdio(server: Connectable, options: ServeStdioOptions = {}): Promise<StdioServing> {
-  const { stdin = process.stdin, stdout = process.stdout, drainMs = MAX_DRAIN_MS, signal } = options;
+  const { stdin = process.stdin, stdout = process.stdout, drainMs = MAX_DRAIN_MS, logger = stderrLogger, signal } = options;
   if (!(drainMs >= 0 && drainMs <= MAX_DRAIN_MS)) throw new RangeError(`drainMs must be from 0 to ${MAX_DRAIN_MS}, got ${drainMs}`);
   signal?.throwIfAborted();
   const ownsProcess = stdout === process.stdout;
-  const connection = await connect(server, new StdioServerTransport(stdin, stdout, { ...options, drainMs }));
+  const transport = new StdioServerTransport(stdin, stdout, { ...options, drainMs });
+  const connection = await connect(server, transport, logger);
   const close = (): Promise<void> => connection.close();
   const onAbort = (): void => void close().catch(() => undefined);
   const exits = options.exitWhenDone !== false;
@@ -75,9 +84,10 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
 }
 
 /** Connects a server; what a server that refuses has taken hold of is given back. */
-async function connect(server: Connectable, transport: StdioServerTransport): Promise<ServerConnection> {
+async function connect(server: Connectable, transport: StdioServerTransport, logger: Logger): Promise<ServerConnection> {
+  transport.onerror = (error) => logger.log('warning', 'The stdio transport reported a fault', { error });
   try {
-    return await server.connect(transport);
+    return await server.connect(transport, { logger });
   } catch (error) {
     await transport.close();
     throw error;

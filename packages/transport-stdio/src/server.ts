@@ -2,4 +2,5 @@
 
 export { serveStdio, type ServeStdioOptions, type StdioServing } from './serve-stdio.ts';
 export { StdioServerTransport, type StdioServerTransportOptions } from './stdio-server-transport.ts';
+export { stderrLogger } from './stderr-logger.ts';
 export { StdioInUseError } from './errors.ts';

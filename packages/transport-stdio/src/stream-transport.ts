@@ -9,6 +9,7 @@ import {
   ConnectionClosedError,
   type JsonRpcMessage,
   NotConnectedError,
+  ParseError,
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
@@ -188,7 +189,7 @@ export class StreamTransport implements Transport {
 
   #onLine(line: string): void {
     try {
-      const message = parseJson(line) as unknown as JsonRpcMessage;
+      const message = parse(line);
       this.#unanswered?.onReceived(message);
       this.onmessage?.(message);
     } catch (error) {
@@ -282,6 +283,21 @@ export class StreamTransport implements Transport {
 export function frame(message: JsonRpcMessage): string {
   return `${serializeMessage(message)}\n`;
 }
+
+/** A line that is no JSON is mostly something that was printed: its start says by whom. */
+function parse(line: string): JsonRpcMessage {
+  try {
+    return parseJson(line) as unknown as JsonRpcMessage;
+  } catch (cause) {
+    const start = JSON.stringify(line.slice(0, QUOTED_CHARACTERS));
+    const { message } = toError(cause);
+    throw new ParseError(`${message}. The line begins with ${start}: only messages may be written to this stream, print elsewhere`, {
+      cause,
+    });
+  }
+}
+
+const QUOTED_CHARACTERS = 80;
 
 /** How long the input is read on after the output has failed. */
 const LINGER_MS = 100;

@@ -33,6 +33,28 @@ describe('serveStdio', () => {
     expect(stdout.writableEnded).toBe(true);
   });
 
+  it('tells its logger of lines that are no message, with their start, and hands the logger to the server', async () => {
+    const logged: unknown[] = [];
+    const logger = {
+      log: (level: string, message: string, data?: Readonly<Record<string, unknown>>) => void logged.push([level, message, data]),
+    };
+    let offered: unknown;
+    const streams = createStreams();
+    const server: Connectable = {
+      connect: (transport, options) => {
+        offered = options?.logger;
+        return echo.connect(transport);
+      },
+    };
+    const serving = await serveStdio(server, { ...streams, logger });
+    expect(offered).toBe(logger);
+    streams.stdin.write(`Listening on port 3000 ${'x'.repeat(200)}\n`);
+    await once(streams.stdout, 'data');
+    const error = expect.objectContaining({ message: expect.stringMatching(/begins with "Listening on port 3000 x{57}":/) });
+    expect(logged).toEqual([['warning', 'The stdio transport reported a fault', { error }]]);
+    await serving.close();
+  });
+
   it('closes when it is told, when its signal aborts, and at the end of its scope', async () => {
     const first = await serveStdio(echo, createStreams());
     await first.close();

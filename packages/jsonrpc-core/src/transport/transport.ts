@@ -3,6 +3,7 @@
  * have, so theirs plug in unchanged. The numbered promises are the ids of the cases in `@mortise/transport-testkit`.
  */
 
+import type { Logger } from '../instruments.ts';
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 
 /** What a transport may say about a message beside its content. */
@@ -129,10 +130,16 @@ export interface ServerConnection {
   close(): Promise<void>;
 }
 
+/** What the program that serves a transport offers the server. */
+export interface ConnectOptions {
+  /** Where a server without a logger of its own is to write. */
+  readonly logger?: Logger | undefined;
+}
+
 /** Something that can be served over a transport; `McpServer` is one. */
 export interface Connectable {
   /** Starts the transport and serves it. May be called any number of times. */
-  connect(transport: Transport): Promise<ServerConnection>;
+  connect(transport: Transport, options?: ConnectOptions): Promise<ServerConnection>;
 }
 
 /** Tells whether a transport can make exchanges. */
