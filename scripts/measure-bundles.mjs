@@ -119,7 +119,8 @@ async function bundle(code, without, fromSources) {
     loaded.add(path);
     for (const { path: next, kind } of outputs[path]?.imports ?? []) if (kind === 'import-statement') visit(next);
   };
-  visit(Object.keys(outputs).find((path) => outputs[path].entryPoint !== undefined));
+  // What loads on demand is an entry point to the bundler too.
+  visit(Object.keys(outputs).find((path) => outputs[path].entryPoint === 'program.js'));
   const contents = new Map(result.outputFiles.map((file) => [relative(root, file.path).split(sep).join('/'), file.contents]));
   return [...loaded].filter((path) => contents.has(path)).map((path) => ({ contents: contents.get(path), inputs: outputs[path].inputs }));
 }

@@ -19,7 +19,7 @@ import type { ClientLink, LinkRequestOptions } from './client-link.ts';
 import { Session } from './era/session.ts';
 import { serveModern } from './era/stateless.ts';
 import type { KeepAlive, KeepAliveTarget } from './keep-alive.ts';
-import { serveRaw } from './raw-call.ts';
+import { serveRaw } from './serve-raw.ts';
 import type { ServerCore } from './server-core.ts';
 
 /** Serves a transport until it closes. Rejects when the transport cannot be started. */

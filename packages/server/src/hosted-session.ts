@@ -10,32 +10,19 @@ import {
   ProtocolError,
   type RequestId,
 } from '@mortise/jsonrpc-core';
-import { INVALID_REQUEST, isJsonRpcRequest, isJsonRpcResponse, isRequestId, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
-import { findRevision, type ServerCapabilities } from '@mortise/protocol';
-import { negotiateLegacy } from '@mortise/protocol/revisions';
-import { isLoggingLevel } from '@mortise/protocol/checks';
+import { INVALID_REQUEST, isJsonRpcRequest, isJsonRpcResponse, isRequestId } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { toErrorAnswer } from './answer.ts';
 import type { ClientLink, LinkRequestOptions } from './client-link.ts';
 import { Session, type SessionFacts } from './era/session.ts';
 import { ServerClosedError } from './errors.ts';
 import { HostedCall } from './hosted-call.ts';
-import type { ClientFacts } from './middleware/middleware.ts';
 import { PendingAsks } from './pending-asks.ts';
-import { serveRaw } from './raw-call.ts';
+import { serveRaw } from './serve-raw.ts';
 import type { ServerCore } from './server-core.ts';
+import { toState } from './session-state.ts';
 
-/** The layout of `state`. Counted up whenever what is inside changes its meaning. */
-const LAYOUT = 1;
-
-/** @throws {ProtocolError} -32602: `saved` has a layout or revision that this server does not know. */
-export function openHostedSession(core: ServerCore, link: SessionLink, saved?: SessionState): LegacySession {
-  const session = new HostedSession(core, link);
-  if (saved) session.restore(saved);
-  return session;
-}
-
-class HostedSession implements LegacySession, ClientLink {
+export class HostedSession implements LegacySession, ClientLink {
   readonly #core: ServerCore;
   readonly #link: SessionLink;
   readonly #session: Session;
@@ -43,15 +30,16 @@ class HostedSession implements LegacySession, ClientLink {
   #asks: PendingAsks | undefined;
   #isClosed = false;
 
-  constructor(core: ServerCore, link: SessionLink) {
+  /** @param facts What an earlier session came to, where this one goes on from it. */
+  constructor(core: ServerCore, link: SessionLink, facts: SessionFacts | undefined) {
     this.#core = core;
     this.#link = link;
     this.#session = new Session(core, this, link);
+    if (facts) this.#session.restore(facts);
   }
 
   get state(): SessionState {
-    const facts = this.#session.facts;
-    return facts ? toState(facts) : { layout: LAYOUT };
+    return toState(this.#session.facts);
   }
 
   get canRequest(): boolean {
@@ -60,11 +48,6 @@ class HostedSession implements LegacySession, ClientLink {
 
   get sessionId(): string | undefined {
     return this.#link.sessionId;
-  }
-
-  restore(saved: SessionState): void {
-    const facts = fromState(saved, this.#core);
-    if (facts) this.#session.restore(facts);
   }
 
   async receive(message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> {
@@ -150,39 +133,4 @@ class HostedSession implements LegacySession, ClientLink {
 
 function unknownSession(): ProtocolError {
   return new ProtocolError(INVALID_REQUEST, 'There is no such session: send "initialize" to open one');
-}
-
-function toState(facts: SessionFacts): SessionState {
-  return {
-    layout: LAYOUT,
-    revision: facts.revision.version,
-    client: { capabilities: facts.client.capabilities, ...(facts.client.info ? { info: facts.client.info } : {}) },
-    advertised: facts.advertised,
-    isReady: facts.isReady,
-    ...(facts.logLevel ? { logLevel: facts.logLevel } : {}),
-    ...(facts.uris.length > 0 ? { subscriptions: facts.uris } : {}),
-  };
-}
-
-/** Gives undefined for a session that had not been opened yet. */
-function fromState(state: SessionState, core: ServerCore): SessionFacts | undefined {
-  if (state.layout !== LAYOUT)
-    throw new ProtocolError(
-      INVALID_PARAMS,
-      `The saved session has layout ${String(state.layout)}, this server knows ${LAYOUT}: open a new session`,
-    );
-  const { revision: version, client, advertised, isReady, logLevel, subscriptions } = state;
-  if (version === undefined) return undefined;
-  const revision = findRevision(version);
-  if (!revision || negotiateLegacy(version, core.revisions) !== revision) {
-    throw new ProtocolError(INVALID_PARAMS, `The saved session speaks ${String(version)}, this server does not: open a new session`);
-  }
-  return {
-    revision,
-    client: client as unknown as ClientFacts,
-    isReady: isReady === true,
-    logLevel: isLoggingLevel(logLevel) ? logLevel : undefined,
-    uris: Array.isArray(subscriptions) ? subscriptions.filter((uri) => typeof uri === 'string') : [],
-    advertised: (advertised ?? {}) as ServerCapabilities,
-  };
 }

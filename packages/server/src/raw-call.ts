@@ -58,7 +58,7 @@ export interface RawCarrier {
 }
 
 /** Lets the program's raw handler answer, else the server. Neither throws nor rejects. */
-export function serveRaw(request: JsonRpcRequest, carrier: RawCarrier, next: () => Answer): Answer {
+export function answerRaw(request: JsonRpcRequest, carrier: RawCarrier, next: () => Answer): Answer {
   const { core } = carrier;
   const onFailed = (error: unknown): JsonRpcResponse => {
     core.logger.log('error', 'The raw handler failed', { method: request.method, error });

@@ -37,11 +37,12 @@ import { addSessionMethods } from './era/handshake.ts';
 import { addDiscovery, serveModern } from './era/stateless.ts';
 import { RegistrationError } from './errors.ts';
 import { installExtensions } from './extension-host.ts';
-import { openHostedSession } from './hosted-session.ts';
+import { openHostedSession } from './open-session.ts';
 import { addListen } from './add-listen.ts';
 import type { Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
-import { type RawHandler, serveRaw } from './raw-call.ts';
+import type { RawHandler } from './raw-call.ts';
+import { serveRaw } from './serve-raw.ts';
 import type { Tools } from './registry/tools.ts';
 import { ServerCore } from './server-core.ts';
 
