@@ -272,7 +272,8 @@ export class TaskEngine {
       return await execute(run.record, run);
     } catch (error) {
       if (!isMortiseError(error) && !run.signal.aborted) this.#fault('A task failed', error);
-      return { status: 'failed', error: toWireError(error) };
+      const told = toWireError(error);
+      return { status: 'failed', error: told, statusMessage: told.message };
     }
   }
 

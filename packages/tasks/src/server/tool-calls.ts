@@ -115,7 +115,13 @@ export class ToolCalls {
   }
 
   async #create(taskable: TaskableCall): Promise<JsonObject> {
+    const { call } = taskable;
     const record = await this.#init.engine.create(this.#toTask(taskable));
+    if (call.signal.aborted) {
+      // The caller left before it knew the id: nobody could ask for the task.
+      await this.#init.engine.cancel(record.id, call.principal);
+      throw call.signal.reason;
+    }
     return this.#toResult(record, taskable);
   }
 

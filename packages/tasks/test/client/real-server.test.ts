@@ -39,7 +39,10 @@ function makeServer() {
     return 'the report';
   });
   server.registerTool('ask', { execution: { taskSupport: 'required' } }, async (ctx) => {
-    const answer = await ctx.elicit({ message: 'Which colour?', requestedSchema: { type: 'object', properties: { colour: { type: 'string' } } } });
+    const answer = await ctx.elicit({
+      message: 'Which colour?',
+      requestedSchema: { type: 'object', properties: { colour: { type: 'string' } } },
+    });
     return JSON.stringify(answer);
   });
   server.registerTool('fail', { execution: { taskSupport: 'required' } }, async () => {
