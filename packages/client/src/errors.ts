@@ -133,6 +133,21 @@ export class ToolOutputError extends MortiseError {
   }
 }
 
+/** A tool's schema could not be checked; its results pass unchecked. */
+export class OutputSchemaError extends MortiseError {
+  override readonly name: string = 'OutputSchemaError';
+  override readonly code: 'ERR_OUTPUT_SCHEMA' = 'ERR_OUTPUT_SCHEMA';
+  readonly tool: string;
+
+  constructor(tool: string, cause: unknown) {
+    super(
+      `the output of the tool "${tool}" is not checked: ${cause instanceof Error ? cause.message : 'its outputSchema cannot be compiled'}`,
+      { cause },
+    );
+    this.tool = tool;
+  }
+}
+
 /** A tool answered with `isError`. Thrown only by those who ask for it: `expectSuccess` and typed clients. */
 export class ToolFailedError extends MortiseError {
   override readonly name: string = 'ToolFailedError';
@@ -173,6 +188,7 @@ export type AnyClientError =
   | InvalidAnswerError
   | ResourceNotFoundError
   | ToolOutputError
+  | OutputSchemaError
   | ToolFailedError
   | PagingError
   | IconError;

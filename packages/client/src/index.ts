@@ -26,6 +26,7 @@ export {
   InvalidAnswerError,
   InvalidResultError,
   MissingCapabilityError,
+  OutputSchemaError,
   PagingError,
   ResourceNotFoundError,
   ToolFailedError,
@@ -35,6 +36,5 @@ export {
   UnsupportedVersionError,
   UrlElicitationRequiredError,
 } from './errors.ts';
-export { OutputSchemaError } from './output-checks.ts';
 export type { KeepAliveOptions } from './keep-alive.ts';
 export type { ClientTransport, ClientTransportSource } from './transport-source.ts';

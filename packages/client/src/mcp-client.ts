@@ -34,7 +34,7 @@ import { type ChangeHandler, type ChangeOptions, Changes, type ListItems } from 
 import { Client } from './client.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { InvalidResultError, MissingCapabilityError } from './errors.ts';
-import { OutputChecks } from './output-checks.ts';
+import type { OutputChecks } from './output-checks.ts';
 import { type PageLimits, type PageRestart, readPages } from './pages.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
@@ -58,12 +58,12 @@ const LISTS = {
  * ```
  */
 export class McpClient extends Client {
-  readonly #outputs: OutputChecks;
+  /** Loaded with the first list that has something to check. */
+  #outputs: OutputChecks | undefined;
   readonly #changes: Changes;
 
   constructor(info: Implementation, options: ClientOptions = {}) {
     super(info, options);
-    this.#outputs = new OutputChecks(options.validator, (error) => this.report(error));
     const client = this;
     this.#changes = new Changes({
       get needsListen() {
@@ -103,7 +103,7 @@ export class McpClient extends Client {
   /** Fetches one page of tools. */
   async listTools(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListToolsResult> {
     const page = await this.#list('tools', params, options);
-    this.#outputs.learn(page['tools'] as readonly Tool[]);
+    await this.#learn(page['tools'] as readonly Tool[]);
     return page as ListToolsResult;
   }
 
@@ -350,11 +350,23 @@ export class McpClient extends Client {
 
   protected override onChange(notification: JsonRpcNotification): void {
     super.onChange(notification);
-    if (notification.method === 'notifications/tools/list_changed') this.#outputs.forget();
+    if (notification.method === 'notifications/tools/list_changed') this.#outputs?.forget();
   }
 
   #callTool(params: CallToolRequestParams, options: CallOptions | undefined): Promise<CallToolResult> {
-    return this.request('tools/call', params, options).then((result) => this.#outputs.check(params.name, toToolResult(result)));
+    return this.request('tools/call', params, options).then((result) => {
+      const read = toToolResult(result);
+      return this.#outputs ? this.#outputs.check(params.name, read) : read;
+    });
+  }
+
+  /** Notes what tools say that they give. */
+  async #learn(tools: readonly Tool[]): Promise<void> {
+    const { validator } = this.options;
+    if (validator === false || (!this.#outputs && !tools.some(({ outputSchema }) => outputSchema !== undefined))) return;
+    const { OutputChecks } = await import('./output-checks.ts');
+    this.#outputs ??= new OutputChecks(validator, (error) => this.report(error));
+    this.#outputs.learn(tools);
   }
 
   async #list(list: keyof typeof LISTS, params: PaginatedRequestParams, options: CallOptions | undefined): Promise<JsonObject> {

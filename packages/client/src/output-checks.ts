@@ -1,30 +1,15 @@
 /** Checks tools' structured output against the schemas that the server's list shows. */
 
-import { type JsonObject, type JsonValue, MortiseError } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Tool } from '@mortise/protocol';
 import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contracts';
-import { ToolOutputError } from './errors.ts';
+import { OutputSchemaError, ToolOutputError } from './errors.ts';
 
 /** How much all schemas together may hold, counted in characters of their strings and a few for each value. */
 const MAX_WEIGHT = 8_000_000;
 
 type Check = (value: unknown) => readonly SchemaIssue[];
-
-/** A tool's schema could not be checked; its results pass unchecked. */
-export class OutputSchemaError extends MortiseError {
-  override readonly name: string = 'OutputSchemaError';
-  override readonly code: 'ERR_OUTPUT_SCHEMA' = 'ERR_OUTPUT_SCHEMA';
-  readonly tool: string;
-
-  constructor(tool: string, cause: unknown) {
-    super(
-      `the output of the tool "${tool}" is not checked: ${cause instanceof Error ? cause.message : 'its outputSchema cannot be compiled'}`,
-      { cause },
-    );
-    this.tool = tool;
-  }
-}
 
 /** The schemas of the tools that have been listed. Compiled when first needed, each on its own: a bad one spoils no other. */
 export class OutputChecks {

@@ -1,7 +1,7 @@
 /** Where a client's transports come from: one that is at hand, or a factory of them. */
 
 import { NotConnectedError, type Transport } from '@mortise/jsonrpc-core';
-import { type ExchangeTransport, isExchangeTransport, type TransportFactory } from '@mortise/jsonrpc-core/transport';
+import { type ExchangeTransport, isExchangeTransport, type TransportFactory, type TransportLike } from '@mortise/jsonrpc-core/transport';
 import { eraKeyOf } from './era/era-memory.ts';
 
 /** A transport that can make another, unstarted one to the same peer; found by its member. */
@@ -18,8 +18,8 @@ export interface AuthContextual {
 /** Whatever a client can speak through. */
 export type ClientTransport = Transport | ExchangeTransport | (Transport & ExchangeTransport);
 
-/** A transport, a factory of them, or something that is both, as `stdioTransport()` and `httpTransport()` give. */
-export type ClientTransportSource = ClientTransport | TransportFactory | (() => ClientTransport);
+/** A transport, a factory of them, or something that is both, as `stdioTransport()` and `httpTransport()` give; also those of other SDKs. */
+export type ClientTransportSource = ClientTransport | TransportFactory | (() => ClientTransport) | TransportLike | (() => TransportLike);
 
 export class TransportSource {
   /** What names the server, where the transport says it. */
@@ -29,7 +29,8 @@ export class TransportSource {
   #current: ClientTransport | undefined;
 
   constructor(source: ClientTransportSource) {
-    this.#factory = typeof source === 'function' ? source : isRenewable(source) ? () => source.renew() : undefined;
+    this.#factory =
+      typeof source === 'function' ? (source as () => ClientTransport) : isRenewable(source) ? () => source.renew() : undefined;
     this.#first = isTransport(source) ? source : undefined;
     if (!this.#factory && !this.#first) throw new TypeError('connect() takes a transport or a factory of transports');
     this.eraKey = eraKeyOf(source);

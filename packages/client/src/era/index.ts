@@ -7,12 +7,10 @@ import { chooseLegacy, chooseModern } from '@mortise/protocol/revisions';
 import { ChannelLink } from '../channel-link.ts';
 import type { ClientOptions } from '../client-options.ts';
 import { EraMismatchError, UnsupportedVersionError } from '../errors.ts';
-import { ExchangeLink } from '../exchange-link.ts';
 import { type Link, undecidedHost } from '../link.ts';
 import type { Session, SessionSettings } from '../session.ts';
 import type { TransportSource } from '../transport-source.ts';
 import { type EraMemory, processEraMemory } from './era-memory.ts';
-import { handshake } from './handshake.ts';
 import { type Finding, probe } from './probe.ts';
 import { ModernSession } from './stateless.ts';
 
@@ -178,6 +176,8 @@ export class SessionOpener {
       const session = await this.#openLegacy(transport, newestLegacy).catch((error: unknown) => this.#forgetIfWrong(error));
       if (session) return session;
     }
+    // Loaded by those who need it: a channel does not.
+    const { ExchangeLink } = await import('../exchange-link.ts');
     const link = new ExchangeLink(transport, undecidedHost, this.#settings);
     this.#links.add(link);
     await link.start();
@@ -253,7 +253,9 @@ export class SessionOpener {
     );
   }
 
-  #handshake(link: ChannelLink, offered: Revision): Promise<Session> {
+  async #handshake(link: ChannelLink, offered: Revision): Promise<Session> {
+    // Loaded by those who need it: a modern server does not.
+    const { handshake } = await import('./handshake.ts');
     return handshake(link, { offered, acceptable: this.#legacy, signal: this.#signal }, this.#settings);
   }
 
