@@ -1,5 +1,6 @@
 /** `@mortise/jsonrpc-core/transport`: what implementers of transports use beside the `Transport` interface itself. */
 
+export { createCallableTransport } from './transport/callable-transport.ts';
 export { createInMemoryExchange, type InMemoryExchangeCall } from './in-memory-exchange.ts';
 export {
   type ChannelEndError,
@@ -12,6 +13,7 @@ export {
   type MessageInfo,
   type SendOptions,
   type TransportFactory,
+  type TransportLike,
 } from './transport/transport.ts';
 export { resolvedPromise } from './resolved-promise.ts';
 export { silentLogger, systemClock } from './system-clock.ts';

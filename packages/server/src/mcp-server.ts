@@ -1,6 +1,7 @@
 /** `McpServer`: tools, resources and prompts by name. Written once, served in every revision, to any number of clients at once. */
 
-import type { JsonRpcRequest, JsonRpcResponse, ServerConnection, Transport } from '@mortise/jsonrpc-core';
+import type { JsonRpcRequest, JsonRpcResponse, ServerConnection } from '@mortise/jsonrpc-core';
+import type { TransportLike } from '@mortise/jsonrpc-core/transport';
 import type { Implementation, LoggingMessageNotificationParams } from '@mortise/protocol/model';
 import type {
   EndpointTransport,
@@ -156,9 +157,10 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
   /**
    * Serves a connection. May be called any number of times, each with a transport of its own; no client learns of another.
    *
+   * @param transport Also one that was written for another SDK, with the same members.
    * @throws Whatever the transport's `start` rejects with.
    */
-  connect(transport: Transport | EndpointTransport, options: ConnectOptions = {}): Promise<ServerConnection> {
+  connect(transport: TransportLike | EndpointTransport, options: ConnectOptions = {}): Promise<ServerConnection> {
     return connectTo(this, this.#core, transport, options);
   }
 

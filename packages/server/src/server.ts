@@ -9,6 +9,7 @@ import {
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import type { TransportLike } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS } from '@mortise/protocol';
 import type {
   Implementation,
@@ -184,9 +185,10 @@ export class Server<App = unknown> implements McpEndpoint {
   /**
    * Serves a connection. May be called any number of times, each with a transport of its own.
    *
+   * @param transport Also one that was written for another SDK, with the same members.
    * @throws Whatever the transport's `start` rejects with.
    */
-  connect(transport: Transport | EndpointTransport, options: ConnectOptions = {}): Promise<ServerConnection> {
+  connect(transport: TransportLike | EndpointTransport, options: ConnectOptions = {}): Promise<ServerConnection> {
     return connectTo(this, this.#core, transport, options);
   }
 
@@ -280,13 +282,13 @@ function capabilityPath(method: string): readonly string[] {
 export function connectTo(
   endpoint: McpEndpoint & { connect(transport: Transport): Promise<ServerConnection> },
   core: ServerCore,
-  transport: Transport | EndpointTransport,
+  transport: TransportLike | EndpointTransport,
   { logger }: ConnectOptions,
 ): Promise<ServerConnection> {
   if (logger) core.offerLogger(logger);
-  return isEndpointTransport(transport) ? transport.attach(endpoint) : openChannel(core, transport);
+  return isEndpointTransport(transport) ? transport.attach(endpoint) : openChannel(core, transport as Transport);
 }
 
-function isEndpointTransport(transport: Transport | EndpointTransport): transport is EndpointTransport {
+function isEndpointTransport(transport: TransportLike | EndpointTransport): transport is EndpointTransport {
   return typeof (transport as Partial<EndpointTransport>).attach === 'function';
 }

@@ -68,6 +68,21 @@ export interface Transport {
   setProtocolVersion?: ((version: string) => void) | undefined;
 }
 
+/**
+ * A transport that was written for another SDK, whose types for messages are its own: the members of `Transport` with nothing said of the
+ * messages. It is taken where a server or a client takes a transport; what it carries is checked as from any other.
+ */
+export interface TransportLike {
+  start(): Promise<void>;
+  send(message: never, options?: never): Promise<void>;
+  close(): Promise<void>;
+  onmessage?: ((message: never, info?: never) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  readonly sessionId?: string | undefined;
+  setProtocolVersion?: ((version: string) => void) | undefined;
+}
+
 /** An error that says why a channel ended. Told to `onerror` before `onclose`, it becomes the cause of what was pending. */
 export interface ChannelEndError extends Error {
   readonly endsChannel?: true;
