@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream';
 import type { Transport } from '@mortise/jsonrpc-core';
-import type { TransportFactory } from '@mortise/jsonrpc-core/transport';
+import { createCallableTransport, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { StdioClientTransport, type StdioClientTransportOptions } from './stdio-client-transport.ts';
 
 /** A transport to a server's process. Called, it gives another, unstarted one that runs a process of its own. */
@@ -23,28 +23,15 @@ export interface StdioTransport extends Transport, TransportFactory {
  */
 export function stdioTransport(options: StdioClientTransportOptions): StdioTransport {
   const own = new StdioClientTransport(options);
-  const factory: TransportFactory = () => new StdioClientTransport(options);
-  const members: { readonly [K in keyof StdioTransport]-?: PropertyDescriptor } = {
-    start: { value: () => own.start() },
-    send: { value: own.send.bind(own) },
-    close: { value: () => own.close() },
-    onmessage: toAccessor(own, 'onmessage'),
-    onerror: toAccessor(own, 'onerror'),
-    onclose: toAccessor(own, 'onclose'),
-    sessionId: { value: undefined },
-    setProtocolVersion: { value: undefined },
-    eraKey: { get: () => own.eraKey },
-    pid: { get: () => own.pid },
-    stderr: { get: () => own.stderr },
-  };
-  return Object.defineProperties(factory, members as PropertyDescriptorMap) as StdioTransport;
-}
-
-function toAccessor<K extends 'onmessage' | 'onerror' | 'onclose'>(own: Transport, key: K): PropertyDescriptor {
-  return {
-    get: () => own[key],
-    set: (value: Transport[K]) => {
-      own[key] = value;
+  return createCallableTransport(own, () => new StdioClientTransport(options), {
+    get eraKey() {
+      return own.eraKey;
     },
-  };
+    get pid() {
+      return own.pid;
+    },
+    get stderr() {
+      return own.stderr;
+    },
+  });
 }

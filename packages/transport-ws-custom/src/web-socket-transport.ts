@@ -1,7 +1,7 @@
 /** A WebSocket server as a client's program names it once: a transport to it, and a maker of fresh ones. */
 
 import type { Clock, Transport } from '@mortise/jsonrpc-core';
-import { systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
+import { createCallableTransport, systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import { WebSocketOptionError } from './errors.ts';
@@ -61,19 +61,7 @@ export interface WebSocketTransport extends Transport, TransportFactory {
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): WebSocketTransport {
   const target = checkTarget(url, options);
   const factory: TransportFactory = () => createClientTransport(target.href, options);
-  const own = factory();
-  const members: { readonly [K in keyof WebSocketTransport]-?: PropertyDescriptor } = {
-    start: { value: () => own.start() },
-    send: { value: own.send.bind(own) },
-    close: { value: () => own.close() },
-    onmessage: toAccessor(own, 'onmessage'),
-    onerror: toAccessor(own, 'onerror'),
-    onclose: toAccessor(own, 'onclose'),
-    sessionId: { value: undefined },
-    setProtocolVersion: { value: undefined },
-    eraKey: { value: toEraKey(target) },
-  };
-  return Object.defineProperties(factory, members as PropertyDescriptorMap) as WebSocketTransport;
+  return createCallableTransport(factory(), factory, { eraKey: toEraKey(target) });
 }
 
 function createClientTransport(url: string, options: WebSocketTransportOptions): Transport {
@@ -129,13 +117,4 @@ function toEraKey({ origin, host, protocol, pathname, search }: URL): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < search.length; at++) hash = Math.imul(hash ^ search.charCodeAt(at), 0x01000193);
   return `${base}#${(hash >>> 0).toString(16).padStart(8, '0')}`;
-}
-
-function toAccessor<K extends 'onmessage' | 'onerror' | 'onclose'>(own: Transport, key: K): PropertyDescriptor {
-  return {
-    get: () => own[key],
-    set: (value: Transport[K]) => {
-      own[key] = value;
-    },
-  };
 }

@@ -1,7 +1,7 @@
 /** A server over HTTP as a program names it once: a transport to it, and a maker of fresh ones. */
 
 import type { Transport } from '@mortise/jsonrpc-core';
-import type { ExchangeTransport, LegacyOpener, TransportFactory } from '@mortise/jsonrpc-core/transport';
+import { createCallableTransport, type ExchangeTransport, type LegacyOpener, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import type { HttpTransportOptions } from './http-transport-options.ts';
 import { StreamableHTTPClientTransport } from './streamable-http-client-transport.ts';
 
@@ -22,28 +22,6 @@ export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpene
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): HttpTransport {
   const own = new StreamableHTTPClientTransport(url, options);
-  const factory: TransportFactory = () => own.renew();
-  const members: { readonly [K in keyof HttpTransport]-?: PropertyDescriptor } = {
-    start: { value: () => own.start() },
-    send: { value: own.send.bind(own) },
-    exchange: { value: own.exchange.bind(own) },
-    openLegacy: { value: () => own.openLegacy() },
-    close: { value: () => own.close() },
-    onmessage: toAccessor(own, 'onmessage'),
-    onerror: toAccessor(own, 'onerror'),
-    onclose: toAccessor(own, 'onclose'),
-    sessionId: { get: () => own.sessionId },
-    setProtocolVersion: { value: own.setProtocolVersion.bind(own) },
-    eraKey: { value: own.eraKey },
-  };
-  return Object.defineProperties(factory, members as PropertyDescriptorMap) as HttpTransport;
-}
-
-function toAccessor<K extends 'onmessage' | 'onerror' | 'onclose'>(own: Transport, key: K): PropertyDescriptor {
-  return {
-    get: () => own[key],
-    set: (value: Transport[K]) => {
-      own[key] = value;
-    },
-  };
+  const members = { exchange: own.exchange.bind(own), openLegacy: () => own.openLegacy(), eraKey: own.eraKey };
+  return createCallableTransport(own, () => own.renew(), members);
 }

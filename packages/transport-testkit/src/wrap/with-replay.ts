@@ -9,7 +9,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { TransportFactory } from '@mortise/jsonrpc-core/transport';
+import { createCallableTransport, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { KitFailure } from '../check.ts';
 import type { RecordedMessage } from './with-record.ts';
 
@@ -20,22 +20,7 @@ import type { RecordedMessage } from './with-record.ts';
  * recorded answers come with the new ones. A message that differs is refused: `send` rejects with a `KitFailure` that shows both.
  */
 export function withReplay(recording: readonly RecordedMessage[]): Transport & TransportFactory {
-  const own = new ReplayTransport(recording);
-  const factory: TransportFactory = () => new ReplayTransport(recording);
-  const accessor = (key: 'onmessage' | 'onerror' | 'onclose'): PropertyDescriptor => ({
-    get: () => own[key],
-    set: (value: never) => {
-      own[key] = value;
-    },
-  });
-  return Object.defineProperties(factory, {
-    start: { value: () => own.start() },
-    send: { value: (message: JsonRpcMessage) => own.send(message) },
-    close: { value: () => own.close() },
-    onmessage: accessor('onmessage'),
-    onerror: accessor('onerror'),
-    onclose: accessor('onclose'),
-  }) as Transport & TransportFactory;
+  return createCallableTransport(new ReplayTransport(recording), () => new ReplayTransport(recording), {});
 }
 
 class ReplayTransport implements Transport {
