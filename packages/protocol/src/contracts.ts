@@ -38,7 +38,7 @@ export type { EventStore, StoredEvent } from './contracts/event-store.ts';
 export type { ReplayStore, StateStore } from './contracts/state-store.ts';
 export type { TaskAsk, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from './contracts/task-store.ts';
 export type { TaskQueue } from './contracts/task-queue.ts';
-export type { TokenRequest, TokenVerifier } from './contracts/token-verifier.ts';
+export type { ScopeChallenger, TokenRequest, TokenVerifier } from './contracts/token-verifier.ts';
 export type { Authorizer, Challenge } from './contracts/authorizer.ts';
 export type { CredentialStore, LockingStore, TaskHandleRecord, TaskHandleStore } from './contracts/credential-store.ts';
 export type { JsonSchemaValidator, SchemaAdapter, SchemaIssue, SchemaOutcome } from './contracts/schema-adapter.ts';

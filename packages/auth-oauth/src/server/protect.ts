@@ -3,7 +3,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { AuthChallengeError } from '@mortise/protocol';
-import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
+import type { AuthInfo, ScopeChallenger, TokenVerifier } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import { AuthOptionError } from '../errors.ts';
 import { withToken } from './auth-info.ts';
@@ -34,7 +34,7 @@ export interface ProtectOptions {
 
 /** What a transport serves: `createHttpHandler(server, { tokenVerifier: verifier, resourceMetadata: metadata })`. */
 export interface Protection {
-  readonly verifier: TokenVerifier;
+  readonly verifier: TokenVerifier & ScopeChallenger;
   /** Protected resource metadata. @see RFC 9728 section 2 */
   readonly metadata: JsonObject;
   /** Where clients find it. */
@@ -75,7 +75,7 @@ function toMetadata(options: ProtectOptions): JsonObject {
   };
 }
 
-class ProtectingVerifier implements TokenVerifier {
+class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
   readonly #inner: TokenVerifier & Partial<TokenReader>;
   readonly #scopes: readonly string[];
   readonly #implied: ReadonlyMap<string, readonly string[]>;
@@ -95,6 +95,15 @@ class ProtectingVerifier implements TokenVerifier {
     const scopes = this.#expand(info.scopes);
     if (this.#scopes.some((scope) => !scopes.includes(scope))) throw this.#insufficient(request.scheme ?? 'Bearer');
     return scopes.length === info.scopes.length ? info : withToken({ ...info, scopes }, info.token);
+  }
+
+  /**
+   * All that the operation needs, also what every request does, and what was granted already: clients that do not add up scopes by
+   * themselves would lose it.
+   */
+  challengeScopes(auth: AuthInfo, scopes: readonly string[], { scheme }: { readonly scheme: string }): string {
+    const all = new Set([...this.#scopes, ...scopes, ...auth.scopes]);
+    return toChallenge(scheme, { error: 'insufficient_scope', scope: [...all].join(' '), resource_metadata: this.#metadataUrl });
   }
 
   #complete(error: unknown): unknown {

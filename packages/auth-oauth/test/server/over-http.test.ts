@@ -143,11 +143,16 @@ describe('a protected server over HTTP', () => {
   it("[AUTH-064][AUTH-065][SEC-021] refuses a tool's call with 403 and all of the tool's scopes", async () => {
     const handler = serve();
     const token = await sign({ scope: 'mcp files:write' });
-    const expected = [403, `Bearer error="insufficient_scope", scope="files:write files:erase", ${WHERE}`];
+    const expected = [403, `Bearer error="insufficient_scope", scope="mcp files:write files:erase", ${WHERE}`];
     expect(await refusalOf(call(handler, token, 'erase'))).toEqual(expected);
     expect(seen).toEqual([]);
     expect((await call(handler, token)).status).toBe(200);
     expect((await call(handler, await sign({ scope: 'mcp files:write files:erase' }), 'erase')).status).toBe(200);
+  });
+
+  it('[AUTH-066] repeats what was granted already, for clients that do not add up scopes', async () => {
+    const [, challenge] = await refusalOf(call(serve(), await sign({ scope: 'mcp mail:read' }), 'erase'));
+    expect(challenge).toContain('scope="mcp files:write files:erase mail:read"');
   });
 
   it('[AUTH-071] lets a broader scope stand for those of a tool', async () => {
@@ -224,7 +229,7 @@ describe('a protected session', () => {
     const response = await send(handler, token, { id: 3, method: 'tools/call', params: { name: 'erase', arguments: {} } }, session);
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([
       403,
-      `Bearer error="insufficient_scope", scope="files:write files:erase", ${WHERE}`,
+      `Bearer error="insufficient_scope", scope="mcp files:write files:erase", ${WHERE}`,
     ]);
     expect(await response.json()).toMatchObject({ id: 3, error: { data: { requiredScopes: ['files:write', 'files:erase'] } } });
   });

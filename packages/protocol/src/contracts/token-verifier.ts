@@ -22,3 +22,13 @@ export interface TokenRequest {
 export interface TokenVerifier {
   verify(request: TokenRequest, options: { readonly signal: AbortSignal }): Promise<AuthInfo>;
 }
+
+/** A verifier's second ability: words for a caller who was verified, but lacks the scopes of what it asked for. */
+export interface ScopeChallenger {
+  /**
+   * @param auth What `verify` gave for the request.
+   * @param scopes What the operation itself needs.
+   * @returns The value of `WWW-Authenticate` that goes with a 403.
+   */
+  challengeScopes(auth: AuthInfo, scopes: readonly string[], request: { readonly scheme: string }): string;
+}

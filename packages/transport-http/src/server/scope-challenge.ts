@@ -2,6 +2,7 @@
 
 import type { JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { ScopeChallenger } from '@mortise/protocol/contracts';
 import type { Caller } from './hosted-call.ts';
 import type { HeaderList } from './http-request.ts';
 import type { Settings } from './options.ts';
@@ -17,9 +18,15 @@ export function scopeChallenge(response: JsonRpcResponse, { request, auth }: Cal
   const scopes = readRequiredScopes(response);
   if (scopes === undefined || auth === undefined) return undefined;
   const scheme = /^dpop /i.test(request.header('authorization') ?? '') ? 'DPoP' : 'Bearer';
+  const { tokenVerifier } = settings;
+  if (isScopeChallenger(tokenVerifier)) return ['WWW-Authenticate', tokenVerifier.challengeScopes(auth, scopes, { scheme })];
   const metadataUrl = metadataUrlOf(request, settings);
   const where = metadataUrl === undefined ? '' : `, resource_metadata="${metadataUrl}"`;
   return ['WWW-Authenticate', `${scheme} error="insufficient_scope", scope="${scopes.join(' ')}"${where}`];
+}
+
+function isScopeChallenger(verifier: object | undefined): verifier is ScopeChallenger {
+  return verifier !== undefined && 'challengeScopes' in verifier;
 }
 
 function readRequiredScopes(response: JsonRpcResponse): readonly string[] | undefined {
