@@ -1,4 +1,4 @@
-/** A server that means harm: for each path, one way to make a client hold too much. Prints its address. */
+/** A server that means harm: for each path, one way to make a client hold too much. Prints its address and the paths. */
 
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -58,5 +58,5 @@ const server = createServer((request, response) => {
   });
 });
 server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`http://127.0.0.1:${server.address().port}/\n${Object.keys(attacks).join(' ')}\n`);
+  process.stdout.write(`http://127.0.0.1:${server.address().port}/ ${Object.keys(attacks).join(' ')}\n`);
 });

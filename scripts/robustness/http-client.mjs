@@ -20,7 +20,7 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** Starts a script beside this file that prints its address as its first line. */
+/** Starts a script beside this file whose first line is its address, and what more it has to say. */
 export async function startScript(name, argument = {}, nodeArgs = []) {
   const file = fileURLToPath(new URL(name, import.meta.url));
   const child = spawn(process.execPath, [...nodeArgs, file, JSON.stringify(argument)], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -30,7 +30,8 @@ export async function startScript(name, argument = {}, nodeArgs = []) {
   const exited = once(child, 'exit');
   const first = await Promise.race([once(lines, 'line'), exited]);
   if (typeof first[0] !== 'string' || !first[0].startsWith('http')) throw new Error(`${name} ended before it listened`);
-  return { url: first[0], child, lines, exited };
+  const [url, ...words] = first[0].split(' ');
+  return { url, words, child, exited };
 }
 
 export class HttpPeer {

@@ -286,12 +286,11 @@ const disconnect = (era) =>
   });
 
 async function meetHostileServers(sender) {
-  const { url, child, lines } = await startScript('hostile-server.mjs');
+  const { url, words, child } = await startScript('hostile-server.mjs');
   try {
-    const [names] = await once(lines, 'line');
     const victim = fileURLToPath(new URL('victim.mjs', import.meta.url));
     let worst = { peak: 0, name: '', before: 0 };
-    for (const name of names.split(' ')) {
+    for (const name of words) {
       const { stdout } = await promisify(execFile)(process.execPath, [victim, `${url}${name}`, sender]);
       const { peak, before, outcome } = JSON.parse(stdout);
       if (outcome === 'answered') throw new Error(`${name} was taken for an answer`);

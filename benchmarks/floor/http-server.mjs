@@ -1,0 +1,47 @@
+// The floor for servers over HTTP: what bare node:http and JSON alone cost, in either era.
+import { createServer } from 'node:http';
+
+const json = { 'Content-Type': 'application/json' };
+
+function answer({ method, params }) {
+  if (method === 'tools/call') {
+    const { a, b, text } = params.arguments;
+    if (text !== undefined) return { content: [{ type: 'text', text: String(text.length) }], resultType: 'complete' };
+    const sum = a + b;
+    return { content: [{ type: 'text', text: JSON.stringify({ sum }) }], structuredContent: { sum }, resultType: 'complete' };
+  }
+  const capabilities = { tools: {} };
+  if (method === 'initialize') {
+    return { protocolVersion: params.protocolVersion, capabilities, serverInfo: { name: 'floor', version: '1.0.0' } };
+  }
+  return { supportedVersions: ['2026-07-28'], capabilities, resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+}
+
+function serve(message, response) {
+  if (message.id === undefined) return response.writeHead(202).end();
+  if (message.params?.name === 'progress') return stream(message, response);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answer(message) });
+  response.writeHead(200, { ...json, 'Content-Length': Buffer.byteLength(body) }).end(body);
+}
+
+function stream({ id, params }, response) {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
+  const { progressToken } = params._meta;
+  let text = '';
+  for (let progress = 1; progress <= params.arguments.count; progress++) {
+    text += `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress } })}\n\n`;
+  }
+  const result = { content: [{ type: 'text', text: 'done' }], resultType: 'complete' };
+  response.end(`${text}event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+}
+
+const server = createServer((request, response) => {
+  if (request.method !== 'POST') return void response.writeHead(405).end();
+  const chunks = [];
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    const bytes = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+    serve(JSON.parse(bytes.toString()), response);
+  });
+});
+server.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${server.address().port}/mcp\n`));
