@@ -1,4 +1,4 @@
-/** Servers that mean harm: everything that is read has a bound, and nothing hangs. Each title begins with its rule of robustness. */
+/** Servers that mean harm: everything that is read has a bound, and nothing hangs. Each title begins with its rule of docs/robustness.md. */
 
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -51,7 +51,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       ['a body without an end', { 'content-type': 'application/json' }, filler],
       ['an event without an end', { 'content-type': 'text/event-stream' }, `data: ${filler}\n`],
       ['a line without an end', { 'content-type': 'text/event-stream' }, filler],
-    ])('R7 refuses %s', async (_, headers, text) => {
+    ])('[ROBUSTNESS-7] refuses %s', async (_, headers, text) => {
       const exchange = transport.exchange(callRequest('a'));
       const visit = await server.next();
       visit.response.writeHead(200, headers);
@@ -61,7 +61,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(bytes).toBeLessThan(16 * KIB * KIB);
     });
 
-    it('R7 reads a message of exactly the bound, and of no byte more', async () => {
+    it('[ROBUSTNESS-7] reads a message of exactly the bound, and of no byte more', async () => {
       const bodyOf = (length: number): string => {
         const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { pad: '' } });
         return body.replace('""', `"${'x'.repeat(length - body.length)}"`);
@@ -74,7 +74,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       await expect(exceeds).rejects.toMatchObject({ code: 'ERR_MESSAGE_TOO_LARGE' });
     });
 
-    it('R7 counts what is unpacked, or takes nothing packed', async () => {
+    it('[ROBUSTNESS-7] counts what is unpacked, or takes nothing packed', async () => {
       const exchange = transport.exchange(callRequest('a', {}, 1));
       const { response } = await server.next();
       const bomb = gzipSync(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { pad: 'x'.repeat(100 * MAX) } }));
@@ -84,7 +84,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       await expect(exchange).rejects.toMatchObject({ code: expect.stringMatching(/^ERR_(MESSAGE_TOO_LARGE|CONNECTION_CLOSED)$/) });
     });
 
-    it('R7 reads little of the body of an error', async () => {
+    it('[ROBUSTNESS-7] reads little of the body of an error', async () => {
       const exchange = transport.exchange(callRequest('a'));
       const visit = await server.next();
       visit.response.writeHead(500, { 'content-type': 'application/json' });
@@ -93,14 +93,14 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(bytes).toBeLessThan(16 * KIB * KIB);
     });
 
-    it('R7 is not kept busy by a body that nobody wants', async () => {
+    it('[ROBUSTNESS-7] is not kept busy by a body that nobody wants', async () => {
       const sent = transport.send(note('x'));
       const visit = await server.next();
       visit.response.writeHead(202);
       await Promise.all([flood(visit, filler), sent]);
     });
 
-    it('R7 is not kept by a stream that goes on after the answer', async () => {
+    it('[ROBUSTNESS-7] is not kept by a stream that goes on after the answer', async () => {
       const exchange = transport.exchange(callRequest('a'));
       const visit = await server.next();
       const stream = visit.stream().result(complete);
@@ -112,13 +112,13 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(stream.visit.wasLeft).toBe(true);
     });
 
-    it('R6 refuses JSON that nests too deep', async () => {
+    it('[ROBUSTNESS-6] refuses JSON that nests too deep', async () => {
       const exchange = transport.exchange(callRequest('a'));
       (await server.next()).reply(200, { 'content-type': 'application/json' }, '['.repeat(5_000) + ']'.repeat(5_000));
       await expect(exchange).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE', message: expect.stringContaining('deep') });
     });
 
-    it('R7 remembers no more tools than ten thousand', async () => {
+    it('[ROBUSTNESS-7] remembers no more tools than ten thousand', async () => {
       transport = new StreamableHTTPClientTransport(server.url, options);
       const tools = Array.from({ length: 10_001 }, (_, n) => ({
         name: `t${n}`,
@@ -138,7 +138,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     it.each([
       ['a body without an end', { 'content-type': 'application/json' }, filler],
       ['an event without an end', { 'content-type': 'text/event-stream' }, `data: ${filler}\n`],
-    ])('R7 refuses %s as an answer', async (_, headers, text) => {
+    ])('[ROBUSTNESS-7] refuses %s as an answer', async (_, headers, text) => {
       answerHandshake(server);
       await shakeHands(transport);
       const sent = transport.send(request(1, 'tools/call'));
@@ -148,7 +148,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(outcome).toMatchObject({ code: 'ERR_MESSAGE_TOO_LARGE' });
     });
 
-    it('R7 refuses an event without an end on the stream of the session', async () => {
+    it('[ROBUSTNESS-7] refuses an event without an end on the stream of the session', async () => {
       const visits: Visit[] = [];
       answerHandshake(server, { getStream: ({ visit }) => void visits.push(visit) });
       await shakeHands(transport);
@@ -158,13 +158,13 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(heard.closes).toBe(0);
     });
 
-    it('R7 refuses a session id that is too long', async () => {
+    it('[ROBUSTNESS-7] refuses a session id that is too long', async () => {
       answerHandshake(server, { sessionId: 'x'.repeat(5_000) });
       await transport.start();
       await expect(shakeHands(transport.renew())).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
     });
 
-    it('R5 survives a server that breaks every connection', async () => {
+    it('[ROBUSTNESS-5] survives a server that breaks every connection', async () => {
       answerHandshake(server);
       await shakeHands(transport);
       server.on(
@@ -180,7 +180,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     });
   });
 
-  it('R7 refuses an event without an end over HTTP+SSE, and ends', async () => {
+  it('[ROBUSTNESS-7] refuses an event without an end over HTTP+SSE, and ends', async () => {
     const sse = new SSEClientTransport(server.url, { maxMessageBytes: MAX, ...options });
     const told = hear(sse);
     const started = sse.start();
@@ -227,12 +227,12 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       ['two lengths', `${bodies}content-length: 2\r\ncontent-length: 3\r\n\r\n{}`],
       ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
       ['a header without an end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1024 * KIB)}`],
-    ])('R5 rejects %s', async (_, text) => {
+    ])('[ROBUSTNESS-5] rejects %s', async (_, text) => {
       answer = (socket) => socket.end(text);
       await expect(victim.exchange(callRequest('a'))).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
     });
 
-    it('R7 gives a call to a silent server up with its signal, and closes the connection', async () => {
+    it('[ROBUSTNESS-7] gives a call to a silent server up with its signal, and closes the connection', async () => {
       let closed: Promise<unknown> | undefined;
       answer = (socket) => {
         closed = once(socket, 'close');
@@ -243,7 +243,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       await closed;
     });
 
-    it('R7 reads a body that drips, and gives it up with its signal', async () => {
+    it('[ROBUSTNESS-7] reads a body that drips, and gives it up with its signal', async () => {
       const controller = new AbortController();
       answer = (socket) => {
         socket.write(`${bodies}content-length: 1000\r\n\r\n`);

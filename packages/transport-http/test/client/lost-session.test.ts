@@ -78,7 +78,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     expect(second?.headers).not.toHaveProperty('mcp-session-id');
   });
 
-  it('R10 repeats no call twice', async () => {
+  it('[ROBUSTNESS-10] repeats no call twice', async () => {
     const sessions = await listen();
     const client = await connect(httpTransport(sessions.http.url, options));
     const { alive } = sessions;
@@ -88,7 +88,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     expect(sessions).toMatchObject({ count: 2, calls: 2 });
   });
 
-  it('R10 repeats all calls of a lost session in one new session', async () => {
+  it('[ROBUSTNESS-10] repeats all calls of a lost session in one new session', async () => {
     const sessions = await listen();
     const client = await connect(httpTransport(sessions.http.url, options));
     sessions.alive.clear();

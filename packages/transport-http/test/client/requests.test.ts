@@ -161,7 +161,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(server.visits).toHaveLength(1);
     });
 
-    it('R11 follows none to another origin', async () => {
+    it('[ROBUSTNESS-11] follows none to another origin', async () => {
       const other = await ScriptedHttp.listen();
       try {
         open({ headers: { authorization: 'Bearer secret' } });
@@ -177,14 +177,17 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       }
     });
 
-    it.each(['http://user:pass@127.0.0.1', 'javascript:alert(1)', 'file:///etc/passwd'])('R11 follows none to %s', async (location) => {
-      open();
-      server.on('tools/call', (visit) => visit.reply(307, { location: location.replace('127.0.0.1', `127.0.0.1:${server.port}`) }));
-      await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({ code: 'ERR_HTTP_REDIRECT' });
-      expect(server.visits).toHaveLength(1);
-    });
+    it.each(['http://user:pass@127.0.0.1', 'javascript:alert(1)', 'file:///etc/passwd'])(
+      '[ROBUSTNESS-11] follows none to %s',
+      async (location) => {
+        open();
+        server.on('tools/call', (visit) => visit.reply(307, { location: location.replace('127.0.0.1', `127.0.0.1:${server.port}`) }));
+        await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({ code: 'ERR_HTTP_REDIRECT' });
+        expect(server.visits).toHaveLength(1);
+      },
+    );
 
-    it('R7 follows five at most', async () => {
+    it('[ROBUSTNESS-7] follows five at most', async () => {
       open();
       server.on('tools/call', (visit) => visit.reply(307, { location: `/mcp?again=${server.visits.length}` }));
       await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
@@ -262,7 +265,7 @@ describe('a fetch of one’s own', () => {
     expect(calls[0]?.signal).not.toBe(calls[1]?.signal);
   });
 
-  it('R11 may not follow a redirect to another origin', async () => {
+  it('[ROBUSTNESS-11] may not follow a redirect to another origin', async () => {
     const followed = Object.defineProperties(Response.json({ jsonrpc: '2.0', id: 'x', result: complete }), {
       redirected: { value: true },
       url: { value: 'https://evil.example/mcp' },
@@ -271,7 +274,7 @@ describe('a fetch of one’s own', () => {
     await expect(transport.exchange(callRequest('a', {}, 'x'))).rejects.toMatchObject({ code: 'ERR_HTTP_REDIRECT' });
   });
 
-  it('R11 may not hide where a redirect leads, as that of browsers does', async () => {
+  it('[ROBUSTNESS-11] may not hide where a redirect leads, as that of browsers does', async () => {
     const opaque = Object.defineProperties(Response.error(), { type: { value: 'opaqueredirect' } });
     transport = new StreamableHTTPClientTransport('https://host.example/mcp', { fetch: async () => opaque });
     await expect(transport.exchange(callRequest('a', {}, 'x'))).rejects.toMatchObject({ code: 'ERR_HTTP_REDIRECT' });

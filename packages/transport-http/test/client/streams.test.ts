@@ -124,7 +124,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       await sent;
     });
 
-    it('R10 gives up where the server wants to wait longer than five minutes', async () => {
+    it('[ROBUSTNESS-10] gives up where the server wants to wait longer than five minutes', async () => {
       const sent = transport.send(request(1, 'tools/call'));
       (await server.next()).stream().event({ id: 'p', retryMs: 300_001, data: '' }).end();
       await expect(sent).rejects.toMatchObject({ code: 'ERR_STREAM_GIVEN_UP' });
@@ -257,7 +257,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(streams[1]?.visit.headers).not.toHaveProperty('last-event-id');
     });
 
-    it('R10 is opened calmly where the server says "retry: 0" and ends it each time', async () => {
+    it('[ROBUSTNESS-10] is opened calmly where the server says "retry: 0" and ends it each time', async () => {
       const delays: number[] = [];
       for (let n = 0; n < 8; n++) {
         await until(() => streams.length === n + 1);
@@ -267,7 +267,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(Math.min(...delays)).toBe(500);
     });
 
-    it('R10 is opened ever more slowly where the server ends it without a word', async () => {
+    it('[ROBUSTNESS-10] is opened ever more slowly where the server ends it without a word', async () => {
       const delays: number[] = [];
       for (let n = 0; n < 5; n++) {
         await until(() => streams.length === n + 1);
@@ -277,7 +277,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(delays).toEqual([500, 1_000, 2_000, 4_000, 8_000]);
     });
 
-    it('R10 is given up with an error where the server wants to wait longer than five minutes', async () => {
+    it('[ROBUSTNESS-10] is given up with an error where the server wants to wait longer than five minutes', async () => {
       streams[0]?.event({ id: 'g', retryMs: 3_600_000, data: '' }).end();
       await until(() => heard.errors.length === 1);
       expect(heard.errors[0]).toMatchObject({ code: 'ERR_STREAM_GIVEN_UP' });

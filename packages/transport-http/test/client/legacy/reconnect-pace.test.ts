@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ReconnectPace } from '../../../src/client/legacy/reconnect-pace.ts';
 
 describe('the pace of reconnection', () => {
-  it('R10 grows exponentially from half a second to a second on, up to half a minute', () => {
+  it('[ROBUSTNESS-10] grows exponentially from half a second to a second on, up to half a minute', () => {
     const shortest = new ReconnectPace({ maxRetries: 8 }, () => 0);
     const longest = new ReconnectPace({ maxRetries: 8 }, () => 0.999999);
     const delays = (pace: ReconnectPace): number[] => Array.from({ length: 8 }, () => Math.round(pace.next()));
@@ -12,14 +12,14 @@ describe('the pace of reconnection', () => {
     expect(delays(longest)).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
   });
 
-  it('R10 goes neither below half a second nor above half a minute, whatever it is told', () => {
+  it('[ROBUSTNESS-10] goes neither below half a second nor above half a minute, whatever it is told', () => {
     const hasty = new ReconnectPace({ initialDelayMs: 0, maxDelayMs: 1, growFactor: 0 }, () => 0);
     expect([hasty.next(), hasty.next()]).toEqual([500, 500]);
     const sleepy = new ReconnectPace({ initialDelayMs: 10 ** 9, maxDelayMs: 10 ** 9 }, () => 0.999999);
     expect(Math.round(sleepy.next())).toBe(30_000);
   });
 
-  it.each([0, 1, 499])('R10 counts a wish of %i ms as half a second', (retryMs) => {
+  it.each([0, 1, 499])('[ROBUSTNESS-10] counts a wish of %i ms as half a second', (retryMs) => {
     const pace = new ReconnectPace({}, () => 0);
     pace.onRetry(retryMs);
     expect(pace.next()).toBe(500);
@@ -35,13 +35,13 @@ describe('the pace of reconnection', () => {
     }
   });
 
-  it('R10 never goes below the wish of the server when attempts fail', () => {
+  it('[ROBUSTNESS-10] never goes below the wish of the server when attempts fail', () => {
     const pace = new ReconnectPace({}, () => 0);
     pace.onRetry(3_000);
     expect([pace.next(), pace.next(), pace.next(), pace.next(), pace.next()]).toEqual([3_000, 3_000, 3_000, 4_000, 8_000]);
   });
 
-  it('R10 gives up on a server that wants to wait longer than five minutes', () => {
+  it('[ROBUSTNESS-10] gives up on a server that wants to wait longer than five minutes', () => {
     const pace = new ReconnectPace();
     pace.onRetry(300_001);
     expect(() => pace.next()).toThrow(
@@ -64,7 +64,7 @@ describe('the pace of reconnection', () => {
     expect(pace.next()).toBe(500);
   });
 
-  it('R10 makes at most 10 attempts in 4 s, whatever the server wants and the chance gives', () => {
+  it('[ROBUSTNESS-10] makes at most 10 attempts in 4 s, whatever the server wants and the chance gives', () => {
     for (const random of [() => 0, Math.random]) {
       const pace = new ReconnectPace({ maxRetries: Infinity }, random);
       let nowMs = 0;
