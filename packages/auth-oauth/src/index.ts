@@ -10,3 +10,4 @@ export type { OAuthAuthorizer } from './client/authorizer-options.ts';
 export type { RegisteredClient } from './client/credentials.ts';
 export type { AnyAuthClientError } from './errors.ts';
 export { AuthOptionError } from './errors.ts';
+export { type AnyAuthServerError, InvalidTokenError, TokenExchangeError, TokenSourceError } from './server/errors.ts';
