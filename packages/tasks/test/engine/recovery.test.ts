@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
+import { TaskEngine } from '../../src/engine/task-engine.ts';
+import type { TaskEngineOptions, TaskOutcome } from '../../src/engine/engine-options.ts';
+import type { TaskRun } from '../../src/engine/task-run.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { turn } from '../support/raw-peer.ts';
+
+const LEASE_MS = 9_000;
+const DONE: TaskOutcome = { status: 'completed', result: { content: [] } };
+const never = new Promise<never>(() => undefined);
+
+interface World {
+  readonly clock: FakeClock;
+  readonly store: MemoryTaskStore;
+}
+
+function createWorld(): World {
+  const clock = new FakeClock();
+  return { clock, store: new MemoryTaskStore({ now: () => clock.now() }) };
+}
+
+/** A process: an engine of its own over the store that all share. */
+function startProcess({ clock, store }: World, run: NonNullable<TaskEngineOptions['run']>): TaskEngine {
+  const engine = new TaskEngine({ store, clock, run, leaseMs: LEASE_MS, closeMs: 0 });
+  engine.start();
+  return engine;
+}
+
+/** A process whose store hears nothing more of it: it died. */
+function startMortal(world: World, run: NonNullable<TaskEngineOptions['run']>): { readonly engine: TaskEngine; kill(): void } {
+  let isDead = false;
+  const dead = new Proxy(world.store, {
+    get: (target, key) => {
+      const member: unknown = Reflect.get(target, key, target);
+      return typeof member === 'function' ? (...args: unknown[]): unknown => (isDead ? never : member.apply(target, args)) : member;
+    },
+  });
+  return { engine: startProcess({ ...world, store: dead }, run), kill: () => void (isDead = true) };
+}
+
+async function pass(clock: FakeClock, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 500) {
+    clock.advance(500);
+    await turn();
+  }
+}
+
+describe('a task whose process died', () => {
+  it('is run again by the next process where it can be resumed, and none of its steps runs twice', async () => {
+    const world = createWorld();
+    const ran: string[] = [];
+    const steps = async (run: TaskRun, until: number, name: string): Promise<TaskOutcome> => {
+      for (let step = 0; step < 4; step++) {
+        await run.once(`step ${step}`, (key) => {
+          ran.push(`${name} ${step}`);
+          return key;
+        });
+        if (step === until) await never;
+      }
+      return DONE;
+    };
+    const first = startMortal(world, (_record, run) => steps(run, 1, 'first'));
+    const { id } = await first.engine.create({ principal: 'p', generation: 'g', resumable: true });
+    await turn();
+    first.kill();
+    startProcess(world, (_record, run) => steps(run, 9, 'second'));
+    await turn();
+    expect((await world.store.get(id))?.status).toBe('working');
+    await pass(world.clock, 2 * LEASE_MS);
+    expect((await world.store.get(id))?.status).toBe('completed');
+    expect(ran).toEqual(['first 0', 'first 1', 'second 2', 'second 3']);
+  });
+
+  it('fails with a plain reason where it cannot be resumed', async () => {
+    const world = createWorld();
+    const first = startMortal(world, () => never);
+    const { id } = await first.engine.create({ principal: 'p', generation: 'g' });
+    await turn();
+    first.kill();
+    let runs = 0;
+    startProcess(world, async () => {
+      runs++;
+      return DONE;
+    });
+    await pass(world.clock, 2 * LEASE_MS);
+    expect(await world.store.get(id)).toMatchObject({
+      status: 'failed',
+      error: { code: -32603, message: expect.stringContaining('stopped while') },
+    });
+    expect(runs).toBe(0);
+  });
+
+  it('is run, whatever it says, where its run had not begun', async () => {
+    const world = createWorld();
+    const queue = new MemoryTaskQueue({ clock: world.clock });
+    const idle = new TaskEngine({ store: world.store, clock: world.clock, queue });
+    const { id } = await idle.create({ principal: 'p', generation: 'g' });
+    startProcess(world, async () => DONE);
+    await pass(world.clock, 2 * LEASE_MS);
+    expect((await world.store.get(id))?.status).toBe('completed');
+  });
+
+  it('keeps the answers that it was given, and asks nothing twice', async () => {
+    const world = createWorld();
+    const asking = async (run: TaskRun): Promise<TaskOutcome> => {
+      const one = await run.ask({ method: 'elicitation/create', params: { message: 'One?' } });
+      const two = await run.ask({ method: 'elicitation/create', params: { message: 'Two?' } });
+      return { status: 'completed', result: { answers: [one, two] } };
+    };
+    const first = startMortal(world, (_record, run) => asking(run));
+    const { id } = await first.engine.create({ principal: 'p', generation: 'g', resumable: true });
+    const answer = async (engine: TaskEngine, text: string): Promise<void> => {
+      for (;;) {
+        const open = (await world.store.get(id))?.asks.find((ask) => !ask.answer);
+        if (open) return void (await engine.answer(id, 'p', new Map([[open.key, { answer: { text } }]])));
+        world.clock.advance(0);
+        await turn();
+      }
+    };
+    await answer(first.engine, 'a');
+    await pass(world.clock, 500);
+    first.kill();
+    const second = startProcess(world, (_record, run) => asking(run));
+    await pass(world.clock, 2 * LEASE_MS);
+    expect((await world.store.get(id))?.asks.map((ask) => ask.answer)).toEqual([{ text: 'a' }, undefined]);
+    await answer(second, 'b');
+    await pass(world.clock, 500);
+    expect((await world.store.get(id))?.result).toEqual({ answers: [{ text: 'a' }, { text: 'b' }] });
+  });
+});
+
+describe('a process that lives', () => {
+  it('keeps its tasks by renewing their leases, however long they take', async () => {
+    const world = createWorld();
+    let finish: (outcome: TaskOutcome) => void = () => undefined;
+    const first = startProcess(world, () => new Promise((resolve) => (finish = resolve)));
+    let taken = 0;
+    const { id } = await first.create({ principal: 'p', generation: 'g', resumable: true });
+    await turn();
+    startProcess(world, async () => {
+      taken++;
+      return DONE;
+    });
+    await pass(world.clock, 5 * LEASE_MS);
+    finish(DONE);
+    await turn();
+    expect(taken).toBe(0);
+    expect((await world.store.get(id))?.status).toBe('completed');
+  });
+
+  it('is told to stop when another took its task over, and what it gives is not kept', async () => {
+    const world = createWorld();
+    const late: TaskOutcome = { status: 'completed', result: { late: true } };
+    let slow: TaskRun | undefined;
+    let finish: (outcome: TaskOutcome) => void = () => undefined;
+    const first = startProcess(world, (_record, run) => {
+      slow = run;
+      return new Promise((resolve) => (finish = resolve));
+    });
+    const { id } = await first.create({ principal: 'p', generation: 'g', resumable: true });
+    await turn();
+    // The store says that another has it.
+    const record = await world.store.get(id);
+    await world.store.update(id, record?.version ?? 0, { lease: { owner: 'another', untilMs: world.clock.now() + 10 * LEASE_MS } });
+    await pass(world.clock, LEASE_MS);
+    expect(slow?.signal.reason).toMatchObject({ code: 'ERR_TASK_LOST' });
+    finish(late);
+    await turn();
+    expect((await world.store.get(id))?.status).toBe('working');
+  });
+
+  it('leaves what can be resumed to the next one when it closes, and ends the rest with a reason', async () => {
+    const world = createWorld();
+    const first = startProcess(
+      world,
+      (_record, run) => new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason as Error))),
+    );
+    const resumable = await first.create({ principal: 'p', generation: 'g', resumable: true });
+    const other = await first.create({ principal: 'p', generation: 'g' });
+    await turn();
+    const closed = first.close();
+    await pass(world.clock, 500);
+    await closed;
+    expect(await world.store.get(other.id)).toMatchObject({ status: 'failed', statusMessage: expect.stringContaining('closed') });
+    expect((await world.store.get(resumable.id))?.status).toBe('working');
+    // At once, not after the lease.
+    startProcess(world, async () => DONE);
+    await turn();
+    await turn();
+    expect((await world.store.get(resumable.id))?.status).toBe('completed');
+  });
+
+  it('is told of a cancel by another process, and stops', async () => {
+    const world = createWorld();
+    let run: TaskRun | undefined;
+    const first = startProcess(world, (_record, given) => {
+      run = given;
+      return never;
+    });
+    const second = startProcess(world, async () => DONE);
+    const { id } = await first.create({ principal: 'p', generation: 'g' });
+    await turn();
+    await second.cancel(id, 'p');
+    await pass(world.clock, LEASE_MS);
+    expect(run?.signal.reason).toMatchObject({ code: 'ERR_TASK_CANCELLED' });
+  });
+});
+
+describe('a question of a run', () => {
+  it('is refused where a run that began again asks something else under the key of its author', async () => {
+    const world = createWorld();
+    const first = startMortal(world, (_record, run) =>
+      run.ask({ method: 'elicitation/create', key: 'who', params: { message: 'Who?' } }).then(() => DONE),
+    );
+    const { id } = await first.engine.create({ principal: 'p', generation: 'g', resumable: true });
+    while ((await world.store.get(id))?.asks.length !== 1) await pass(world.clock, 500);
+    first.kill();
+    const errors: unknown[] = [];
+    startProcess(world, (_record, run) =>
+      run
+        .ask({ method: 'elicitation/create', key: 'who', params: { message: 'Where?' } })
+        .then(() => DONE)
+        .catch((error: unknown) => {
+          errors.push(error);
+          return DONE;
+        }),
+    );
+    while (errors.length === 0) await pass(world.clock, 500);
+    expect(errors).toMatchObject([{ code: 'ERR_TASK_ASK_CHANGED' }]);
+    expect((await world.store.get(id))?.asks).toHaveLength(1);
+  });
+
+  it('is given up after its time, or when its signal aborts', async () => {
+    const world = createWorld();
+    const errors: unknown[] = [];
+    const controller = new AbortController();
+    const engine = startProcess(world, async (_record, run) => {
+      const asks = [
+        run.ask({ method: 'elicitation/create', params: { message: 'Soon?' }, timeoutMs: 1_000 }),
+        run.ask({ method: 'elicitation/create', params: { message: 'Ever?' }, signal: controller.signal }),
+      ];
+      for (const ask of asks) await ask.catch((error: unknown) => errors.push(error));
+      return DONE;
+    });
+    const { id } = await engine.create({ principal: 'p', generation: 'g' });
+    while ((await world.store.get(id))?.status !== 'input_required')
+      await pass(world.clock, 0).then(() => (world.clock.advance(0), turn()));
+    await pass(world.clock, 1_500);
+    controller.abort(new Error('no longer'));
+    await pass(world.clock, 500);
+    expect(errors).toMatchObject([{ code: 'ERR_TIMEOUT' }, { message: 'no longer' }]);
+    expect((await world.store.get(id))?.asks.map(({ isWithdrawn }) => isWithdrawn)).toEqual([true, true]);
+    expect((await world.store.get(id))?.status).toBe('completed');
+  });
+});
