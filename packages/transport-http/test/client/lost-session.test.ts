@@ -67,7 +67,7 @@ async function listen(): Promise<Sessions> {
 }
 
 describe.each(SENDERS)('over $name', ({ options }) => {
-  it('[HTTP-045] R10 opens one new session on a 404, and repeats the call once', async () => {
+  it('[HTTP-045][ROBUSTNESS-10] opens one new session on a 404, and repeats the call once', async () => {
     const sessions = await listen();
     const client = await connect(httpTransport(sessions.http.url, options));
     sessions.alive.clear();
