@@ -4,6 +4,7 @@ import { InvalidResponseError, RemoteError, TimeoutError } from '../errors.ts';
 import type { Clock } from '../instruments.ts';
 import type { JsonObject, JsonRpcErrorResponse, JsonRpcResponse, RequestId } from '../message.ts';
 import { SignalWatch } from '../signal-watch.ts';
+import { CallTable } from './call-table.ts';
 import { type Deadline, DeadlineTable } from './deadline-table.ts';
 
 /** What a pending call needs to know beside its id; `Infinity` for no bound. */
@@ -37,7 +38,7 @@ const MAX_ABANDONED = 1024;
 export class PendingCalls {
   readonly #clock: Clock;
   readonly #host: PendingCallsHost;
-  readonly #calls = new Map<RequestId, PendingCall>();
+  readonly #calls = new CallTable<RequestId, PendingCall>();
   readonly #abandoned = new Set<RequestId>();
   readonly #signals = new SignalWatch<PendingCall>((call, reason) =>
     this.#abandon(call, reason, call.init.cancelReason ?? toReasonText(reason)),
