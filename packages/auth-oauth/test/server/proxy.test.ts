@@ -137,6 +137,22 @@ describe('an authorization request', () => {
     expect([page.status, page.location, page.text.includes('attacker')]).toEqual([400, undefined, false]);
   });
 
+  it.each([
+    { registered: 'http://127.0.0.1/cb', asked: 'http://127.0.0.1:4711/cb', status: 200 },
+    { registered: 'http://[::1]/cb', asked: 'http://[::1]:4711/cb', status: 200 },
+    { registered: 'http://127.0.0.1/cb', asked: 'http://127.0.0.1:4711/cb2', status: 400 },
+    { registered: 'http://127.0.0.1/cb', asked: 'http://localhost:4711/cb', status: 400 },
+    { registered: 'http://127.0.0.1/cb', asked: 'http://127.0.0.1:4711@evil.example/cb', status: 400 },
+    { registered: 'http://127.0.0.1:1/cb', asked: 'http://127.0.0.1:4711/cb', status: 400 },
+    { registered: 'https://app.example/cb', asked: 'https://app.example:4711/cb', status: 400 },
+  ])(
+    '[SEC-016] may name a port where the client registered $registered: $asked is answered with $status',
+    async ({ registered, asked, status }) => {
+      const page = await world.browser.get(authorizeUrl(await register(world, registered), { redirect_uri: asked }));
+      expect(page.status).toBe(status);
+    },
+  );
+
   it('of a client that nobody knows is sent nowhere', async () => {
     const page = await world.browser.get(authorizeUrl('nobody'));
     expect([page.status, page.location]).toEqual([400, undefined]);

@@ -3,6 +3,7 @@
 import { OAuthRefusal } from './oauth-refusal.ts';
 import type { ProxySettings } from './options.ts';
 import type { ClientTable, ProxyClient } from './proxy-client.ts';
+import { isRegisteredRedirect } from './redirect-uri.ts';
 
 /** A request that may be shown to a person. */
 export interface AuthorizationRequest {
@@ -75,10 +76,9 @@ async function readClient(params: URLSearchParams, clients: ClientTable): Promis
   return client;
 }
 
-/** Character by character: whatever is forgiven here sends codes to strangers. */
 function readRedirectUri(params: URLSearchParams, client: ProxyClient): string {
   const redirectUri = single(params, 'redirect_uri');
-  if (redirectUri !== undefined && client.redirectUris.includes(redirectUri)) return redirectUri;
+  if (redirectUri !== undefined && isRegisteredRedirect(redirectUri, client.redirectUris)) return redirectUri;
   throw new OAuthRefusal('invalid_request', 'The address that the answer should go to is not one that the program has registered');
 }
 

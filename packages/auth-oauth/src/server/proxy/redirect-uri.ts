@@ -19,3 +19,15 @@ export function isLocalRedirect(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   return protocol !== 'https:' || isLoopbackHost(hostname);
 }
+
+const LOOPBACK_PORT = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/;
+
+/**
+ * Whether a redirect URI is one that a client has registered: character by character, since whatever is forgiven here sends codes to
+ * strangers. A loopback one that was registered without a port stands for every port of that host.
+ *
+ * @see RFC 8252 section 7.3
+ */
+export function isRegisteredRedirect(uri: string, registered: readonly string[]): boolean {
+  return registered.includes(uri) || (LOOPBACK_PORT.test(uri) && registered.includes(uri.replace(LOOPBACK_PORT, '$1')));
+}

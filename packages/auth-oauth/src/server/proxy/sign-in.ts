@@ -17,6 +17,7 @@ import type { GrantTable } from './grants.ts';
 import { OAuthRefusal } from './oauth-refusal.ts';
 import type { ProxySettings, SignedIn } from './options.ts';
 import type { ClientTable, ProxyClient } from './proxy-client.ts';
+import { isRegisteredRedirect } from './redirect-uri.ts';
 import { pageResponse, redirectResponse } from './responses.ts';
 import { SignedText } from './signed-text.ts';
 import { AuthorizationResponseError, type Upstream, type UpstreamFlow, type UpstreamTokens } from './upstream.ts';
@@ -70,7 +71,7 @@ export class SignIn {
   async decide(httpRequest: Request, form: URLSearchParams): Promise<Response> {
     const request = await this.#readDecision(httpRequest, form);
     const client = await this.#parts.clients.find(request.clientId);
-    if (client === undefined || !client.redirectUris.includes(request.redirectUri))
+    if (client === undefined || !isRegisteredRedirect(request.redirectUri, client.redirectUris))
       throw new OAuthRefusal('invalid_client', 'The program that asked is no longer known here');
     if (form.get('decision') !== 'allow') throw new RedirectRefusal('access_denied', 'The user did not allow it', request);
     return this.#forward(client, request, await this.#memory.remember(httpRequest, request));
