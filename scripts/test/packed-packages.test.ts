@@ -31,16 +31,19 @@ const base = ['@cfworker/json-schema', '@mortise/jsonrpc-core', '@mortise/protoc
 let forServer: Installed;
 let forServerWithZod: Installed;
 let forClient: Installed;
+let withOldZod: Installed;
 
 beforeAll(async () => {
   if (!existsSync(join(root, 'packages/server/dist/index.js'))) throw new Error('The packages are not built: run npm run build first');
   forServer = await installPacked(['@mortise/server', '@mortise/transport-stdio']);
   forServerWithZod = await installPacked(['@mortise/server', '@mortise/transport-stdio', `zod@${zodRange}`]);
   forClient = await installPacked(['@mortise/client', '@mortise/transport-stdio']);
+  // npm refuses peers that do not fit (ERESOLVE), and then this rejects.
+  withOldZod = await installPacked(['@mortise/server', '@mortise/client', '@mortise/protocol', 'zod@3.25.76']);
 }, installTimeoutMs);
 
 afterAll(() => {
-  for (const installed of [forServer, forServerWithZod, forClient]) installed?.remove();
+  for (const installed of [forServer, forServerWithZod, forClient, withOldZod]) installed?.remove();
 });
 
 describe('the packed packages', () => {
@@ -86,4 +89,38 @@ describe('the packed packages', () => {
       expect(stdout).toBe('object\n');
     },
   );
+
+  it('go with the zod that brought its version 4 along, 3.25', async () => {
+    const code = `import { CallToolResultSchema } from '@mortise/protocol/schemas';
+      console.log(CallToolResultSchema.safeParse({ content: [{ type: 'text', text: 'x' }] }).success, CallToolResultSchema.safeParse({ content: 5 }).success);`;
+    const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', code], { cwd: withOldZod.folder });
+    expect(stdout).toBe('true false\n');
+  });
+
+  it('have types that need no types of Node, and no newer library than ES2022', async () => {
+    const { folder } = withOldZod;
+    writeFileSync(
+      join(folder, 'program.ts'),
+      `import { createInMemoryPair, type ServerConnection } from '@mortise/jsonrpc-core';
+      import { McpServer } from '@mortise/server';
+      import { McpClient } from '@mortise/client';
+      const [near, far] = createInMemoryPair();
+      export const connection: ServerConnection = await new McpServer({ name: 'a', version: '1' }).connect(far);
+      export const client: McpClient = await McpClient.connect(near, { name: 'b', version: '1' });`,
+    );
+    const compilerOptions = {
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      module: 'nodenext',
+      strict: true,
+      types: [],
+      noEmit: true,
+      skipLibCheck: false,
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+    const { stdout } = await execute(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout).toBe('');
+  }, 60_000);
 });

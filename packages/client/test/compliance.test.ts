@@ -35,7 +35,8 @@ it('[TRAN-002][TRAN-003] the channel to an endpoint is an ordinary transport', a
     connect: async (transport: typeof unused) => {
       transport.onmessage = (message) => received.push(message);
       await transport.start();
-      return { closed: Promise.resolve(), drain: () => Promise.resolve(), close: () => transport.close() };
+      const close = (): Promise<void> => transport.close();
+      return { closed: Promise.resolve(), drain: () => Promise.resolve(), close, [Symbol.asyncDispose]: close };
     },
   } as Parameters<typeof inMemoryTransport>[0];
   const transport = inMemoryTransport(endpoint, { via: 'channel' })();

@@ -124,6 +124,10 @@ export class InMemoryTransport implements Transport {
     return this.#closed;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   #accept(item: JsonRpcMessage | string): Promise<void> {
     if (this.#inbox.length >= this.#maxQueued) {
       return new Promise((resolve, reject) => this.#waiting.push({ item, resolve, reject }));

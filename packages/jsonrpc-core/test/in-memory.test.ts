@@ -289,4 +289,14 @@ describe('an in-memory exchange', () => {
     const transport = createInMemoryExchange(() => answer as JsonRpcResponse);
     await expect(transport.exchange(request)).rejects.toBeInstanceOf(InvalidResponseError);
   });
+
+  it('closes at the end of its scope', async () => {
+    const [client, server] = createInMemoryPair();
+    await Promise.all([client.start(), server.start()]);
+    const closed = new Promise<void>((resolve) => {
+      server.onclose = resolve;
+    });
+    await client[Symbol.asyncDispose]();
+    await closed;
+  });
 });

@@ -74,6 +74,10 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
     return this.#connection.close();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   // ---- the session's way to its client
 
   get sessionId(): string | undefined {

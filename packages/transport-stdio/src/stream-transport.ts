@@ -131,6 +131,10 @@ export class StreamTransport implements Transport {
     return this.#end('closed');
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #openChannel(): Promise<void> {
     try {
       this.#channel = await this.#open({ report: (error) => this.#report(error), peerGone: () => void this.#end('peer-gone') });

@@ -37,7 +37,8 @@ async function serveByHand(
       });
       await transport.start();
       accept(transport);
-      return { closed, drain: () => transport.close(), close: () => transport.close() };
+      const close = (): Promise<void> => transport.close();
+      return { closed, drain: close, close, [Symbol.asyncDispose]: close };
     },
   };
   return { ...(await serve(connectable, options)), accepted };

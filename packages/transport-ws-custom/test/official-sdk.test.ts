@@ -70,7 +70,8 @@ describe('our WebSocket transport', () => {
           official.server.onclose = resolve;
         });
         await official.connect(transport as OfficialTransport);
-        return { closed, drain: () => official.close(), close: () => official.close() };
+        const close = (): Promise<void> => official.close();
+        return { closed, drain: close, close, [Symbol.asyncDispose]: close };
       },
     });
     const client = await connect(url);

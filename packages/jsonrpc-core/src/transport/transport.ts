@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 /**
  * The joint between MCP and the bytes that carry it. `Transport` has the six members that custom transports for MCP already
  * have, so theirs plug in unchanged. The numbered promises are the ids of the cases in `@mortise/transport-testkit`.
@@ -143,6 +145,8 @@ export interface ServerConnection {
   drain(deadlineMs: number): Promise<void>;
   /** Aborts what is in flight and closes. Safe to call twice. */
   close(): Promise<void>;
+  /** Does what `close` does, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** What the program that serves a transport offers the server. */

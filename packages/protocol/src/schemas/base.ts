@@ -1,7 +1,7 @@
 /** What all schemas are made of. Objects are loose: members that nobody here knows are kept. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { z } from 'zod';
+import { z } from 'zod/v4';
 
 /** A loose object that is known under the name of a model type. A property test holds the two equal in what they accept. */
 export function loose<T>(shape: z.ZodRawShape): z.ZodType<T> {

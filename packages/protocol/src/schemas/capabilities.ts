@@ -1,6 +1,6 @@
 /** Capabilities. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
 import { JsonObjectSchema, loose, optionalBoolean, optionalObject } from './base.ts';
 

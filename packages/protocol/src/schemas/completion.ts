@@ -1,6 +1,6 @@
 /** Completion. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import { type CompleteRequestParams, type CompleteResult, MAX_COMPLETION_VALUES } from '../model/completion.ts';
 import { loose, optionalBoolean, optionalInt, optionalString } from './base.ts';
 import { requestShape, resultShape } from './meta.ts';

@@ -1,6 +1,6 @@
 /** Content blocks. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type {
   AudioContent,
   ContentBlock,

@@ -1,6 +1,6 @@
 /** Elicitation. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type {
   ElicitationCompleteNotificationParams,
   ElicitRequestFormParams,

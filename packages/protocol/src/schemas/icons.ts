@@ -1,6 +1,6 @@
 /** Icons and names. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type { Icon } from '../model/icons.ts';
 import type { Implementation } from '../model/implementation.ts';
 import { loose, optionalString, optionalStrings } from './base.ts';

@@ -1,6 +1,6 @@
 /** Opening, discovery, levels, cancellation, progress, subscriptions, rounds. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type { CancelledNotificationParams } from '../model/cancellation.ts';
 import type { DiscoverResult } from '../model/discover.ts';
 import type { InputRequest, InputRequiredResult } from '../model/input-required.ts';

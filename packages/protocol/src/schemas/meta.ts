@@ -1,6 +1,6 @@
 /** `_meta`, and the bases of params and results. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import { LOGGING_LEVELS, type LoggingLevel } from '../model/logging.ts';
 import {
   META_CLIENT_CAPABILITIES,

@@ -1,6 +1,6 @@
 /** Which schema belongs to which method. */
 
-import type { z } from 'zod';
+import type { z } from 'zod/v4';
 import type { ClientRequestMethod, NotificationMethod, RequestMethod, ServerRequestMethod } from '../model/method-map.ts';
 import { CompleteRequestParamsSchema, CompleteResultSchema } from './completion.ts';
 import { ElicitationCompleteNotificationParamsSchema, ElicitRequestParamsSchema, ElicitResultSchema } from './elicitation.ts';

@@ -1,6 +1,6 @@
 /** Prompts. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type {
   GetPromptRequestParams,
   GetPromptResult,

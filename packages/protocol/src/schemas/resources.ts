@@ -1,6 +1,6 @@
 /** Resources. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type { Annotations, Role } from '../model/content.ts';
 import type {
   BlobResourceContents,

@@ -1,6 +1,6 @@
 /** Sampling and roots, both deprecated since 2026-07-28. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type { ListRootsResult, Root } from '../model/roots.ts';
 import type { CreateMessageRequestParams, CreateMessageResult, SamplingMessage } from '../model/sampling.ts';
 import { loose, optionalNumber, optionalObject, optionalString, optionalStrings } from './base.ts';

@@ -1,6 +1,6 @@
 /** Tasks of the core's first generation. @until 2025-11-25 */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type {
   CancelTaskResult,
   CreateTaskResult,

@@ -1,6 +1,6 @@
 /** Tools. */
 
-import { z } from 'zod';
+import { z } from 'zod/v4';
 import type { CallToolRequestParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution } from '../model/tools.ts';
 import { loose, optionalBoolean, optionalObject, optionalString, optionalStrings } from './base.ts';
 import { ContentBlockSchema } from './content.ts';

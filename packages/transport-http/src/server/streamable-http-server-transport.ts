@@ -68,7 +68,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
       await this.#host?.close(deadlineMs);
       await this.close();
     };
-    return Promise.resolve({ closed: this.#closed, drain, close });
+    return Promise.resolve({ closed: this.#closed, drain, close, [Symbol.asyncDispose]: close });
   }
 
   /** Delivers messages by `onmessage` from now on. Called by whoever is connected in the plain way. */
