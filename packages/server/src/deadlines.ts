@@ -1,6 +1,7 @@
 /** Ends handlers that run for too long. One timer for all of them, because all have the same bound. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import { isHoldableTimer } from '@mortise/jsonrpc-core/transport';
 
 /** A run with a bound. */
 export interface BoundedRun {
@@ -31,13 +32,13 @@ export class Deadlines {
     if (this.#timeoutMs === Infinity || run.pauses > 0) return;
     run.startedAtMs = this.#clock.monotonicMs();
     this.#running.add(run);
-    this.#timer ??= this.#arm(this.#timeoutMs);
+    if (this.#timer === undefined) this.#timer = this.#arm(this.#timeoutMs);
+    else if (this.#running.size === 1 && isHoldableTimer(this.#timer)) this.#timer.hold();
   }
 
   delete(run: BoundedRun): void {
     if (this.#running.delete(run)) {
-      // The timer keeps the process alive for who waits, and must not for nobody.
-      if (this.#running.size === 0) this.#disarm();
+      if (this.#running.size === 0) this.#letGo();
       return;
     }
     this.#resumed.get(run)?.cancel();
@@ -78,6 +79,12 @@ export class Deadlines {
 
   #arm(delayMs: number): ClockTimer {
     return this.#clock.schedule(() => this.#expire(), delayMs, { keepAlive: true });
+  }
+
+  /** The timer keeps the process alive for who waits, and must not for nobody. Setting it anew for each call would cost more than the call. */
+  #letGo(): void {
+    if (this.#timer !== undefined && isHoldableTimer(this.#timer)) this.#timer.release();
+    else this.#disarm();
   }
 
   #disarm(): void {

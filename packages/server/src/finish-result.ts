@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { META_SERVER_INFO } from '@mortise/protocol/wire';
+import { isCacheScope, isTtl } from './cache-hints.ts';
 import { InvalidHandlerResultError } from './errors.ts';
 import type { RequestCall } from './request-call.ts';
 
@@ -38,11 +39,9 @@ function addResultMembers(result: JsonObject, call: RequestCall): JsonObject {
 }
 
 function addCacheHints(finished: Record<string, JsonValue | undefined>, call: RequestCall): void {
-  const { cache = {} } = call.core.options;
-  const isRead = call.method === 'resources/read';
+  const defaults = call.core.cacheHints(call.method);
   const ttlMs = finished['ttlMs'];
-  const isGoodTtl = typeof ttlMs === 'number' && Number.isInteger(ttlMs) && ttlMs >= 0;
-  if (!isGoodTtl) finished['ttlMs'] = (isRead ? cache.readTtlMs : cache.listTtlMs) ?? 0;
+  if (!isTtl(ttlMs)) finished['ttlMs'] = defaults.ttlMs;
   const scope = finished['cacheScope'];
-  if (scope !== 'public' && scope !== 'private') finished['cacheScope'] = isRead ? 'private' : (cache.listScope ?? 'public');
+  if (!isCacheScope(scope)) finished['cacheScope'] = defaults.cacheScope;
 }

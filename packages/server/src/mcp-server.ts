@@ -1,7 +1,7 @@
 /** `McpServer`: tools, resources and prompts by name. Written once, served in every revision, to any number of clients at once. */
 
 import type { JsonRpcRequest, JsonRpcResponse, ServerConnection } from '@mortise/jsonrpc-core';
-import type { TransportLike } from '@mortise/jsonrpc-core/transport';
+import type { ConnectOptions, TransportLike } from '@mortise/jsonrpc-core/transport';
 import type { Implementation, LoggingMessageNotificationParams } from '@mortise/protocol/model';
 import type {
   EndpointTransport,
@@ -36,7 +36,7 @@ import { Resources } from './registry/resources.ts';
 import { type ToolFn, Tools } from './registry/tools.ts';
 import type { ResourceTemplate } from './resource-template.ts';
 import type { ObjectSchema } from './schema/infer.ts';
-import { type CloseOptions, type ConnectOptions, connectTo, partsOf, Server } from './server.ts';
+import { type CloseOptions, connectTo, partsOf, Server } from './server.ts';
 import type { ServerCore } from './server-core.ts';
 import type { ToolHandler, ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
 

@@ -32,8 +32,17 @@ export interface LoggingOptions {
   readonly redact?: Redactor | false | undefined;
 }
 
-/** What modern results say about caching. */
+/** How long a result stays good, and for whom. */
+export interface CacheHints {
+  /** In milliseconds: an integer, 0 or more. */
+  readonly ttlMs?: number | undefined;
+  readonly cacheScope?: CacheScope | undefined;
+}
+
+/** What modern results say about caching. It guards nothing: `visible` and `scopes` do. */
 export interface CacheOptions {
+  /** Hints of single lists, before `listTtlMs` and `listScope`. */
+  readonly lists?: Readonly<Partial<Record<'tools' | 'prompts' | 'resources' | 'resourceTemplates' | 'discovery', CacheHints>>> | undefined;
   /** How long a list or discovery stays good, in milliseconds. @default 0: ask again, or listen for changes */
   readonly listTtlMs?: number | undefined;
   /** How long what was read stays good where the resource does not say, in milliseconds. @default 0 */

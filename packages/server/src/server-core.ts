@@ -7,6 +7,7 @@ import { findRequest } from '@mortise/protocol/revisions';
 import { createCursorCodec, type CursorCodec, META_SERVER_INFO } from '@mortise/protocol/wire';
 import type { BusMessage, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
 import { checkRequestStateOptions } from './asks/request-state-options.ts';
+import { cacheHintsOf, checkCacheOptions } from './cache-hints.ts';
 import { CapabilityBook } from './capabilities.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Session } from './era/session.ts';
@@ -16,7 +17,7 @@ import { ListChanges } from './list-changed.ts';
 import type { Listen } from './listen.ts';
 import type { Middleware } from './middleware/middleware.ts';
 import { createNotificationHandlers, type NotificationHandlers } from './notifications.ts';
-import type { ServerOptions } from './options.ts';
+import type { CacheHints, ServerOptions } from './options.ts';
 import type { RawHandler } from './raw-call.ts';
 import { checkShown } from './registry/check-shown.ts';
 import type { RequestCall } from './request-call.ts';
@@ -71,6 +72,7 @@ export class ServerCore {
   constructor(info: Implementation, options: ServerOptions) {
     checkShown('the server', info);
     checkRequestStateOptions(options.requestState);
+    checkCacheOptions(options.cache ?? {});
     this.info = info;
     this.options = options;
     this.clock = options.clock ?? systemClock;
@@ -100,6 +102,11 @@ export class ServerCore {
   /** The `_meta` of a modern result that has no other. One for all: nobody may change it. */
   get resultMeta(): JsonObject {
     return (this.#resultMeta ??= Object.freeze({ [META_SERVER_INFO]: this.info }));
+  }
+
+  /** What results of a method say about caching by default. */
+  cacheHints(method: string): Required<CacheHints> {
+    return cacheHintsOf(method, this.options.cache ?? {});
   }
 
   get cursors(): CursorCodec {

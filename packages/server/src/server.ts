@@ -5,11 +5,10 @@ import {
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type Logger,
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import type { TransportLike } from '@mortise/jsonrpc-core/transport';
+import type { ConnectOptions, TransportLike } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS } from '@mortise/protocol';
 import type {
   Implementation,
@@ -69,12 +68,6 @@ export type NotificationHandler = (
 export interface CloseOptions {
   /** How long what is in flight may still take, in milliseconds. @default 0 */
   readonly drainMs?: number | undefined;
-}
-
-/** What the program that serves a transport offers the server. */
-export interface ConnectOptions {
-  /** Where the server writes if it was given no `logger` of its own. The first one offered stays. */
-  readonly logger?: Logger | undefined;
 }
 
 type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;

@@ -1,6 +1,7 @@
 /** The resources and templates of a server: how they are listed, found and read. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { checkCacheHints } from '../cache-hints.ts';
 import type {
   RegisteredResource,
   RegisteredResourceTemplate,
@@ -64,6 +65,7 @@ export class Resources {
     checkRegistration('resource', name, config, read);
     checkUri(`resource "${name}"`, uri);
     checkShown(`resource "${name}"`, config);
+    checkCacheHints(`resource "${name}"`, config);
     const item = new ResourceItem(uri, name, config, read);
     this.#resources.add(item);
     this.#declare();
@@ -76,6 +78,7 @@ export class Resources {
     if (typeof (template as Partial<ResourceTemplate> | null)?.completeCallback !== 'function')
       throw new RegistrationError(`resource "${name}": the second parameter is a URI as a string, or a new ResourceTemplate(...)`);
     checkShown(`resource template "${name}"`, config);
+    checkCacheHints(`resource template "${name}"`, config);
     const item = new TemplateItem(name, template, config, read);
     this.#templates.add(item);
     this.#declare();
@@ -120,6 +123,7 @@ class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredRe
     if (uri === null) return this.remove();
     if (uri !== undefined) checkUri(`resource "${this.name}"`, uri);
     checkShown(`resource "${this.name}"`, config);
+    checkCacheHints(`resource "${this.name}"`, config);
     const change = (): void => {
       this.item.change(config, (read ?? callback) as ReadFn | undefined);
       if (name !== undefined) this.item.name = name;
@@ -137,6 +141,7 @@ class TemplateHandle extends CatalogHandle<TemplateItem> implements RegisteredRe
     const { name, enabled, read, callback, ...config } = changes;
     if (name === null) return this.remove();
     checkShown(`resource template "${this.name}"`, config);
+    checkCacheHints(`resource template "${this.name}"`, config);
     this.apply(() => this.item.change(config, (read ?? callback) as ReadFn | undefined), name, enabled);
   }
 }
