@@ -11,7 +11,11 @@ export interface FoundAuthorization {
   /** The resource identifier, exactly as the server spells it. */
   readonly resource: string;
   readonly scopesSupported: readonly string[] | undefined;
+  /** Whether the authorization server says that it takes an enterprise's word for a person: then `enterpriseManaged` may be used. */
+  readonly takesEnterpriseAssertions: boolean;
 }
+
+const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 
 /**
  * Finds out which authorization server protects a server. Sends no credentials.
@@ -29,5 +33,11 @@ export async function findAuthorization(
   const fetchPeer = createSafeFetch({ urls: toUrlPolicy(url, options.urls), fetch, timeoutMs, clock });
   const finder = new ProtectionFinder(url, fetchPeer, { resource, chooseIssuer, assumesOwnServer, preferred: [] });
   const found = await finder.find(undefined, signal);
-  return { issuer: found.as.issuer, resource: found.resource, scopesSupported: found.scopesSupported };
+  const profiles: unknown = found.as['authorization_grant_profiles_supported'];
+  return {
+    issuer: found.as.issuer,
+    resource: found.resource,
+    scopesSupported: found.scopesSupported,
+    takesEnterpriseAssertions: Array.isArray(profiles) && profiles.includes(ID_JAG_PROFILE),
+  };
 }

@@ -19,6 +19,7 @@ describe('protected resource metadata', () => {
       issuer: world.as.issuer,
       resource: world.server.url,
       scopesSupported: undefined,
+      takesEnterpriseAssertions: false,
     });
     expect(pathsOf(world.server)).toEqual([`${wellKnown}/mcp`]);
   });

@@ -6,6 +6,7 @@ import {
   clientCredentialsExtension,
   enterpriseManaged,
   enterpriseManagedExtension,
+  findAuthorization,
   MemoryCredentialStore,
   oauth,
   workloadIdentity,
@@ -164,6 +165,23 @@ describe('enterprise-managed authorization', () => {
     });
   });
 
+  it('[XEMA-002] can be found out beforehand', async () => {
+    expect((await findAuthorization(world.server.url)).takesEnterpriseAssertions).toBe(true);
+    world.as.metadata = {};
+    expect((await findAuthorization(world.server.url)).takesEnterpriseAssertions).toBe(false);
+  });
+
+  it('[XEMA-012] may be known to the authorization server by its metadata document, signed with its key', async () => {
+    const { as, server } = world;
+    const { privateKey, publicKey } = await generateKeyPair('ES256');
+    as.metadata = { client_id_metadata_document_supported: true, token_endpoint_auth_methods_supported: ['private_key_jwt'] };
+    const client = { issuer: as.issuer, clientId: 'https://app.example.com/client.json', privateKey: { key: privateKey } };
+    expect(await ask(authorizer({ client }), server.url)).toBe(200);
+    const { payload } = await jwtVerify(String(tokenRequests()[0]?.body['client_assertion']), publicKey);
+    expect(payload).toMatchObject({ iss: client.clientId, sub: client.clientId });
+    expect(as.to('/register')).toEqual([]);
+  });
+
   it('[XEMA-006] names SAML where the sign-on was that', async () => {
     expect(await ask(authorizer({ identity: async () => ({ token: 'saml', type: 'saml2' }) }), world.server.url)).toBe(200);
     expect(provider.to('/token')[0]?.body).toMatchObject({
@@ -309,6 +327,13 @@ describe('DPoP', () => {
     const atTokenEndpoint = await verifyProof(tokenRequests()[0]?.headers['dpop']);
     expect(atTokenEndpoint.thumbprint).toBe(proofs[0]?.thumbprint);
     expect(as.to('/register')[0]?.body).toMatchObject({ dpop_bound_access_tokens: true });
+  });
+
+  it('[XDPOP-005] proves no digest of the content', async () => {
+    const { as, server } = world;
+    bindTokens();
+    expect(await ask(oauth(server.url, { dpop: true, signIn: agreeing(as) }), server.url)).toBe(200);
+    expect(Object.keys(decodeJwt(server.to('/mcp').at(-1)?.headers['dpop'] ?? '')).toSorted()).toEqual(['ath', 'htm', 'htu', 'iat', 'jti']);
   });
 
   it('[XDPOP-004] proves with the nonce that either server asks for', async () => {
