@@ -75,7 +75,7 @@ function toConfiguration({ scopes, accessTokenSeconds, tokenFormat }: Authorizat
     features: {
       devInteractions: { enabled: true },
       registration: { enabled: true },
-      revocation: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: (_context, client, token) => token.clientId === client.clientId },
       introspection: { enabled: true, allowedPolicy: (_context, client) => client.clientId === RESOURCE_SERVER.clientId },
       resourceIndicators: {
         enabled: true,

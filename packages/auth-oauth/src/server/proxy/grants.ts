@@ -10,7 +10,7 @@ import type { AuthorizationRequest } from './authorization-request.ts';
 import type { AuthorizationStore } from './authorization-store.ts';
 import { OAuthRefusal } from './oauth-refusal.ts';
 import type { ProxySettings } from './options.ts';
-import { Upstream, type UpstreamTokens } from './upstream.ts';
+import type { Upstream, UpstreamTokens } from './upstream.ts';
 
 /** One person's consent to one client. */
 export interface Grant {
