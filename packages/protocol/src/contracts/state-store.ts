@@ -3,6 +3,7 @@
  *
  * P1  `claim` is atomic over all machines: of all callers with one id exactly one gets true until `expiresAtMs`.
  * P2  What is past its expiry is not found and may be claimed again.
+ * P3  `get` gives what the last finished `put` of an id wrote, until its expiry or `delete`.
  */
 
 /** Holds the overflow of sealed request states. */
