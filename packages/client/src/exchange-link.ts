@@ -122,7 +122,9 @@ export class ExchangeLink implements Link, ExchangeOwner {
     if (signal?.aborted) return caller.reject(signal.reason);
     const isBounded = timeoutMs !== Infinity || maxTimeoutMs !== Infinity;
     const time = { nowMs: isBounded ? clock.monotonicMs() : 0, timeoutMs, maxTimeoutMs };
-    const call = new PendingExchange(this, { id: ++this.#lastId, method, options }, caller, time);
+    const id = ++this.#lastId;
+    options?.onId?.(id);
+    const call = new PendingExchange(this, { id, method, options }, caller, time);
     this.#calls.add(call);
     if (signal) this.#signals.add(signal, call);
     this.#deadlines.add(call);

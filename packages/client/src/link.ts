@@ -4,7 +4,10 @@ import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type Js
 import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { InboundCall, RequestOptions, RequestOutcome } from '@mortise/jsonrpc-core/connection';
 
-/** How one request is sent over a link. */
+/**
+ * How one request is sent over a link. `isCancellable`, `cancelReason` and `relatedRequestId` mean something on a channel alone: an exchange that
+ * is given up just ends.
+ */
 export interface LinkRequestOptions extends RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

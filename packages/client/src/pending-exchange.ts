@@ -137,6 +137,7 @@ export class PendingExchange implements ExchangeOptions {
 
   get #wantsProgress(): boolean {
     const options = this.#options;
+    if (options?.wantsProgress === true) return true;
     return options?.onProgress !== undefined || (this.#time.timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false);
   }
 

@@ -4,7 +4,7 @@ import { REVISIONS } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { McpClient } from '../src/index.ts';
 import { createCompleter, type CompleterOptions, type Completer } from '../src/host.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { complete, info, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
 const open: { close(): unknown }[] = [];

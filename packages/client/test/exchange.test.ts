@@ -15,7 +15,7 @@ import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient } from '../src/index.ts';
 import { createEraMemory } from '../src/era-memory.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { allCapabilities, complete, info, legacyScript, ScriptedServer } from './scripted-server.ts';
 
 type Answer = (request: JsonRpcRequest, options: ExchangeOptions) => JsonObject | Promise<JsonObject>;
@@ -461,4 +461,39 @@ it('a transport that is a channel too is used for exchanges', async () => {
   open.push(client);
   await client.listTools();
   expect(http.methods).toEqual(['server/discover', 'tools/list']);
+});
+
+it('an exchange tells its id and asks for progress without a callback, as a channel does', async () => {
+  const http = modern({ 'x.example/do': () => ({ result: {} }) });
+  const client = await connect(http);
+  const ids: number[] = [];
+  const options = { wantsProgress: true, onId: (id: number) => ids.push(id) } as object;
+  await client.requestRaw('x.example/do', {}, options);
+  expect(http.requests.at(-1)).toMatchObject({ id: ids[0], params: { _meta: { progressToken: ids[0] } } });
+});
+
+it('a subscription whose exchange breaks is opened again, and says that changes went unseen', async () => {
+  const clock = new FakeClock();
+  let breaks = 0;
+  const http = modern({
+    'subscriptions/listen': ({ id }, { onMessage }) => {
+      onMessage?.({
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: { notifications: { toolsListChanged: true }, _meta: { [META_SUBSCRIPTION_ID]: id } },
+      });
+      breaks += 1;
+      return breaks === 1 ? Promise.reject(new ConnectionClosedError('broken')) : new Promise<JsonObject>(() => undefined);
+    },
+  });
+  const client = await connect(http, { clock });
+  const reader = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]();
+  expect((await reader.next()).value).not.toHaveProperty('isAfterGap');
+  const second = reader.next();
+  while (http.methods.filter((method) => method === 'subscriptions/listen').length < 2) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(500);
+  }
+  expect((await second).value).toMatchObject({ method: 'notifications/subscriptions/acknowledged', isAfterGap: true });
+  await reader.return?.();
 });

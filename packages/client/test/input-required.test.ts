@@ -77,7 +77,7 @@ describe('a result that asks', () => {
     expect(await answerTo(undefined, { action: 'accept', content: {} })).toEqual({ form: { action: 'accept', content: {} } });
   });
 
-  it('[MRTR-018] is retried under another id and another progress token', async () => {
+  it('[MRTR-018][PAT-004] is retried under another id and another progress token', async () => {
     const { client, server } = await connect((_request, round) => (round === 1 ? ask({ requestState: 's' }) : done));
     await client.callTool('x');
     const [first, second] = server.requests('tools/call');
@@ -86,7 +86,7 @@ describe('a result that asks', () => {
   });
 
   it.each(['', 'a', '\u0000\ud83d\ude00"\\', ' {"a":1} ', 'x'.repeat(100_000)])(
-    '[MRTR-015][MRTR-016] gets its requestState back byte for byte',
+    '[MRTR-015][MRTR-016][PAT-005] gets its requestState back byte for byte',
     async (requestState) => {
       const { client, server } = await connect((_request, round) => (round === 1 ? ask({ requestState }) : done));
       await client.callTool('x');

@@ -3,7 +3,7 @@
 import { revisionsOf } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient } from '../src/index.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { info, legacyScript, modernScript, type Reply, type Script, ScriptedServer } from './scripted-server.ts';
 
 const open: McpClient[] = [];

@@ -5,7 +5,7 @@ import { NEWEST, REVISIONS, revisionsOf } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient, type Subscription } from '../src/index.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { complete, info, legacyScript, modernScript, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
 const open: McpClient[] = [];

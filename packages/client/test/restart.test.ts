@@ -7,7 +7,7 @@ import { NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient } from '../src/index.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { complete, info, modernScript, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
 const open: McpClient[] = [];

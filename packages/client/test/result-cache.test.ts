@@ -4,7 +4,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createResultCache } from '../src/cache.ts';
 import { type ClientOptions, McpClient } from '../src/index.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { info, legacyScript, modernScript, type Reply, type Script, ScriptedServer } from './scripted-server.ts';
 
 const open: McpClient[] = [];

@@ -11,7 +11,7 @@ import {
   ResourceNotFoundError,
   ToolFailedError,
 } from '../src/index.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { complete, info, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
 const open: McpClient[] = [];

@@ -5,7 +5,7 @@ import { McpClient } from '../src/index.ts';
 import { displayName, toolHints, uniqueToolNames } from '../src/host.ts';
 import { NEWEST } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { complete, info, modernScript, ScriptedServer } from './scripted-server.ts';
 
 describe("a tool's name for people", () => {

@@ -6,7 +6,7 @@ import type { ElicitResult } from '@mortise/protocol/model';
 import { afterEach, describe, expect, it } from 'vitest';
 import { McpClient } from '../../src/index.ts';
 import type { PageContext } from '../../src/host.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { allCapabilities, info, legacyScript, ScriptedServer } from '../scripted-server.ts';
 import { type Asking, eras, startAsking } from './asking.ts';
 

@@ -5,7 +5,7 @@ import type { CreateMessageRequestParams, CreateMessageResult } from '@mortise/p
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpClient } from '../../src/index.ts';
 import { selectModel } from '../../src/host.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { type Asking, eras, startAsking } from './asking.ts';
 
 const open: McpClient[] = [];

@@ -5,7 +5,7 @@ import { isJsonRpcNotification } from '@mortise/jsonrpc-core/messages';
 import { type ElicitResult, NEWEST_LEGACY, revisionsOf } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ClientOptions, McpClient } from '../../src/index.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { info, legacyScript, type Script, ScriptedServer, serverInfo } from '../scripted-server.ts';
 
 const fullInfo = {

@@ -6,7 +6,7 @@ import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION } fro
 import { describe, expect, it } from 'vitest';
 import { EraMismatchError, McpClient, UnsupportedVersionError } from '../../src/index.ts';
 import { createEraMemory } from '../../src/era-memory.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
   allCapabilities,
   info,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { folderRoots } from '../../src/node.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { startAsking } from '../answers/asking.ts';
 
 const made: string[] = [];
