@@ -16,6 +16,8 @@ import type { Json } from './mutate.ts';
 export interface FuzzChannel {
   /** Sends a frame; says no when the channel cannot carry it (text that is no JSON, where no text is carried). */
   send(frame: Frame): Promise<boolean>;
+  /** Whether the channel refuses a batch as a whole, with one error that has no id, in a revision that reads batches. */
+  refusesBatch?(members: readonly Json[]): boolean;
   /** Closes the connection from the client's side; resolves with what was wrong about how the server took it, or nothing. */
   close(): Promise<string | undefined>;
 }

@@ -2,6 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { createInMemoryOpener, createWebSocketOpener, type OpenChannel, openStdio } from './fuzz-channel.ts';
+import { createHttpOpener } from './http-channel.ts';
 import { recordMessages } from './record-messages.ts';
 import { type FuzzFigures, runFuzz } from './run-fuzz.ts';
 
@@ -23,6 +24,7 @@ const recordings = await recordMessages();
 const transports: Readonly<Record<string, OpenChannel>> = {
   'in memory': createInMemoryOpener(),
   stdio: openStdio,
+  http: createHttpOpener(),
   websocket: createWebSocketOpener(),
 };
 

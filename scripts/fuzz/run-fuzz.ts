@@ -88,7 +88,7 @@ async function fuzzOneConnection(options: FuzzOptions, seed: number, count: numb
   while (sent < count) {
     const frame = source.next();
     if (frame.value === undefined) answers.noteUnreadable();
-    else answers.noteFrame(frame.value, isBatchRead);
+    else answers.noteFrame(frame.value, isBatchRead && !(Array.isArray(frame.value) && channel.refusesBatch?.(frame.value)));
     if (!(await channel.send(frame))) {
       answers.forgetUnreadable();
       continue;

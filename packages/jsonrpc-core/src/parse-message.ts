@@ -73,7 +73,8 @@ export function toInvalidRequestError(value: unknown): InvalidRequestError {
     return new InvalidRequestError('A batch of messages is not accepted here: send one message at a time', INVALID_REQUEST);
   }
   if (!isJsonObject(value)) return new InvalidRequestError('A message must be a JSON object', INVALID_REQUEST);
-  const id = readId(value);
+  // An id of a response is this side's own: to answer to it would answer another request of the peer.
+  const id = isMeantAsResponse(value) ? undefined : readId(value);
   const reason = findReason(value);
   const hasPositionalParams = reason === PARAMS_REASON && Array.isArray(value['params']);
   return new InvalidRequestError(reason, hasPositionalParams ? INVALID_PARAMS : INVALID_REQUEST, id);
@@ -97,7 +98,13 @@ function findReason(value: Readonly<Record<string, unknown>>): string {
   return PARAMS_REASON;
 }
 
-function readId(value: Readonly<Record<string, unknown>>): RequestId | undefined {
+/** Whether a malformed message has an outcome and no method. */
+export function isMeantAsResponse(value: Readonly<Record<string, unknown>>): boolean {
+  return !Object.hasOwn(value, 'method') && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'));
+}
+
+/** The id of a message, where it has one that can be read. */
+export function readId(value: Readonly<Record<string, unknown>>): RequestId | undefined {
   const id = ownMember(value, 'id');
   return isRequestId(id) ? id : undefined;
 }

@@ -102,7 +102,8 @@ describe('parseMessage', () => {
     ['{"jsonrpc":"2.0","id":7,"method":"a","params":[1]}', -32602, 7],
     ['{"jsonrpc":"2.0","id":null,"method":"a"}', -32600, undefined],
     ['{"jsonrpc":"2.0","id":1.5,"method":"a"}', -32600, undefined],
-    ['{"jsonrpc":"2.0","id":1,"result":3}', -32600, 1],
+    // The id of a response is not the asker's to answer to.
+    ['{"jsonrpc":"2.0","id":1,"result":3}', -32600, undefined],
     ['[]', -32600, undefined],
     ['[{"jsonrpc":"2.0","method":"a"}]', -32600, undefined],
     ['"a"', -32600, undefined],

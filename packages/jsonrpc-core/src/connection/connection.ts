@@ -320,12 +320,12 @@ export class Connection {
   }
 
   #onMalformed(value: unknown, batch: BatchAnswer | undefined): void {
-    const { error, meantAs } = judgeMalformed(value);
+    const { error, meantAs, id } = judgeMalformed(value);
     this.#report(error);
-    if (meantAs === 'response') this.#pending.settleMalformed(error.id);
+    if (meantAs === 'response') this.#pending.settleMalformed(id);
     if (meantAs !== 'request' || this.#options.answersMalformed === false) return;
     batch?.expect();
-    this.#answer(this.#toMalformedAnswer({ code: error.rpcCode, message: error.message }, error.id), batch);
+    this.#answer(this.#toMalformedAnswer({ code: error.rpcCode, message: error.message }, id), batch);
   }
 
   #onTransportError(error: Error): void {

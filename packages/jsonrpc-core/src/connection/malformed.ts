@@ -3,13 +3,15 @@
 import type { InvalidRequestError } from '../errors.ts';
 import { isJsonObject } from '../guards.ts';
 import type { JsonRpcErrorObject, JsonRpcErrorResponse, RequestId } from '../message.ts';
-import { toInvalidRequestError } from '../parse-message.ts';
+import { isMeantAsResponse, readId, toInvalidRequestError } from '../parse-message.ts';
 
 /** A malformed value, judged. */
 export interface Malformed {
   readonly error: InvalidRequestError;
   /** What it was meant as: only what may have been a request is answered. */
   readonly meantAs: 'request' | 'notification' | 'response';
+  /** The id that it names, where one could be read. */
+  readonly id: RequestId | undefined;
 }
 
 /**
@@ -20,11 +22,12 @@ export interface Malformed {
  */
 export function judgeMalformed(value: unknown): Malformed {
   const error = toInvalidRequestError(value);
-  if (!isJsonObject(value)) return { error, meantAs: 'request' };
+  if (!isJsonObject(value)) return { error, meantAs: 'request', id: undefined };
+  const id = readId(value);
+  if (isMeantAsResponse(value)) return { error, meantAs: 'response', id };
   const hasMethod = typeof value['method'] === 'string' && Object.hasOwn(value, 'method');
-  if (hasMethod) return { error, meantAs: Object.hasOwn(value, 'id') && value['id'] !== undefined ? 'request' : 'notification' };
-  const hasOutcome = Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error');
-  return { error, meantAs: hasOutcome && !Object.hasOwn(value, 'method') ? 'response' : 'request' };
+  const isAnswered = !hasMethod || (Object.hasOwn(value, 'id') && value['id'] !== undefined);
+  return { error, meantAs: isAnswered ? 'request' : 'notification', id };
 }
 
 /**
