@@ -2,6 +2,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createInMemoryOpener, createWebSocketOpener, type OpenChannel, openStdio } from '../fuzz/fuzz-channel.ts';
+import { createHttpOpener } from '../fuzz/http-channel.ts';
 import type { Json } from '../fuzz/mutate.ts';
 import { recordMessages, type Recording } from '../fuzz/record-messages.ts';
 import { runFuzz } from '../fuzz/run-fuzz.ts';
@@ -11,6 +12,7 @@ const messages = 50_000;
 const transports: readonly { name: string; open: OpenChannel }[] = [
   { name: 'in memory', open: createInMemoryOpener() },
   { name: 'over stdio', open: openStdio },
+  { name: 'over HTTP', open: createHttpOpener() },
   { name: 'over WebSocket', open: createWebSocketOpener() },
 ];
 
