@@ -244,7 +244,6 @@ describe('injection', () => {
       body: { error: 'invalid_grant', error_description: `\u001b[31mred\n${'x'.repeat(5000)}` },
     }));
     const { message } = await refusalOf();
-    // eslint-disable-next-line no-control-regex
     expect(message).not.toMatch(/[\u0000-\u001f]/);
     expect(message.length).toBeLessThan(500);
   });
