@@ -16,6 +16,7 @@ export type {
 } from './contracts/mcp-endpoint.ts';
 export type { Ask, HandlerRun } from './contracts/handler-run.ts';
 export type {
+  AskInterceptor,
   ClientExtension,
   ClientExtensionHost,
   ContextMembers,

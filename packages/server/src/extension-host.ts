@@ -51,6 +51,7 @@ function createHost(core: ServerCore, extension: ServerExtension, filters: Liste
         throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is taken`);
       filters.push(filter);
     },
+    interceptAsk: (fn) => void core.askInterceptors.push(fn),
     onClose: (fn) => void core.onClose.push(fn),
   };
 }

@@ -5,7 +5,7 @@ import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import { type Implementation, MemoryMessageBus, NEWEST, REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { findRequest } from '@mortise/protocol/revisions';
 import { createCursorCodec, type CursorCodec, META_SERVER_INFO } from '@mortise/protocol/wire';
-import type { BusMessage, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
+import type { AskInterceptor, BusMessage, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
 import { checkRequestStateOptions } from './asks/request-state-options.ts';
 import { cacheHintsOf, checkCacheOptions } from './cache-hints.ts';
 import { CapabilityBook } from './capabilities.ts';
@@ -57,6 +57,8 @@ export class ServerCore {
   readonly sessions: Set<Session> = new Set();
   readonly listens: Set<Listen> = new Set();
   readonly onClose: (() => Promise<void>)[] = [];
+  /** What extensions put around questions to clients of the legacy era. */
+  readonly askInterceptors: AskInterceptor[] = [];
   /** Sees every request first, as it came. */
   rawHandler: RawHandler | undefined;
   readonly #methods = new Map<string, MethodEntry>();

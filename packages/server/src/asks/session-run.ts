@@ -50,11 +50,9 @@ export class SessionRun implements HandlerRun {
     core.deadlines.pause(call);
     const traced = call.traceAsk?.({ method: ask.method, params: wired });
     try {
-      const result = await session.link.request(ask.method, traced ? traced.params : wired, {
-        call: call.host,
-        signal: ask.signal,
-        timeoutMs: ask.timeoutMs ?? core.options.askTimeoutMs ?? 600_000,
-      });
+      const { params: _given, ...rest } = ask;
+      const params = traced ? traced.params : wired;
+      const result = await this.#send(params ? { ...rest, params } : rest, session);
       const problem = checkClientResult(ask.method, result);
       if (problem !== undefined) throw new InvalidAnswerError(`The client's answer to "${ask.method}" is malformed: ${problem}`);
       traced?.end();
@@ -65,6 +63,23 @@ export class SessionRun implements HandlerRun {
     } finally {
       core.deadlines.resume(call, call.isEnded);
     }
+  }
+
+  /** Through the extensions that stand around questions. */
+  #send(ask: Ask, session: Session): Promise<JsonObject> {
+    const { core, host } = this.#call;
+    const send = ({ method, params, signal, timeoutMs }: Ask, { belongsToCall = true } = {}): Promise<JsonObject> =>
+      session.link.request(method, params, {
+        call: belongsToCall ? host : undefined,
+        signal,
+        timeoutMs: timeoutMs ?? core.options.askTimeoutMs ?? 600_000,
+      });
+    const sendThrough = (index: number, asked: Ask, options?: { readonly belongsToCall?: boolean }): Promise<JsonObject> => {
+      const interceptor = core.askInterceptors[index];
+      if (!interceptor) return send(asked, options);
+      return interceptor(asked, this.#call, (next, how) => sendThrough(index + 1, next, how));
+    };
+    return sendThrough(0, ask);
   }
 
   once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T> {

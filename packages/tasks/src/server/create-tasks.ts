@@ -10,6 +10,7 @@ import { TaskRun } from '../engine/task-run.ts';
 import { TaskUnavailableError } from '../errors.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
 import { CORE_GENERATION, EXTENSION_GENERATION, TASKS_EXTENSION } from '../wire/names.ts';
+import { type AskAsTaskOptions, askAsTasks } from './asks-as-tasks.ts';
 import { addCoreMethods, mayList } from './core-methods.ts';
 import { addExtensionMethods, addTaskFilter, toEvent } from './extension-methods.ts';
 import { toOutcome } from './outcome.ts';
@@ -33,6 +34,8 @@ export interface TasksOptions extends TaskLimits {
   readonly sweepIntervalMs?: number;
   /** How many tasks a page of `tasks/list` holds. @default 100 */
   readonly pageSize?: number;
+  /** Lets what handlers ask go out as tasks of the client's, in the core's generation, where the client takes them. @default as plain requests */
+  readonly askAsTasks?: AskAsTaskOptions | boolean;
   /** 16 bytes that machines share so that each can read the cursors of the others. @default random */
   readonly cursorKey?: Uint8Array;
   /** Told what is created, taken up, ended, cancelled and refused, and failed look-ups. @default a logger that drops every line */
@@ -167,6 +170,8 @@ class TasksExtension implements Tasks {
     addCoreMethods(host, { engine, routes: this.#routes, pageSize: this.#options.pageSize ?? 100, cursorKey: this.#options.cursorKey });
     addExtensionMethods(host, engine);
     addTaskFilter(host, engine, this.#clock);
+    const { askAsTasks: asks } = this.#options;
+    if (asks !== undefined && asks !== false) askAsTasks(host, asks === true ? {} : asks);
     host.onClose(() => engine.close());
     engine.start();
   }
