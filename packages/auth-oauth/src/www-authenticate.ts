@@ -1,4 +1,4 @@
-/** Reads `WWW-Authenticate`. @see RFC 9110 section 11.6.1; RFC 6750 section 3 */
+/** `WWW-Authenticate` both ways. @see RFC 9110 section 11.6.1; RFC 6750 section 3 */
 
 /** One challenge. */
 export interface AuthChallenge {
@@ -53,4 +53,14 @@ export function parseChallenges(header: string | undefined): readonly AuthChalle
     }
   }
   return challenges;
+}
+
+/** Writes one challenge. Parameters that are undefined are left out; what no header may hold is replaced by `?`. */
+export function formatChallenge(scheme: string, params: Readonly<Record<string, string | undefined>>): string {
+  const parts = Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [`${name}="${quote(value)}"`]));
+  return parts.length === 0 ? scheme : `${scheme} ${parts.join(', ')}`;
+}
+
+function quote(value: string): string {
+  return value.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&');
 }
