@@ -10,7 +10,7 @@ import type { AuthorizationRequest } from './authorization-request.ts';
 import type { AuthorizationStore } from './authorization-store.ts';
 import { OAuthRefusal } from './oauth-refusal.ts';
 import type { ProxySettings } from './options.ts';
-import type { Upstream, UpstreamTokens } from './upstream.ts';
+import { ResponseBodyError, type Upstream, type UpstreamTokens } from './upstream.ts';
 
 /** One person's consent to one client. */
 export interface Grant {
@@ -154,7 +154,7 @@ export class GrantTable {
     try {
       return await this.#upstream.refresh(refreshToken);
     } catch (error) {
-      if (!isRefused(error)) throw error;
+      if (!(error instanceof ResponseBodyError)) throw error;
       await this.#store.delete(`grant:${grant.id}`);
       throw new OAuthRefusal('invalid_grant', 'The sign-in at the provider has ended: sign in again', 400, { cause: error });
     }
@@ -197,8 +197,4 @@ export class GrantTable {
     const text = await this.#signer.open(upstream, id);
     return text === undefined ? undefined : (JSON.parse(text) as UpstreamTokens);
   }
-}
-
-function isRefused(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ResponseBodyError';
 }
