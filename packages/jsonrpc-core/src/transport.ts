@@ -18,3 +18,4 @@ export {
 export { resolvedPromise } from './resolved-promise.ts';
 export { silentLogger, systemClock } from './system-clock.ts';
 export { type HoldableTimer, isHoldableTimer } from './instruments.ts';
+export { toError } from './transport/transport-hold.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { McpServer, type HandlerContext } from '@mortise/server';
 import { LEGACY, type Loose, MODERN, RawPeer, type Version } from './raw-peer.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { MemoryLogger } from './support.ts';
 
 const everything = { roots: { listChanged: true }, sampling: { tools: {} }, elicitation: { form: {}, url: {} } };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { McpServer } from '@mortise/server';
 import { HandlerTimeoutError } from '@mortise/server/errors';
 import { ALL, type Loose, MODERN, RawPeer } from './raw-peer.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { defer, MemoryLogger } from './support.ts';
 
 function createWaiting(options: Loose = {}) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ServerExtension } from '@mortise/protocol/contracts';
 import { McpServer, RegistrationError } from '@mortise/server';
 import { ALL, LEGACY, type Loose, MODERN, RawPeer, type Version } from './raw-peer.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { createCalculator, MemoryLogger } from './support.ts';
 
 async function told(server: McpServer, version: Version): Promise<Loose> {

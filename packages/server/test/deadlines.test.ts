@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Deadlines } from '../src/deadlines.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 
 describe('a handler that waits', () => {
   it('keeps the process alive until its time is over, and nothing longer than that', () => {

@@ -3,7 +3,7 @@ import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { LEGACY, type Loose } from './raw-peer.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { createCalculator, defer } from './support.ts';
 
 /** A host that carries one session's messages by hand. */

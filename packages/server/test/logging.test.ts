@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LOGGING_LEVELS } from '@mortise/protocol';
 import { McpServer } from '@mortise/server';
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 

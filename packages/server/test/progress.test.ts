@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { McpServer, type HandlerContext } from '@mortise/server';
 import { ALL, type Loose, RawPeer, type Version } from './raw-peer.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { defer, type Deferred } from './support.ts';
 
 type Run = (ctx: HandlerContext) => Promise<unknown> | unknown;

@@ -13,7 +13,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { type MessageInfo, systemClock } from '@mortise/jsonrpc-core/transport';
+import { type MessageInfo, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelEnd, OpenChannel } from './byte-channel.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES, LineReader } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';
@@ -316,8 +316,4 @@ function ignoreErrors(stream: EventEmitter): void {
 
 function ignoreError(): void {
   // The transport is closed: there is nothing left to do and nobody to tell.
-}
-
-function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('A value that is not an error was thrown', { cause: thrown });
 }

@@ -10,7 +10,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { type MessageInfo, resolvedPromise, systemClock } from '@mortise/jsonrpc-core/transport';
+import { type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import { CloseCode } from './close-codes.ts';
 import { FrameError, PeerUnresponsiveError, SocketClosedError } from './errors.ts';
 import type { Beating, Heartbeat } from './heartbeat.ts';
@@ -322,8 +322,4 @@ class SocketTransport implements Transport, SocketListener, Beating {
       // Whoever is told of errors has failed: there is nobody left to tell.
     }
   }
-}
-
-function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('A value that is not an error was thrown', { cause: thrown });
 }

@@ -8,7 +8,7 @@ import { McpClient } from '@mortise/client';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { AddressInfo } from 'node:net';
-import { FakeClock } from './support/fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { closeLater, connect, createFeatureServer, info, serve } from './support/feature-server.ts';
 import { closeCodeOf, frameOf, upgrade } from './support/raw-client.ts';
 

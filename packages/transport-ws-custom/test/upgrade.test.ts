@@ -9,7 +9,7 @@ import { attachWebSocket } from '@mortise/transport-ws-custom/server';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import type { WebSocketConstructor } from '../src/client.ts';
-import { FakeClock } from './support/fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { closeLater, connect, createFeatureServer, serve } from './support/feature-server.ts';
 import { closeCodeOf, upgrade, usualLines } from './support/raw-client.ts';
 

@@ -65,6 +65,7 @@ export function defineRevision(definition: RevisionDefinition): RevisionFacts {
   const { version, era, after, adds = {}, changes = {}, removes = {}, convert: hop = {} } = definition;
   return {
     version,
+    toString: () => version,
     era,
     requests: nextMethods(after?.requests, adds.requests, changes.requests, removes.requests),
     notifications: nextMethods(after?.notifications, adds.notifications, changes.notifications, removes.notifications),

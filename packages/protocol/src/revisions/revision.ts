@@ -117,6 +117,8 @@ export interface Conversions {
 export interface Revision {
   /** The version string as the wire has it. Shown and sent; compared nowhere but in `revisions/`. */
   readonly version: string;
+  /** The version, for texts that name a revision. */
+  toString(): string;
   readonly era: Era;
   /** The requests that exist, by method. Absent means -32601. */
   readonly requests: ReadonlyMap<string, MethodFacts>;

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { MemoryReplayStore, MemoryStateStore } from '@mortise/server';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { answerTo, askName, callThrough, open } from './chain.ts';
 
 describe('MemoryStateStore', () => {

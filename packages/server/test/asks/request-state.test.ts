@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { McpServer, type McpServerOptions, type RequestStateOptions } from '@mortise/server';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import type { Loose, RawPeer } from '../raw-peer.ts';
 import { answerTo, askName, callThrough, obliging, open, openPeer, serverOf } from './chain.ts';
 

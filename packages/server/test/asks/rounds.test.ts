@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type HandlerContext, McpServer, Suspended } from '@mortise/server';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { type Loose, RawPeer } from '../raw-peer.ts';
 import { defer, MemoryLogger } from '../support.ts';
 import { answerTo, askName, callThrough, everything, form, messagesOf, obliging, open, openPeer, serverOf } from './chain.ts';
