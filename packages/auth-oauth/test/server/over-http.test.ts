@@ -1,5 +1,8 @@
 /** A protected server as clients meet it: exact statuses and challenges, what handlers see, and whose sessions are whose. */
 
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { McpServer } from '@mortise/server';
 import { MemoryMessageBus } from '@mortise/protocol';
 import type { AuthInfo } from '@mortise/protocol/contracts';
@@ -14,7 +17,7 @@ import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
 const WHERE = 'resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp"';
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
 };
 
 let issuer: TestIssuer;
@@ -37,6 +40,13 @@ function createServer(): McpServer {
   server.registerTool('erase', { scopes: ['files:write', 'files:erase'] }, (ctx) => {
     seen.push(ctx.auth);
     return 'erased';
+  });
+  server.registerTool('name', {}, async (ctx) => {
+    const { content } = await ctx.elicit({
+      message: 'What name?',
+      requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    });
+    return `${ctx.auth?.subject} says ${content?.['name']}`;
   });
   return server;
 }
@@ -86,9 +96,9 @@ function send(
 }
 
 /** A call in the modern era. */
-function call(handler: HttpHandler, token: string | undefined, name = 'who'): Promise<Response> {
+function call(handler: HttpHandler, token: string | undefined, name = 'who', more: object = {}): Promise<Response> {
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name };
-  return send(handler, token, { id: 1, method: 'tools/call', params: { name, arguments: {}, _meta: META } }, headers);
+  return send(handler, token, { id: 1, method: 'tools/call', params: { name, arguments: {}, _meta: META, ...more } }, headers);
 }
 
 async function refusalOf(response: Promise<Response>): Promise<readonly [number, string | null]> {
@@ -174,6 +184,38 @@ describe('a protected server over HTTP', () => {
       resource: RESOURCE,
       claims: { tenant: 't1' },
     });
+  });
+
+  it('[XWIF-006] takes the token of a workload as any other', async () => {
+    const workload = { sub: 'spiffe://example/agent', client_id: undefined };
+    expect((await call(serve(), await sign(workload))).status).toBe(200);
+    expect(seen[0]).toMatchObject({ subject: 'spiffe://example/agent', scopes: ['mcp'] });
+    expect((await call(serve(), await sign({ ...workload, aud: 'https://other.example' }))).status).toBe(401);
+  });
+
+  it('[SEC-004] takes a request state from the principal it was made for alone', async () => {
+    const handler = serve();
+    const asked = (await (await call(handler, await sign(), 'name')).json()) as {
+      readonly result: { readonly requestState: string; readonly inputRequests: Readonly<Record<string, unknown>> };
+    };
+    const { requestState, inputRequests } = asked.result;
+    const [key = ''] = Object.keys(inputRequests);
+    const retry = { requestState, inputResponses: { [key]: { action: 'accept', content: { name: 'Ada' } } } };
+    for (const claims of [{ sub: 'eve' }, { client_id: 'other' }]) {
+      const answer = (await (await call(handler, await sign(claims), 'name', retry)).json()) as object;
+      expect([JSON.stringify(answer).includes('says'), 'error' in answer]).toEqual([false, true]);
+    }
+    expect(await (await call(handler, await sign(), 'name', retry)).text()).toContain('ada says Ada');
+  });
+
+  it('[SEC-020] on this machine listens on loopback, and wants a token there too', async () => {
+    const handler = serve({}, { baseUrl: 'http://127.0.0.1' });
+    const server = createHttpServer((request, response) => void handler.node(request, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST', body: '{}' });
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Bearer')]);
+    server.close();
   });
 
   it('[ROBUSTNESS-14] says nothing of the cause where the keys cannot be had, and repeats no token', async () => {

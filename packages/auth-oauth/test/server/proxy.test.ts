@@ -117,7 +117,12 @@ describe('the authorization proxy', () => {
     expect(statuses).toEqual([404, 405, 415, 413, 204, 405]);
   });
 
-  it.each([{ secret: 'short' }, { issuer: 'http://mcp.example' }, { issuer: 'https://mcp.example?x' }, { identify: undefined }])(
+  it('[AUTH-051] is at https addresses alone, but on this machine', async () => {
+    await expect(createWorld({ issuer: 'http://mcp.example' })).rejects.toThrow(AuthOptionError);
+    expect((await createWorld({ issuer: 'http://127.0.0.1:1' })).proxy.metadata['token_endpoint']).toBe('http://127.0.0.1:1/token');
+  });
+
+  it.each([{ secret: 'short' }, { issuer: 'https://mcp.example?x' }, { identify: undefined }])(
     'refuses the options %j at once',
     async (options) => {
       await expect(createWorld(options as never)).rejects.toThrow(AuthOptionError);
