@@ -2,7 +2,7 @@
 
 import { type ClockTimer, ConnectionClosedError, ExchangeHttpError, RemoteError, type Transport } from '@mortise/jsonrpc-core';
 import { type ExchangeTransport, isExchangeTransport, isLegacyOpener } from '@mortise/jsonrpc-core/transport';
-import { type Era, REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
+import { type Era, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { chooseLegacy, chooseModern } from '@mortise/protocol/revisions';
 import { ChannelLink } from '../channel-link.ts';
 import type { ClientOptions } from '../client-options.ts';
@@ -10,9 +10,11 @@ import { EraMismatchError, UnsupportedVersionError } from '../errors.ts';
 import { type Link, undecidedHost } from '../link.ts';
 import type { Session, SessionSettings } from '../session.ts';
 import type { TransportSource } from '../transport-source.ts';
-import { type EraMemory, processEraMemory } from './era-memory.ts';
+import { processEraMemory } from './era-memory.ts';
+import { pinnedRevisions } from './pinned-revisions.ts';
 import { type Finding, probe } from './probe.ts';
 import { ModernSession } from './stateless.ts';
+import { Verdicts } from './verdicts.ts';
 
 /** What opening a session needs beside the transports. */
 export interface OpenerSettings {
@@ -45,12 +47,11 @@ export class SessionOpener {
   readonly #legacy: readonly Revision[];
   readonly #probeTimeoutMs: number;
   readonly #discovers: boolean;
-  readonly #memory: EraMemory;
-  readonly #key: string | undefined;
+  readonly #verdicts: Verdicts;
   readonly #links = new Set<Link>();
 
   constructor(source: TransportSource, { session, options, signal }: OpenerSettings) {
-    const spoken = pinned(options);
+    const spoken = pinnedRevisions(options);
     this.#source = source;
     this.#settings = session;
     this.#signal = signal;
@@ -61,8 +62,7 @@ export class SessionOpener {
     if (!this.#discovers && this.#legacy.length > 0) {
       throw new TypeError('discovers: false needs era: "modern": a server whose era is not known must be asked');
     }
-    this.#memory = options.eraMemory ?? processEraMemory;
-    this.#key = options.eraKey ?? source.eraKey;
+    this.#verdicts = new Verdicts(options.eraMemory ?? processEraMemory, options.eraKey ?? source.eraKey, session.onError);
   }
 
   /** Opens a session. Whatever was opened on the way is closed again if it fails. */
@@ -105,7 +105,7 @@ export class SessionOpener {
     const [newestLegacy] = this.#legacy;
     if (this.#modern.length === 0 && newestLegacy) return this.#handshake(link, newestLegacy);
     if (!this.#discovers) return this.#openUnasked(link);
-    if (newestLegacy && (await this.#remembered()) === 'legacy') {
+    if (newestLegacy && (await this.#verdicts.recall()) === 'legacy') {
       const session = await this.#handshake(link, newestLegacy).catch((error: unknown) => this.#forgetIfWrong(error));
       if (session) return session;
       if (this.#source.canRepeat) link = await this.#replaceChannel(link);
@@ -120,7 +120,7 @@ export class SessionOpener {
     const [offered] = this.#legacy;
     if (!offered || !this.#source.canRepeat) throw diedOnProbe(finding.error, offered !== undefined);
     // Some servers of the legacy era end at the first message that they do not know.
-    return this.#remember(await this.#handshake(await this.#replaceChannel(link), offered));
+    return this.#verdicts.keep(await this.#handshake(await this.#replaceChannel(link), offered));
   }
 
   async #replaceChannel(spoilt: ChannelLink): Promise<ChannelLink> {
@@ -131,16 +131,16 @@ export class SessionOpener {
 
   async #conclude(finding: Finding, link: ChannelLink, late: LateAnswer): Promise<Session> {
     const outcome = this.#weigh(finding, link);
-    if ('session' in outcome) return this.#remember(outcome.session);
+    if ('session' in outcome) return this.#verdicts.keep(outcome.session);
     try {
       const session = await this.#handshake(link, outcome.offered);
-      return outcome.isCertain ? await this.#remember(session) : session;
+      return outcome.isCertain ? await this.#verdicts.keep(session) : session;
     } catch (error) {
       // Silence was taken for a legacy server, which it was not: it is modern and was slow.
       const answer = late.finding;
       if (outcome.isCertain || !answer || answer.kind === 'legacy') throw error;
       const second = this.#weigh(answer, link);
-      if ('session' in second) return this.#remember(second.session);
+      if ('session' in second) return this.#verdicts.keep(second.session);
       throw error;
     }
   }
@@ -172,7 +172,7 @@ export class SessionOpener {
 
   async #openByExchange(transport: ExchangeTransport & Partial<Transport>): Promise<Session> {
     const [newestLegacy] = this.#legacy;
-    if (newestLegacy && (this.#modern.length === 0 || (await this.#remembered()) === 'legacy')) {
+    if (newestLegacy && (this.#modern.length === 0 || (await this.#verdicts.recall()) === 'legacy')) {
       const session = await this.#openLegacy(transport, newestLegacy).catch((error: unknown) => this.#forgetIfWrong(error));
       if (session) return session;
     }
@@ -183,8 +183,8 @@ export class SessionOpener {
     await link.start();
     if (!this.#discovers) return this.#openUnasked(link);
     const outcome = this.#weigh(await this.#ask((revision) => this.#probe(link, revision)), link);
-    if ('session' in outcome) return this.#remember(outcome.session);
-    return this.#remember(await this.#openLegacy(transport, outcome.offered));
+    if ('session' in outcome) return this.#verdicts.keep(outcome.session);
+    return this.#verdicts.keep(await this.#openLegacy(transport, outcome.offered));
   }
 
   async #openLegacy(transport: object, offered: Revision): Promise<Session> {
@@ -259,35 +259,12 @@ export class SessionOpener {
     return handshake(link, { offered, acceptable: this.#legacy, signal: this.#signal }, this.#settings);
   }
 
-  // ---- memory
-
-  async #remembered(): Promise<Era | undefined> {
-    return (await this.#tryMemory((key) => this.#memory.get(key)))?.era;
-  }
-
-  async #remember(session: Session): Promise<Session> {
-    const { era, version } = session.revision;
-    await this.#tryMemory((key) => this.#memory.set(key, { era, protocolVersion: version }));
-    return session;
-  }
-
   /** A remembered verdict is wrong if the server refuses the handshake, or ends at it; everything else says nothing about the era. */
   async #forgetIfWrong(error: unknown): Promise<undefined> {
     const isWrong = error instanceof RemoteError || error instanceof UnsupportedVersionError || error instanceof ConnectionClosedError;
-    if (!(isWrong || isHttpRefusal(error)) || this.#key === undefined || this.#modern.length === 0) throw error;
-    await this.#tryMemory((key) => this.#memory.delete(key));
+    if (!(isWrong || isHttpRefusal(error)) || !this.#verdicts.hasKey || this.#modern.length === 0) throw error;
+    await this.#verdicts.forget();
     return undefined;
-  }
-
-  /** A memory that fails costs a probe, not the connection. */
-  async #tryMemory<T>(use: (key: string) => T | Promise<T>): Promise<T | undefined> {
-    if (this.#key === undefined) return undefined;
-    try {
-      return await use(this.#key);
-    } catch (error) {
-      this.#settings.onError(error instanceof Error ? error : new Error('the era memory failed', { cause: error }));
-      return undefined;
-    }
   }
 }
 
@@ -299,20 +276,6 @@ function isHttpRefusal(error: unknown): boolean {
 /** The answer to a probe that was given up, if it comes after all. */
 class LateAnswer {
   finding: Finding | undefined;
-}
-
-/** The revisions that may be spoken, newest first. */
-function pinned({ era, protocolVersion, revisions = REVISIONS }: OpenerSettings['options']): readonly Revision[] {
-  const spoken = era === undefined ? revisions : revisionsOf(era, revisions);
-  if (protocolVersion === undefined) return spoken;
-  const version = chooseModern([protocolVersion], spoken) ?? chooseLegacy([protocolVersion], spoken);
-  if (version) return [version];
-  const known = supportedVersions(spoken);
-  throw new UnsupportedVersionError(
-    `this client does not speak protocolVersion ${JSON.stringify(protocolVersion)}: use one of ${known.join(', ')}`,
-    [],
-    known,
-  );
 }
 
 function diedOnProbe(cause: Error, isLegacyWanted: boolean): Error {

@@ -1,7 +1,7 @@
 /** The same question put to a client in either era: as a request of a legacy server, or inside a modern server's result. */
 
 import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
-import { NEWEST, NEWEST_LEGACY, type Revision, revisionsOf } from '@mortise/protocol';
+import { NEWEST, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
 import { type ClientOptions, McpClient } from '../../src/index.ts';
 import { complete, info, legacyScript, modernScript, ScriptedServer } from '../scripted-server.ts';
 
@@ -24,8 +24,6 @@ export const eras: readonly { readonly era: 'legacy' | 'modern'; readonly revisi
   { era: 'legacy', revision: NEWEST_LEGACY },
   { era: 'modern', revision: NEWEST },
 ];
-
-export const legacyRevisions: readonly Revision[] = revisionsOf('legacy');
 
 export async function startAsking(
   era: 'legacy' | 'modern',

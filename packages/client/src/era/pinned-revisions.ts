@@ -1,0 +1,28 @@
+/** Which revisions a client may speak, by what its options pin. */
+
+import { REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
+import { chooseLegacy, chooseModern } from '@mortise/protocol/revisions';
+import type { ClientOptions } from '../client-options.ts';
+import { UnsupportedVersionError } from '../errors.ts';
+
+/**
+ * The revisions that may be spoken, newest first.
+ *
+ * @throws {UnsupportedVersionError} None is of the version that is pinned.
+ */
+export function pinnedRevisions({
+  era,
+  protocolVersion,
+  revisions = REVISIONS,
+}: Pick<ClientOptions, 'era' | 'protocolVersion' | 'revisions'>): readonly Revision[] {
+  const spoken = era === undefined ? revisions : revisionsOf(era, revisions);
+  if (protocolVersion === undefined) return spoken;
+  const version = chooseModern([protocolVersion], spoken) ?? chooseLegacy([protocolVersion], spoken);
+  if (version) return [version];
+  const known = supportedVersions(spoken);
+  throw new UnsupportedVersionError(
+    `this client does not speak protocolVersion ${JSON.stringify(protocolVersion)}: use one of ${known.join(', ')}`,
+    [],
+    known,
+  );
+}
