@@ -93,7 +93,7 @@ describe('a call that may be promoted', () => {
     expect((await peer.until(taskId, ended)).result.content).toMatchObject([{ text: 'hello Ann' }]);
   });
 
-  it('asks by its answer as long as it is none, and becomes one in the round after', async () => {
+  it('[TASKX-011] asks by its answer as long as it is none, and becomes one in the round after', async () => {
     const { server, gate } = createSlowServer();
     const peer = await RawPeer.open(server, modern);
     const asked = await peer.call('tools/call', { name: 'asks-first', arguments: {} });

@@ -43,7 +43,9 @@ export class InputAnswers {
     const entries = Object.entries(inputRequests);
     this.#outstanding = new Set(entries.map(([key]) => key));
     for (const [key, { controller, isSent }] of this.#questions) {
-      if (!isSent && !this.#outstanding.has(key)) controller.abort(new TaskInputError('the task no longer waits for this answer', ''));
+      if (isSent || this.#outstanding.has(key)) continue;
+      controller.abort(new TaskInputError('the task no longer waits for this answer', ''));
+      this.#questions.delete(key);
     }
     if (entries.length > MAX_QUESTIONS) {
       this.#parts.onFailed(

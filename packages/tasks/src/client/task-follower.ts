@@ -174,7 +174,7 @@ export class TaskFollower {
     for (;;) {
       const state = this.#state;
       if (state && isEnded(state.status)) return this.#waiters.size > 0 ? this.#finish(state, signal) : this.#closeReaders();
-      if (state?.status === 'input_required') this.#attend(state, signal);
+      if (state) this.#attend(state, signal);
       if (state) {
         if (polls++ === 1) this.#listen(signal);
         await this.#pause(this.#intervalOf(state), signal);
@@ -212,9 +212,10 @@ export class TaskFollower {
   }
 
   #attend(state: DetailedState, signal: AbortSignal): void {
-    if (state.inputRequests) this.#answers.offer(state.inputRequests);
     const { attend } = this.#parts.wire;
-    if (!attend || this.#attending) return;
+    // A question that is no longer shown is nobody's any more.
+    if (!attend) return this.#answers.offer(state.status === 'input_required' ? (state.inputRequests ?? {}) : {});
+    if (state.status !== 'input_required' || this.#attending) return;
     this.#attending = attend(this.taskId, signal)
       .then(
         (result) => this.#settle({ result }),
@@ -278,7 +279,7 @@ export class TaskFollower {
     // Messages may overtake one another; a task that has ended stays so.
     if (before && (isEnded(before.status) || isOlder(state, before))) return;
     this.#state = state;
-    if (state.status === 'input_required' && this.#controller) this.#attend(state, this.#controller.signal);
+    if (this.#controller && !isEnded(state.status)) this.#attend(state, this.#controller.signal);
     const isNews =
       before?.status !== state.status || before.statusMessage !== state.statusMessage || before.lastUpdatedAt !== state.lastUpdatedAt;
     if (isNews) for (const reader of this.#readers) reader.push(state);

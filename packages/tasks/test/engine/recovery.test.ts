@@ -3,7 +3,7 @@ import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
 import { TaskEngine } from '../../src/engine/task-engine.ts';
 import type { TaskEngineOptions, TaskOutcome } from '../../src/engine/engine-options.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { turn } from '../support/raw-peer.ts';
 
 const LEASE_MS = 9_000;
