@@ -37,6 +37,8 @@ export class ChannelLink implements Link {
   onInterrupted: (() => void) | undefined;
   /** When the last message came, by the clock's monotonic time; when this was made where nobody wants to know. */
   heardAtMs: number;
+  /** What the transport complained of last. */
+  lastError: Error | undefined;
   readonly #connection: Connection;
   readonly #streams = new Map<RequestId, OpenStream>();
 
@@ -57,6 +59,7 @@ export class ChannelLink implements Link {
       isErrorIdOptional: () => this.host.isErrorIdOptional,
       onNotification: (notification) => this.#route(notification),
       onError: (error) => {
+        this.lastError = error;
         settings.onError(error);
         // Later, for the connection is yet to reject what was in flight.
         if (error instanceof ConnectionLostError) queueMicrotask(() => this.onInterrupted?.());

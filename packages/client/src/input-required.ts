@@ -3,6 +3,7 @@
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { abortable } from '@mortise/jsonrpc-core/connection';
+import type { Tracer } from '@mortise/protocol/contracts';
 import type { Answers } from './answers.ts';
 import { InputRequiredError } from './errors.ts';
 
@@ -17,6 +18,9 @@ export interface InputRound {
   /** How many results have asked so far, this one included. */
   readonly round: number;
   readonly maxRounds: number;
+  /** Opens a span around each answer, where the program has one. */
+  readonly tracer: Tracer | undefined;
+  readonly protocolVersion: string;
 }
 
 /**
@@ -46,13 +50,14 @@ export async function answerInputRequired(params: JsonObject, result: JsonObject
 }
 
 /** Answers all questions at once: they were asked together because none depends on another. */
-async function answerAll(inputRequests: unknown, { method, answers, signal }: InputRound): Promise<JsonObject> {
+async function answerAll(inputRequests: unknown, { method, answers, signal, tracer, protocolVersion }: InputRound): Promise<JsonObject> {
   if (!isJsonObject(inputRequests))
     throw new InputRequiredError(`the server wants input for "${method}" but its inputRequests are not an object`);
   const entries = Object.entries(inputRequests);
   if (entries.length > MAX_QUESTIONS)
     throw new InputRequiredError(`"${method}" wants ${entries.length} answers at once: ${MAX_QUESTIONS} are given at most`);
   const questions = entries.map(([key, question]) => ({ key, question: toQuestion(method, key, question, answers) }));
+  const tracing = tracer ? await import('./tracing.ts') : undefined;
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted) onAbort();
@@ -60,7 +65,10 @@ async function answerAll(inputRequests: unknown, { method, answers, signal }: In
   try {
     const all = questions.map(async ({ key, question }) => {
       const context = { method: question.method, signal: controller.signal };
-      const answer = await answers.answer(question.method, question.params, context).catch((error: unknown) => refuse(method, error));
+      const ask = (): Promise<JsonObject> => answers.answer(question.method, question.params, context);
+      const asked =
+        tracing && tracer ? tracing.traceAnswer(tracer, { method: question.method, protocolVersion }, metaOf(question.params), ask) : ask();
+      const answer = await asked.catch((error: unknown) => refuse(method, error));
       return [key, answer] as const;
     });
     return Object.fromEntries(await abortable(Promise.all(all), controller.signal));
@@ -71,6 +79,11 @@ async function answerAll(inputRequests: unknown, { method, answers, signal }: In
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** The trace that the question belongs to, where the server says it. */
+function metaOf({ _meta }: JsonObject): JsonObject | undefined {
+  return isJsonObject(_meta) ? _meta : undefined;
 }
 
 /** There is no response that could carry an error, so it is the caller who learns of it. */

@@ -199,7 +199,15 @@ export class Requests {
       const maxRounds = options.maxInputRounds ?? 10;
       return import('./input-required.ts')
         .then(({ answerInputRequired }) =>
-          answerInputRequired(params, result, { method, answers: settings.answers, signal, round, maxRounds }),
+          answerInputRequired(params, result, {
+            method,
+            answers: settings.answers,
+            signal,
+            round,
+            maxRounds,
+            tracer: options.tracer,
+            protocolVersion: session.revision.version,
+          }),
         )
         .then((retry) => this.#send(session, { ...call, params: retry, round: round + 1 }));
     }

@@ -133,6 +133,29 @@ describe('closed', () => {
   });
 });
 
+it('a server that writes noise instead of an answer is named by what it wrote, when its time is over', async () => {
+  const clock = new FakeClock();
+  const server = new ScriptedServer({ initialize: () => 'silence' });
+  const source = () => {
+    const transport = server.factory();
+    const start = transport.start.bind(transport);
+    transport.start = async () => {
+      await start();
+      transport.onerror?.(new Error('The line begins with "Listening on"'));
+    };
+    return transport;
+  };
+  const connecting = McpClient.connect(source, info, { era: 'legacy', clock });
+  connecting.catch(() => undefined);
+  await server.nextMethod('initialize');
+  clock.advance(30_000);
+  await expect(connecting).rejects.toMatchObject({
+    code: 'ERR_TIMEOUT',
+    message: expect.stringContaining('Listening on'),
+    cause: { message: 'The line begins with "Listening on"' },
+  });
+});
+
 describe('the first message', () => {
   it.each([
     { what: 'initialize', options: { era: 'legacy' }, asks: 'initialize' },

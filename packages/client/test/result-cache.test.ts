@@ -37,7 +37,7 @@ async function connect(script: Script, options: ClientOptions = {}, eraKey?: str
 }
 
 describe('a result with ttlMs', () => {
-  it('[CACHE-006][CACHE-008] is used again until it is that old, and then fetched when it is wanted and not before', async () => {
+  it('[CACHE-006][CACHE-008][CACHE-009] is used again until it is that old, and then fetched when it is wanted: nothing is ever polled for', async () => {
     const { client, clock, count } = await connect({ 'tools/list': () => kept({ tools: [] }) });
     const first = await client.listTools();
     clock.advance(999);

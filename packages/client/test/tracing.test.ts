@@ -95,6 +95,26 @@ it('a span around an answer continues the trace of the server that asked', async
   expect(seen).toEqual([1]);
 });
 
+it('a span around an answer to a result that asks continues the trace of the server that asked', async () => {
+  const tracer = createTracer();
+  const question = { method: 'roots/list', params: { _meta: { traceparent: 'theirs' } } };
+  const server = new ScriptedServer(
+    scriptOf(NEWEST, {
+      'tools/call': ({ params }) =>
+        params?.['inputResponses'] === undefined
+          ? { result: { resultType: 'input_required', inputRequests: { q: question } } }
+          : complete(NEWEST, { content: [] }),
+    }),
+  );
+  const client = await McpClient.connect(server.factory, info, { tracer, roots: [] });
+  open.push(client);
+  await client.callTool('x');
+  expect(tracer.spans).toMatchObject([
+    { name: 'tools/call x', kind: 'client', ends: 1 },
+    { name: 'roots/list', kind: 'server', parent: { traceparent: 'theirs' }, ends: 1 },
+  ]);
+});
+
 it('no tracer means no trace context', async () => {
   const server = new ScriptedServer(scriptOf(NEWEST, { 'tools/call': () => complete(NEWEST, { content: [] }) }));
   const client = await McpClient.connect(server.factory, info);

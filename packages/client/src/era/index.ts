@@ -1,6 +1,13 @@
 /** Finds out which era a server speaks and opens a session in it. The one switch between the eras. */
 
-import { type ClockTimer, ConnectionClosedError, ExchangeHttpError, RemoteError, type Transport } from '@mortise/jsonrpc-core';
+import {
+  type ClockTimer,
+  ConnectionClosedError,
+  ExchangeHttpError,
+  RemoteError,
+  TimeoutError,
+  type Transport,
+} from '@mortise/jsonrpc-core';
 import { type ExchangeTransport, isExchangeTransport, isLegacyOpener } from '@mortise/jsonrpc-core/transport';
 import { type Era, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { chooseLegacy, chooseModern } from '@mortise/protocol/revisions';
@@ -73,8 +80,17 @@ export class SessionOpener {
       return { session, close: () => this.#close() };
     } catch (error) {
       await this.#close();
-      throw error;
+      throw this.#explain(error);
     }
+  }
+
+  /** A server that writes something else than messages is silent for this client; what was heard instead says why. */
+  #explain(error: unknown): unknown {
+    const heard = [...this.#links]
+      .map((link) => (link instanceof ChannelLink ? link.lastError : undefined))
+      .find((one) => one !== undefined);
+    if (!(error instanceof TimeoutError) || !heard) return error;
+    return new TimeoutError(`${error.message}. Meanwhile: ${heard.message}`, error.timeoutMs, { cause: heard });
   }
 
   /**
