@@ -10,9 +10,14 @@ export interface AuthorizationServerOptions {
   readonly scopes: readonly string[];
   /** How long an access token lasts. */
   readonly accessTokenSeconds: number;
-  /** JWTs can be verified by their signature; opaque ones are asked about at each request, so that a revocation is seen at once. */
-  readonly tokenFormat: 'jwt' | 'opaque';
+  readonly tokenFormat: TokenFormat;
 }
+
+/**
+ * JWTs can be verified by their signature; opaque tokens are asked about at each request, so that a revocation is seen at once; `dpop` are
+ * JWTs that are bound to a key of the client.
+ */
+export type TokenFormat = 'jwt' | 'opaque' | 'dpop';
 
 export interface AuthorizationServer {
   readonly issuer: string;
@@ -74,6 +79,7 @@ function toConfiguration({ scopes, accessTokenSeconds, tokenFormat }: Authorizat
     ttl: { AccessToken: accessTokenSeconds, RefreshToken: 86_400, Grant: 86_400, Interaction: 600, Session: 86_400, IdToken: 600 },
     features: {
       devInteractions: { enabled: true },
+      dPoP: { enabled: true },
       registration: { enabled: true },
       revocation: { enabled: true, allowedPolicy: (_context, client, token) => token.clientId === client.clientId },
       introspection: { enabled: true, allowedPolicy: (_context, client) => client.clientId === RESOURCE_SERVER.clientId },
@@ -83,8 +89,8 @@ function toConfiguration({ scopes, accessTokenSeconds, tokenFormat }: Authorizat
           scope: scopes.join(' '),
           audience: resource,
           accessTokenTTL: accessTokenSeconds,
-          accessTokenFormat: tokenFormat,
-          ...(tokenFormat === 'jwt' ? { jwt: { sign: { alg: 'RS256' as const } } } : {}),
+          accessTokenFormat: tokenFormat === 'opaque' ? 'opaque' : 'jwt',
+          ...(tokenFormat === 'opaque' ? {} : { jwt: { sign: { alg: 'RS256' as const } } }),
         }),
         useGrantedResource: () => true,
       },

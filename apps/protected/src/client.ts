@@ -5,7 +5,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { startAuthorizationServer } from './authorization-server.ts';
+import { startAuthorizationServer, type TokenFormat } from './authorization-server.ts';
 import { READ, startProtectedServer, WRITE } from './protected-server.ts';
 import { walkThrough } from './walk-through.ts';
 
@@ -14,10 +14,11 @@ const { values } = parseArgs({
     port: { type: 'string', default: '0' },
     'auth-port': { type: 'string', default: '0' },
     opaque: { type: 'boolean', default: false },
+    dpop: { type: 'boolean', default: false },
     serve: { type: 'boolean', default: false },
   },
 });
-const tokenFormat = values.opaque ? 'opaque' : 'jwt';
+const tokenFormat: TokenFormat = values.opaque ? 'opaque' : values.dpop ? 'dpop' : 'jwt';
 const accessTokenSeconds = values.serve ? 600 : 5;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -39,7 +40,7 @@ if (values.serve) {
 } else {
   try {
     const untilExpired = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, (accessTokenSeconds + 1) * 1000));
-    const visits = await walkThrough({ url: server.url, untilExpired, say });
+    const visits = await walkThrough({ url: server.url, dpop: values.dpop, untilExpired, say });
     say(`\nDone: ${visits} sign-in pages for everything above.`);
   } finally {
     await close();

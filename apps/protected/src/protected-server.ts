@@ -1,10 +1,10 @@
 /** The MCP server: a notebook for each user, that wants a token for everything and a scope more for writing. */
 
-import { introspectionVerifier, jwtVerifier, protect } from '@mortise/auth-oauth/server';
+import { dpopVerifier, introspectionVerifier, jwtVerifier, protect } from '@mortise/auth-oauth/server';
 import { McpServer } from '@mortise/server';
 import { createHttpHandler } from '@mortise/transport-http/server';
 import { z } from 'zod';
-import type { AuthorizationServer } from './authorization-server.ts';
+import type { AuthorizationServer, TokenFormat } from './authorization-server.ts';
 import { listen } from './listen.ts';
 
 export const READ = 'notes:read';
@@ -13,7 +13,7 @@ export const WRITE = 'notes:write';
 export interface ProtectedServerOptions {
   readonly port: number;
   readonly authorizationServer: AuthorizationServer;
-  readonly tokenFormat: 'jwt' | 'opaque';
+  readonly tokenFormat: TokenFormat;
 }
 
 export interface ProtectedServer {
@@ -32,6 +32,7 @@ export async function startProtectedServer(options: ProtectedServerOptions): Pro
     scopes: [READ],
     impliedScopes: { [WRITE]: [READ] },
     name: 'Notebook',
+    requiresDpop: options.tokenFormat === 'dpop',
   });
   const handler = createHttpHandler(createNotebook(), { path: '/mcp', tokenVerifier: verifier, resourceMetadata: metadata });
   listening.serve((request, response) => void handler.node(request, response));
@@ -44,10 +45,11 @@ export async function startProtectedServer(options: ProtectedServerOptions): Pro
   };
 }
 
-function createVerifier(audience: string, { authorizationServer, tokenFormat }: ProtectedServerOptions): ReturnType<typeof jwtVerifier> {
+function createVerifier(audience: string, { authorizationServer, tokenFormat }: ProtectedServerOptions): ReturnType<typeof dpopVerifier> {
   const { issuer, resourceServer } = authorizationServer;
-  if (tokenFormat === 'jwt') return jwtVerifier({ issuer, audience, clockToleranceSeconds: 0 });
-  return introspectionVerifier({ issuer, audience, ...resourceServer });
+  if (tokenFormat === 'opaque') return introspectionVerifier({ issuer, audience, ...resourceServer });
+  const jwts = jwtVerifier({ issuer, audience, clockToleranceSeconds: 0 });
+  return tokenFormat === 'dpop' ? dpopVerifier(jwts, { nonce: true }) : jwts;
 }
 
 function createNotebook(): McpServer {

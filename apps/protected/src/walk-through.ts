@@ -8,6 +8,8 @@ import { httpTransport } from '@mortise/transport-http/client';
 
 export interface WalkThroughOptions {
   readonly url: string;
+  /** Binds the tokens to a key of this program. */
+  readonly dpop?: boolean;
   /** Takes the user to a page; the default is the browser of the machine. */
   readonly open?: ((url: URL) => Promise<void> | void) | undefined;
   /** Resolves once the access token has expired. */
@@ -16,14 +18,14 @@ export interface WalkThroughOptions {
 }
 
 /** @returns How often the user was sent to a page. */
-export async function walkThrough({ url, open, untilExpired, say }: WalkThroughOptions): Promise<number> {
+export async function walkThrough({ url, dpop = false, open, untilExpired, say }: WalkThroughOptions): Promise<number> {
   let visits = 0;
   const visit = async (page: URL): Promise<void> => {
     visits += 1;
     say(`      -> sign-in page ${visits}: ${page.origin}${page.pathname}, scope "${page.searchParams.get('scope')}"`);
     await (open ?? openBrowser)(page);
   };
-  const authorizer = nodeOAuth(url, { clientName: 'Notebook on the command line', signIn: loopbackSignIn({ open: visit }) });
+  const authorizer = nodeOAuth(url, { clientName: 'Notebook on the command line', signIn: loopbackSignIn({ open: visit }), dpop });
 
   say('1. connect, which signs in');
   const client = await McpClient.connect(httpTransport(url, { authorizer }), { name: 'notebook-cli', version: '1.0.0' });

@@ -12,7 +12,7 @@ import { McpClient } from '@mortise/client';
 import { httpTransport } from '@mortise/transport-http/client';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type AuthorizationServer, startAuthorizationServer } from '../src/authorization-server.ts';
+import { type AuthorizationServer, startAuthorizationServer, type TokenFormat } from '../src/authorization-server.ts';
 import { type ProtectedServer, READ, startProtectedServer, WRITE } from '../src/protected-server.ts';
 import { walkThrough } from '../src/walk-through.ts';
 
@@ -58,20 +58,21 @@ describe.skipIf(executablePath === undefined)('the protected app in a browser', 
     await authorizationServer.close();
   });
 
-  async function start(tokenFormat: 'jwt' | 'opaque'): Promise<void> {
+  async function start(tokenFormat: TokenFormat): Promise<void> {
     authorizationServer = await startAuthorizationServer({ port: 0, scopes: [READ, WRITE], accessTokenSeconds: 300, tokenFormat });
     server = await startProtectedServer({ port: 0, authorizationServer, tokenFormat });
   }
 
   const passTime = (seconds: number): void => void vi.setSystemTime(Date.now() + seconds * 1000);
 
-  it.each(['jwt', 'opaque'] as const)(
+  it.each(['jwt', 'opaque', 'dpop'] as const)(
     'signs in, calls, steps up, refreshes and signs out with %s tokens',
     async (tokenFormat) => {
       await start(tokenFormat);
       const scopes: (string | null)[] = [];
       const visits = await walkThrough({
         url: server.url,
+        dpop: tokenFormat === 'dpop',
         open: async (url) => {
           scopes.push(url.searchParams.get('scope'));
           await passPages(page, url, 'ada');
