@@ -1,7 +1,7 @@
 /** The authorization server: `oidc-provider` with its own login and consent pages. Any name and any password sign in. */
 
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import Provider, { type Configuration } from 'oidc-provider';
+import Provider, { type ClientMetadata, type Configuration } from 'oidc-provider';
 import { listen } from './listen.ts';
 
 export interface AuthorizationServerOptions {
@@ -11,6 +11,8 @@ export interface AuthorizationServerOptions {
   /** How long an access token lasts. */
   readonly accessTokenSeconds: number;
   readonly tokenFormat: TokenFormat;
+  /** Clients that are entered by hand. */
+  readonly clients?: readonly ClientMetadata[];
 }
 
 /**
@@ -58,7 +60,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
   };
 }
 
-function toConfiguration({ scopes, accessTokenSeconds, tokenFormat }: AuthorizationServerOptions, key: JWK): Configuration {
+function toConfiguration({ scopes, accessTokenSeconds, tokenFormat, clients = [] }: AuthorizationServerOptions, key: JWK): Configuration {
   return {
     jwks: { keys: [key as never] },
     cookies: { keys: [crypto.randomUUID()] },
@@ -68,6 +70,7 @@ function toConfiguration({ scopes, accessTokenSeconds, tokenFormat }: Authorizat
     rotateRefreshToken: true,
     issueRefreshToken: (_context, client) => Promise.resolve(client.grantTypeAllowed('refresh_token')),
     clients: [
+      ...clients,
       {
         client_id: RESOURCE_SERVER.clientId,
         client_secret: RESOURCE_SERVER.clientSecret,

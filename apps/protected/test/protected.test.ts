@@ -6,37 +6,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { existsSync } from 'node:fs';
 import { loopbackSignIn, nodeOAuth } from '@mortise/auth-oauth/node';
 import { McpClient } from '@mortise/client';
 import { httpTransport } from '@mortise/transport-http/client';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AuthorizationServer, startAuthorizationServer, type TokenFormat } from '../src/authorization-server.ts';
 import { type ProtectedServer, READ, startProtectedServer, WRITE } from '../src/protected-server.ts';
 import { walkThrough } from '../src/walk-through.ts';
-
-const executablePath =
-  process.env['MORTISE_CHROMIUM'] ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
-const TIMEOUT_MS = 60_000;
-
-/** What a person does at the provider's pages. @param name Who signs in. */
-async function passPages(page: Page, url: URL, name: string): Promise<readonly string[]> {
-  const texts: string[] = [];
-  await page.goto(url.href);
-  while (page.url().startsWith(url.origin)) {
-    texts.push(await page.innerText('body'));
-    const login = page.locator('input[name=login]');
-    if ((await login.count()) > 0) {
-      await login.fill(name);
-      await page.locator('input[name=password]').fill('any');
-    }
-    const before = page.url();
-    await page.locator('button[type=submit]').click();
-    await page.waitForURL((next) => next.href !== before);
-  }
-  return texts;
-}
+import { executablePath, launch, passPages, TIMEOUT_MS } from './person.ts';
 
 describe.skipIf(executablePath === undefined)('the protected app in a browser', () => {
   let browser: Browser;
@@ -44,7 +22,7 @@ describe.skipIf(executablePath === undefined)('the protected app in a browser', 
   let authorizationServer: AuthorizationServer;
   let server: ProtectedServer;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    browser = await launch();
   }, TIMEOUT_MS);
   afterAll(() => browser.close());
   beforeEach(async () => {
@@ -75,7 +53,7 @@ describe.skipIf(executablePath === undefined)('the protected app in a browser', 
         dpop: tokenFormat === 'dpop',
         open: async (url) => {
           scopes.push(url.searchParams.get('scope'));
-          await passPages(page, url, 'ada');
+          await passPages(page, url, { name: 'ada' });
         },
         untilExpired: () => Promise.resolve(passTime(301)),
         say: () => undefined,
@@ -90,7 +68,7 @@ describe.skipIf(executablePath === undefined)('the protected app in a browser', 
   async function connect(name: string, onVisit: () => void, credentialFile?: string): Promise<McpClient> {
     const open = async (url: URL): Promise<void> => {
       onVisit();
-      await passPages(page, url, name);
+      await passPages(page, url, { name });
     };
     const authorizer = nodeOAuth(server.url, { signIn: loopbackSignIn({ open }), credentialFile });
     return McpClient.connect(httpTransport(server.url, { authorizer }), { name: 'test', version: '1.0.0' });
