@@ -36,7 +36,6 @@ export class RunQuestions {
   readonly #uses = new Map<string, number>();
   readonly #waiting = new Map<string, Question>();
   #gathered: Question[] = [];
-  #timer: ClockTimer | undefined;
   #count = 0;
 
   constructor(run: AskingRun) {
@@ -55,8 +54,8 @@ export class RunQuestions {
     const repetition = (this.#uses.get(name) ?? 0) + 1;
     this.#uses.set(name, repetition);
     return new Promise((resolve, reject) => {
+      if (this.#gathered.length === 0) this.#run.clock.schedule(() => void this.#flush(), 0, { keepAlive: true });
       this.#gathered.push({ ask, text, repetition, resolve, reject });
-      this.#timer ??= this.#run.clock.schedule(() => void this.#flush(), 0, { keepAlive: true });
     });
   }
 
@@ -74,7 +73,6 @@ export class RunQuestions {
   async #flush(): Promise<void> {
     const questions = this.#gathered;
     this.#gathered = [];
-    this.#timer = undefined;
     try {
       const asks: TaskAsk[] = await Promise.all(questions.map(toTaskAsk));
       asks.forEach(({ key }, index) => Object.assign(questions[index] ?? {}, { key }));
