@@ -70,8 +70,7 @@ describe.each(REVISIONS.map((revision) => [revision.version, revision] as const)
     const [asked] = find('elicitation/create', CLIENT);
     const [answered] = find('elicitation/create', SERVER);
     expect(find('tools/call ask', SERVER).map(idOf)).toContain(parentOf(asked));
-    // Embedded questions carry the context too; the client opens no span for its answers to them.
-    if (revision.era === 'legacy') expect(parentOf(answered)).toBe(idOf(asked));
+    expect(parentOf(answered)).toBe(idOf(asked));
     expect(new Set(exporter.getFinishedSpans().map((span) => span.spanContext().traceId)).size).toBe(1);
     await client.close();
   });
