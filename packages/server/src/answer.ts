@@ -2,13 +2,15 @@
 
 import { isMortiseError, type JsonObject, type JsonRpcErrorResponse, type JsonRpcResponse, type RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject, toWireError } from '@mortise/jsonrpc-core/messages';
-import type { Tracer } from '@mortise/protocol/contracts';
 import { afterError, afterResult } from './asks/after-run.ts';
 import { HandlerTimeoutError, InvalidHandlerResultError } from './errors.ts';
 import { finishResult } from './finish-result.ts';
+import { onDemand } from './on-demand.ts';
 import type { RequestCall } from './request-call.ts';
 import { isThenable } from './thenable.ts';
 import { toCallError } from './wire-error.ts';
+
+const withTracing = onDemand(() => import('./tracing.ts'));
 
 /** A plain answer where nothing waits, so that it costs no promise. */
 export type Answer = JsonRpcResponse | Promise<JsonRpcResponse>;
@@ -16,12 +18,7 @@ export type Answer = JsonRpcResponse | Promise<JsonRpcResponse>;
 /** Runs a call. Neither throws nor rejects. */
 export function answer(call: RequestCall): Answer {
   const { tracer } = call.core.options;
-  return tracer ? traced(tracer, call) : serve(call);
-}
-
-async function traced(tracer: Tracer, call: RequestCall): Promise<JsonRpcResponse> {
-  const { traceRequest } = await import('./tracing.ts');
-  return traceRequest(tracer, call, () => serve(call));
+  return tracer ? withTracing(({ traceRequest }) => traceRequest(tracer, call, () => serve(call))) : serve(call);
 }
 
 function serve(call: RequestCall): Answer {
