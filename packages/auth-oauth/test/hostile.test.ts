@@ -249,6 +249,23 @@ describe('injection', () => {
   });
 });
 
+describe('what would spoil a header or a URL', () => {
+  it.each(['line\r\nbreak', 'ключ', 'with space', ''])('[AUTH-079] a token %j is refused, and is in no error', async (token) => {
+    world.as.routes.set('/token', () => ({ body: { access_token: `secret${token}`.slice(token === '' ? 6 : 0), token_type: 'Bearer' } }));
+    const { code, message } = await refusalOf();
+    expect(code).toBe('ERR_TOKEN_REQUEST');
+    expect(message).not.toContain('secret');
+  });
+
+  it('[SEC-021] ten thousand scopes, and what is no scope, are not asked for', async () => {
+    const scopes = Array.from({ length: 10_000 }, (_, n) => `scope-${n}`);
+    world.server.metadata = { scopes_supported: ['"quoted"', 'new\nline', ...scopes] };
+    expect(await ask(oauth(world.server.url, { signIn: watched(world.as) }), world.server.url)).toBe(200);
+    const asked = new URL(opened[0] ?? '').searchParams.get('scope')?.split(' ');
+    expect([asked?.length, asked?.[0]]).toEqual([100, 'scope-0']);
+  });
+});
+
 describe('bounds', () => {
   const metadataPath = '/.well-known/oauth-protected-resource/mcp';
 

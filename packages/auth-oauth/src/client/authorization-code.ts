@@ -25,6 +25,12 @@ export class AuthorizationCodeGrant implements Grant {
     this.issuers = identity.clients.map(({ issuer }) => issuer);
   }
 
+  isOurs(issuer: string, clientId: string): boolean {
+    const { clients, clientMetadataUrl, askForClient } = this.#identity;
+    if (clients.length === 0 || clientId === clientMetadataUrl || askForClient) return true;
+    return clients.some((client) => client.issuer === issuer && client.clientId === clientId);
+  }
+
   async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
     assertPkce(call.as);
     const registration = await call.vault.registration(call.as.issuer, call.nowMs);

@@ -35,6 +35,10 @@ class ClientCredentialsGrant implements Grant {
     this.issuers = [client.issuer];
   }
 
+  isOurs(issuer: string, clientId: string): boolean {
+    return issuer === this.#client.issuer && clientId === this.#client.clientId;
+  }
+
   async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
     const { as, resource, nowMs, dpop } = call;
     const client = checkIssuer(this.#client, as);

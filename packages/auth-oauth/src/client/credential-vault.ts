@@ -32,6 +32,8 @@ export interface KnownServer {
 
 /** A person who takes longer has to begin again. */
 const PENDING_LIFETIME_MS = 15 * 60_000;
+/** Of one server: what nobody comes back to makes room for the next. */
+const MAX_PENDING = 10;
 
 export class CredentialVault {
   readonly #store: CredentialStore & Partial<LockingStore>;
@@ -82,15 +84,27 @@ export class CredentialVault {
   }
 
   async savePending(pending: PendingSignIn): Promise<void> {
-    await this.#store.put(this.#server, `sign-in ${pending.state}`, toJson(pending));
+    const others = (await this.#pendings()).filter(({ createdAtMs }) => pending.createdAtMs - createdAtMs <= PENDING_LIFETIME_MS);
+    await this.#putPendings([...others, pending].slice(-MAX_PENDING));
   }
 
   /** Gives a sign-in out once. */
   async takePending(state: string, nowMs: number): Promise<PendingSignIn | undefined> {
-    const pending = toPending(await this.#store.get(this.#server, `sign-in ${state}`));
+    const pendings = await this.#pendings();
+    const pending = pendings.find((candidate) => candidate.state === state);
     if (!pending) return undefined;
-    await this.#store.delete(this.#server, `sign-in ${state}`);
+    await this.#putPendings(pendings.filter((other) => other !== pending));
     return nowMs - pending.createdAtMs > PENDING_LIFETIME_MS ? undefined : pending;
+  }
+
+  async #pendings(): Promise<readonly PendingSignIn[]> {
+    const { list } = (await this.#store.get(this.#server, 'sign-ins')) ?? {};
+    return Array.isArray(list) ? list.flatMap((value) => toPending(value as JsonObject) ?? []) : [];
+  }
+
+  async #putPendings(list: readonly PendingSignIn[]): Promise<void> {
+    if (list.length === 0) await this.#store.delete(this.#server, 'sign-ins');
+    else await this.#store.put(this.#server, 'sign-ins', toJson({ list }));
   }
 }
 
@@ -109,8 +123,8 @@ function toRegistration(issuer: string, value: JsonObject | undefined): Registra
   };
 }
 
-function toPending(value: JsonObject | undefined): PendingSignIn | undefined {
-  if (!value) return undefined;
+function toPending(value: JsonObject | null): PendingSignIn | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
   const { state, verifier, issuer, clientId, redirectUrl, resource, scopes, createdAtMs } = value;
   const texts = [state, verifier, issuer, clientId, redirectUrl, resource];
   if (!isStrings(texts) || !isStrings(scopes) || typeof createdAtMs !== 'number') return undefined;

@@ -4,6 +4,7 @@ import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { AuthorizationServer } from 'oauth4webapi';
 import { type DiscoveryAttempt, DiscoveryError, IssuerMismatchError, ResourceMismatchError } from '../errors.ts';
 import { nameUrl, type SafeFetch, type SafeResponse } from '../safe-fetch.ts';
+import { splitScopes } from './token-request.ts';
 import { canonicalUri, type ResourceCandidate, resourceCandidates, serverCandidates } from './well-known.ts';
 
 /** What a server says of its protection. @see RFC 9728 section 2 */
@@ -97,7 +98,7 @@ export async function discoverResource(
 function toResourceMetadata(document: Readonly<Record<string, unknown>>): ResourceMetadata | undefined {
   const { resource, authorization_servers: servers, scopes_supported: scopes } = document;
   if (typeof resource !== 'string' || !isStrings(servers) || servers.length === 0) return undefined;
-  return { resource, authorizationServers: servers, scopesSupported: isStrings(scopes) ? scopes : undefined };
+  return { resource, authorizationServers: servers, scopesSupported: isStrings(scopes) ? splitScopes(scopes.join(' ')) : undefined };
 }
 
 function isStrings(value: unknown): value is readonly string[] {

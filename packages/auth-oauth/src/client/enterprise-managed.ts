@@ -67,6 +67,10 @@ class EnterpriseGrant implements Grant {
     this.issuers = [options.client.issuer];
   }
 
+  isOurs(issuer: string, clientId: string): boolean {
+    return issuer === this.#options.client.issuer && clientId === this.#options.client.clientId;
+  }
+
   async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
     const { as, resource, nowMs, dpop } = call;
     const client = checkIssuer(this.#options.client, as);

@@ -31,7 +31,7 @@ export async function findAuthorization(
   const { resource, chooseIssuer, assumesOwnServer = false, signal, fetch, timeoutMs, clock } = options;
   const url = toServerUrl(server);
   const fetchPeer = createSafeFetch({ urls: toUrlPolicy(url, options.urls), fetch, timeoutMs, clock });
-  const finder = new ProtectionFinder(url, fetchPeer, { resource, chooseIssuer, assumesOwnServer, preferred: [] });
+  const finder = new ProtectionFinder(url, fetchPeer, { resource, chooseIssuer, assumesOwnServer, clock, preferred: [] });
   const found = await finder.find(undefined, signal);
   const profiles: unknown = found.as['authorization_grant_profiles_supported'];
   return {

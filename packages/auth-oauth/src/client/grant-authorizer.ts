@@ -30,7 +30,7 @@ const OFFLINE_ACCESS = 'offline_access';
 
 export class GrantAuthorizer implements OAuthAuthorizer {
   protected readonly vault: CredentialVault;
-  protected readonly renewals: SharedRun = new SharedRun();
+  readonly #renewals: SharedRun = new SharedRun();
   readonly #server: URL;
   readonly #grant: Grant;
   readonly #options: AuthorizerOptions;
@@ -67,6 +67,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     this.#tokenVault = dpop === false || keyIsLasting ? this.vault : new CredentialVault(new MemoryCredentialStore(), name);
     this.#finder = new ProtectionFinder(this.#server, this.#fetchPeer, {
       resource: options.resource,
+      clock,
       chooseIssuer: options.chooseIssuer,
       assumesOwnServer: options.assumesOwnServer ?? false,
       preferred: grant.issuers,
@@ -96,7 +97,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const used = challenge.given?.['authorization'];
     const isOutdated = (): boolean => used !== undefined && used !== this.#authorization();
     const key = status === 401 ? '401' : `403 ${demand.scopes.toSorted().join(' ')}`;
-    await this.#renewAlone(key, signal, async (shared) => {
+    await this.renewAlone(key, signal, async (shared) => {
       if (isOutdated() || (await this.#adoptKept())) return;
       if (status === 401) await this.#onUnauthorized(demand, attempt, shared);
       else await this.#stepUp(demand, shared);
@@ -107,7 +108,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   async signIn({ scopes = [], signal }: { readonly scopes?: readonly string[]; readonly signal?: AbortSignal } = {}): Promise<void> {
     this.#stepUps.clear();
     this.#rejectedToken = undefined;
-    await this.#renewAlone(`sign-in ${scopes.join(' ')}`, signal, async (shared) => {
+    await this.renewAlone(`sign-in ${scopes.join(' ')}`, signal, async (shared) => {
       await this.#adoptKept();
       const protection = await this.#find(undefined, shared);
       await this.#obtain(protection, this.#chooseScopes(protection, scopes), shared);
@@ -115,7 +116,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   }
 
   async signOut({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    await this.#renewAlone('sign-out', signal, async (shared) => {
+    await this.renewAlone('sign-out', signal, async (shared) => {
       const known = await this.#tokenVault.knownServer();
       const tokens = known && (await this.#tokenVault.tokens(known));
       this.#tokens = undefined;
@@ -168,8 +169,8 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   }
 
   /** One renewal at a time, in this object and among all that share the store. */
-  async #renewAlone(key: string, signal: AbortSignal | undefined, renew: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    await this.renewals.join(key, signal, async (shared) => await this.vault.alone(async () => await renew(shared), shared));
+  protected async renewAlone(key: string, signal: AbortSignal | undefined, renew: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    await this.#renewals.join(key, signal, async (shared) => await this.vault.alone(async () => await renew(shared), shared));
   }
 
   /** Takes over tokens that are kept and are not those in use. @returns Whether they are worth a try. */
@@ -178,6 +179,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const kept = known && (await this.#tokenVault.tokens(known));
     const wantsDpop = (this.#options.dpop ?? false) !== false;
     if (!kept || kept.accessToken === this.#tokens?.accessToken || (kept.scheme === 'DPoP') !== wantsDpop) return false;
+    if (!this.#grant.isOurs(known.issuer, kept.clientId)) return false;
     this.#tokens = kept;
     this.#issuer = known.issuer;
     this.#origin = 'kept';
@@ -264,7 +266,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   async #renewEarly(signal: AbortSignal | undefined): Promise<void> {
     const canObtain = this.#grant.isSilent && this.#protection !== undefined;
     if (this.#tokens?.refreshToken === undefined && !canObtain) return;
-    await this.#renewAlone('early', signal, async (shared) => {
+    await this.renewAlone('early', signal, async (shared) => {
       const tokens = (await this.#adoptKept()) ? undefined : this.#tokens;
       if (!tokens || !this.#isEnding(tokens)) return;
       try {

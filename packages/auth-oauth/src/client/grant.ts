@@ -28,6 +28,8 @@ export interface Grant {
   readonly wantsRefresh: boolean;
   /** Issuers that the flow has credentials for; empty for any. */
   readonly issuers: readonly string[];
+  /** Whether tokens of this client may be used: a store can be shared with another flow. */
+  isOurs(issuer: string, clientId: string): boolean;
   /** @param scopes What to ask for; empty for whatever the server gives. */
   obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet>;
   /** The client that a token set belongs to. */

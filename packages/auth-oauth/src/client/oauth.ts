@@ -77,7 +77,7 @@ class CodeAuthorizer extends GrantAuthorizer implements SignInAuthorizer {
   async finishSignIn(callbackUrl: string | URL, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const url = new URL(callbackUrl);
     const state = url.searchParams.get('state') ?? '';
-    await this.renewals.join(`finish ${state}`, signal, async (shared) => {
+    await this.renewAlone(`finish ${state}`, signal, async (shared) => {
       const pending = state === '' ? undefined : await this.vault.takePending(state, this.nowMs);
       if (!pending)
         throw new StateMismatchError('The authorization response answers no sign-in that was begun here, or one that is long ago');

@@ -1,5 +1,7 @@
 /** What protects a server: which resource it is, and which authorization server gives tokens for it. */
 
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthorizationServer } from 'oauth4webapi';
 import { ClientMismatchError, DiscoveryError } from '../errors.ts';
 import { nameUrl, type SafeFetch } from '../safe-fetch.ts';
@@ -20,21 +22,28 @@ export interface ProtectionOptions {
   readonly resource: string | undefined;
   readonly chooseIssuer: ((issuers: readonly string[]) => string) | undefined;
   readonly assumesOwnServer: boolean;
+  readonly clock: Clock | undefined;
   /** Issuers that there are credentials for, best first. */
   readonly preferred: readonly string[];
 }
 
-/** Discovers from the server on, each time: what a server says of itself may change. Metadata of issuers is kept until it fails. */
+/** Metadata of an issuer is read again after this. */
+const KEEP_METADATA_MS = 10 * 60_000;
+
+/** Discovers from the server on, each time: what a server says of itself may change. Metadata of an issuer is kept for a while. */
 export class ProtectionFinder {
   readonly #server: URL;
   readonly #fetchPeer: SafeFetch;
   readonly #options: ProtectionOptions;
+  readonly #clock: Clock;
   #as: AuthorizationServer | undefined;
+  #readAtMs = 0;
 
   constructor(server: URL, fetchPeer: SafeFetch, options: ProtectionOptions) {
     this.#server = server;
     this.#fetchPeer = fetchPeer;
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
   }
 
   /**
@@ -49,7 +58,7 @@ export class ProtectionFinder {
       return { resource: found.resource, scopesSupported: found.scopesSupported, as: await this.findIssuer(issuer, signal) };
     }
     if (assumesOwnServer) {
-      const as = (this.#as = await discoverAtOrigin(this.#fetchPeer, this.#server, signal));
+      const as = this.#remember(await discoverAtOrigin(this.#fetchPeer, this.#server, signal));
       return { resource: resource ?? canonicalUri(this.#server), scopesSupported: undefined, as };
     }
     throw new DiscoveryError(`${nameUrl(this.#server)} publishes no protected resource metadata; what was tried:`, attempts);
@@ -57,13 +66,18 @@ export class ProtectionFinder {
 
   /** Metadata of an issuer that is known to protect the server. */
   async findIssuer(issuer: string, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
-    if (this.#as?.issuer === issuer) return this.#as;
+    if (this.#as?.issuer === issuer && this.#clock.now() - this.#readAtMs < KEEP_METADATA_MS) return this.#as;
     const { origin } = this.#server;
     const isOwn = this.#options.assumesOwnServer && (issuer === origin || issuer === `${origin}/`);
-    this.#as = isOwn
+    const found = isOwn
       ? await discoverAtOrigin(this.#fetchPeer, this.#server, signal)
       : await discoverIssuer(this.#fetchPeer, issuer, signal);
-    return this.#as;
+    return this.#remember(found);
+  }
+
+  #remember(as: AuthorizationServer): AuthorizationServer {
+    this.#readAtMs = this.#clock.now();
+    return (this.#as = as);
   }
 
   /** @throws {ClientMismatchError} The program chose one that the server does not name. */

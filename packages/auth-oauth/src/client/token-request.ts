@@ -106,6 +106,9 @@ export function toTokens(
     const rule = dpop ? 'one bound to our key was asked for (DPoP)' : 'none bound to a key (DPoP) was asked for';
     throw new TokenRequestError(`The token endpoint gave a token of type "${toSafeText(answer.token_type)}", and ${rule}`, {});
   }
+  // Whatever else it is made of would be refused by a header, in words that show it.
+  if (!/^[\x21-\x7e]{1,16384}$/.test(answer.access_token))
+    throw new TokenRequestError('The token endpoint gave a token that no header can carry', {});
   const lifetimeMs = answer.expires_in === undefined ? undefined : answer.expires_in * 1000;
   return {
     accessToken: answer.access_token,
@@ -120,7 +123,11 @@ export function toTokens(
   };
 }
 
-/** The scopes of a parameter, each once. */
+/** More scopes than this are asked for by nobody who means well. */
+const MAX_SCOPES = 100;
+
+/** The scopes of a parameter, each once; what is no scope is left out. @see RFC 6749 section 3.3 */
 export function splitScopes(scope: string | undefined): readonly string[] {
-  return [...new Set((scope ?? '').split(' ').filter((part) => part !== ''))];
+  const parts = (scope ?? '').split(' ').filter((part) => /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/.test(part));
+  return [...new Set(parts)].slice(0, MAX_SCOPES);
 }

@@ -47,6 +47,10 @@ class WorkloadGrant implements Grant {
     this.issuers = [options.issuer];
   }
 
+  isOurs(issuer: string, clientId: string): boolean {
+    return issuer === this.#options.issuer && clientId === NO_CLIENT.client_id;
+  }
+
   async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
     const { as, resource, nowMs, dpop, signal } = call;
     const { issuer } = this.#options;

@@ -158,6 +158,7 @@ describe('credentials and issuers', () => {
     server.authorizationServer = second;
     expect(await ask(one, server.url)).toBe(200);
     expect(second.to('/authorize')[0]?.query.get('client_id')).toBe(documentUrl);
+    expect(second.to('/token').map(({ body }) => body['grant_type'])).toEqual(['authorization_code']);
     expect(second.to('/register')).toEqual([]);
   });
 

@@ -185,8 +185,8 @@ describe('a sign-in that ends elsewhere', () => {
     const begun = await ask(oauth(server.url, { store, signIn: away }), server.url).catch((reason: unknown) => reason);
     expect(begun).toBeInstanceOf(SignInPendingError);
     const url = new URL((begun as SignInPendingError).authorizationUrl);
-    const kept = await store.get(server.url, `sign-in ${url.searchParams.get('state')}`);
-    expect(kept).toMatchObject({ issuer: as.issuer, verifier: expect.any(String) });
+    const state = url.searchParams.get('state');
+    expect(await store.get(server.url, 'sign-ins')).toMatchObject({ list: [{ state, issuer: as.issuer, verifier: expect.any(String) }] });
 
     const other = oauth(server.url, { store, signIn: away });
     const back = await as.agree(url);
@@ -205,6 +205,14 @@ describe('a sign-in that ends elsewhere', () => {
     as.response = { iss: attacker.issuer };
     await expect(one.finishSignIn(await as.agree(new URL(begun.authorizationUrl)))).rejects.toMatchObject({ code: 'ERR_RESPONSE_ISSUER' });
     expect([...as.to('/token'), ...attacker.to('/token')]).toEqual([]);
+  });
+
+  it('keeps no more than ten sign-ins that nobody came back to', async () => {
+    const { server } = world;
+    const store = new MemoryCredentialStore();
+    const one = oauth(server.url, { store, signIn: away });
+    for (let round = 0; round < 13; round++) await one.signIn().catch(() => undefined);
+    expect((await store.get(server.url, 'sign-ins'))?.['list']).toHaveLength(10);
   });
 
   it('takes no answer after a quarter of an hour', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryCredentialStore, oauth } from '@mortise/auth-oauth/client';
+import { clientCredentials, MemoryCredentialStore, oauth } from '@mortise/auth-oauth/client';
 import { agreeing, ask, createTestClock, createWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -70,6 +70,19 @@ describe('step-up', () => {
     server.neededScope = 'write';
     expect(await ask(one, server.url)).toBe(200);
     expect(scopesAsked()).toEqual(['read', 'read write']);
+  });
+
+  it('[AUTH-067] asks for them again when the person signs in anew', async () => {
+    const { as, server, authorizer } = world;
+    server.challenge = 'Bearer scope="read"';
+    const one = authorizer();
+    expect(await ask(one, server.url)).toBe(200);
+    server.neededScope = 'write';
+    expect(await ask(one, server.url)).toBe(200);
+    as.accessTokens.clear();
+    as.refreshTokens.clear();
+    expect(await ask(one, server.url)).toBe(200);
+    expect(scopesAsked()).toEqual(['read', 'read write', 'read write']);
   });
 
   it('[AUTH-070] gives up on scopes that asking does not bring, and remembers that', async () => {
@@ -211,6 +224,17 @@ describe('refresh', () => {
     expect(await left).toMatchObject({ message: 'gone' });
     release();
     expect(await stays).toBe('retry');
+  });
+});
+
+describe('a store that flows share', () => {
+  it('gives no flow the tokens of another client', async () => {
+    const { as, server, authorizer } = world;
+    const store = new MemoryCredentialStore();
+    expect(await ask(authorizer({ store }), server.url)).toBe(200);
+    const robot = clientCredentials(server.url, { store, client: { issuer: as.issuer, clientId: 'robot', clientSecret: 'hush' } });
+    const other = authorizer({ store, clients: [{ issuer: as.issuer, clientId: 'by-hand' }] });
+    for (const one of [robot, other]) expect(await one.headers({ method: 'POST', url: server.url })).toEqual({});
   });
 });
 
