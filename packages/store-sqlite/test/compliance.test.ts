@@ -5,27 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeKit } from '@mortise/transport-testkit/vitest';
 import { describe, expect, it } from 'vitest';
+import { loads, toolNode } from './find-node.ts';
 import { runEveryKit } from './kits.ts';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = fileURLToPath(new URL('programs/kits.node-test.ts', import.meta.url));
-
-async function loads(driver: string): Promise<boolean> {
-  try {
-    const { default: Database } = (await import(/* @vite-ignore */ driver)) as { default?: new (path: string) => unknown };
-    if (driver === 'better-sqlite3' && Database) new Database(':memory:');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The program of a Node that tools/ pins, brought by npm where it is missing. */
-async function toolNode(line: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [`${root}scripts/tool-node.mjs`, line], { cwd: root });
-  return stdout.trim().split('\n').at(-1) ?? '';
-}
 
 async function runOn(line: string, driver: string, flags: readonly string[] = []): Promise<string> {
   const args = [...flags, '--conditions', 'mortise-source', '--import', 'tsx', '--test-reporter=tap', program];

@@ -1,0 +1,62 @@
+/** Opening files: migrations, drivers, several processes, and what goes wrong. */
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { findNode } from './find-node.ts';
+
+const folder = fileURLToPath(new URL('..', import.meta.url));
+
+/** Runs a scenario in a process that has a driver. @returns What it printed. */
+async function run(scenario: string, ...args: readonly string[]): Promise<unknown> {
+  const program = fileURLToPath(new URL('programs/scenarios.ts', import.meta.url));
+  const all = ['--conditions', 'mortise-source', '--import', 'tsx', program, scenario, ...args];
+  const { stdout } = await promisify(execFile)(await findNode(), all, { cwd: folder, env: { ...process.env, NODE_NO_WARNINGS: '1' } });
+  return JSON.parse(stdout);
+}
+
+async function newFile(): Promise<string> {
+  const temporary = await mkdtemp(path.join(tmpdir(), 'mortise-sqlite-'));
+  onTestFinished(() => rm(temporary, { recursive: true, force: true }));
+  return path.join(temporary, 'stores.db');
+}
+
+it('finds again what another process wrote', async () => {
+  const file = await newFile();
+  expect(await run('write', file)).toBe(true);
+  expect(await run('read', file)).toEqual({ task: 'completed', step: 7, session: 'ada', handles: ['T1'] });
+});
+
+it('brings a new file to its layout once, where eight processes open it at once', async () => {
+  const file = await newFile();
+  const counts = await Promise.all(Array.from({ length: 8 }, () => run('claim', file)));
+  expect(counts.toSorted()).toEqual([false, false, false, false, false, false, false, true]);
+  expect(await run('layout', file)).toEqual({ versions: [2], mode: 'wal' });
+}, 60_000);
+
+it('refuses a file of a newer version, and leaves it as it is', async () => {
+  const file = await newFile();
+  await run('write', file);
+  await run('make-newer', file);
+  expect(await run('open', file)).toMatchObject({ code: 'ERR_SQLITE_SCHEMA' });
+  expect(await run('layout', file)).toEqual({ versions: [99], mode: 'wal' });
+});
+
+it('leaves a database open that was handed over, and says what is none', async () => {
+  expect(await run('handed-over')).toEqual({ isOpen: true, none: 'ERR_SQLITE_DRIVER', both: 'TypeError', unknown: 'ERR_SQLITE_DRIVER' });
+});
+
+it('waits for a process that writes, and goes on', async () => {
+  const file = await newFile();
+  await run('write', file);
+  const [, waited] = await Promise.all([run('hold', file, '700'), run('write-late', file, '300')]);
+  expect(waited).toBe(true);
+});
+
+it('forgets what has expired without being asked', async () => {
+  expect(await run('clearing')).toEqual({ states: 1, claims: 1, sessions: 1, events: 100 });
+});

@@ -1,0 +1,129 @@
+/** What create-sqlite-stores.test.ts has processes of their own do: `scenarios.ts <scenario> [file] [milliseconds]`. Prints JSON. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createSqliteStores, type SqliteDatabase } from '@mortise/store-sqlite';
+
+const [, , scenario = '', file = ':memory:', delayMs = '0'] = process.argv;
+const HOUR_MS = 3_600_000;
+
+async function openDatabase(path: string): Promise<SqliteDatabase> {
+  for (const name of ['better-sqlite3', 'node:sqlite']) {
+    try {
+      const loaded = (await import(name)) as Record<string, new (path: string) => SqliteDatabase>;
+      const Database = loaded['DatabaseSync'] ?? loaded['default'];
+      if (Database) return new Database(path);
+    } catch {
+      // The next one may load.
+    }
+  }
+  throw new Error('no driver loads');
+}
+
+function count(database: SqliteDatabase, table: string): number {
+  return Number((database.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number }).count);
+}
+
+async function codeOf(options: object): Promise<unknown> {
+  try {
+    await (await createSqliteStores(options)).close();
+    return undefined;
+  } catch (error) {
+    return (error as { code?: string }).code ?? (error as Error).name;
+  }
+}
+
+const now = Date.now();
+const task = {
+  id: 'T1',
+  principal: 'ada',
+  generation: 'g',
+  status: 'working',
+  driver: 'engine',
+  resumable: true,
+  asks: [],
+  createdAtMs: now,
+  updatedAtMs: now,
+  ttlMs: null,
+  expiresAtMs: null,
+} as const;
+
+const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
+  async write() {
+    const stores = await createSqliteStores({ path: file });
+    await stores.tasks.create(task);
+    await stores.tasks.putStep('T1', 'k', 7);
+    await stores.tasks.update('T1', 1, { status: 'completed' });
+    await stores.sessions.put({ id: 'S', principal: 'ada', state: { layout: 1 }, expiresAtMs: now + HOUR_MS }, 0);
+    await stores.taskHandles.add({ server: 's', taskId: 'T1', method: 'tools/call', createdAtMs: now });
+    await stores.taskHandles.add({ server: 's', taskId: 'T2', method: 'tools/call', createdAtMs: now });
+    await stores.taskHandles.remove('s', 'T2');
+    await stores.close();
+    return true;
+  },
+  async read() {
+    await using stores = await createSqliteStores({ path: file });
+    const handles = (await stores.taskHandles.list('s')).map(({ taskId }) => taskId);
+    const found = { task: (await stores.tasks.get('T1'))?.status, step: (await stores.tasks.getStep('T1', 'k'))?.value };
+    return { ...found, session: (await stores.sessions.get('S'))?.principal, handles };
+  },
+  async claim() {
+    await using stores = await createSqliteStores({ path: file });
+    return stores.replays.claim('once', now + HOUR_MS);
+  },
+  async layout() {
+    const database = await openDatabase(file);
+    const versions = database.prepare('SELECT version FROM mortise_schema').all() as { version: number }[];
+    const mode = database.prepare('PRAGMA journal_mode').get() as { journal_mode: string };
+    return { versions: versions.map(({ version }) => version), mode: mode.journal_mode };
+  },
+  async 'make-newer'() {
+    (await openDatabase(file)).exec('UPDATE mortise_schema SET version = 99');
+    return true;
+  },
+  open: async () => ({ code: await codeOf({ path: file }) }),
+  async 'handed-over'() {
+    const database = await openDatabase(':memory:');
+    await (await createSqliteStores({ database })).close();
+    return {
+      isOpen: count(database, 'mortise_tasks') === 0,
+      none: await codeOf({ database: { exec: 1 } }),
+      both: await codeOf({ database, path: file }),
+      unknown: await codeOf({ path: file, driver: 'none' }),
+    };
+  },
+  async hold() {
+    const database = await openDatabase(file);
+    database.exec('BEGIN IMMEDIATE');
+    await sleep(Number(delayMs));
+    database.exec('COMMIT');
+    return true;
+  },
+  async 'write-late'() {
+    await sleep(Number(delayMs));
+    await using stores = await createSqliteStores({ path: file });
+    return stores.replays.claim('late', now + HOUR_MS);
+  },
+  async clearing() {
+    let at = now;
+    const clock = { now: () => at, monotonicMs: () => at, schedule: () => ({ cancel: () => undefined }) };
+    const database = await openDatabase(':memory:');
+    const { states, replays, sessions, events } = await createSqliteStores({ database, clock, events: { maxEventsPerStream: 100 } });
+    for (let n = 0; n < 256; n++) {
+      if (n === 255) at += 2 * HOUR_MS;
+      const until = at + HOUR_MS;
+      await states.put(`${n}`, 'x', until);
+      await replays.claim(`${n}`, until);
+      await sessions.put({ id: `${n}`, principal: 'ada', state: { layout: 1 }, expiresAtMs: until }, 0);
+    }
+    for (let n = 0; n < 256; n++) await events.append('s', 'a', { jsonrpc: '2.0', method: 'm' });
+    return {
+      states: count(database, 'mortise_states'),
+      claims: count(database, 'mortise_claims'),
+      sessions: count(database, 'mortise_sessions'),
+      events: count(database, 'mortise_events'),
+    };
+  },
+};
+
+const outcome = await scenarios[scenario]?.();
+process.stdout.write(JSON.stringify(outcome));
