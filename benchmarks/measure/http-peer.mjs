@@ -25,6 +25,7 @@ export async function startHttpServer(file, options = {}, nodeArgs = []) {
   if (typeof line !== 'string') throw new Error(`${file} ended: ${stderr}`);
   return {
     url: line,
+    pid: child.pid,
     /** What it has used so far, and with `--expose-gc` what is alive. */
     async usage() {
       stderr = '';

@@ -9,10 +9,23 @@ import { NEWEST } from '@mortise/protocol';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { httpTransport } from '@mortise/transport-http/client';
 import { createHttpHandler } from '@mortise/transport-http/server';
-import type { AnswerExchange, ExchangePair } from '@mortise/transport-testkit';
-import { describeExchange } from '@mortise/transport-testkit/vitest';
+import { type AnswerExchange, type ExchangePair, toKitSetup, transportCases } from '@mortise/transport-testkit';
+import { describeExchange, describeKit } from '@mortise/transport-testkit/vitest';
 import { describe } from 'vitest';
 import { SENDERS } from './client/support/senders.ts';
+import { createLegacyPair } from './support/legacy-pair.ts';
+
+/** Each message of a client is a request of HTTP: what these cases ask for is answered there, or takes ten thousand of them. */
+const NOT_OVER_HTTP: ReadonlySet<string> = new Set([
+  // A session begins with an answer of its server: no client is ready before that.
+  'T1.1',
+  // A body that is too long is refused with 413, which its sender is told; `limits.test.ts` shows it.
+  'T6.1',
+  // What is too long for the client ends the stream, not the session; `hostile-server.test.ts` shows it.
+  'T6.2',
+  // `mcp-server.test.ts` shows two thousand calls at once, `npm run robustness` ten thousand.
+  'T11.1',
+]);
 
 const META: JsonObject = {
   'io.modelcontextprotocol/protocolVersion': NEWEST.version,
@@ -67,4 +80,10 @@ async function createPair(answer: AnswerExchange, options: (typeof SENDERS)[numb
 
 describe.each(SENDERS)('over $name', ({ options }) => {
   describeExchange('httpTransport', { traits: { cut: true }, createPair: (answer) => createPair(answer, options) });
+
+  describeKit(
+    'a legacy session',
+    transportCases.filter(({ id }) => !NOT_OVER_HTTP.has(id)),
+    toKitSetup({ traits: { bound: true, handles: true }, createPair: (more) => createLegacyPair({ ...options, ...more }) }),
+  );
 });

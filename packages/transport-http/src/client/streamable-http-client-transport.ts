@@ -140,9 +140,9 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     if (this.#closing !== undefined) throw new ConnectionClosedError();
     const params = 'method' in message ? message.params : undefined;
     if (versionOf(params) !== undefined && 'id' in message) return this.#sendModern(message as JsonRpcRequest);
+    if (!this.#isStarted) throw new NotConnectedError();
     // What belongs to no session and answers nothing belongs to the exchanges.
     if (this.#channel === undefined && 'method' in message && !('id' in message)) return this.#notifyModern(message);
-    if (!this.#isStarted) throw new NotConnectedError();
     // Not awaited where it is open, so that the order of calls is the order of sending.
     return this.#own === undefined || this.#channel === undefined ? (await this.#ownChannel()).send(message) : this.#channel.send(message);
   }

@@ -19,6 +19,9 @@ export class Guard {
   readonly allowsAnyOrigin: boolean;
   readonly #check: HostGuard;
   readonly #status: number;
+  /** The host that was let in last, over what kind of socket: most requests without a page behind them say the same. */
+  #lastHost: string | undefined;
+  #lastIsLoopback = false;
 
   /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an entry that is no host or origin. */
   constructor({ allowedHosts, allowedOrigins = [] }: Pick<HttpHandlerOptions, 'allowedHosts' | 'allowedOrigins'>, badOriginStatus: number) {
@@ -47,13 +50,15 @@ export class Guard {
     if (host === undefined)
       throw new HttpRefusal(400, 'The request must name one host: send one "Host" header that agrees with the request target');
     const origin = request.header('origin');
-    const reason = this.#check({
-      host,
-      origin: this.allowsAnyOrigin ? undefined : origin,
-      // A platform that does not tell is taken for loopback, where the strict rules hold.
-      isLoopbackSocket: request.isLoopback !== false,
-    });
+    // A platform that does not tell is taken for loopback, where the strict rules hold.
+    const isLoopbackSocket = request.isLoopback !== false;
+    if (origin === undefined && host === this.#lastHost && isLoopbackSocket === this.#lastIsLoopback) return undefined;
+    const reason = this.#check({ host, origin: this.allowsAnyOrigin ? undefined : origin, isLoopbackSocket });
     if (reason !== undefined) throw new HttpRefusal(this.#status, reason);
+    if (origin === undefined) {
+      this.#lastHost = host;
+      this.#lastIsLoopback = isLoopbackSocket;
+    }
     return origin;
   }
 }

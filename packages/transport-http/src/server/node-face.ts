@@ -31,6 +31,7 @@ export class NodeFaceRequest implements HttpRequest {
   readonly parsedBody: unknown;
   readonly #request: NodeRequest;
   readonly #targetAuthority: string | undefined;
+  #names: readonly string[] | undefined;
 
   constructor(request: NodeRequest, auth: AuthInfo | undefined, parsedBody: unknown) {
     this.#request = request;
@@ -68,27 +69,33 @@ export class NodeFaceRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    const raw = this.#request.rawHeaders;
+    const names = this.#lowerNames();
     let found: string | undefined;
-    for (let at = 0; at < raw.length; at += 2) {
-      const candidate = raw[at];
-      if (candidate === undefined || candidate.length !== name.length || candidate.toLowerCase() !== name) continue;
-      found = found === undefined ? raw[at + 1] : `${found}, ${raw[at + 1]}`;
+    for (let at = 0; at < names.length; at++) {
+      if (names[at] !== name) continue;
+      const value = this.#request.rawHeaders[2 * at + 1];
+      found = found === undefined ? value : `${found}, ${value}`;
     }
     return found;
   }
 
   findDuplicateHeader(): string | undefined {
-    const raw = this.#request.rawHeaders;
-    if (raw.length > 2 * MAX_HEADERS) throw new HttpRefusal(431, `A request may have at most ${MAX_HEADERS} headers`);
-    const seen: string[] = [];
-    for (let at = 0; at < raw.length; at += 2) {
-      const name = raw[at]?.toLowerCase() ?? '';
-      if (!SINGLE_HEADERS.has(name) && !name.startsWith('mcp-')) continue;
-      if (seen.includes(name)) return name;
-      seen.push(name);
+    if (this.#request.rawHeaders.length > 2 * MAX_HEADERS) throw new HttpRefusal(431, `A request may have at most ${MAX_HEADERS} headers`);
+    const names = this.#lowerNames();
+    for (let at = 1; at < names.length; at++) {
+      const name = names[at] ?? '';
+      if ((SINGLE_HEADERS.has(name) || name.startsWith('mcp-')) && names.indexOf(name) < at) return name;
     }
     return undefined;
+  }
+
+  /** Each name is asked for many times, and comes in whatever case the client likes. */
+  #lowerNames(): readonly string[] {
+    if (this.#names !== undefined) return this.#names;
+    const { rawHeaders } = this.#request;
+    const names: string[] = [];
+    for (let at = 0; at < rawHeaders.length; at += 2) names.push(rawHeaders[at]?.toLowerCase() ?? '');
+    return (this.#names = names);
   }
 
   readBody(limits: BodyLimits): Promise<string> {

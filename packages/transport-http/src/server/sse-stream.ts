@@ -20,7 +20,8 @@ export class SseStream {
   readonly #pulse: StreamPulse;
   readonly #overflow: Overflow;
   #pending = '';
-  #isFlushScheduled = false;
+  /** Runs while the stream is busy: what is sent meanwhile goes out together when it fires. */
+  #busy: ReturnType<typeof setTimeout> | undefined;
   #isOpen = true;
   #hasWritten = true;
   #idleLooks = 0;
@@ -60,8 +61,9 @@ export class SseStream {
     }
     this.#pending += text;
     this.#hasWritten = true;
-    if (!this.#isFlushScheduled) {
-      this.#isFlushScheduled = true;
+    if (this.#busy === undefined) {
+      // The first goes at once. A handler that awaits each of its steps lets microtasks pass, but not the turn.
+      this.#busy = setTimeout(this.#onTurn, 0);
       queueMicrotask(this.#flush);
     }
     return queuedBefore + text.length <= max ? resolvedPromise : this.#waitForDrain();
@@ -89,6 +91,7 @@ export class SseStream {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#pending = '';
+    clearTimeout(this.#busy);
     this.#pulse.delete(this);
     this.#release();
     for (const listener of this.#closeListeners.splice(0)) listener();
@@ -104,8 +107,12 @@ export class SseStream {
     this.#hasWritten = false;
   }
 
+  readonly #onTurn = (): void => {
+    this.#busy = this.#pending === '' ? undefined : setTimeout(this.#onTurn, 0);
+    this.#flush();
+  };
+
   readonly #flush = (): void => {
-    this.#isFlushScheduled = false;
     if (!this.#isOpen || this.#pending === '') return;
     const text = this.#pending;
     this.#pending = '';

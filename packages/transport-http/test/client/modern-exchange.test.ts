@@ -136,6 +136,7 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
     });
 
     it('rejects a notification that the server refuses', async () => {
+      await transport.start();
       const sent = transport.send({ jsonrpc: '2.0', method: 'vendor/note' });
       (await server.next()).reply(400);
       await expect(sent).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 400 });

@@ -224,6 +224,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
 
   it('uses a connection again', async () => {
     open();
+    await transport.start();
     server.on(
       () => true,
       (visit) => visit.accept(),

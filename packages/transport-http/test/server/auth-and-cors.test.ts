@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { AuthChallengeError } from '@mortise/protocol';
-import type { TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
+import type { AuthInfo, TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
 import { aborted, gate, ScriptedEndpoint, text } from '../support/scripted-endpoint.ts';
 import { FACES, modern, modernHeaders, modernRequest, modernTool, send, serve, type Serving } from '../support/http-client.ts';
 
@@ -116,6 +117,54 @@ describe.each(FACES)('authorization over the %s face', (face) => {
     await begun.promise;
     left.abort();
     await Promise.all([given.promise, sent]);
+  });
+
+  describe('of a call that lacks scope', () => {
+    const WHERE = 'resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp"';
+    const options = { resourceMetadata: METADATA, baseUrl: 'https://mcp.example' };
+
+    /** A tool that refuses as the registry does, perhaps after it has said something. */
+    function refusing(data: JsonObject, isTalkative = false): ScriptedEndpoint {
+      const endpoint = new ScriptedEndpoint();
+      endpoint.tools.set('admin', async ({ call }) => {
+        if (isTalkative) await call.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } });
+        throw new ProtocolError(403, 'more scope is needed', data);
+      });
+      return endpoint;
+    }
+
+    const ask = async (authorization: string) => {
+      const { status, headers } = await modernTool(serving.port, 'admin', {}, { authorization });
+      return [status, headers['www-authenticate']];
+    };
+
+    it('[AUTH-064] answers 403 with a challenge of the scheme that was used', async () => {
+      serving = await serve(face, refusing({ requiredScopes: ['a', 'b'] }), { ...options, tokenVerifier: new OneToken() });
+      expect(await ask('Bearer good')).toEqual([403, `Bearer error="insufficient_scope", scope="a b", ${WHERE}`]);
+      expect(await ask('DPoP good')).toEqual([403, `DPoP error="insufficient_scope", scope="a b", ${WHERE}`]);
+    });
+
+    it('lets a verifier that can word it do so', async () => {
+      const challengeScopes = ({ principal }: AuthInfo, scopes: readonly string[], { scheme }: { readonly scheme: string }) =>
+        `${scheme} scope="${[principal, ...scopes].join(' ')}"`;
+      const verifier = new OneToken();
+      const tokenVerifier = { verify: verifier.verify.bind(verifier), challengeScopes };
+      serving = await serve(face, refusing({ requiredScopes: ['a'] }), { ...options, tokenVerifier });
+      expect(await ask('Bearer good')).toEqual([403, 'Bearer scope="ada a"']);
+    });
+
+    it.each([{}, { requiredScopes: [] }, { requiredScopes: 'a' }, { requiredScopes: ['a"'] }, { requiredScopes: [1] }])(
+      'takes an error with %j for any other',
+      async (data) => {
+        serving = await serve(face, refusing(data as JsonObject), { ...options, tokenVerifier: new OneToken() });
+        expect(await ask('Bearer good')).toEqual([200, undefined]);
+      },
+    );
+
+    it('says it in the stream where one has begun', async () => {
+      serving = await serve(face, refusing({ requiredScopes: ['a'] }, true), { ...options, tokenVerifier: new OneToken() });
+      expect(await ask('Bearer good')).toEqual([200, undefined]);
+    });
   });
 
   it('[AUTH-009][AUTH-012][AUTH-015] serves the metadata at its well-known paths, without a token', async () => {

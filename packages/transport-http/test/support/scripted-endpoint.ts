@@ -1,6 +1,6 @@
 /** An `McpEndpoint` whose tools do exactly what a test of the transport wants, in both eras. */
 
-import type { JsonObject, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { type JsonObject, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse, ProtocolError } from '@mortise/jsonrpc-core';
 import { toWireError } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST_LEGACY, REVISIONS, supportedVersions } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
@@ -70,6 +70,7 @@ export class ScriptedEndpoint implements McpEndpoint {
     try {
       return { jsonrpc: '2.0', id: request.id, result: { ...(await tool({ args, call, request, link })), ...complete(link) } };
     } catch (error) {
+      if (error instanceof ProtocolError) return { jsonrpc: '2.0', id: request.id, error: toWireError(error) };
       return failure(request, -32603, error instanceof Error ? error.message : 'failed');
     }
   }
