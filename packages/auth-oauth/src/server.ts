@@ -4,6 +4,7 @@ export { protect, type Protection, type ProtectOptions, toMetadataUrl } from './
 export { jwtVerifier, type JwtVerifierOptions } from './server/jwt-verifier.ts';
 export { introspectionVerifier, type IntrospectionVerifierOptions } from './server/introspection-verifier.ts';
 export { dpopVerifier, type DpopVerifierOptions } from './server/dpop-verifier.ts';
+export { anyVerifier } from './server/any-verifier.ts';
 export { bearerVerifier, type BearerVerifierOptions } from './server/bearer-verifier.ts';
 export { createTokenExchange, type TokenExchange, type TokenExchangeOptions, type UpstreamToken } from './server/token-exchange.ts';
 

@@ -3,7 +3,7 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { AuthOptionError } from '../errors.ts';
 import { toAuthInfo } from './auth-info.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
@@ -86,6 +86,8 @@ async function readJwt(token: string, getKey: JWTVerifyGetKey, options: JwtVerif
   const { issuer, audience, algorithms = ASYMMETRIC, clockToleranceSeconds = 30, clock = systemClock, readScopes } = options;
   const audiences = typeof audience === 'string' ? [audience] : [...audience];
   try {
+    // Nothing is believed before the signature holds; but what names another issuer need not make this one be asked for keys.
+    if (decodeJwt(token).iss !== issuer) throw new InvalidTokenError('The token is of another issuer');
     const { payload, protectedHeader } = await jwtVerify(token, getKey, {
       issuer,
       audience: audiences,

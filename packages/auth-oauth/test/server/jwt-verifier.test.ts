@@ -1,6 +1,6 @@
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AuthOptionError, jwtVerifier, type JwtVerifierOptions, TokenSourceError, toPrincipal } from '../../src/server.ts';
+import { anyVerifier, AuthOptionError, jwtVerifier, type JwtVerifierOptions, TokenSourceError, toPrincipal } from '../../src/server.ts';
 import { ask, refusalOf } from './support/ask.ts';
 import { TestClock } from './support/test-clock.ts';
 import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
@@ -201,7 +201,44 @@ describe('the keys of an issuer', () => {
   });
 
   it("of another issuer's metadata are not taken", async () => {
-    await expect(ask(create({ issuer: `${ISSUER}/tenant` }), await sign())).rejects.toThrow(TokenSourceError);
+    await expect(ask(create({ issuer: `${ISSUER}/tenant` }), await sign({ iss: `${ISSUER}/tenant` }))).rejects.toThrow(TokenSourceError);
+  });
+
+  it('are not asked for by a token that names another issuer, or none', async () => {
+    for (const token of [await sign({ iss: 'https://evil.example' }), await sign({ iss: undefined } as never)])
+      await refusalOf(create(), token);
+    expect(issuer.asked).toEqual([]);
+  });
+
+  it.each<{ readonly what: string; readonly answer: (signal?: AbortSignal | null) => Promise<Response> }>([
+    { what: 'never come', answer: () => new Promise(() => undefined) },
+    {
+      what: 'never end',
+      answer: (signal) => {
+        // As the platform's does, the body breaks off with its request.
+        const start = (controller: ReadableStreamDefaultController): void =>
+          signal?.addEventListener('abort', () => controller.error(signal.reason));
+        return Promise.resolve(new Response(new ReadableStream({ start }), { headers: { 'content-type': 'application/json' } }));
+      },
+    },
+    { what: 'are 10 MiB', answer: () => Promise.resolve(Response.json({ keys: [], more: 'x'.repeat(10 * 1024 * 1024) })) },
+    {
+      what: 'are elsewhere',
+      answer: () => Promise.resolve(new Response(null, { status: 302, headers: { location: 'https://evil.example' } })),
+    },
+    { what: 'are no keys', answer: () => Promise.resolve(Response.json({ keys: 1 })) },
+  ])("[ROBUSTNESS-7] that $what are the server's own trouble, in bounded time", async ({ answer }) => {
+    const asked: string[] = [];
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      asked.push(String(input));
+      return new Promise((resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+        void answer(init?.signal).then(resolve);
+      });
+    };
+    const verifier = create({ jwksUri: `${ISSUER}/jwks`, fetch, timeoutMs: 100 });
+    await expect(ask(verifier, await sign())).rejects.toThrow(TokenSourceError);
+    expect(asked).toEqual([`${ISSUER}/jwks`]);
   });
 
   it('is not the key that a token brings along', async () => {
@@ -212,5 +249,25 @@ describe('the keys of an issuer', () => {
     );
     expect((await refusalOf(create(), token)).status).toBe(401);
     expect(issuer.asked.some((url) => url.includes('evil'))).toBe(false);
+  });
+});
+
+describe('anyVerifier', () => {
+  it('accepts the tokens of several issuers, and refuses what none accepts', async () => {
+    const other = await TestIssuer.create();
+    const second = jwtVerifier({ issuer: 'https://second.example', audience: RESOURCE, keys: { keys: [other.key.publicJwk] }, clock });
+    const both = anyVerifier(create(), second);
+    const theirs = await other.sign({ iss: 'https://second.example', sub: 'bob' }, { atMs: clock.now() });
+    expect([(await ask(both, await sign())).subject, (await ask(both, theirs)).subject]).toEqual(['ada', 'bob']);
+    expect(await refusalOf(both, await sign({ iss: 'https://evil.example' }))).toEqual(invalid('The token is of another issuer'));
+    const forged = await other.sign({}, { atMs: clock.now() });
+    expect((await refusalOf(both, forged)).status).toBe(401);
+    expect(() => anyVerifier()).toThrow(AuthOptionError);
+  });
+
+  it('says nothing of a token while one of them is in trouble', async () => {
+    issuer.fails = true;
+    const second = jwtVerifier({ issuer: 'https://second.example', audience: RESOURCE, keys: { keys: [] }, clock });
+    await expect(ask(anyVerifier(create(), second), await sign())).rejects.toThrow(TokenSourceError);
   });
 });
