@@ -1,5 +1,8 @@
-// The floor for servers over HTTP: what bare node:http and JSON alone cost, in either era.
+// The floor for servers over HTTP: what bare node:http and JSON alone cost, in either era; with the face "web", a bare fetch handler.
 import { createServer } from 'node:http';
+import { throughFetch } from '../measure/through-fetch.mjs';
+
+const { face = 'node' } = JSON.parse(process.argv[2] ?? '{}');
 
 const json = { 'Content-Type': 'application/json' };
 
@@ -35,7 +38,7 @@ function stream({ id, params }, response) {
   response.end(`${text}event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
 }
 
-const server = createServer((request, response) => {
+function serveNode(request, response) {
   if (request.method !== 'POST') return void response.writeHead(405).end();
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
@@ -43,5 +46,12 @@ const server = createServer((request, response) => {
     const bytes = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
     serve(JSON.parse(bytes.toString()), response);
   });
-});
+}
+
+async function serveWeb(request) {
+  const message = JSON.parse(await request.text());
+  return new Response(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answer(message) }), { headers: json });
+}
+
+const server = createServer(face === 'web' ? throughFetch(serveWeb) : serveNode);
 server.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${server.address().port}/mcp\n`));

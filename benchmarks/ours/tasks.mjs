@@ -29,7 +29,11 @@ server.registerTool('work', { execution: { taskSupport: 'required' } }, () => {
   queueMicrotask(onFinished);
   return 'done';
 });
-server.registerTool('wait', { execution: { taskSupport: 'required' } }, (ctx) => new Promise((_, reject) => ctx.signal.addEventListener('abort', reject)));
+server.registerTool(
+  'wait',
+  { execution: { taskSupport: 'required' } },
+  (ctx) => new Promise((_, reject) => ctx.signal.addEventListener('abort', reject)),
+);
 
 const [near, far] = createInMemoryPair();
 const waiting = new Map();

@@ -2,6 +2,7 @@
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
+import { copyJson } from './copy-json.ts';
 import { isEnded } from './engine/transitions.ts';
 
 interface Entry {
@@ -38,24 +39,24 @@ export class MemoryTaskStore implements TaskStore {
 
   create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord> {
     if (this.#tasks.has(record.id)) return Promise.reject(new Error(`There is a task with this id already`));
-    const kept: TaskRecord = structuredClone({ ...record, version: 1 });
+    const kept: TaskRecord = copyJson({ ...record, version: 1 });
     this.#tasks.set(kept.id, { record: kept, steps: undefined });
     this.#nextExpiryMs = Math.min(this.#nextExpiryMs, kept.expiresAtMs ?? Infinity);
     this.#count(kept, 1);
     this.#own(kept);
     if (kept.driver === 'engine' && !isEnded(kept.status)) this.#open.add(kept.id);
-    return Promise.resolve(structuredClone(kept));
+    return Promise.resolve(copyJson(kept));
   }
 
   get(id: string): Promise<TaskRecord | undefined> {
     const record = this.#find(id)?.record;
-    return Promise.resolve(record && structuredClone(record));
+    return Promise.resolve(record && copyJson(record));
   }
 
   update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined> {
     const entry = this.#find(id);
     if (!entry || entry.record.version !== version) return Promise.resolve(undefined);
-    return Promise.resolve(structuredClone(this.#write(entry, structuredClone(changes))));
+    return Promise.resolve(copyJson(this.#write(entry, copyJson(changes))));
   }
 
   list(
@@ -72,7 +73,7 @@ export class MemoryTaskStore implements TaskStore {
     const tasks = found.slice(0, options.limit);
     const last = tasks.at(-1);
     return Promise.resolve({
-      tasks: structuredClone(tasks),
+      tasks: copyJson(tasks),
       ...(last && found.length > tasks.length ? { nextCursor: `${last.createdAtMs}:${last.id}` } : {}),
     });
   }
@@ -88,7 +89,7 @@ export class MemoryTaskStore implements TaskStore {
     if (!entry) return Promise.resolve(undefined);
     const { lease } = entry.record;
     if (lease && lease.owner !== owner && lease.untilMs > nowMs) return Promise.resolve(undefined);
-    return Promise.resolve(structuredClone(this.#write(entry, { lease: { owner, untilMs } })));
+    return Promise.resolve(copyJson(this.#write(entry, { lease: { owner, untilMs } })));
   }
 
   listOrphans(nowMs: number, limit: number): Promise<readonly string[]> {
@@ -107,15 +108,15 @@ export class MemoryTaskStore implements TaskStore {
 
   getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined> {
     const steps = this.#find(id)?.steps;
-    return Promise.resolve(steps?.has(key) ? { value: structuredClone(steps.get(key) as JsonValue) } : undefined);
+    return Promise.resolve(steps?.has(key) ? { value: copyJson(steps.get(key) as JsonValue) } : undefined);
   }
 
   putStep(id: string, key: string, value: JsonValue): Promise<JsonValue> {
     const entry = this.#find(id);
     if (!entry) return Promise.reject(new Error('There is no such task, or it has expired: a step cannot be kept for it'));
     const steps = (entry.steps ??= new Map());
-    if (!steps.has(key)) steps.set(key, structuredClone(value));
-    return Promise.resolve(structuredClone(steps.get(key) as JsonValue));
+    if (!steps.has(key)) steps.set(key, copyJson(value));
+    return Promise.resolve(copyJson(steps.get(key) as JsonValue));
   }
 
   deleteExpired(nowMs: number): Promise<number> {
