@@ -80,4 +80,4 @@ class WorkloadGrant implements Grant {
 
 /** The library wants a client; nothing of it is sent. */
 const NO_CLIENT: oauth.Client = { client_id: 'workload' };
-const noAuth: oauth.ClientAuth = (_as, _client, body) => body.delete('client_id');
+const noAuth: oauth.ClientAuth = () => undefined;
