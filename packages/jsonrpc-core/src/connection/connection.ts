@@ -1,35 +1,17 @@
 /** Requests, answers, notifications and cancellation in both directions over one transport. */
 
-import { BatchAnswer } from './batch-answer.ts';
+import { Answers, type AnswersHost } from './answers.ts';
 import type { ConnectionOptions, RequestOptions } from './connection-options.ts';
 import { INVALID_REQUEST, PARSE_ERROR } from '../error-codes.ts';
-import {
-  AlreadyStartedError,
-  ConnectionClosedError,
-  InvalidRequestError,
-  InvalidResponseError,
-  isMortiseError,
-  NotConnectedError,
-  RemoteError,
-} from '../errors.ts';
-import { classifyMessage, isJsonObject, isRequestId } from '../guards.ts';
+import { AlreadyStartedError, ConnectionClosedError, isMortiseError, NotConnectedError } from '../errors.ts';
 import { type InboundHost, InboundCalls } from './inbound-calls.ts';
 import type { Clock, ClockTimer, Logger } from '../instruments.ts';
-import { judgeMalformed, toErrorResponse } from './malformed.ts';
-import type {
-  JsonObject,
-  JsonRpcErrorObject,
-  JsonRpcMessage,
-  JsonRpcNotification,
-  JsonRpcRequest,
-  JsonRpcResponse,
-  RequestId,
-} from '../message.ts';
+import type { JsonObject, JsonRpcMessage, JsonRpcResponse } from '../message.ts';
 import { toNotification, toRequest, withProgressToken } from './outbound-messages.ts';
 import { type PendingCallInit, PendingCalls } from './pending-calls.ts';
+import { Receiver, type ReceiverHost } from './receiver.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { silentLogger, systemClock } from '../system-clock.ts';
-import { type Answer, toSendable } from './to-sendable.ts';
 import { holdTransport, toError } from '../transport/transport-hold.ts';
 import type { ChannelEndError, MessageInfo, SendOptions, Transport } from '../transport/transport.ts';
 
@@ -50,12 +32,12 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #maxInFlight: number;
   readonly #pending: PendingCalls;
   readonly #inbound: InboundCalls;
+  readonly #answers: Answers;
+  readonly #receiver: Receiver;
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
   #lastId = 0;
-  #waitingAnswers = 0;
   #giveBack: (() => void) | undefined;
   readonly #idleWaiters: (() => void)[] = [];
   #resolveClosed: () => void = () => undefined;
@@ -67,12 +49,15 @@ export class Connection {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger ?? silentLogger;
-    this.#maxInFlight = options.maxInFlight ?? 10_000;
     this.#pending = new PendingCalls(this.#clock, {
       sendCancelled: (id, reason) => this.#sendCancelled(id, reason),
       onNoneLeft: () => this.#checkIdle(),
     });
-    this.#inbound = new InboundCalls(options, this.#maxInFlight, this.#makeInboundHost());
+    const maxInFlight = options.maxInFlight ?? 10_000;
+    const host = this.#makeHost();
+    this.#answers = new Answers(host, 2 * maxInFlight);
+    this.#inbound = new InboundCalls(options, maxInFlight, host);
+    this.#receiver = new Receiver(options, { pending: this.#pending, inbound: this.#inbound, answers: this.#answers }, host);
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -264,146 +249,43 @@ export class Connection {
   #receive(value: unknown, info: MessageInfo | undefined): void {
     if (this.#state !== 'open') return;
     try {
-      this.#dispatch(value, info, undefined);
+      this.#receiver.receive(value, info);
     } catch (error) {
       this.#report(toError(error));
     }
-  }
-
-  #dispatch(value: unknown, info: MessageInfo | undefined, batch: BatchAnswer | undefined): void {
-    switch (classifyMessage(value)) {
-      case 'response':
-        return this.#onResponse(value as JsonRpcResponse);
-      case 'request':
-        return this.#inbound.serve(value as JsonRpcRequest, info, batch);
-      case 'notification':
-        return this.#onNotification(value as JsonRpcNotification, info);
-      default:
-        if (!batch && Array.isArray(value) && this.#options.isBatchingOn?.() === true) this.#onBatch(value, info);
-        else this.#onMalformed(value, batch);
-    }
-  }
-
-  #onResponse(response: JsonRpcResponse): void {
-    if (this.#pending.settle(response) || this.#pending.forgetAbandoned(response.id)) return;
-    if (response.id === undefined || response.id === null) {
-      if ('error' in response) this.#report(new RemoteError(response.error));
-      return;
-    }
-    this.#report(
-      new InvalidResponseError(`An answer came for id ${JSON.stringify(response.id)}, which no request waits for: it was ignored`),
-    );
-  }
-
-  #onNotification(notification: JsonRpcNotification, info: MessageInfo | undefined): void {
-    const { method, params } = notification;
-    if (method === 'notifications/cancelled') {
-      const id = params?.['requestId'];
-      if (!isRequestId(id) || this.#inbound.cancel(id, params?.['reason'])) return;
-    } else if (method === 'notifications/progress' && isJsonObject(params)) this.#onProgress(params);
-    this.#attempt(() => this.#options.onNotification?.(notification, info));
-  }
-
-  #onProgress(params: JsonObject): void {
-    if (typeof params['progress'] !== 'number') return;
-    const onProgress = this.#pending.progress(params['progressToken']);
-    if (onProgress) this.#attempt(() => onProgress(params));
-  }
-
-  #onBatch(members: readonly unknown[], info: MessageInfo | undefined): void {
-    const maxBatch = this.#options.maxBatch ?? 1000;
-    if (members.length === 0) return this.#refuse('A batch must not be empty', INVALID_REQUEST);
-    if (members.length > maxBatch) return this.#refuse(`A batch may hold ${maxBatch} messages at most: send smaller ones`, INVALID_REQUEST);
-    const batch = new BatchAnswer((responses) => this.#sendAnswer(responses));
-    for (const member of members) this.#dispatch(member, info, batch);
-    batch.seal();
-  }
-
-  #onMalformed(value: unknown, batch: BatchAnswer | undefined): void {
-    const { error, meantAs, id } = judgeMalformed(value);
-    this.#report(error);
-    if (meantAs === 'response') this.#pending.settleMalformed(id);
-    if (meantAs !== 'request' || this.#options.answersMalformed === false) return;
-    batch?.expect();
-    this.#answer(this.#toMalformedAnswer({ code: error.rpcCode, message: error.message }, id), batch);
   }
 
   #onTransportError(error: Error): void {
     this.#report(error);
     if ((error as ChannelEndError).endsChannel === true) {
       this.#closedError = new ConnectionClosedError(`The connection is closed: ${error.message}`, { cause: error });
-    } else if (isUnparsable(error)) this.#refuseUnreported('Parse error: the text is not valid JSON', PARSE_ERROR);
-    else if (isMortiseError(error) && error.code === 'ERR_MESSAGE_TOO_LARGE') this.#refuseUnreported(error.message, INVALID_REQUEST);
+    } else if (isUnparsable(error)) this.#receiver.refuse('Parse error: the text is not valid JSON', PARSE_ERROR);
+    else if (isMortiseError(error) && error.code === 'ERR_MESSAGE_TOO_LARGE') this.#receiver.refuse(error.message, INVALID_REQUEST);
     else if (isMortiseError(error) && error.code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
   }
 
-  #refuse(message: string, code: number): void {
-    this.#report(new InvalidRequestError(message, code));
-    this.#refuseUnreported(message, code);
-  }
+  // ---- what the parts need of it
 
-  #refuseUnreported(message: string, code: number): void {
-    if (this.#state !== 'open' || this.#options.answersMalformed === false) return;
-    this.#answer(this.#toMalformedAnswer({ code, message }, undefined), undefined);
-  }
-
-  #toMalformedAnswer(error: JsonRpcErrorObject, id: RequestId | undefined): JsonRpcResponse {
-    return toErrorResponse(id, error, this.#options.isErrorIdOptional?.() === true);
-  }
-
-  // ---- answers
-
-  #makeInboundHost(): InboundHost {
+  #makeHost(): InboundHost & AnswersHost & ReceiverHost {
     const connection = this;
     return {
       notify: (method, params, options) => this.notify(method, params, options),
       request: (method, params, options) => this.request(method, params, options),
-      answer: (response, batch) => this.#answer(response, batch),
+      send: (message) => this.#send(message, undefined),
+      answer: (response, batch) => this.#answers.give(response, batch),
+      attempt: (fn) => this.#attempt(fn),
       report: (error) => this.#report(error),
+      reportFailedSend: (error) => this.#reportFailedSend(error),
       onCallEnded: () => this.#checkIdle(),
+      onTaken: () => this.#checkIdle(),
+      close: () => this.close(),
+      get isOpen(): boolean {
+        return connection.#state === 'open';
+      },
       get waitingAnswers(): number {
-        return connection.#waitingAnswers;
+        return connection.#answers.waiting;
       },
     };
-  }
-
-  #answer(response: JsonRpcResponse, batch: BatchAnswer | undefined): void {
-    if (batch) batch.add(response);
-    else this.#sendAnswer(response);
-  }
-
-  #sendAnswer(answer: Answer): void {
-    if (this.#state !== 'open') return;
-    // A batch reaches only a transport whose peer sent one; see the note at `Transport.send`.
-    const sent = this.#send(answer as JsonRpcResponse, undefined);
-    if (sent === resolvedPromise) return;
-    this.#waitingAnswers++;
-    sent.then(
-      () => this.#onAnswerTaken(),
-      (error: unknown) => {
-        this.#onAnswerTaken();
-        this.#onAnswerFailed(answer, error);
-      },
-    );
-    if (this.#waitingAnswers > 2 * this.#maxInFlight) this.#giveUpOnPeer();
-  }
-
-  #onAnswerTaken(): void {
-    this.#waitingAnswers--;
-    this.#checkIdle();
-  }
-
-  /** An answer that JSON cannot carry is replaced, so that its request is answered all the same. */
-  #onAnswerFailed(answer: Answer, error: unknown): void {
-    this.#reportFailedSend(error);
-    const sendable = toSendable(answer);
-    if (sendable) this.#sendAnswer(sendable);
-  }
-
-  /** Sends that wait hold their messages, so a peer that asks on and on and never reads must not go on for ever. */
-  #giveUpOnPeer(): void {
-    this.#report(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
-    void this.close();
   }
 
   // ---- the end
@@ -432,7 +314,7 @@ export class Connection {
   }
 
   #isIdle(): boolean {
-    return this.#inbound.running === 0 && this.#pending.size === 0 && this.#waitingAnswers === 0;
+    return this.#inbound.running === 0 && this.#pending.size === 0 && this.#answers.waiting === 0;
   }
 
   #checkIdle(): void {

@@ -11,7 +11,7 @@ import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcRespon
 /** What a transport may say about a message beside its content. */
 export interface MessageInfo {
   /** Who sent it, where the transport verified that (an opaque principal, see `@mortise/protocol/contracts`). */
-  readonly principal?: string;
+  readonly principal?: string | undefined;
   /** What the transport learnt of the caller (for example the verified token's claims). Passed on to handlers as it is. */
   readonly auth?: unknown;
 }
@@ -19,7 +19,7 @@ export interface MessageInfo {
 /** How a message is to be sent. */
 export interface SendOptions {
   /** The request that this message belongs to, so that a transport with a stream per request can choose the right one. */
-  readonly relatedRequestId?: RequestId;
+  readonly relatedRequestId?: RequestId | undefined;
 }
 
 /**

@@ -1,0 +1,113 @@
+/** What arrives: tells messages apart and hands each to who deals with it; garbage is judged, reported and answered. */
+
+import { INVALID_REQUEST } from '../error-codes.ts';
+import { InvalidRequestError, InvalidResponseError, RemoteError } from '../errors.ts';
+import { classifyMessage, isJsonObject, isRequestId } from '../guards.ts';
+import type { JsonObject, JsonRpcErrorObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
+import type { MessageInfo } from '../transport/transport.ts';
+import type { Answers } from './answers.ts';
+import { BatchAnswer } from './batch-answer.ts';
+import type { ConnectionOptions } from './connection-options.ts';
+import type { InboundCalls } from './inbound-calls.ts';
+import { judgeMalformed, toErrorResponse } from './malformed.ts';
+import type { PendingCalls } from './pending-calls.ts';
+
+/** What reading needs of the connection. */
+export interface ReceiverHost {
+  readonly isOpen: boolean;
+  /** Runs a callback of the program and reports what it throws. */
+  attempt(fn: () => unknown): void;
+  /** Reports an error that ends nothing. Does not throw. */
+  report(error: Error): void;
+}
+
+export class Receiver {
+  readonly #options: ConnectionOptions;
+  readonly #pending: PendingCalls;
+  readonly #inbound: InboundCalls;
+  readonly #answers: Answers;
+  readonly #host: ReceiverHost;
+
+  constructor(options: ConnectionOptions, calls: { pending: PendingCalls; inbound: InboundCalls; answers: Answers }, host: ReceiverHost) {
+    this.#options = options;
+    this.#pending = calls.pending;
+    this.#inbound = calls.inbound;
+    this.#answers = calls.answers;
+    this.#host = host;
+  }
+
+  /** Reads one value. Throws what a callback of the program throws. */
+  receive(value: unknown, info: MessageInfo | undefined, batch?: BatchAnswer): void {
+    switch (classifyMessage(value)) {
+      case 'response':
+        return this.#onResponse(value as JsonRpcResponse);
+      case 'request':
+        return this.#inbound.serve(value as JsonRpcRequest, info, batch);
+      case 'notification':
+        return this.#onNotification(value as JsonRpcNotification, info);
+      default:
+        if (!batch && Array.isArray(value) && this.#options.isBatchingOn?.() === true) this.#onBatch(value, info);
+        else this.#onMalformed(value, batch);
+    }
+  }
+
+  #onResponse(response: JsonRpcResponse): void {
+    if (this.#pending.settle(response) || this.#pending.forgetAbandoned(response.id)) return;
+    if (response.id === undefined || response.id === null) {
+      if ('error' in response) this.#host.report(new RemoteError(response.error));
+      return;
+    }
+    this.#host.report(
+      new InvalidResponseError(`An answer came for id ${JSON.stringify(response.id)}, which no request waits for: it was ignored`),
+    );
+  }
+
+  #onNotification(notification: JsonRpcNotification, info: MessageInfo | undefined): void {
+    const { method, params } = notification;
+    if (method === 'notifications/cancelled') {
+      const id = params?.['requestId'];
+      if (!isRequestId(id) || this.#inbound.cancel(id, params?.['reason'])) return;
+    } else if (method === 'notifications/progress' && isJsonObject(params)) this.#onProgress(params);
+    this.#host.attempt(() => this.#options.onNotification?.(notification, info));
+  }
+
+  #onProgress(params: JsonObject): void {
+    if (typeof params['progress'] !== 'number') return;
+    const onProgress = this.#pending.progress(params['progressToken']);
+    if (onProgress) this.#host.attempt(() => onProgress(params));
+  }
+
+  #onBatch(members: readonly unknown[], info: MessageInfo | undefined): void {
+    const maxBatch = this.#options.maxBatch ?? 1000;
+    if (members.length === 0) return this.#reportAndRefuse('A batch must not be empty', INVALID_REQUEST);
+    if (members.length > maxBatch)
+      return this.#reportAndRefuse(`A batch may hold ${maxBatch} messages at most: send smaller ones`, INVALID_REQUEST);
+    const batch = new BatchAnswer((responses) => this.#answers.send(responses));
+    for (const member of members) this.receive(member, info, batch);
+    batch.seal();
+  }
+
+  #onMalformed(value: unknown, batch: BatchAnswer | undefined): void {
+    const { error, meantAs, id } = judgeMalformed(value);
+    this.#host.report(error);
+    if (meantAs === 'response') this.#pending.settleMalformed(id);
+    if (meantAs !== 'request' || this.#options.answersMalformed === false) return;
+    batch?.expect();
+    this.#answers.give(this.#toMalformedAnswer({ code: error.rpcCode, message: error.message }, id), batch);
+  }
+
+  #reportAndRefuse(message: string, code: number): void {
+    this.#host.report(new InvalidRequestError(message, code));
+    this.refuse(message, code);
+  }
+
+  /** Answers what could not be read at all. */
+  refuse(message: string, code: number): void {
+    if (!this.#host.isOpen || this.#options.answersMalformed === false) return;
+    this.#answers.give(this.#toMalformedAnswer({ code, message }, undefined), undefined);
+  }
+
+  #toMalformedAnswer(error: JsonRpcErrorObject, id: RequestId | undefined): JsonRpcResponse {
+    return toErrorResponse(id, error, this.#options.isErrorIdOptional?.() === true);
+  }
+}
