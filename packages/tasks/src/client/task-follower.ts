@@ -143,13 +143,6 @@ export class TaskFollower {
     this.#wake?.();
   }
 
-  /** The client is closed. */
-  close(error: unknown): void {
-    this.#controller?.abort(error);
-    this.#answers.close(error);
-    this.#failWaiters(error);
-  }
-
   // ---- following
 
   #start(): void {
@@ -236,6 +229,8 @@ export class TaskFollower {
       .catch(() => undefined)
       .finally(() => {
         this.#isListening = false;
+        // The stream or the whole client has ended: asking tells which.
+        this.#wake?.();
       });
   }
 

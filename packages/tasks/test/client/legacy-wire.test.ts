@@ -4,7 +4,7 @@ import { McpClient } from '@mortise/client';
 import type { Progress } from '@mortise/protocol/model';
 import { taskClient, type TaskClientOptions, type TaskHandle } from '@mortise/tasks/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { CORE, initialized, RELATED, type Reply, type Script, ScriptedServer } from './scripted-server.ts';
 
 const IMMEDIATE = 'io.modelcontextprotocol/model-immediate-response';

@@ -3,7 +3,7 @@
 import { McpClient } from '@mortise/client';
 import { MemoryTaskHandleStore, taskClient, type TaskClientOptions } from '@mortise/tasks/client';
 import { expect, it, onTestFinished } from 'vitest';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { discovery, EXTENSION, type Reply, type Script, ScriptedServer } from './scripted-server.ts';
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
@@ -281,4 +281,23 @@ it('passes on how a task failed, and refuses what is no task', async () => {
     await pass(clock, () => isOver);
     await expect(call).rejects.toMatchObject(expected);
   }
+});
+
+it('lets go of a task when its client is closed, however long the pause', async () => {
+  const { client, clock, server } = await connect(
+    { 'tools/call': () => created(), 'tasks/get': () => now('working'), 'subscriptions/listen': () => undefined },
+    { listens: true },
+  );
+  const call = client.callTool('slow');
+  call.catch(() => undefined);
+  await clock.untilScheduled();
+  clock.advance(500);
+  await server.untilSent('subscriptions/listen');
+  await server.notify('notifications/subscriptions/acknowledged', {
+    notifications: { taskIds: ['T1'] },
+    _meta: { [SUBSCRIPTION]: server.lastId },
+  });
+  await settle();
+  await client.close();
+  await expect(call).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
 });
