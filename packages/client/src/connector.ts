@@ -6,7 +6,6 @@ import {
   ConnectionLostError,
   type JsonRpcNotification,
   NotConnectedError,
-  RemoteError,
 } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
@@ -230,19 +229,10 @@ export class Connector implements SubscriptionOwner {
   async #keepAlive(session: Session, options: KeepAliveOptions): Promise<void> {
     this.#stopKeepAlive?.();
     this.#stopKeepAlive = undefined;
-    const { link, revision } = session;
-    if (!revision.requests.has('ping')) return;
-    const { keepAlive } = await import('./keep-alive.ts');
+    if (!session.revision.requests.has('ping')) return;
+    const { keepSessionAlive } = await import('./keep-alive.ts');
     if (this.session !== session) return;
-    const { clock, logger } = this.#settings;
-    const target = {
-      // Only channels have sessions with pings.
-      heardAtMs: () => (link as ChannelLink).heardAtMs,
-      ping: (timeoutMs: number) => session.ping({ timeoutMs }).catch(ignoreRemote),
-      onFailure: (inARow: number) => logger.log('warning', `the server did not answer a ping (${inARow} in a row)`),
-      onDead: () => void link.close(),
-    };
-    this.#stopKeepAlive = keepAlive(target, clock, options);
+    this.#stopKeepAlive = keepSessionAlive(session, this.#settings, options);
   }
 
   /** The transport mends itself; what the server knew of this client has to be said anew. */
@@ -304,11 +294,6 @@ function assertHas({ server }: Session, required: readonly string[]): void {
   const missing = required.filter((name) => !has(name));
   if (missing.length === 0) return;
   throw new MissingCapabilityError(`the server lacks what this program requires: ${missing.join(', ')}`, 'server', missing);
-}
-
-/** An error is an answer too. */
-function ignoreRemote(error: unknown): void {
-  if (!(error instanceof RemoteError)) throw error;
 }
 
 interface Deferred {

@@ -1,6 +1,8 @@
 /** Asks a silent legacy server whether it is still there. Quiet while messages come. Loaded where the program wants it. */
 
-import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import { type Clock, type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
+import type { ChannelLink } from './channel-link.ts';
+import type { Session, SessionSettings } from './session.ts';
 
 /** How a client finds out that a server has gone without a word. Legacy era only: the modern one has no `ping`. */
 export interface KeepAliveOptions {
@@ -12,8 +14,30 @@ export interface KeepAliveOptions {
   readonly failures?: number | undefined;
 }
 
+/**
+ * Begins to ask a session's server.
+ *
+ * @returns Ends it.
+ */
+export function keepSessionAlive(session: Session, { clock, logger }: SessionSettings, options: KeepAliveOptions): () => void {
+  // Only channels have sessions with pings.
+  const link = session.link as ChannelLink;
+  const target: KeepAliveTarget = {
+    heardAtMs: () => link.heardAtMs,
+    ping: (timeoutMs) => session.ping({ timeoutMs }).catch(ignoreRemote),
+    onFailure: (inARow) => logger.log('warning', `the server did not answer a ping (${inARow} in a row)`),
+    onDead: () => void link.close(),
+  };
+  return keepAlive(target, clock, options);
+}
+
+/** An error is an answer too. */
+function ignoreRemote(error: unknown): void {
+  if (!(error instanceof RemoteError)) throw error;
+}
+
 /** What keep-alive does with its findings. */
-export interface KeepAliveTarget {
+interface KeepAliveTarget {
   /** When the last message came, by the clock's monotonic time. */
   heardAtMs(): number;
   /** Resolves with the answer, whatever it says; rejects when none came in time. */
@@ -30,7 +54,7 @@ export interface KeepAliveTarget {
  * @returns Ends it.
  * @see 2025-11-25 basic/utilities/ping
  */
-export function keepAlive(target: KeepAliveTarget, clock: Clock, options: KeepAliveOptions): () => void {
+function keepAlive(target: KeepAliveTarget, clock: Clock, options: KeepAliveOptions): () => void {
   const { intervalMs = 30_000, timeoutMs = 10_000, failures: maxFailures = 3 } = options;
   let timer: ClockTimer | undefined;
   let isOver = false;
