@@ -29,6 +29,9 @@ const signIn = redirectSignIn({
   },
 });
 
+/** The suite starts all its clients at once: on a small machine each waits for the others, and has 30 seconds. */
+const patience = (url: string) => ({ fetch: checkedFetch(url), timeoutMs: 25_000 });
+
 function withAuthorizer(
   toAuthorizer: (input: ScenarioInput) => OAuthAuthorizer | Promise<OAuthAuthorizer>,
   extensions: readonly ClientExtension[] = [],
@@ -47,12 +50,12 @@ function withAuthorizer(
 }
 
 function asPerson(options: OAuthOptions = {}): Scenario {
-  return withAuthorizer(({ url }) => oauth(url, { signIn, clientName: 'mortise-conformance', fetch: checkedFetch(url), ...options }));
+  return withAuthorizer(({ url }) => oauth(url, { signIn, clientName: 'mortise-conformance', ...patience(url), ...options }));
 }
 
 /** Credentials belong to an issuer, which the suite does not tell: the server's metadata names it. */
 async function findIssuer(url: string): Promise<string> {
-  const { issuer } = await findAuthorization(url, { fetch: checkedFetch(url) });
+  const { issuer } = await findAuthorization(url, patience(url));
   return issuer;
 }
 
@@ -69,13 +72,13 @@ const enterpriseContext = z.object({
 
 const preRegistered = withAuthorizer(async ({ url, context }) => {
   const { client_id: clientId, client_secret: clientSecret } = secretContext.parse(context);
-  return oauth(url, { signIn, fetch: checkedFetch(url), clients: [{ issuer: await findIssuer(url), clientId, clientSecret }] });
+  return oauth(url, { signIn, ...patience(url), clients: [{ issuer: await findIssuer(url), clientId, clientSecret }] });
 });
 
 const withSecret = withAuthorizer(
   async ({ url, context }) => {
     const { client_id: clientId, client_secret: clientSecret } = secretContext.parse(context);
-    return clientCredentials(url, { client: { issuer: await findIssuer(url), clientId, clientSecret }, fetch: checkedFetch(url) });
+    return clientCredentials(url, { client: { issuer: await findIssuer(url), clientId, clientSecret }, ...patience(url) });
   },
   [clientCredentialsExtension],
 );
@@ -84,7 +87,7 @@ const withKey = withAuthorizer(
   async ({ url, context }) => {
     const { client_id: clientId, private_key_pem: pem, signing_algorithm: algorithm } = keyContext.parse(context);
     const privateKey = { key: await importPKCS8(pem, algorithm) };
-    return clientCredentials(url, { client: { issuer: await findIssuer(url), clientId, privateKey }, fetch: checkedFetch(url) });
+    return clientCredentials(url, { client: { issuer: await findIssuer(url), clientId, privateKey }, ...patience(url) });
   },
   [clientCredentialsExtension],
 );
@@ -96,7 +99,7 @@ const enterprise = withAuthorizer(
       client: { issuer: await findIssuer(url), clientId: given.client_id, clientSecret: given.client_secret },
       identityProvider: { tokenEndpoint: given.idp_token_endpoint, clientId: given.idp_client_id },
       identity: async () => ({ token: given.idp_id_token }),
-      fetch: checkedFetch(url),
+      ...patience(url),
     });
   },
   [enterpriseManagedExtension],
@@ -104,7 +107,7 @@ const enterprise = withAuthorizer(
 
 const workload = withAuthorizer(async ({ url, context }) => {
   const { valid_jwt: jwt } = workloadContext.parse(context);
-  return workloadIdentity(url, { issuer: await findIssuer(url), assertion: async () => jwt, fetch: checkedFetch(url) });
+  return workloadIdentity(url, { issuer: await findIssuer(url), assertion: async () => jwt, ...patience(url) });
 });
 
 const plain = [
