@@ -233,6 +233,21 @@ describe('messages about a task', () => {
     expect(text(await peer.call('tasks/result', { taskId }))).toBe('accept Bob');
   });
 
+  it('ask another one who waits already, when the one who was asked leaves', async () => {
+    const { server } = createTaskServer();
+    let answers = 0;
+    const peer = await RawPeer.open(server, {
+      onRequest: () => (answers++ === 0 ? undefined : { action: 'accept', content: { name: 'Cid' } }),
+    });
+    const { taskId } = await peer.start('asks');
+    void peer.request('tasks/result', { taskId }, 'first');
+    await peer.nextOf('elicitation/create');
+    const second = peer.call('tasks/result', { taskId });
+    await peer.call('tasks/get', { taskId });
+    peer.notify('notifications/cancelled', { requestId: 'first' });
+    expect(text(await second)).toBe('accept Cid');
+  });
+
   it('tell a handler that the user’s client refused', async () => {
     const { server } = createTaskServer();
     const peer = await RawPeer.open(server, { onRequest: () => ({ error: { code: -32601, message: 'no' } }) });

@@ -31,7 +31,7 @@ export interface CoreMethodsInit {
 export function addCoreMethods(host: ExtensionHost, init: CoreMethodsInit): void {
   const { engine, routes, pageSize } = init;
   const cursors = createCursorCodec(init.cursorKey ? { key: init.cursorKey } : {});
-  const asker = new Asker(engine);
+  const asker = new Asker(engine, routes);
   const add = (method: string, fn: (params: JsonObject, call: ExtensionCall) => Promise<JsonObject>): void =>
     host.addMethod(method, { eras: ['legacy'] }, (params, call) => {
       if (!call.revision.rules.coreTasks) throw new ProtocolError(METHOD_NOT_FOUND, `Method not found: ${method}`);
@@ -86,17 +86,21 @@ function toResult(record: TaskRecord, { revision }: ExtensionCall): JsonObject {
 /** Puts a task's questions to the client that waits for its result, each to one call at a time. */
 class Asker {
   readonly #engine: TaskEngine;
+  readonly #routes: Routes;
   readonly #inFlight = new Set<string>();
 
-  constructor(engine: TaskEngine) {
+  constructor(engine: TaskEngine, routes: Routes) {
     this.#engine = engine;
+    this.#routes = routes;
   }
 
   put(record: TaskRecord, call: ExtensionCall): void {
     for (const ask of record.asks) if (isOutstanding(ask)) void this.#ask(record, ask, call);
   }
 
-  async #ask({ id, principal }: TaskRecord, { key, method, params }: TaskAsk, call: ExtensionCall): Promise<void> {
+  async #ask(record: TaskRecord, ask: TaskAsk, call: ExtensionCall): Promise<void> {
+    const { id, principal } = record;
+    const { key, method, params } = ask;
     const name = `${id} ${key}`;
     if (this.#inFlight.has(name) || call.signal.aborted) return;
     this.#inFlight.add(name);
@@ -108,6 +112,10 @@ class Asker {
     } finally {
       this.#inFlight.delete(name);
     }
+    if (!call.signal.aborted) return;
+    // The caller left in the middle of the question: another one who waits is asked in its place.
+    const next = this.#routes.waitingFor(id).find((other) => other !== call && !other.signal.aborted);
+    if (next) await this.#ask(record, ask, next);
   }
 
   /** @returns undefined where the client could not be asked: another call may. */

@@ -40,6 +40,11 @@ export class Routes {
     };
   }
 
+  /** The calls that wait for a task's result. */
+  waitingFor(taskId: string): readonly ExtensionCall[] {
+    return [...(this.#waiting.get(taskId) ?? [])];
+  }
+
   /** Tells that a task changed. @see 2025-11-25 basic/utilities/tasks#task-notifications */
   tellStatus(record: TaskRecord): void {
     const route = this.#routes.get(record.id);
