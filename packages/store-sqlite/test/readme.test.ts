@@ -3,8 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { findNode } from './find-node.ts';
+
+// npm may have to bring a Node first.
+vi.setConfig({ testTimeout: 120_000 });
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = await readFile(path.join(root, 'README.md'), 'utf8');
