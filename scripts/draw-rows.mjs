@@ -20,7 +20,10 @@ const passed = readTestReport().filter(({ outcome }) => outcome === 'passed');
 const testsOf = (id) => passed.filter(({ title }) => (/^(?:\[[^\]]+\])+/.exec(title)?.[0] ?? '').includes(`[${id}]`));
 
 console.log(`seed ${seed}`);
-for (const id of draw(due.filter((each) => testsOf(each).length > 0), Number(values.count))) {
+for (const id of draw(
+  due.filter((each) => testsOf(each).length > 0),
+  Number(values.count),
+)) {
   console.log(`${id} ${rows.get(id)?.phrase ?? ''}`);
   for (const { file, title } of testsOf(id).slice(0, 3)) console.log(`  ${file}: ${title}`);
 }
