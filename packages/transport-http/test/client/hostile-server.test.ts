@@ -94,6 +94,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     });
 
     it('[ROBUSTNESS-7] is not kept busy by a body that nobody wants', async () => {
+      await transport.start();
       const sent = transport.send(note('x'));
       const visit = await server.next();
       visit.response.writeHead(202);
