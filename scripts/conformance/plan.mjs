@@ -27,8 +27,14 @@ export async function planRuns(node) {
     const runs = [...sets].map(([set, lists]) => toSetRun('0.2', role, set, lists[role], ['--requirements', set]));
     runs.push(...inNone.map((name) => toSingleRun('0.2', role, 'in no set', 'set', name, [])));
     runs.push(toSetRun('0.1.16', role, '0.1.16', stable[role], ['--suite', 'all']));
-    return role === 'client' ? [...runs, ...toAloneRuns(sets, inNone, stable)] : runs;
+    return [...runs, ...(role === 'client' ? toAloneRuns(sets, inNone, stable) : toTaskRuns(all))];
   });
+}
+
+/** Tasks outlive the call that began them, so their scenarios are also run each by itself. */
+function toTaskRuns({ server }) {
+  const names = server.filter((name) => name.startsWith('tasks-'));
+  return names.map((name) => toSingleRun('0.2', 'server', 'tasks alone', 'set', name, []));
 }
 
 function toAloneRuns(sets, inNone, stable) {

@@ -26,9 +26,10 @@ function toCall(core: ServerCore, request: JsonRpcRequest, host: ExchangeCall, v
   const revision = findSpoken(core, meta.protocolVersion);
   const resolved = core.resolve(revision, method);
   if (!resolved) throw methodNotFoundError(method);
-  const problem = resolved.facts && checkClientParams(method, request.params);
+  const params = withoutTask(request.params, revision);
+  const problem = resolved.facts && checkClientParams(method, params);
   if (problem !== undefined) throw invalidParamsError(problem);
-  const wire = paramsOf(request.params);
+  const wire = paramsOf(params);
   return new RequestCall({
     core,
     resolved,
@@ -40,6 +41,13 @@ function toCall(core: ServerCore, request: JsonRpcRequest, host: ExchangeCall, v
     via,
     session: undefined,
   });
+}
+
+/** A wish for a task that came with an older revision is no longer looked at, whatever it says. @see SEP-2663 */
+function withoutTask(params: JsonObject | undefined, revision: Revision): JsonObject | undefined {
+  if (params?.['task'] === undefined || revision.rules.coreTasks) return params;
+  const { task: _task, ...rest } = params;
+  return rest;
 }
 
 /** A legacy version may be named among the supported ones, but only `initialize` opens it. */
