@@ -11,7 +11,7 @@ import { prepareCrashSite, randomFrom } from './crashing-process.ts';
 const TASKS = 200;
 const STEPS = 5;
 const KILLS = 50;
-const STEP_MS = 100;
+const STEP_MS = 150;
 
 const info = { name: 'crash-test', version: '1.0.0' };
 
@@ -62,7 +62,9 @@ it('brings 200 tasks over fifty kills to their ends: no recorded step runs twice
   let taking = takeAll(first.tasks);
   let killsWithWork = 0;
   for (let kill = 0; kill < KILLS; kill++) {
-    await sleep(random() * longestMs);
+    // At a random moment; sooner only where so much is done that the last kills would find no work.
+    const untilMs = Date.now() + random() * longestMs;
+    while (Date.now() < untilMs && told.size < (TASKS * (kill + 1)) / (KILLS + 2)) await sleep(5);
     if (told.size < TASKS) killsWithWork++;
     // A process that is not there yet is waited for: no other number may ever stand for it.
     let pid = life.pid();
