@@ -37,4 +37,3 @@ export {
 } from './error-codes.ts';
 export type { AnyProtocolError } from './errors.ts';
 export { isModernParams, readRequestMeta, type RequestMetaFacts } from './request-meta.ts';
-export { createCursorCodec, type CursorCodec } from './cursor.ts';

@@ -1,6 +1,6 @@
 /** Cursors that only their maker can read and write. */
 
-import { createCursorCodec } from '@mortise/protocol/wire';
+import { createCursorCodec } from '@mortise/protocol/cursors';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { halfSipHash } from '../src/half-sip-hash.ts';

@@ -5,7 +5,7 @@ import type { CallToolResult, ContentBlock } from '@mortise/protocol';
 import { isContentBlock } from '@mortise/protocol/checks';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import { InvalidHandlerResultError } from './errors.ts';
-import { describeIssues } from './schema/describe-issues.ts';
+import { withPhrasing } from './schema/load-phrasing.ts';
 
 /** The tool whose result it is. */
 export interface ResultOwner {
@@ -19,7 +19,7 @@ export interface ResultOwner {
  * mirrored as JSON text where there is no `content`. An error result is not checked. A result of another kind
  * (`resultType: 'input_required'`, an extension's) is passed on untouched.
  *
- * Gives a promise only where the output schema's check gives one.
+ * Gives a promise only where the output schema's check gives one, or finds something for the first time.
  *
  * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: not a result, or not one that `outputSchema` allows. The message
  *   is for the server's author: it names types, never values.
@@ -37,8 +37,7 @@ export function normalizeToolResult(value: unknown, owner: ResultOwner): CallToo
     );
   }
   const outcome = owner.output.validate(result['structuredContent']);
-  if ('then' in outcome) return outcome.then((checked) => complete(result, acceptOutput(checked, result, owner), owner));
-  return complete(result, acceptOutput(outcome, result, owner), owner);
+  return 'then' in outcome ? outcome.then((checked) => acceptOutput(checked, result, owner)) : acceptOutput(outcome, result, owner);
 }
 
 function toResultObject(value: unknown, owner: ResultOwner): JsonObject {
@@ -58,16 +57,18 @@ function isOfAnotherKind(result: JsonObject): boolean {
   return typeof result['resultType'] === 'string' && result['resultType'] !== 'complete';
 }
 
-function acceptOutput(outcome: SchemaOutcome<unknown>, result: JsonObject, owner: ResultOwner): JsonValue | undefined {
-  if (!('issues' in outcome)) return outcome.value as JsonValue | undefined;
-  const told = describeIssues(outcome.issues, {
-    owner: `tool "${owner.name}"`,
-    part: 'structuredContent field',
-    whole: 'structuredContent',
-    value: result['structuredContent'],
-    showValues: false,
+function acceptOutput(outcome: SchemaOutcome<unknown>, result: JsonObject, owner: ResultOwner): CallToolResult | Promise<CallToolResult> {
+  if (!('issues' in outcome)) return complete(result, outcome.value as JsonValue | undefined, owner);
+  return withPhrasing(({ describeIssues }) => {
+    const told = describeIssues(outcome.issues, {
+      owner: `tool "${owner.name}"`,
+      part: 'structuredContent field',
+      whole: 'structuredContent',
+      value: result['structuredContent'],
+      showValues: false,
+    });
+    throw new InvalidHandlerResultError(`${told}: the handler must give what outputSchema says`);
   });
-  throw new InvalidHandlerResultError(`${told}: the handler must give what outputSchema says`);
 }
 
 function complete(result: JsonObject, structuredContent: JsonValue | undefined, owner: ResultOwner): CallToolResult {

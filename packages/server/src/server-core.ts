@@ -4,7 +4,8 @@ import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import { type Implementation, MemoryMessageBus, NEWEST, REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { findRequest } from '@mortise/protocol/revisions';
-import { createCursorCodec, type CursorCodec, META_SERVER_INFO } from '@mortise/protocol/wire';
+import type { CursorCodec } from '@mortise/protocol/cursors';
+import { META_SERVER_INFO } from '@mortise/protocol/wire';
 import type { AskInterceptor, BusMessage, MessageBus, ServerExtension } from '@mortise/protocol/contracts';
 import { checkRequestStateOptions } from './asks/request-state-options.ts';
 import { cacheHintsOf, checkCacheOptions } from './cache-hints.ts';
@@ -17,12 +18,15 @@ import { ListChanges } from './list-changed.ts';
 import type { Listen } from './listen.ts';
 import type { Middleware } from './middleware/middleware.ts';
 import { createNotificationHandlers, type NotificationHandlers } from './notifications.ts';
+import { onDemand } from './on-demand.ts';
 import type { CacheHints, ServerOptions } from './options.ts';
 import type { RawHandler } from './raw-call.ts';
 import { checkShown } from './registry/check-shown.ts';
 import type { RequestCall } from './request-call.ts';
 import { type Interceptor, type MethodEntry, ResolvedMethod } from './resolved-method.ts';
 import { Topics } from './topics.ts';
+
+const withCursors = onDemand(() => import('@mortise/protocol/cursors'));
 
 /** A connection that the server must end when it closes. */
 export interface OpenConnection {
@@ -111,8 +115,10 @@ export class ServerCore {
     return cacheHintsOf(method, this.options.cache ?? {});
   }
 
-  get cursors(): CursorCodec {
-    return (this.#cursors ??= createCursorCodec(this.options.cursorKey ? { key: this.options.cursorKey } : {}));
+  /** Reads or writes a cursor, with what is loaded for the first one. */
+  useCursors<T>(use: (cursors: CursorCodec) => T): T | Promise<T> {
+    const { cursorKey } = this.options;
+    return withCursors(({ createCursorCodec }) => use((this.#cursors ??= createCursorCodec(cursorKey ? { key: cursorKey } : {}))));
   }
 
   // ---- methods

@@ -54,13 +54,13 @@ describe('the check against outputSchema', () => {
     });
   });
 
-  it('[TOOL-037] refuses what does not fit, telling types and no values', () => {
-    expect(() => normalizeToolResult({ structuredContent: { sum: 'hunter2' } }, withOutput({ sum: z.number() }))).toThrow(
+  it('[TOOL-037] refuses what does not fit, telling types and no values', async () => {
+    // The first refusal of a process waits for what phrases it.
+    const normalize = async (value: unknown): Promise<unknown> => normalizeToolResult(value, withOutput({ sum: z.number() }));
+    await expect(normalize({ structuredContent: { sum: 'hunter2' } })).rejects.toThrow(
       'tool "add": structuredContent field "sum" must be a number, got a string: the handler must give what outputSchema says',
     );
-    expect(() => normalizeToolResult({ structuredContent: 3 }, withOutput({ sum: z.number() }))).toThrow(
-      'structuredContent must be an object, got a number',
-    );
+    await expect(normalize({ structuredContent: 3 })).rejects.toThrow('structuredContent must be an object, got a number');
   });
 
   it('[TOOL-037] refuses a result without structured content', () => {

@@ -1,9 +1,7 @@
 /** `ctx.roots`: the places that the client offers to work in, and whether a path lies in one of them. */
 
 import type { Root } from '@mortise/protocol';
-import type { RequestCall } from '../request-call.ts';
 import type { CallFacts } from '../call-facts.ts';
-import { AskUnavailableError } from '../errors.ts';
 import { withAsking } from './load-asking.ts';
 import { markHandled } from './mark-handled.ts';
 
@@ -40,34 +38,11 @@ export interface RootsHolder {
   roots: Promise<readonly Root[]> | undefined;
 }
 
-const CHANGED = 'notifications/roots/list_changed';
-
 export function createClientRoots(facts: CallFacts): ClientRoots {
   const own: RootsHolder = { roots: undefined };
-  const list = (): Promise<readonly Root[]> => {
-    const holder = tellsOfChanges(facts) ? ((facts as Partial<RequestCall>).session ?? own) : own;
-    if (holder.roots) return holder.roots;
-    const asked = markHandled(askForRoots(facts));
-    holder.roots = asked;
-    // What failed may succeed the next time.
-    asked.catch(() => holder.roots === asked && (holder.roots = undefined));
-    return asked;
+  const list = (): Promise<readonly Root[]> => withAsking((asking) => asking.listClientRoots(facts, own));
+  return {
+    list: () => markHandled(list()),
+    contains: (path) => markHandled(withAsking((asking) => asking.containsPath(facts, list, path))),
   };
-  return { list, contains: (path) => markHandled(contains(facts, list, path)) };
-}
-
-async function askForRoots(facts: CallFacts): Promise<readonly Root[]> {
-  const { roots } = await withAsking((asking) => asking.askClient(facts, 'roots/list'));
-  return roots as unknown as readonly Root[];
-}
-
-async function contains({ core }: CallFacts, list: () => Promise<readonly Root[]>, path: string | URL): Promise<boolean> {
-  const guard = core.options.roots;
-  if (!guard)
-    throw new AskUnavailableError('ctx.roots.contains knows no disk: give the server `roots: diskRoots()` of @mortise/server/node');
-  return guard.contains(await list(), path);
-}
-
-function tellsOfChanges({ revision, client }: CallFacts): boolean {
-  return revision.notifications.has(CHANGED) && client.capabilities.roots?.listChanged === true;
 }

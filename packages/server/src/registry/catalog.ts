@@ -49,7 +49,8 @@ interface Slot<Item> {
 /** One page under way. */
 interface Page {
   readonly items: JsonObject[];
-  nextCursor: string | undefined;
+  /** The position at which the next one begins; undefined after the last. */
+  next: string | undefined;
 }
 
 export class Catalog<Item extends CatalogItem> {
@@ -139,47 +140,50 @@ export class Catalog<Item extends CatalogItem> {
     }
   }
 
-  /** A page of the list, finished for the call. */
-  list(call: RequestCall): JsonObject {
+  /** A page of the list, finished for the call. A promise only where a cursor is the first of this process. */
+  list(call: RequestCall): JsonObject | Promise<JsonObject> {
     this.#hasRules ??= this.items.some(({ visible }) => visible !== undefined);
-    if (this.#hasRules) return this.toResult(this.page(call, this.startOf(call)), call, true);
+    if (this.#hasRules) return after(this.startOf(call), (start) => this.toResult(this.page(call, start), call, true));
     const cursor = call.params['cursor'] as string | undefined;
     let pages = this.#pages.get(call.revision);
     if (!pages) this.#pages.set(call.revision, (pages = new Map()));
-    const known = pages.get(cursor);
-    if (known) return known;
-    const result = finishResult(this.toResult(this.page(call, this.startOf(call)), call, false), call);
-    const kept = withSerialized(markFinished(result), JSON.stringify(result));
-    pages.set(cursor, kept);
-    return kept;
+    return pages.get(cursor) ?? this.#fill(pages, cursor, call);
+  }
+
+  /** Keeps a page among the others of its time: those are dropped together if something changes meanwhile. */
+  #fill(pages: Map<string | undefined, JsonObject>, cursor: string | undefined, call: RequestCall): JsonObject | Promise<JsonObject> {
+    const page = after(this.startOf(call), (start) => this.toResult(this.page(call, start), call, false));
+    return after(page, (made) => {
+      const result = finishResult(made, call);
+      const kept = withSerialized(markFinished(result), JSON.stringify(result));
+      pages.set(cursor, kept);
+      return kept;
+    });
   }
 
   /** Where the cursor of a call says to go on. @throws {ProtocolError} -32602 for a cursor that this list did not give. */
-  startOf(call: RequestCall): string {
+  startOf(call: RequestCall): string | Promise<string> {
     const cursor = call.params['cursor'];
     if (cursor === undefined) return '0';
-    const position = this.#init.core.cursors.decode(this.#init.method, String(cursor));
-    if (position === undefined)
+    return this.#init.core.useCursors((cursors) => {
+      const position = cursors.decode(this.#init.method, String(cursor));
+      if (position !== undefined) return position;
       throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
-    return position;
-  }
-
-  cursorFor(position: string): string {
-    return this.#init.core.cursors.encode(this.#init.method, position);
+    });
   }
 
   /** The items after a position. @param start An item's order. */
   page(call: RequestCall, start: string): Page {
     const after = Number(start);
     const { pageSize = 1000 } = this.#init.core.options;
-    const page: Page = { items: [], nextCursor: undefined };
+    const page: Page = { items: [], next: undefined };
     let last = after;
     for (const { item, order } of this.#slots.values()) {
       if (order <= after || !this.isVisible(item, call)) continue;
       const shown = this.#show(item, call);
       if (!shown) continue;
       if (page.items.length >= pageSize) {
-        page.nextCursor = this.cursorFor(String(last));
+        page.next = String(last);
         return page;
       }
       page.items.push(shown);
@@ -189,15 +193,19 @@ export class Catalog<Item extends CatalogItem> {
   }
 
   /** @param isPrivate Whether the list depends on who asks. */
-  toResult({ items, nextCursor }: Page, call: RequestCall, isPrivate: boolean): JsonObject {
-    const result: JsonObject = {
-      [this.#init.member]: items,
-      ...(nextCursor === undefined ? {} : { nextCursor }),
-      ...(isPrivate && call.resolved.facts?.cacheable ? { cacheScope: 'private' } : {}),
+  toResult({ items, next }: Page, call: RequestCall, isPrivate: boolean): JsonObject | Promise<JsonObject> {
+    const { core, method, member } = this.#init;
+    const finish = (nextCursor: string | undefined): JsonObject => {
+      const result: JsonObject = {
+        [member]: items,
+        ...(nextCursor === undefined ? {} : { nextCursor }),
+        ...(isPrivate && call.resolved.facts?.cacheable ? { cacheScope: 'private' } : {}),
+      };
+      // Each item has its revision's shape already.
+      call.ownResult = result;
+      return result;
     };
-    // Each item has its revision's shape already.
-    call.ownResult = result;
-    return result;
+    return next === undefined ? finish(undefined) : core.useCursors((cursors) => finish(cursors.encode(method, next)));
   }
 
   #show(item: Item, call: RequestCall): JsonObject | undefined {
@@ -221,4 +229,9 @@ export class Catalog<Item extends CatalogItem> {
     if (this.#slots.has(key))
       throw new RegistrationError(`${this.#init.noun} "${key}" is registered already: choose another name, or update or remove the first`);
   }
+}
+
+/** Goes on with a value, at once where it is there. */
+function after<T, Next>(value: T | Promise<T>, next: (value: T) => Next | Promise<Next>): Next | Promise<Next> {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value as T);
 }

@@ -18,12 +18,12 @@ export async function listWithMembers(
   call: RequestCall,
 ): Promise<JsonObject> {
   const { pageSize = 1000 } = call.core.options;
-  const start = resources.startOf(call);
+  const start = await resources.startOf(call);
   const member = MEMBER_POSITION.exec(start);
-  const page = member ? { items: [], nextCursor: undefined } : resources.page(call, start);
-  if (page.nextCursor === undefined) {
+  const page = member ? { items: [], next: undefined } : resources.page(call, start);
+  if (page.next === undefined) {
     let offset = Number(member?.[2] ?? 0);
-    for (let index = Number(member?.[1] ?? 0); index < listable.length && page.nextCursor === undefined; index++, offset = 0) {
+    for (let index = Number(member?.[1] ?? 0); index < listable.length && page.next === undefined; index++, offset = 0) {
       const item = listable[index];
       if (!item || !templates.isVisible(item, call)) continue;
       const members = await listMembers(item, call);
@@ -32,7 +32,7 @@ export async function listWithMembers(
         const shown = resources.shape(definition, call);
         if (shown) page.items.push(shown);
       }
-      if (members.length > offset + room) page.nextCursor = resources.cursorFor(`t${index}:${offset + room}`);
+      if (members.length > offset + room) page.next = `t${index}:${offset + room}`;
     }
   }
   // What a callback lists may depend on who asks.

@@ -4,7 +4,7 @@ import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { type CallToolResult, NEWEST } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
-import type { ParamHeaders, Principal, SchemaOutcome } from '@mortise/protocol/contracts';
+import type { ParamHeaders, Principal, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
 import { createContext } from '../call-context.ts';
 import type { CallFacts } from '../call-facts.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
@@ -13,7 +13,7 @@ import { describeError } from '../describe-error.ts';
 import { isForProtocol } from '../is-for-protocol.ts';
 import { normalizeToolResult } from '../normalize-result.ts';
 import type { RequestCall } from '../request-call.ts';
-import { describeIssues } from '../schema/describe-issues.ts';
+import { withPhrasing } from '../schema/load-phrasing.ts';
 import type { ServerCore } from '../server-core.ts';
 import { isThenable } from '../thenable.ts';
 import { Catalog } from './catalog.ts';
@@ -100,7 +100,7 @@ export class Tools {
     outcome: SchemaOutcome<unknown>,
     facts: CallFacts,
   ): CallToolResult | Promise<CallToolResult> {
-    if ('issues' in outcome) return refuseArguments(item, args, outcome, facts);
+    if ('issues' in outcome) return refuseArguments(item, args, outcome.issues, facts);
     const ctx: HandlerContext = createContext(facts);
     const value = item.input ? item.handler(outcome.value, ctx) : item.handler(ctx);
     return isThenable(value) ? Promise.resolve(value).then((settled) => this.#toResult(item, settled)) : this.#toResult(item, value);
@@ -167,12 +167,14 @@ function toErrorResult(text: string): CallToolResult {
 function refuseArguments(
   item: ToolItem,
   value: JsonObject,
-  { issues }: SchemaOutcome<unknown> & { readonly issues: unknown },
+  issues: readonly SchemaIssue[],
   facts: CallFacts,
-): CallToolResult {
-  const message = describeIssues(issues as Parameters<typeof describeIssues>[0], { owner: `tool "${item.key}"`, part: 'argument', value });
-  if (facts.revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
-  throw new ProtocolError(INVALID_PARAMS, message);
+): CallToolResult | Promise<CallToolResult> {
+  return withPhrasing(({ describeIssues }) => {
+    const message = describeIssues(issues, { owner: `tool "${item.key}"`, part: 'argument', value });
+    if (facts.revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
+    throw new ProtocolError(INVALID_PARAMS, message);
+  });
 }
 
 class ToolHandle extends CatalogHandle<ToolItem> implements RegisteredTool {

@@ -85,11 +85,11 @@ function validateFields(fields: readonly Field[], value: unknown): SchemaOutcome
   const given = value as Readonly<Record<string, unknown>>;
   const collector = new FieldCollector();
   let waiting: Promise<void>[] | undefined;
-  for (const field of fields) {
+  for (const [index, field] of fields.entries()) {
     const present = Object.hasOwn(given, field.name);
     const outcome = settle(field.schema['~standard'].validate(present ? given[field.name] : undefined));
-    if ('then' in outcome) (waiting ??= []).push(outcome.then((late) => collector.take(field, present, late)));
-    else collector.take(field, present, outcome);
+    if ('then' in outcome) (waiting ??= []).push(outcome.then((late) => collector.take(index, field, present, late)));
+    else collector.take(index, field, present, outcome);
   }
   return waiting === undefined ? collector.outcome : Promise.all(waiting).then(() => collector.outcome);
 }
@@ -97,17 +97,19 @@ function validateFields(fields: readonly Field[], value: unknown): SchemaOutcome
 /** Puts the fields' outcomes together. */
 class FieldCollector {
   readonly #output: Record<string, unknown> = {};
-  #issues: SchemaIssue[] | undefined;
+  /** By field, so that they stand in the fields' order whichever check was the first to end. */
+  #issues: (readonly SchemaIssue[])[] | undefined;
 
   get outcome(): SchemaOutcome<unknown> {
-    return this.#issues === undefined ? { value: this.#output } : { issues: this.#issues };
+    return this.#issues === undefined ? { value: this.#output } : { issues: this.#issues.flat() };
   }
 
-  take(field: Field, present: boolean, outcome: SchemaOutcome<unknown>): void {
+  take(index: number, field: Field, present: boolean, outcome: SchemaOutcome<unknown>): void {
     if ('issues' in outcome) {
-      for (const issue of outcome.issues) (this.#issues ??= []).push({ message: issue.message, path: [field.name, ...issue.path] });
+      const issues = outcome.issues.map(({ message, path }) => ({ message, path: [field.name, ...path] }));
+      (this.#issues ??= [])[index] = issues;
     } else if (outcome.value !== undefined) this.#output[field.name] = outcome.value;
     else if (present) this.#output[field.name] = undefined;
-    else if (field.required) (this.#issues ??= []).push({ message: 'is required', path: [field.name] });
+    else if (field.required) (this.#issues ??= [])[index] = [{ message: 'is required', path: [field.name] }];
   }
 }

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
-import { phraseIssue } from './phrase-issue.ts';
+import { withPhrasing } from './load-phrasing.ts';
 import { directionOf, unsupported, type SchemaPlace } from './schema-purpose.ts';
 import type { StandardResult, StandardSchema } from './standard-schema.ts';
 
@@ -48,15 +48,16 @@ function remedyFor(schema: StandardSchema): string {
   return 'this is a zod 3 schema. Wrap it with fromZodV3(convert) of @mortise/server/zod-v3, or import from zod 4';
 }
 
-/** Takes a library's result as it is, without a promise where there was none. */
+/** Takes a library's result as it is, without a promise where there was none; but issues wait for what phrases them. */
 export function settle(
   result: StandardResult<unknown> | Promise<StandardResult<unknown>>,
 ): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
   return 'then' in result ? result.then(toOutcome) : toOutcome(result);
 }
 
-export function toOutcome(result: StandardResult<unknown>): SchemaOutcome<unknown> {
-  return result.issues === undefined ? result : { issues: Array.from(result.issues, phraseIssue) };
+function toOutcome(result: StandardResult<unknown>): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
+  const { issues } = result;
+  return issues === undefined ? result : withPhrasing(({ phraseIssue }) => ({ issues: Array.from(issues, phraseIssue) }));
 }
 
 export function withoutDefaultDialect(schema: JsonObject): JsonObject {

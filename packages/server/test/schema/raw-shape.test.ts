@@ -26,6 +26,13 @@ describe('what a handler gets', () => {
     expect(adapt({ a: z.number() }).validate({ a: 1 })).toEqual({ value: { a: 1 } });
   });
 
+  it('tells of fields in their order, whichever check ends first', async () => {
+    const late = z.string().refine(async () => Promise.resolve(false), 'must be known');
+    expect(await check({ a: late, b: z.number() }, { a: 'x', b: 'x' })).toBe(
+      'tool "add": argument "a" must be known, got "x"; argument "b" must be a number, got "x"',
+    );
+  });
+
   it('waits for a field that checks asynchronously, together with the others', async () => {
     const shape = { a: z.string().refine(async (text) => Promise.resolve(text === 'ok'), 'must be known'), b: z.number() };
     expect(adapt(shape).validate({ a: 'ok', b: 1 })).toBeInstanceOf(Promise);

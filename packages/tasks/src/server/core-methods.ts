@@ -3,7 +3,7 @@
 import { type JsonObject, type JsonRpcErrorObject, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExtensionCall, ExtensionHost, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
-import { createCursorCodec } from '@mortise/protocol/wire';
+import { createCursorCodec } from '@mortise/protocol/cursors';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import { isOutstanding } from '../engine/transitions.ts';
 import { toCoreTask, toPayload, withRelatedTask } from '../wire/legacy.ts';
