@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { answerHandshake, hear, note, request, shakeHands } from './support/legacy.ts';
 import { callRequest, complete, modernRequest } from './support/modern.ts';
 import { ScriptedHttp, type Visit } from './support/scripted-http.ts';

@@ -4,7 +4,7 @@ import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { NEWEST } from '@mortise/protocol';
 import { StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { callRequest, complete, modernRequest } from './support/modern.ts';
 import { ScriptedHttp } from './support/scripted-http.ts';
 import { SENDERS } from './support/senders.ts';

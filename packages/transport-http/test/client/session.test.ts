@@ -4,7 +4,7 @@ import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { REVISIONS } from '@mortise/protocol';
 import { StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
   answerHandshake,
   hear,
@@ -383,14 +383,14 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       await transport.close();
       for (const outcome of await settled) expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'ERR_CONNECTION_CLOSED' } });
       await Promise.all(server.visits.map(({ over }) => over));
-      expect(clock.timerCount).toBe(0);
+      expect(clock.running).toBe(0);
       await expect(transport.send(note('late'))).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
     });
   });
 
   /** The channel ends once everybody has learnt why. */
   async function ended(): Promise<void> {
-    await until(() => clock.timerCount > 0 || heard.closes === 1);
+    await until(() => clock.running > 0 || heard.closes === 1);
     clock.advance(0);
     await until(() => heard.closes === 1);
   }
@@ -489,7 +489,7 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       await until(() => streams.length === 1);
       server.on('GET', (visit) => visit.reply(404));
       streams[0]?.end();
-      await until(() => clock.timerCount > 0);
+      await until(() => clock.running > 0);
       clock.advance(1_000);
       await ended();
       expect(heard.errors).toEqual([expect.objectContaining({ code: 'ERR_SESSION_LOST' })]);

@@ -2,7 +2,7 @@
 
 import { SSEClientTransport } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { hear, initialize, note, request } from './support/legacy.ts';
 import { type EventStream, ScriptedHttp } from './support/scripted-http.ts';
 import { SENDERS } from './support/senders.ts';
@@ -158,7 +158,7 @@ describe.each(SENDERS)('HTTP+SSE over $name', ({ options }) => {
     expect(await settled).toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
     await Promise.all([visit.over, stream.visit.over]);
     expect(heard.closes).toBe(1);
-    expect(clock.timerCount).toBe(0);
+    expect(clock.running).toBe(0);
   });
 
   it('says that its session is lost where the server does not know it, and ends', async () => {

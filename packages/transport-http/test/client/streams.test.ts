@@ -2,7 +2,7 @@
 
 import { StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { answerHandshake, hear, note, request, SESSION, shakeHands, VERSION } from './support/legacy.ts';
 import { type EventStream, ScriptedHttp, type Visit } from './support/scripted-http.ts';
 import { SENDERS } from './support/senders.ts';
@@ -28,7 +28,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
 
   /** Lets the client wait for its next attempt, and then makes the wait pass. @returns How long it would have been. */
   async function passWait(): Promise<number> {
-    await until(() => clock.timerCount > 0);
+    await until(() => clock.running > 0);
     const [delayMs = 0] = clock.delaysMs;
     clock.advance(delayMs);
     return delayMs;
@@ -114,7 +114,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     it('[HTTP-033] makes no attempt before the time has come', async () => {
       const sent = transport.send(request(1, 'tools/call'));
       (await server.next()).stream().event({ id: 'p', retryMs: 5_000, data: '' }).end();
-      await until(() => clock.timerCount > 0);
+      await until(() => clock.running > 0);
       const before = server.visits.length;
       clock.advance(4_999);
       await turns();
@@ -128,7 +128,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       const sent = transport.send(request(1, 'tools/call'));
       (await server.next()).stream().event({ id: 'p', retryMs: 300_001, data: '' }).end();
       await expect(sent).rejects.toMatchObject({ code: 'ERR_STREAM_GIVEN_UP' });
-      expect(clock.timerCount).toBe(0);
+      expect(clock.running).toBe(0);
     });
 
     it('is lost where it broke off before any event', async () => {
@@ -142,7 +142,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
         message: expect.stringContaining('whether it was carried out is not known'),
       });
       await turns();
-      expect(clock.timerCount).toBe(0);
+      expect(clock.running).toBe(0);
     });
 
     it('is lost where an event with an empty id takes the last one back', async () => {
@@ -176,7 +176,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       const sent = transport.send(request(1, 'tools/call'));
       const settled = sent.catch((error: unknown) => error);
       (await server.next()).stream().event({ id: 'p', data: '' }).end();
-      await until(() => clock.timerCount > 0);
+      await until(() => clock.running > 0);
       server.refuse(true);
       server.server.closeIdleConnections();
       const delays: number[] = [];
@@ -189,21 +189,21 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     it('is not asked for again once the request is cancelled', async () => {
       const sent = transport.send(request(1, 'tools/call'));
       (await server.next()).stream().event({ id: 'p', data: '' }).end();
-      await until(() => clock.timerCount > 0);
+      await until(() => clock.running > 0);
       const cancelled = transport.send(note('notifications/cancelled', { requestId: 1 }));
       (await server.next()).accept();
       await Promise.all([cancelled, sent]);
-      expect(clock.timerCount).toBe(0);
+      expect(clock.running).toBe(0);
     });
 
     it('is not asked for again once the transport is closed', async () => {
       const sent = transport.send(request(1, 'tools/call'));
       const settled = sent.catch((error: unknown) => error);
       (await server.next()).stream().event({ id: 'p', data: '' }).end();
-      await until(() => clock.timerCount > 0);
+      await until(() => clock.running > 0);
       await transport.close();
       expect(await settled).toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
-      expect(clock.timerCount).toBe(0);
+      expect(clock.running).toBe(0);
     });
 
     it('delivers nothing twice, and nothing after the answer', async () => {
@@ -214,7 +214,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       stream.end();
       await turns();
       expect(heard.messages).toEqual([note('a'), { jsonrpc: '2.0', id: 1, result: {} }]);
-      expect(clock.timerCount).toBe(0);
+      expect(clock.running).toBe(0);
     });
 
     it('reports an event that is not JSON, and reads on', async () => {
@@ -281,7 +281,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       streams[0]?.event({ id: 'g', retryMs: 3_600_000, data: '' }).end();
       await until(() => heard.errors.length === 1);
       expect(heard.errors[0]).toMatchObject({ code: 'ERR_STREAM_GIVEN_UP' });
-      expect(clock.timerCount).toBe(0);
+      expect(clock.running).toBe(0);
       expect(heard.closes).toBe(0);
     });
 
@@ -307,7 +307,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       await transport.close();
       await streams[0]?.visit.over;
       expect(streams[0]?.visit.wasLeft).toBe(true);
-      expect(clock.timerCount).toBe(0);
+      expect(clock.running).toBe(0);
     });
   });
 });
