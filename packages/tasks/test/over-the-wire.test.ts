@@ -8,6 +8,9 @@ import { taskClient } from '@mortise/tasks/client';
 import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp } from '@mortise/transport-http/node';
 import { stdioTransport } from '@mortise/transport-stdio/client';
+import { MemoryEventStore } from '@mortise/protocol/edge';
+import { webSocketTransport } from '@mortise/transport-ws-custom/client';
+import { serveWebSocket, type WebSocketServerOptions } from '@mortise/transport-ws-custom/server';
 import { createTaskServer } from './support/task-server.ts';
 
 const program = fileURLToPath(new URL('./programs/stdio-server.ts', import.meta.url));
@@ -26,7 +29,16 @@ const transports: readonly [string, () => Promise<ClientTransportSource>][] = [
       return httpTransport(serving.url);
     },
   ],
+  ['WebSocket', () => overWebSocket({})],
+  ['a WebSocket that is resumed', () => overWebSocket({ eventStore: new MemoryEventStore() })],
 ];
+
+async function overWebSocket(options: WebSocketServerOptions): Promise<ClientTransportSource> {
+  const { server } = createTaskServer({ pollIntervalMs: 20 });
+  const serving = await serveWebSocket(server, { port: 0, drainMs: 1, ...options });
+  onTestFinished(() => serving.close());
+  return webSocketTransport(serving.url);
+}
 
 async function connect(transport: ClientTransportSource, era: 'legacy' | 'modern', asked: string[]) {
   const tasks = taskClient({ pollIntervalMs: 20 });
