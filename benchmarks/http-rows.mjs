@@ -60,7 +60,7 @@ const reportProgress = {
   },
 };
 
-/** What Node's own `Request` and `Response` cost is no server's doing: the web face is held against a bare fetch handler. */
+/** What Node's own `Request` and `Response` cost is no server's doing: the web face is shown beside a bare fetch handler too. */
 const webFloors = {
   'floor, web face': ['floor/http-server.mjs', 'legacy', web],
   'floor, web face, modern': ['floor/http-server.mjs', 'modern', web],

@@ -1,6 +1,6 @@
 /**
- * `npm run robustness`: sets up, then takes the figures that stdio and HTTP can show and prints each beside its goal. Words after `--`
- * choose those whose description has one of them (`HTTP`, `sessions`).
+ * `npm run robustness`: sets up, then takes the figures that stdio, HTTP and WebSocket can show and prints each beside its goal. Words after `--`
+ * choose those whose description has one of them (`HTTP`, `WebSockets`).
  */
 
 import { setUp } from './set-up.mjs';
@@ -8,7 +8,8 @@ import { setUp } from './set-up.mjs';
 await setUp();
 const { figures: stdioFigures } = await import('./robustness/figures.mjs');
 const { httpFigures } = await import('./robustness/http-figures.mjs');
-const figures = [...stdioFigures, ...httpFigures];
+const { webSocketFigures } = await import('./robustness/web-socket-figures.mjs');
+const figures = [...stdioFigures, ...httpFigures, ...webSocketFigures];
 
 const words = process.argv.slice(2);
 const chosen = words.length === 0 ? figures : figures.filter(({ what }) => words.some((word) => what.includes(word)));
