@@ -66,6 +66,31 @@ describe('a call', () => {
     expect(await peer.start('quick')).toMatchObject({ status: expect.any(String) });
   });
 
+  it('[TOOL-016] is judged by what its tool says: forbidden where it says nothing, optional, or required', async () => {
+    const { server } = createTaskServer();
+    const peer = await RawPeer.open(server);
+    const takes = async (name: string): Promise<[boolean, boolean]> => [
+      (await peer.request('tools/call', { name })).error === undefined,
+      (await peer.request('tools/call', { name, task: {} })).error === undefined,
+    ];
+    expect(await takes('plain')).toEqual([true, false]);
+    expect(await takes('forbidden')).toEqual([true, false]);
+    expect(await takes('quick')).toEqual([true, true]);
+    expect(await takes('required')).toEqual([false, true]);
+  });
+
+  it('[CANCEL-005] that became a task is cancelled by tasks/cancel alone, not by notifications/cancelled', async () => {
+    const { server, gate, aborts } = createTaskServer();
+    const peer = await RawPeer.open(server);
+    const { result } = await peer.request('tools/call', { name: 'wait', task: {} }, 'the call');
+    peer.notify('notifications/cancelled', { requestId: 'the call' });
+    await turn();
+    expect((await peer.call('tasks/get', { taskId: result.task.taskId })).status).toBe('working');
+    expect(aborts).toEqual([]);
+    expect((await peer.call('tasks/cancel', { taskId: result.task.taskId })).status).toBe('cancelled');
+    gate.open();
+  });
+
   it('[TASK25-009][TASK25-011] of a tool that runs as a task only is refused with -32601 when it does not ask for one', async () => {
     const { server } = createTaskServer();
     const peer = await RawPeer.open(server);

@@ -29,6 +29,14 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{32}$/);
   });
 
+  it('[SEC-002] gives ids of which none tells anything of the next', async () => {
+    serving = await serve(face, new ScriptedEndpoint());
+    const opened = Array.from({ length: 50 }, async () => (await post(serving.port, initializeRequest())).headers['mcp-session-id']);
+    const ids = (await Promise.all(opened)).map(String);
+    // At random no two of fifty share 48 bits, wherever one looks.
+    for (const from of [0, 8, 16, 24]) expect(new Set(ids.map((id) => id.slice(from, from + 8))).size).toBe(50);
+  });
+
   it('gives no session with an initialize that fails', async () => {
     serving = await serve(face, new ScriptedEndpoint());
     const answer = await post(serving.port, { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} });

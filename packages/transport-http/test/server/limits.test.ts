@@ -148,7 +148,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     expect(serving.handler.counts.sessions).toBe(3);
   });
 
-  it('[ROBUSTNESS-8] ends idle sessions, and none that is used or listened to', async () => {
+  it('[SEC-002][ROBUSTNESS-8] ends idle sessions, and none that is used or listened to', async () => {
     const clock = new TestClock();
     const endpoint = new ScriptedEndpoint();
     serving = await serve(face, endpoint, { clock, sessionIdleMs: 60_000, eventStore: new TestEventStore() });
