@@ -7,6 +7,7 @@
  */
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const [startEntry] = process.argv.slice(2);
@@ -34,6 +35,26 @@ const entries = {
   },
 };
 
+/**
+ * Imports of our own packages name the entry that is the same file as another's by the shorter name: Node resolves each name by itself,
+ * and knows only afterwards that the file is loaded already. Our packages depend on one another by exact versions.
+ */
+const shorterNames = {
+  name: 'shorter-names',
+  setup(plugin) {
+    const files = new Map();
+    const readExports = async (name) => JSON.parse(await readFile(join('node_modules', name, 'package.json'), 'utf8')).exports;
+    plugin.onResolve({ filter: /^@mortise\/[^/]+\/./ }, async ({ path }) => {
+      const [scope, folder, ...rest] = path.split('/');
+      const name = `${scope}/${folder}`;
+      if (!files.has(name)) files.set(name, readExports(name));
+      const targets = await files.get(name);
+      const isSame = targets[`./${rest.join('/')}`]?.default === targets['.']?.default;
+      return { path: isSame ? name : path, external: true, sideEffects: false };
+    });
+  },
+};
+
 // What an earlier build left would be published: files whose module is joined now, chunks of another name.
 for (const file of await readdir('dist', { recursive: true })) {
   if (/\.js(?:\.map)?$/.test(file)) await rm(`dist/${file}`);
@@ -53,7 +74,7 @@ const options = {
 const { metafile } = await build({
   ...options,
   entryPoints,
-  plugins: [entries],
+  plugins: [entries, shorterNames],
   splitting: true,
   metafile: true,
   logLevel: 'warning',
