@@ -8,6 +8,7 @@ import { ChannelCall } from './channel-call.ts';
 import { LIST_KINDS, type ListKind, listTopic } from './list-changed.ts';
 import { Outbox } from './outbox.ts';
 import type { RequestCall } from './request-call.ts';
+import { requireShortUris } from './subscribed-uri.ts';
 import type { TopicListener } from './topics.ts';
 
 const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
@@ -48,6 +49,7 @@ async function honour(wish: JsonObject, call: RequestCall, filters: readonly Lis
     const max = core.options.maxSubscriptions ?? 1000;
     if (uris.length > max)
       throw new ProtocolError(INVALID_PARAMS, `resourceSubscriptions names ${uris.length} resources: at most ${max} in one subscription`);
+    requireShortUris(uris);
     notifications['resourceSubscriptions'] = uris;
     topics.push(...new Set(uris.map((uri) => `resource:${String(uri)}`)));
   }

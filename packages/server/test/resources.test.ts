@@ -274,6 +274,15 @@ describe.each(LEGACY)('subscriptions to resources in %s', (version) => {
     for (const uri of ['test://1', 'test://2', 'test://2']) await peer.call('resources/subscribe', { uri });
     expect((await peer.request('resources/subscribe', { uri: 'test://3' })).error?.code).toBe(-32602);
   });
+
+  it('rule 7: are not kept for an address of any length that a client makes up', async () => {
+    const server = create({});
+    server.registerResource('r', 'test://r', {}, () => 'r');
+    const peer = await RawPeer.open(server, version);
+    const subscribe = (length: number) => peer.request('resources/subscribe', { uri: `test://${'r'.repeat(length - 7)}` });
+    expect((await subscribe(8193)).error?.code).toBe(-32602);
+    expect((await subscribe(8192)).error).toBeUndefined();
+  });
 });
 
 it('[RES-015] has no resources/subscribe in the modern era', async () => {

@@ -205,6 +205,16 @@ describe('subscriptions/listen', () => {
     ).toBe(-32602);
   });
 
+  it('rule 7: keeps no address of any length that a client makes up', async () => {
+    const peer = await RawPeer.open(createFull(), MODERN);
+    const wish = (length: number) => ({ notifications: { resourceSubscriptions: ['test://r', `test://${'r'.repeat(length - 7)}`] } });
+    expect((await peer.request('subscriptions/listen', wish(8193))).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('8192 characters at most'),
+    });
+    expect((await listen(peer, wish(8192).notifications)).ack['notifications'].resourceSubscriptions).toHaveLength(2);
+  });
+
   it('turns change notifications that a handler sends into events for those who listen', async () => {
     const server = createFull();
     server.registerTool('touch', {}, async (ctx) => {

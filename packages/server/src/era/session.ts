@@ -13,6 +13,7 @@ import type { ClientFacts } from '../middleware/middleware.ts';
 import { Outbox } from '../outbox.ts';
 import { paramsOf } from '../request-call.ts';
 import type { ServerCore } from '../server-core.ts';
+import { requireShortUris } from '../subscribed-uri.ts';
 import type { TopicListener } from '../topics.ts';
 import { NotificationCall } from './notification-call.ts';
 import { toSessionCall } from './session-call.ts';
@@ -155,8 +156,9 @@ export class Session implements TopicListener {
     this.link.onChanged?.();
   }
 
-  /** @throws {ProtocolError} -32602: the session has as many subscriptions as it may have. */
+  /** @throws {ProtocolError} -32602: the session has as many subscriptions as it may have, or the address is too long. */
   subscribe(uri: string): void {
+    requireShortUris([uri]);
     const max = this.core.options.maxSubscriptions ?? 1000;
     if (!this.#uris?.has(uri) && (this.#uris?.size ?? 0) >= max) {
       throw new ProtocolError(INVALID_PARAMS, `This session has ${max} subscriptions, which is the most: unsubscribe from some first`);
