@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readTestReport } from './read-test-report.mjs';
+import { readTestReport, reportFile } from './read-test-report.mjs';
+import { readTestTitles } from './read-test-titles.mjs';
 import { root } from './run-command.mjs';
 
 const { values } = parseArgs({
@@ -16,10 +17,11 @@ const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : N
 const readJson = (file) => JSON.parse(readFileSync(join(root, file), 'utf8'));
 const rows = new Map(readJson('docs/spec-rows.json').map((row) => [row.id, row]));
 const due = Object.values(readJson(`docs/spec-due-issue-${values.issue}.json`).groups).flat();
-const passed = readTestReport().filter(({ outcome }) => outcome === 'passed');
-const testsOf = (id) => passed.filter(({ title }) => (/^(?:\[[^\]]+\])+/.exec(title)?.[0] ?? '').includes(`[${id}]`));
+const passed = readTestReport()?.filter(({ outcome }) => outcome === 'passed');
+const tests = passed ?? readTestTitles();
+const testsOf = (id) => tests.filter(({ title }) => (/^(?:\[[^\]]+\])+/.exec(title)?.[0] ?? '').includes(`[${id}]`));
 
-console.log(`seed ${seed}`);
+console.log(`seed ${seed}, of ${passed === undefined ? `the titles in the test files (no ${reportFile})` : reportFile}`);
 for (const id of draw(
   due.filter((each) => testsOf(each).length > 0),
   Number(values.count),
