@@ -275,7 +275,7 @@ describe.each(LEGACY)('subscriptions to resources in %s', (version) => {
     expect((await peer.request('resources/subscribe', { uri: 'test://3' })).error?.code).toBe(-32602);
   });
 
-  it('rule 7: are not kept for an address of any length that a client makes up', async () => {
+  it('[ROBUSTNESS-7] are not kept for an address of any length that a client makes up', async () => {
     const server = create({});
     server.registerResource('r', 'test://r', {}, () => 'r');
     const peer = await RawPeer.open(server, version);

@@ -279,6 +279,41 @@ describe.each(ALL)('in %s', (version) => {
     }
   });
 
+  it.each([
+    ['an object', z.object({ a: z.string().refine(() => Promise.reject(new Error('the database is gone'))) })],
+    ['a field deep in an object', z.object({ a: z.union([z.number(), z.string().refine(() => Promise.reject(new Error('gone')))]) })],
+    ['a shape', { a: z.string().refine(() => Promise.reject(new Error('gone'))) }],
+    [
+      'a shape with a field that throws beside it',
+      {
+        a: z.string().refine(() => Promise.reject(new Error('gone'))),
+        b: z
+          .string()
+          .optional()
+          .refine(() => {
+            throw new Error('thrown');
+          }),
+      },
+    ],
+  ])('[ROBUSTNESS-5] a refinement of %s that rejects fails its call and nothing else', async (_what, inputSchema) => {
+    const server = new McpServer({ name: 's', version: '1' });
+    server.registerTool('t', { inputSchema }, () => 'ran');
+    const peer = await RawPeer.open(server, version);
+    expect((await peer.callTool('t', { a: 'x' })).isError).toBe(true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  });
+
+  it('runs an async refinement once a call', async () => {
+    let runs = 0;
+    const server = new McpServer({ name: 's', version: '1' });
+    const a = z.string().refine(async () => Promise.resolve(++runs > 0));
+    server.registerTool('t', { inputSchema: { a } }, () => 'ran');
+    const peer = await RawPeer.open(server, version);
+    expect((await peer.callTool('t', { a: 'x' })).content[0].text).toBe('ran');
+    expect(runs).toBe(1);
+  });
+
   it('[ROBUSTNESS-5] nothing of all this was an unhandled rejection', async () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).toEqual([]);

@@ -205,7 +205,7 @@ describe('subscriptions/listen', () => {
     ).toBe(-32602);
   });
 
-  it('rule 7: keeps no address of any length that a client makes up', async () => {
+  it('[ROBUSTNESS-7] keeps no address of any length that a client makes up', async () => {
     const peer = await RawPeer.open(createFull(), MODERN);
     const wish = (length: number) => ({ notifications: { resourceSubscriptions: ['test://r', `test://${'r'.repeat(length - 7)}`] } });
     expect((await peer.request('subscriptions/listen', wish(8193))).error).toMatchObject({

@@ -3,13 +3,14 @@
 import type { SchemaAdapter, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
 import { combineFields } from './combine-fields.ts';
 import { directionOf, unsupported, type SchemaDirection, type SchemaPlace } from './schema-purpose.ts';
-import { DEFAULT_DIALECT, settle, tellStandardSchema } from './standard.ts';
+import { createCheck, DEFAULT_DIALECT, type SchemaCheck, tellStandardSchema } from './standard.ts';
 import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
 
 interface Field {
   readonly name: string;
   readonly schema: StandardSchema;
   readonly required: boolean;
+  readonly check: SchemaCheck;
 }
 
 /** Tells whether a value has fields of a schema library: at least one, or none at all of anything. */
@@ -46,7 +47,7 @@ const NOT_AN_OBJECT: SchemaOutcome<never> = { issues: [{ message: 'must be an ob
 function toField(name: string, schema: unknown, direction: SchemaDirection, place: SchemaPlace): Field {
   if (name === '__proto__')
     throw unsupported(place, 'has a field named "__proto__", which JavaScript objects treat as no field: choose another name');
-  if (isStandardSchema(schema)) return { name, schema, required: !mayMiss(schema, direction) };
+  if (isStandardSchema(schema)) return { name, schema, required: !mayMiss(schema, direction), check: createCheck(schema) };
   const remedy = isOldZod(schema)
     ? 'is a zod 3 schema. Wrap it with fromZodV3(convert) of @mortise/server/zod-v3, or import from zod 4'
     : 'is not a schema: each field of a shape is a schema of one library, a JSON Schema has none of them';
@@ -87,11 +88,20 @@ function validateFields(fields: readonly Field[], value: unknown): SchemaOutcome
   let waiting: Promise<void>[] | undefined;
   for (const [index, field] of fields.entries()) {
     const present = Object.hasOwn(given, field.name);
-    const outcome = settle(field.schema['~standard'].validate(present ? given[field.name] : undefined));
+    const outcome = attempt(field.check, present ? given[field.name] : undefined);
     if ('then' in outcome) (waiting ??= []).push(outcome.then((late) => collector.take(index, field, present, late)));
     else collector.take(index, field, present, outcome);
   }
   return waiting === undefined ? collector.outcome : Promise.all(waiting).then(() => collector.outcome);
+}
+
+/** A check that throws must not leave those that are under way, for what they reject with would be nobody's. */
+function attempt(check: SchemaCheck, value: unknown): ReturnType<SchemaCheck> {
+  try {
+    return check(value);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
 }
 
 /** Puts the fields' outcomes together. */

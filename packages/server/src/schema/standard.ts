@@ -3,19 +3,45 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import { withPhrasing } from './load-phrasing.ts';
+import { runsOwnCode } from './runs-own-code.ts';
 import { directionOf, unsupported, type SchemaPlace } from './schema-purpose.ts';
-import type { StandardResult, StandardSchema } from './standard-schema.ts';
+import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.ts';
 
 /** The dialect that every schema without `$schema` has, so that naming it in each schema would only cost bytes. */
 export const DEFAULT_DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /** @throws {SchemaUnsupportedError} Where the library has no JSON Schema for it, with the library's reason. */
 export function adaptStandardSchema(schema: StandardSchema, place: SchemaPlace): SchemaAdapter {
-  const props = schema['~standard'];
-  return {
-    jsonSchema: withoutDefaultDialect(tellStandardSchema(schema, place)),
-    validate: (value) => settle(props.validate(value)),
+  const jsonSchema = withoutDefaultDialect(tellStandardSchema(schema, place));
+  return { jsonSchema, validate: createCheck(schema) };
+}
+
+/** Checks a value against one schema; gives a promise only where the schema's own check may. */
+export type SchemaCheck = (value: unknown) => SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>>;
+
+/**
+ * Makes the check of a schema.
+ *
+ * `~standard.validate` of zod tries without waiting first. What an async refinement rejects with in that try is nobody's, and would end the
+ * process; so a schema that runs functions of the program's is checked by zod's async method at once.
+ */
+export function createCheck(schema: StandardSchema): SchemaCheck {
+  const { safeParseAsync } = schema as Partial<AsyncParser>;
+  if (typeof safeParseAsync !== 'function' || !runsOwnCode(schema)) return (value) => settle(schema['~standard'].validate(value));
+  return async (value) => {
+    const parsed = await (schema as StandardSchema & AsyncParser).safeParseAsync(value);
+    return toOutcome(parsed.success ? { value: parsed.data } : { issues: parsed.error.issues });
   };
+}
+
+/** What zod's schemas have beside `~standard`. */
+interface AsyncParser {
+  safeParseAsync(
+    value: unknown,
+  ): Promise<
+    | { readonly success: true; readonly data: unknown }
+    | { readonly success: false; readonly error: { readonly issues: readonly StandardIssue[] } }
+  >;
 }
 
 /**
@@ -49,7 +75,7 @@ function remedyFor(schema: StandardSchema): string {
 }
 
 /** Takes a library's result as it is, without a promise where there was none; but issues wait for what phrases them. */
-export function settle(
+function settle(
   result: StandardResult<unknown> | Promise<StandardResult<unknown>>,
 ): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
   return 'then' in result ? result.then(toOutcome) : toOutcome(result);
