@@ -6,6 +6,7 @@
  * every page anyway. That is why a keyed hash of 64 bits, which is synchronous everywhere, is enough.
  */
 
+import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { halfSipHash } from './half-sip-hash.ts';
 
 /** The longest cursor that is looked at. */
@@ -76,23 +77,6 @@ function isEqual(a: Uint8Array, b: Uint8Array): boolean {
 function toText(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-}
-
-/** Only the one canonical spelling is read. */
-function fromBase64Url(text: string): Uint8Array | undefined {
-  if (!/^[\w-]*$/.test(text)) return undefined;
-  try {
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-    return toBase64Url(bytes) === text ? bytes : undefined;
   } catch {
     return undefined;
   }

@@ -4,6 +4,8 @@
  * @see 2026-07-28 basic/transports/streamable-http#value-encoding; RFC 9110 section 5.5
  */
 
+import { toBase64 } from '@mortise/jsonrpc-core/encoding';
+
 /** The revision that a request is written in. */
 export const PROTOCOL_VERSION_HEADER = 'mcp-protocol-version';
 /** The session of the legacy era. */
@@ -44,7 +46,7 @@ export function isHeaderText(text: string): boolean {
  * between the markers `=?base64?` and `?=`.
  */
 export function encodeHeaderValue(text: string): string {
-  return isPlain(text) ? text : SENTINEL_START + toBase64(text) + SENTINEL_END;
+  return isPlain(text) ? text : SENTINEL_START + toBase64(new TextEncoder().encode(text)) + SENTINEL_END;
 }
 
 /**
@@ -97,13 +99,6 @@ function isBlank(char: number): boolean {
 
 function isSentinel(value: string): boolean {
   return value.length >= SENTINEL_START.length + SENTINEL_END.length && value.startsWith(SENTINEL_START) && value.endsWith(SENTINEL_END);
-}
-
-function toBase64(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
 }
 
 function fromBase64(encoded: string): string | undefined {

@@ -1,6 +1,7 @@
 /** The server's end of `mortise.resume.v1`: the channels that are open, with a socket or waiting for one. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import type { EventStore } from '@mortise/protocol/contracts';
 import { CloseCode } from './close-codes.ts';
 import { readGreeting } from './greeting.ts';
@@ -109,10 +110,4 @@ class Channel {
     this.principal = principal;
     this.socket = new ResumingSocket(new StoredSentLog(store, id), owner);
   }
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_');
 }

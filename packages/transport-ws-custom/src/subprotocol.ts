@@ -1,5 +1,7 @@
 /** The subprotocols of `Sec-WebSocket-Protocol`, and the token that a browser can say nowhere else. */
 
+import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
+
 /** MCP, one message a text frame. */
 export const MCP_PROTOCOL = 'mcp';
 
@@ -10,8 +12,7 @@ export const RESUME_PROTOCOL = 'mortise.resume.v1';
 export const BEARER_PREFIX = 'mcp.bearer.';
 
 export function toBearerProtocol(token: string): string {
-  const bytes = Array.from(new TextEncoder().encode(token), (byte) => String.fromCharCode(byte)).join('');
-  return BEARER_PREFIX + btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return BEARER_PREFIX + toBase64Url(new TextEncoder().encode(token));
 }
 
 /**
@@ -24,9 +25,9 @@ export function readBearerProtocol(offered: readonly string[]): string | undefin
   const [first] = found;
   if (first === undefined) return undefined;
   if (found.length > 1) return null;
+  const bytes = fromBase64Url(first.slice(BEARER_PREFIX.length));
+  if (bytes === undefined) return null;
   try {
-    const encoded = first.slice(BEARER_PREFIX.length);
-    const bytes = Uint8Array.from(atob(encoded.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
     const token = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return token !== '' && toBearerProtocol(token) === first ? token : null;
   } catch {

@@ -1,17 +1,20 @@
 /** What tells one question from another, and how messages name it. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { toBase64Url, toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { RequestCall } from '../request-call.ts';
-import { digestJson } from './canonical-json.ts';
+import { sha256 } from './sha256.ts';
 
 /** How many characters of a question messages show. */
 const MAX_TEXT = 80;
 /** 132 bits. */
 const KEY_CHARACTERS = 22;
 
+/** SHA-256 of its canonical JSON, as base64url. */
 export function digestAsk(method: string, params: JsonObject | undefined): string {
-  return digestJson({ method, params: params ?? {} });
+  const text = toCanonicalJson({ method, params: params ?? {} });
+  return toBase64Url(sha256(new TextEncoder().encode(text)));
 }
 
 /** The key of a question that its author gave none: the first word of its method, and the digest. */

@@ -4,10 +4,9 @@
  */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
+import { fromBase64Url, toBase64Url, toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import type { Principal } from '@mortise/protocol/contracts';
 import { RequestStateError, StateTooLargeError } from '../errors.ts';
-import { fromBase64Url, toBase64Url } from './base64url.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { KEY_BYTES, type RequestStateOptions } from './request-state-options.ts';
 
 /** What a state is sealed to. */
@@ -153,7 +152,7 @@ async function tryDecrypt(key: SecretKey, bytes: Bytes, additionalData: Bytes): 
 async function toBytes({ principal, method, params }: StateBinding): Promise<Bytes> {
   const { _meta, inputResponses, requestState, ...salient } = params;
   // Arguments may be megabytes, for which WebCrypto is the faster one.
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(salient)));
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(toCanonicalJson(salient)));
   return new TextEncoder().encode(JSON.stringify([LAYOUT, principal, method, toBase64Url(new Uint8Array(digest))]));
 }
 

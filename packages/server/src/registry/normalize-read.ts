@@ -1,6 +1,7 @@
 /** What a resource's reader gave back, in whichever of the short forms, as the result that the protocol wants. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { toBase64 } from '@mortise/jsonrpc-core/encoding';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ReadResourceResult } from '@mortise/protocol';
 import { InvalidHandlerResultError } from '../errors.ts';
@@ -56,13 +57,6 @@ function complete(content: RawContent, { uri, mimeType }: ReadSubject): ReadReso
   if (type !== undefined) completed['mimeType'] = type;
   if (content.blob instanceof Uint8Array) completed['blob'] = toBase64(content.blob);
   return completed as ReadResourceResult['contents'][number];
-}
-
-/** In pieces, because a call takes only so many arguments. */
-function toBase64(bytes: Uint8Array): string {
-  const pieces: string[] = [];
-  for (let at = 0; at < bytes.length; at += 8192) pieces.push(String.fromCharCode(...bytes.subarray(at, at + 8192)));
-  return btoa(pieces.join(''));
 }
 
 function fault({ uri }: ReadSubject, reason: string): InvalidHandlerResultError {

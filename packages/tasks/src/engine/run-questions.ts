@@ -1,9 +1,10 @@
 /** What one run asks: questions go into the record together, and its answers come back from there. */
 
 import { type Clock, type ClockTimer, type JsonObject, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
+import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import type { Ask, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import { TaskAskChangedError } from '../errors.ts';
-import { canonicalJson, digestText, keyOfDigest } from './ask-digest.ts';
+import { digestText, keyOfDigest } from './ask-digest.ts';
 import type { Written } from './task-writer.ts';
 import type { MakeChanges } from './task-writer.ts';
 import { isEnded, isOutstanding, statusOf } from './transitions.ts';
@@ -49,7 +50,7 @@ export class RunQuestions {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (ask.signal?.aborted) return Promise.reject(ask.signal.reason as Error);
     if (++this.#count > MAX_ASKS) return Promise.reject(new Error(`A task asks ${MAX_ASKS} times at most`));
-    const text = canonicalJson({ method: ask.method, params: ask.params ?? {} });
+    const text = toCanonicalJson({ method: ask.method, params: ask.params ?? {} });
     const name = ask.key ?? text;
     const repetition = (this.#uses.get(name) ?? 0) + 1;
     this.#uses.set(name, repetition);

@@ -1,5 +1,7 @@
 /** The names of tasks. */
 
+import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
+
 /** 192 bits, as base64url, so that an id may stand in a header. */
 const ID_BYTES = 24;
 
@@ -15,12 +17,4 @@ export function createTaskId(): string {
 /** The beginning of an id, for logs: whoever reads them must not be able to use the task. */
 export function shortId(id: string): string {
   return `${id.slice(0, 6)}...`;
-}
-
-/** Bytes as base64url, without padding. */
-export function toBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }

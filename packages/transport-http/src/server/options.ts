@@ -1,6 +1,7 @@
 /** What a program may decide about serving over HTTP, and what holds where it does not. */
 
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
+import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
@@ -183,10 +184,7 @@ function checkOptions(options: HttpHandlerOptions): void {
 const ID_BYTES = 24;
 
 function generateSessionId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_');
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
 }
 
 /** A verified caller counts as itself, an anonymous one as its address: of IPv6 the network, since one host has many addresses. */

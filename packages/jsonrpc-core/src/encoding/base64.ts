@@ -1,16 +1,33 @@
-/** Bytes as text that URLs and JSON carry unchanged: base64url without padding (RFC 4648 section 5), in one spelling only. */
+/** Bytes as text: base64, and base64url without padding, which URLs, headers and JSON carry unchanged. */
 
 /** How many arguments a call takes on every platform. */
 const CHUNK = 8192;
 
-/** Bytes as base64url. */
-export function toBase64Url(bytes: Uint8Array): string {
+/**
+ * Writes bytes as base64 with padding.
+ *
+ * @see RFC 4648 section 4
+ */
+export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let from = 0; from < bytes.length; from += CHUNK) binary += String.fromCharCode(...bytes.subarray(from, from + CHUNK));
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return btoa(binary);
 }
 
-/** The bytes of canonical base64url; undefined for any text that `toBase64Url` would not have made. */
+/**
+ * Writes bytes as base64url without padding.
+ *
+ * @see RFC 4648 section 5
+ */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/**
+ * Reads canonical base64url.
+ *
+ * @returns The bytes; undefined for any text that `toBase64Url` would not have made, padded texts among them.
+ */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
