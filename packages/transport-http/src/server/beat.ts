@@ -19,12 +19,13 @@ export class Beat {
     this.#look = look;
   }
 
-  /** There is something to look at. Costs next to nothing where the rhythm runs already. */
-  start(): void {
+  /** There is something to look at. Costs next to nothing where the rhythm runs already. @returns What the clock says, in milliseconds. */
+  start(): number {
     const now = this.#clock.monotonicMs();
-    if (this.#timer !== undefined && now < this.#dueAtMs + LOST_AFTER_BEATS * this.#everyMs) return;
+    if (this.#timer !== undefined && now < this.#dueAtMs + LOST_AFTER_BEATS * this.#everyMs) return now;
     this.#timer?.cancel();
     this.#arm(now);
+    return now;
   }
 
   stop(): void {

@@ -4,9 +4,10 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { Beat } from './beat.ts';
 import type { BodyWatch, WatchedBody } from './http-request.ts';
 
-const EVERY_MS = 1000;
+/** A body may stay this much over its bound. */
+const EVERY_MS = 250;
 
-/** Looks once a second, while anything is being read, for bodies past their bound. */
+/** Looks a few times a second, while anything is being read, for bodies past their bound. */
 export class BodySweep implements BodyWatch {
   readonly #clock: Clock;
   readonly #beat: Beat;
@@ -19,7 +20,7 @@ export class BodySweep implements BodyWatch {
 
   add(reading: WatchedBody): void {
     this.#readings.add(reading);
-    this.#beat.start();
+    reading.startedAtMs = this.#beat.start();
   }
 
   delete(reading: WatchedBody): void {

@@ -60,10 +60,21 @@ interface Visit {
   readonly door: Door;
 }
 
-async function serveDoor(host: HttpHost, { request, reply, door }: Visit): Promise<void> {
+function serveDoor(host: HttpHost, visit: Visit): Promise<void> | void {
+  const { settings } = host;
+  if (settings.tokenVerifier !== undefined || settings.rateLimit !== undefined) return admit(host, visit);
+  return serveCaller(host, visit, new Caller(visit.request, visit.request.auth, settings));
+}
+
+async function admit(host: HttpHost, visit: Visit): Promise<void> {
+  const { request, reply } = visit;
   const auth = host.settings.tokenVerifier === undefined ? request.auth : await authorize(host, request, reply);
   const caller = new Caller(request, auth, host.settings);
   if (host.settings.rateLimit !== undefined) await checkRate(host, caller);
+  await serveCaller(host, visit, caller);
+}
+
+function serveCaller(host: HttpHost, { request, reply, door }: Visit, caller: Caller): Promise<void> | void {
   if (door === 'sse-stream') return serveSseStream(host, caller, reply, request.mountPath + (host.settings.ssePaths?.messagePath ?? ''));
   if (door === 'sse-message') return serveSseMessage(host, caller, reply);
   if (request.method === 'GET') return serveGet(host, caller, reply);
@@ -79,13 +90,21 @@ async function servePost(host: HttpHost, caller: Caller, reply: Reply): Promise<
   if (encoding !== undefined && encoding !== 'identity') throw new HttpRefusal(415, 'The body must not be compressed: send it as it is');
   const accepts = readAccepts(request.header('accept'));
   if (!accepts.json && !accepts.sse) throw new HttpRefusal(406, 'Answers are "application/json" or "text/event-stream": accept both');
-  const value = await readValue(host, request);
+  const { jsonOnly, maxDepth } = host.settings;
+  const { parsedBody } = request;
+  const value =
+    parsedBody === undefined ? parseJson(await host.readBody(request), { maxDepth }) : checkDepth(parsedBody as JsonValue, maxDepth);
   if (reply.hasLeft) return;
-  const exchange: PostExchange = { host, caller, reply, mode: { ...accepts, jsonOnly: host.settings.jsonOnly } };
-  if (Array.isArray(value)) return serveArray(exchange, value);
+  const exchange: PostExchange = { host, caller, reply, mode: { json: accepts.json, sse: accepts.sse, jsonOnly } };
+  if (Array.isArray(value)) await serveArray(exchange, value);
+  else await serveValue(exchange, value);
+}
+
+function serveValue(exchange: PostExchange, value: JsonValue): Promise<void> | void {
   if (classifyMessage(value) === 'invalid') throw toInvalidRefusal(value);
   const message = value as unknown as JsonRpcMessage;
-  return pickEra(host, request, message) === 'modern' ? serveModern(exchange, message) : serveLegacyMessage(exchange, message);
+  const isModern = pickEra(exchange.host, exchange.caller.request, message) === 'modern';
+  return isModern ? serveModern(exchange, message) : serveLegacyMessage(exchange, message);
 }
 
 function serveArray(exchange: PostExchange, values: readonly JsonValue[]): Promise<void> {
@@ -93,10 +112,7 @@ function serveArray(exchange: PostExchange, values: readonly JsonValue[]): Promi
   return serveLegacyBatch(exchange, values);
 }
 
-async function readValue(host: HttpHost, request: HttpRequest): Promise<JsonValue> {
-  const { maxDepth } = host.settings;
-  if (request.parsedBody === undefined) return parseJson(await host.readBody(request), { maxDepth });
-  const value = request.parsedBody as JsonValue;
+function checkDepth(value: JsonValue, maxDepth: number): JsonValue {
   if (isNestedDeeper(value, maxDepth))
     throw new HttpRefusal(400, `The JSON nests more than ${maxDepth} levels deep: send it flatter`, { rpcCode: PARSE_ERROR });
   return value;
@@ -114,6 +130,7 @@ function findDoor({ settings }: HttpHost, target: string): Door | undefined {
 }
 
 function checkMethod({ settings }: HttpHost, { method }: HttpRequest, door: Door): void {
+  if (method === 'POST' && door === 'mcp') return;
   const hasSessions = settings.legacy && settings.sessions;
   const methods = door === 'mcp' && !hasSessions ? ['POST'] : METHODS[door];
   if (methods.includes(method)) return;

@@ -11,7 +11,7 @@ import { type FetchInfo, WebFaceRequest, WebFaceSink } from './web-face.ts';
 /** How `HttpHandler.close` ends. */
 export interface CloseOptions {
   /** How long calls in flight may go on, in milliseconds. @default 5_000 */
-  readonly drainMs?: number;
+  readonly drainMs?: number | undefined;
 }
 
 /** What only the framework around a Node request knows. */
@@ -81,7 +81,7 @@ export function serveNode(host: HttpHost, { request, response }: NodePair, info:
   return serveExchange(host, face, new NodeFaceSink(request, response));
 }
 
-async function serveFetch(host: HttpHost, request: Request, info: FetchInfo): Promise<Response> {
+function serveFetch(host: HttpHost, request: Request, info: FetchInfo): Promise<Response> {
   const sink = new WebFaceSink(request.signal);
   void serveExchange(host, new WebFaceRequest(request, info), sink).then(() => sink.settle());
   return sink.response;

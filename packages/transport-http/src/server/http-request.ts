@@ -46,7 +46,8 @@ export interface BodyWatch {
 
 /** A body that is being read. */
 export interface WatchedBody {
-  readonly startedAtMs: number;
+  /** Set by the watch. */
+  startedAtMs: number;
   readonly timeoutMs: number;
   onTimeout(): void;
 }

@@ -35,7 +35,7 @@ interface Route {
 }
 
 /** Serves one message. @param message Known to be a message. */
-export async function serveLegacyMessage(exchange: PostExchange, message: JsonRpcMessage): Promise<void> {
+export function serveLegacyMessage(exchange: PostExchange, message: JsonRpcMessage): Promise<void> {
   const { request } = exchange.caller;
   const named = readVersionHeader(request);
   const isRequest = 'method' in message && 'id' in message;
@@ -43,9 +43,23 @@ export async function serveLegacyMessage(exchange: PostExchange, message: JsonRp
     if (!exchange.host.settings.sessions) return serveSessionlessInitialize(exchange, message);
     if (request.header(SESSION_ID_HEADER) === undefined) return serveInitialize(exchange, message);
   }
-  const route = await findRoute(exchange, named);
-  if (!isRequest) return accept(exchange, route, [message]);
-  await answer(exchange, route, { requests: [message], ready: [], isBatch: false });
+  return isRequest ? serveLegacyRequest(exchange, named, message) : acceptMessage(exchange, named, message);
+}
+
+async function acceptMessage(exchange: PostExchange, named: Revision | undefined, message: JsonRpcMessage): Promise<void> {
+  await accept(exchange, await findRoute(exchange, named), [message]);
+}
+
+/** One request, as nearly always: nothing is gathered, and only the endpoint is waited for. */
+async function serveLegacyRequest(exchange: PostExchange, named: Revision | undefined, request: JsonRpcRequest): Promise<void> {
+  const found = findRoute(exchange, named);
+  const route = found instanceof Promise ? await found : found;
+  const legacyAnswer = createAnswer(exchange, { ...AS_ONE, revision: route.revision, session: route.session });
+  try {
+    await run(exchange, { route, legacyAnswer }, request);
+  } finally {
+    route.finish();
+  }
 }
 
 /** Serves a batch, where the agreed revision has batches. */
@@ -127,15 +141,17 @@ function agreedRevision(response: JsonRpcResponse | undefined): Revision | undef
   return response !== undefined && 'result' in response ? findRevision(response.result['protocolVersion']) : undefined;
 }
 
-async function findRoute(exchange: PostExchange, named: Revision | undefined): Promise<Route> {
-  const { host, caller } = exchange;
-  if (host.settings.sessions) {
-    const session = await findSession(host, caller);
-    const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;
-    return { revision, session, receive: (message, call) => host.sessions.receive(session, message, call), finish: () => undefined };
-  }
+function findRoute({ host, caller }: PostExchange, named: Revision | undefined): Route | Promise<Route> {
+  if (host.settings.sessions) return findSessionRoute(host, caller, named);
   const revision = named ?? ASSUMED_WITHOUT_HEADER;
-  return toStatelessRoute(revision, await host.openStateless(revision, caller));
+  const session = host.openStateless(revision, caller);
+  return session instanceof Promise ? session.then((opened) => toStatelessRoute(revision, opened)) : toStatelessRoute(revision, session);
+}
+
+async function findSessionRoute(host: HttpHost, caller: Caller, named: Revision | undefined): Promise<Route> {
+  const session = await findSession(host, caller);
+  const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;
+  return { revision, session, receive: (message, call) => host.sessions.receive(session, message, call), finish: () => undefined };
 }
 
 function toStatelessRoute(revision: Revision, session: LegacySession): Route {
@@ -160,29 +176,34 @@ interface Work {
 }
 
 async function answer(exchange: PostExchange, route: Route, { requests, ready, isBatch }: Work): Promise<void> {
-  const { host, caller } = exchange;
   const expected = requests.length + ready.length;
   const { revision, session } = route;
   const legacyAnswer = createAnswer(exchange, { revision, session, isResumable: true, expected, isBatch });
   for (const response of ready) legacyAnswer.settle(response);
-  const run = async (request: JsonRpcRequest): Promise<void> => {
-    const call = host.begin(new LegacyCall(caller, legacyAnswer, host.settings.retryMs));
-    let response: JsonRpcResponse | undefined;
-    try {
-      response = await route.receive(request, call);
-    } finally {
-      host.end(call);
-      legacyAnswer.settle(response);
-    }
-  };
-  const [first, second] = requests;
   try {
-    // One request, as nearly always, needs no gathering.
-    await (first !== undefined && second === undefined ? run(first) : Promise.all(requests.map(run)));
+    await Promise.all(requests.map((request) => run(exchange, { route, legacyAnswer }, request)));
   } finally {
     route.finish();
   }
 }
+
+interface Running {
+  readonly route: Route;
+  readonly legacyAnswer: LegacyAnswer;
+}
+
+async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Running, request: JsonRpcRequest): Promise<void> {
+  const call = host.begin(new LegacyCall(caller, legacyAnswer, host.settings.retryMs));
+  let response: JsonRpcResponse | undefined;
+  try {
+    response = await route.receive(request, call);
+  } finally {
+    host.end(call);
+    legacyAnswer.settle(response);
+  }
+}
+
+const AS_ONE = { isResumable: true, expected: 1, isBatch: false } as const;
 
 type AnswerShape = Omit<ConstructorParameters<typeof LegacyAnswer>[0], 'reply' | 'mode' | 'retryMs' | 'challengeOf'>;
 

@@ -12,7 +12,7 @@ import { HttpRefusal } from './refusal.ts';
 import { FORBIDDEN, scopeChallenge } from './scope-challenge.ts';
 
 /** Serves one message. @param message Known to be a message. */
-export async function serveModern(exchange: PostExchange, message: JsonRpcMessage): Promise<void> {
+export function serveModern(exchange: PostExchange, message: JsonRpcMessage): Promise<void> | void {
   const kind = classifyMessage(message);
   if (kind === 'response')
     throw new HttpRefusal(400, 'A response is not accepted here: in this revision servers ask through their results');

@@ -31,7 +31,6 @@ export class NodeFaceRequest implements HttpRequest {
   readonly parsedBody: unknown;
   readonly #request: NodeRequest;
   readonly #targetAuthority: string | undefined;
-  #names: readonly string[] | undefined;
 
   constructor(request: NodeRequest, auth: AuthInfo | undefined, parsedBody: unknown) {
     this.#request = request;
@@ -69,33 +68,22 @@ export class NodeFaceRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    const names = this.#lowerNames();
-    let found: string | undefined;
-    for (let at = 0; at < names.length; at++) {
-      if (names[at] !== name) continue;
-      const value = this.#request.rawHeaders[2 * at + 1];
-      found = found === undefined ? value : `${found}, ${value}`;
-    }
-    return found;
+    const value = this.#request.headers[name];
+    return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined;
   }
 
   findDuplicateHeader(): string | undefined {
-    if (this.#request.rawHeaders.length > 2 * MAX_HEADERS) throw new HttpRefusal(431, `A request may have at most ${MAX_HEADERS} headers`);
-    const names = this.#lowerNames();
-    for (let at = 1; at < names.length; at++) {
-      const name = names[at] ?? '';
-      if ((SINGLE_HEADERS.has(name) || name.startsWith('mcp-')) && names.indexOf(name) < at) return name;
+    const { rawHeaders } = this.#request;
+    if (rawHeaders.length > 2 * MAX_HEADERS) throw new HttpRefusal(431, `A request may have at most ${MAX_HEADERS} headers`);
+    // Node drops or joins what came twice, so only what came over the wire tells.
+    const names: string[] = [];
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at]?.toLowerCase() ?? '';
+      if (!SINGLE_HEADERS.has(name) && !name.startsWith('mcp-')) continue;
+      if (names.includes(name)) return name;
+      names.push(name);
     }
     return undefined;
-  }
-
-  /** Each name is asked for many times, and comes in whatever case the client likes. */
-  #lowerNames(): readonly string[] {
-    if (this.#names !== undefined) return this.#names;
-    const { rawHeaders } = this.#request;
-    const names: string[] = [];
-    for (let at = 0; at < rawHeaders.length; at += 2) names.push(rawHeaders[at]?.toLowerCase() ?? '');
-    return (this.#names = names);
   }
 
   readBody(limits: BodyLimits): Promise<string> {
@@ -112,7 +100,7 @@ interface Settle {
 
 /** Reads one body. Once it has settled it goes on throwing away what comes, so that the connection is not stuck. */
 class BodyReader implements WatchedBody {
-  readonly startedAtMs: number = performance.now();
+  startedAtMs = 0;
   readonly timeoutMs: number;
   readonly #limits: BodyLimits;
   readonly #settle: Settle;
@@ -168,6 +156,9 @@ class BodyReader implements WatchedBody {
   }
 }
 
+/** Told by Node's own function, where there is one: this entry needs no Node types. */
+const byteLength = (globalThis as { readonly Buffer?: { byteLength(text: string): number } }).Buffer?.byteLength;
+
 function tooLarge(maxBytes: number): HttpRefusal {
   return new HttpRefusal(413, `The body is longer than ${maxBytes} bytes`, { closes: true });
 }
@@ -194,6 +185,7 @@ export class NodeFaceSink implements HttpSink {
   respond(status: number, headers: HeaderList, body?: string): void {
     if (this.#hasLeft) return;
     this.#isComplete = true;
+    if (this.#respondAtOnce(status, headers, body)) return;
     this.#writeHead(status, headers);
     if (headers.includes('close')) this.#lingerOver(body ?? '');
     else if (body === undefined) this.#response.end();
@@ -206,6 +198,14 @@ export class NodeFaceSink implements HttpSink {
       this.#response.flushHeaders?.();
     }
     return new NodeByteSink(this.#response, () => (this.#isComplete = true));
+  }
+
+  /** Nearly every answer: one header and a text. Node takes them together for half of what it takes them one by one for. */
+  #respondAtOnce(status: number, [name, value, ...others]: HeaderList, body: string | undefined): boolean {
+    if (name === undefined || value === undefined || others.length > 0 || body === undefined || byteLength === undefined) return false;
+    this.#response.writeHead(status, { [name]: value, 'Content-Length': byteLength(body) });
+    this.#response.end(body);
+    return true;
   }
 
   #writeHead(status: number, headers: HeaderList): void {

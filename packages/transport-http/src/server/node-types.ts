@@ -11,6 +11,8 @@ export interface NodeRequest {
   readonly url?: string | undefined;
   /** Set by Express: where the router that `url` counts from is mounted. */
   readonly baseUrl?: unknown;
+  /** By lower-case name, what came more than once joined. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Names and values in turns, as they came. */
   readonly rawHeaders: readonly string[];
   readonly socket: NodeSocket;
@@ -35,6 +37,7 @@ export interface NodeResponse {
   statusCode: number;
   readonly writableLength: number;
   readonly writableFinished: boolean;
+  writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
   setHeader(name: string, value: string): unknown;
   flushHeaders?(): void;
   write(chunk: string): boolean;

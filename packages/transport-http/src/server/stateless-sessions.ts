@@ -10,8 +10,8 @@ import { NoStreamError } from '../errors.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
 import { HttpRefusal } from './refusal.ts';
 
-/** Opens a session for one request of a client that never opened one. */
-export type StatelessOpener = (revision: Revision, caller: Caller) => Promise<LegacySession>;
+/** Opens a session for one request of a client that never opened one: at once, where a session of its revision was opened before. */
+export type StatelessOpener = (revision: Revision, caller: Caller) => LegacySession | Promise<LegacySession>;
 
 /** A way to the client that leads nowhere: only the answer to the request at hand reaches it. */
 export class NoLink implements SessionLink {
@@ -40,10 +40,14 @@ export class NoLink implements SessionLink {
 /** Opens sessions from the state that a handshake in their revision leaves, which is made once for each. */
 export function createStatelessOpener(endpoint: McpEndpoint): StatelessOpener {
   const states = new Map<string, SessionState>();
-  return async (revision, caller) => {
-    const state = states.get(revision.version) ?? (await makeState(endpoint, revision, caller));
-    states.set(revision.version, state);
-    return endpoint.openSession(new NoLink(caller), state);
+  const open = (state: SessionState, caller: Caller): LegacySession => endpoint.openSession(new NoLink(caller), state);
+  return (revision, caller) => {
+    const state = states.get(revision.version);
+    if (state !== undefined) return open(state, caller);
+    return makeState(endpoint, revision, caller).then((made) => {
+      states.set(revision.version, made);
+      return open(made, caller);
+    });
   };
 }
 

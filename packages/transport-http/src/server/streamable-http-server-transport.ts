@@ -22,16 +22,16 @@ export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOp
   /** Makes the id of the session; undefined serves each request by itself. */
   readonly sessionIdGenerator?: (() => string) | undefined;
   /** Answers with one JSON body. @default false */
-  readonly enableJsonResponse?: boolean;
-  readonly eventStore?: EventStore;
+  readonly enableJsonResponse?: boolean | undefined;
+  readonly eventStore?: EventStore | undefined;
   /** Told the id of a session that has begun. */
-  readonly onsessioninitialized?: (sessionId: string) => void | Promise<void>;
+  readonly onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** Told the id of a session that its client ended. */
-  readonly onsessionclosed?: (sessionId: string) => void | Promise<void>;
+  readonly onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** Has no effect: Host and Origin are always checked. List hosts and origins that may call in `allowedHosts` and `allowedOrigins`. */
-  readonly enableDnsRebindingProtection?: boolean;
+  readonly enableDnsRebindingProtection?: boolean | undefined;
   /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
-  readonly retryInterval?: number;
+  readonly retryInterval?: number | undefined;
 }
 
 /**
@@ -74,7 +74,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   /** Delivers messages by `onmessage` from now on. Called by whoever is connected in the plain way. */
   start(): Promise<void> {
     const channel = this.#channel;
-    const openStateless: StatelessOpener = (_revision, caller) => Promise.resolve(channel.openSession(new NoLink(caller)));
+    const openStateless: StatelessOpener = (_revision, caller) => channel.openSession(new NoLink(caller));
     this.#begin(new HttpHost(channel, this.#toHandlerOptions(), { isSingleSession: true, openStateless }));
     return Promise.resolve();
   }

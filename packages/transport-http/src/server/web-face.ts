@@ -41,14 +41,16 @@ export class WebFaceRequest implements HttpRequest {
   readonly auth: AuthInfo | undefined;
   readonly parsedBody: unknown;
   readonly #request: Request;
+  /** What `findDuplicateHeader` has read, in the order of `NO_COMMA`: on some platforms reading a header is slow. */
+  #known: readonly (string | null)[] | undefined;
 
   constructor(request: Request, info: FetchInfo) {
     this.#request = request;
     this.method = request.method;
-    const url = new URL(request.url);
-    this.target = url.pathname + url.search;
-    this.scheme = url.protocol === 'https:' ? 'https' : 'http';
-    this.authority = request.headers.get('host') ?? url.host;
+    const { scheme, host, target } = splitUrl(request.url);
+    this.target = target;
+    this.scheme = scheme;
+    this.authority = request.headers.get('host') ?? host;
     this.remoteAddress = info.remoteAddress;
     this.isLoopback = info.isLoopback;
     this.auth = info.auth;
@@ -56,45 +58,52 @@ export class WebFaceRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined;
+    const at = this.#known === undefined ? -1 : NO_COMMA.indexOf(name);
+    return (at === -1 ? this.#request.headers.get(name) : this.#known?.[at]) ?? undefined;
   }
 
   /** Walking all headers makes platforms sort them, so only those that mean something here are looked at. */
   findDuplicateHeader(): string | undefined {
     const { headers } = this.#request;
+    const known: (string | null)[] = [];
     for (const name of NO_COMMA) {
       const value = headers.get(name);
+      known.push(value);
       if (value === null) continue;
       if (value.length > MAX_HEADER_LENGTH)
         throw new HttpRefusal(431, `The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
       if (value.includes(',')) return name;
     }
+    this.#known = known;
     return undefined;
   }
 
-  async readBody(limits: BodyLimits): Promise<string> {
+  readBody(limits: BodyLimits): Promise<string> {
     const declared = this.header('content-length');
-    if (declared !== undefined && Number(declared) > limits.maxBytes) throw tooLarge(limits.maxBytes);
-    // A platform holds a body to the length that it announces, so that one is read at once.
-    const read = declared === undefined ? this.#readPieces(limits.maxBytes) : this.#readWhole(limits.maxBytes);
+    if (declared !== undefined && Number(declared) > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
     return new Promise<string>((resolve, reject) => {
       const reading: WatchedBody = {
-        startedAtMs: performance.now(),
+        startedAtMs: 0,
         timeoutMs: limits.timeoutMs,
         onTimeout: () => reject(new HttpRefusal(408, 'The body took too long to arrive')),
       };
       limits.watch.add(reading);
-      const finish = (): void => limits.watch.delete(reading);
-      read
-        .then(resolve, (error: unknown) => reject(error instanceof HttpRefusal ? error : new HttpRefusal(400, 'The body ended early')))
-        .finally(finish);
+      const onEnd = (read: () => string): void => {
+        limits.watch.delete(reading);
+        try {
+          resolve(read());
+        } catch (error) {
+          reject(error as Error);
+        }
+      };
+      const onBreak = (error: unknown): void => {
+        limits.watch.delete(reading);
+        reject(error instanceof HttpRefusal ? error : new HttpRefusal(400, 'The body ended early'));
+      };
+      // A platform holds a body to the length that it announces, so that one is read at once.
+      if (declared === undefined) this.#readPieces(limits.maxBytes).then((text) => onEnd(() => text), onBreak);
+      else this.#request.arrayBuffer().then((bytes) => onEnd(() => toText(bytes, limits.maxBytes)), onBreak);
     });
-  }
-
-  async #readWhole(maxBytes: number): Promise<string> {
-    const bytes = new Uint8Array(await this.#request.arrayBuffer());
-    if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-    return joinChunks([bytes], bytes.length);
   }
 
   async #readPieces(maxBytes: number): Promise<string> {
@@ -112,6 +121,19 @@ export class WebFaceRequest implements HttpRequest {
     }
     return joinChunks(chunks, length);
   }
+}
+
+function toText(buffer: ArrayBuffer, maxBytes: number): string {
+  if (buffer.byteLength > maxBytes) throw tooLarge(maxBytes);
+  return joinChunks([new Uint8Array(buffer)], buffer.byteLength);
+}
+
+/** A request's URL has been through a parser already, so that finding its parts needs no second one. */
+function splitUrl(url: string): { readonly scheme: 'http' | 'https'; readonly host: string; readonly target: string } {
+  const match = /^(https?):\/\/([^/?#@]*)(\/[^#]*)/.exec(url);
+  if (match !== null) return { scheme: match[1] === 'https' ? 'https' : 'http', host: match[2] ?? '', target: match[3] ?? '' };
+  const { protocol, host, pathname, search } = new URL(url);
+  return { scheme: protocol === 'https:' ? 'https' : 'http', host, target: pathname + search };
 }
 
 function tooLarge(maxBytes: number): HttpRefusal {
@@ -214,8 +236,10 @@ class WebByteSink implements ByteSink {
   }
 }
 
-function toHeaders(list: HeaderList): Headers {
-  const headers = new Headers();
-  for (let at = 0; at < list.length; at += 2) headers.append(list[at] ?? '', list[at + 1] ?? '');
-  return headers;
+function toHeaders(list: HeaderList): Record<string, string> | [string, string][] {
+  const [name = '', value = ''] = list;
+  if (list.length === 2) return { [name]: value };
+  const pairs: [string, string][] = [];
+  for (let at = 0; at < list.length; at += 2) pairs.push([list[at] ?? '', list[at + 1] ?? '']);
+  return pairs;
 }
