@@ -370,7 +370,10 @@ export class McpClient extends Client {
   }
 
   async #list(list: keyof typeof LISTS, params: PaginatedRequestParams, options: CallOptions | undefined): Promise<JsonObject> {
-    return withArray(LISTS[list], list, await this.request(LISTS[list], params, options));
+    const method = LISTS[list];
+    const result = withArray(method, list, await this.request(method, params, options));
+    if ((result[list] as readonly unknown[]).every(isJsonObject)) return result;
+    throw new InvalidResultError(`the result of "${method}" has something in "${list}" that is no object: the server is at fault`);
   }
 
   #pages<Page extends PaginatedResult, Item>(

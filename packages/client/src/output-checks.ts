@@ -1,10 +1,11 @@
 /** Checks tools' structured output against the schemas that the server's list shows. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Tool } from '@mortise/protocol';
 import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contracts';
 import { OutputSchemaError, ToolOutputError } from './errors.ts';
+import { weigh } from './weigh.ts';
 
 /** How much all schemas together may hold, counted in characters of their strings and a few for each value. */
 const MAX_WEIGHT = 8_000_000;
@@ -83,18 +84,6 @@ export class OutputChecks {
     this.#loaded ??= (await import('@mortise/protocol/json-schema')).createJsonSchemaValidator();
     return this.#loaded;
   }
-}
-
-/** Adds up what a value holds, no further than to just beyond a limit. */
-function weigh(value: JsonValue, limit: number): number {
-  let weight = 0;
-  const waiting: (JsonValue | undefined)[] = [value];
-  while (waiting.length > 0 && weight <= limit) {
-    const next = waiting.pop();
-    weight += typeof next === 'string' ? next.length : 8;
-    if (typeof next === 'object' && next !== null) for (const [key, inner] of Object.entries(next)) waiting.push(key, inner as JsonValue);
-  }
-  return weight;
 }
 
 /** `null` is a value; only a member that is absent is none. */

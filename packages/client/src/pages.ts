@@ -22,16 +22,22 @@ export interface PageRestart<Item> {
 }
 
 const DEFAULT_MAX_PAGES = 1000;
+/** Each is remembered until the list ends, and sent back. */
+const MAX_CURSOR_LENGTH = 65_536;
+/** How much of keys is remembered for reading a list anew, in characters. */
+const MAX_KEY_CHARACTERS = 8_000_000;
 
 /**
  * Reads all pages of a list, one after the other, each only when it is needed.
  *
- * A cursor is handed back as it came; the empty string is one. The list ends where `nextCursor` is absent or `null`.
+ * A cursor is handed back as it came; the empty string is one. The list ends where `nextCursor` is absent or `null`. What is remembered of a
+ * list while it is read is bounded, whatever the server sends.
  *
  * @param what The list's method, for error messages.
  * @param restart Reads the list once more from its beginning, without the items that were given already, where a cursor that came with a kept
  *   page is refused.
- * @throws {PagingError} `ERR_PAGING`: a cursor came twice, or there are more than `maxPages` pages.
+ * @throws {PagingError} `ERR_PAGING`: a cursor came twice, is no string, or has more than 65,536 characters, or there are more than `maxPages`
+ *   pages.
  * @see 2026-07-28 server/utilities/pagination
  */
 export async function* readPages<Page extends PaginatedResult, Item>(
@@ -45,6 +51,7 @@ export async function* readPages<Page extends PaginatedResult, Item>(
   const seen = new Set<string>();
   const given = new Set<unknown>();
   let left = restart;
+  let keyCharacters = 0;
   let cursor: string | undefined;
   for (;;) {
     if (seen.size >= maxPages) throw new PagingError(`"${what}" has more than ${maxPages} pages: raise maxPages if that is right`);
@@ -61,12 +68,19 @@ export async function* readPages<Page extends PaginatedResult, Item>(
     for (const item of itemsOf(page)) {
       const key = restart?.keyOf(item);
       if (key !== undefined && given.has(key)) continue;
-      if (key !== undefined) given.add(key);
+      if (typeof key === 'string' && (keyCharacters += key.length) <= MAX_KEY_CHARACTERS) given.add(key);
       yield item;
     }
+    // What was given can no longer be told from what was not.
+    if (keyCharacters > MAX_KEY_CHARACTERS) left = undefined;
     cursor = page.nextCursor ?? undefined;
     if (cursor === undefined) return;
+    if (!isCursor(cursor)) throw new PagingError(`"${what}" gave a cursor that is no string of at most ${MAX_CURSOR_LENGTH} characters`);
     if (seen.has(cursor)) throw new PagingError(`"${what}" goes round in a circle: the server gave the same cursor twice`);
     seen.add(cursor);
   }
+}
+
+function isCursor(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= MAX_CURSOR_LENGTH;
 }

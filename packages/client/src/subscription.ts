@@ -4,6 +4,10 @@ import { ConnectionClosedError, ConnectionLostError, type JsonRpcNotification } 
 import { AsyncQueue } from '@mortise/jsonrpc-core/connection';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ListenHandle, ListenSink, Session } from './session.ts';
+import { weigh } from './weigh.ts';
+
+/** How much may wait for a slow reader, as `weigh` counts. */
+const MAX_WAITING_WEIGHT = 8_000_000;
 
 /** Who opens subscriptions again, and wants to know when that is no longer needed. */
 export interface SubscriptionOwner {
@@ -44,6 +48,8 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
   #handle: ListenHandle | undefined;
   #isAccepted = false;
   #isOverrun = false;
+  /** How much waits for the reader, all but what came first. */
+  #waitingWeight = 0;
   #resolveAccepted: (accepted: SubscriptionFilter) => void = () => undefined;
   #rejectAccepted: (error: unknown) => void = () => undefined;
 
@@ -115,8 +121,15 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
 
   /** Beyond what fits, changes are dropped, which the next one that fits says. */
   #push(event: SubscriptionEvent): void {
-    const isTaken = this.#queue.push(this.#isOverrun ? { ...event, isAfterGap: true } : event);
+    const isTaken = this.#fits(event) && this.#queue.push(this.#isOverrun ? { ...event, isAfterGap: true } : event);
     this.#isOverrun = !isTaken;
+  }
+
+  /** Only what has to wait is weighed. */
+  #fits({ params }: SubscriptionEvent): boolean {
+    if (this.#queue.length === 0) this.#waitingWeight = 0;
+    else this.#waitingWeight += weigh(params ?? {}, MAX_WAITING_WEIGHT - this.#waitingWeight);
+    return this.#waitingWeight <= MAX_WAITING_WEIGHT;
   }
 
   readonly #onAbort = (): void => this.fail(this.#signal?.reason);

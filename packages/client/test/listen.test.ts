@@ -363,6 +363,20 @@ describe('what was not seen', () => {
     expect((await reader.next()).value).toMatchObject({ method: 'notifications/tools/list_changed', isAfterGap: true });
   });
 
+  it('[ROBUSTNESS-7] keeps few megabytes for a reader who is too slow', async () => {
+    const { client, server } = await connect(legacyScript('2025-11-25'));
+    const events = client.listen({ toolsListChanged: true });
+    await events.accepted;
+    const _meta = { text: 'x'.repeat(1_000_000) };
+    for (let count = 0; count < 20; count += 1) await server.notify('notifications/tools/list_changed', { _meta });
+    await client.ping();
+    const reader = events[Symbol.asyncIterator]();
+    // The acknowledgement, and what eight million characters hold.
+    for (let count = 0; count < 8; count += 1) expect((await reader.next()).value).not.toHaveProperty('isAfterGap');
+    await server.notify('notifications/tools/list_changed');
+    expect((await reader.next()).value).toMatchObject({ method: 'notifications/tools/list_changed', isAfterGap: true });
+  });
+
   it('[CACHE-013] drops the results that were kept', async () => {
     const server = new ScriptedServer(
       modernScript({

@@ -48,6 +48,30 @@ async function connect(
 
 describe.each(REVISIONS)('in $version', (revision) => {
   describe.each(lists)('$method', ({ method, key, read }) => {
+    it('[ROBUSTNESS-7] remembers no cursor of any length', async () => {
+      const longest = 'c'.repeat(65_536);
+      for (const [nextCursor, isGood] of [
+        [longest, true],
+        [`${longest}c`, false],
+        [5, false],
+        [{}, false],
+      ] as const) {
+        const { client, server } = await connect(revision, method, (cursor) => ({
+          [key]: [{ name: 'a' }],
+          ...(cursor === undefined && { nextCursor }),
+        }));
+        const reading = collect(read(client));
+        if (isGood) expect(await reading).toHaveLength(2);
+        else await expect(reading).rejects.toMatchObject({ code: 'ERR_PAGING' });
+        expect(server.requests(method)).toHaveLength(isGood ? 2 : 1);
+      }
+    });
+
+    it('is refused where an item is no object', async () => {
+      const { client } = await connect(revision, method, () => ({ [key]: [{ name: 'a' }, null] }));
+      await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT' });
+    });
+
     it('[PAGE-001][PAGE-002][PAGE-006] is read to the end, whatever the sizes of its pages', async () => {
       const pages: readonly string[][] = [['a'], [], ['b', 'c', 'd']];
       const { client, server } = await connect(revision, method, (cursor) => {
