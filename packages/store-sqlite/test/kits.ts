@@ -10,6 +10,7 @@ import { eventStoreCases } from '@mortise/transport-testkit/event-store';
 import { replayStoreCases } from '@mortise/transport-testkit/replay-store';
 import { sessionStoreCases } from '@mortise/transport-testkit/session-store';
 import { stateStoreCases } from '@mortise/transport-testkit/state-store';
+import { taskHandleStoreCases } from '@mortise/transport-testkit/task-handle-store';
 import { taskQueueCases } from '@mortise/transport-testkit/task-queue';
 import { taskStoreCases } from '@mortise/transport-testkit/task-store';
 
@@ -104,6 +105,13 @@ export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName):
     async create() {
       const { one, close } = await openTwice(driver);
       return { store: one.states, close };
+    },
+  });
+
+  describeKit(`SQLite's store of task ids by ${driver}`, taskHandleStoreCases, {
+    async create() {
+      const { one, close } = await openTwice(driver);
+      return { store: one.taskHandles, close };
     },
   });
 

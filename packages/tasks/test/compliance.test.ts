@@ -1,4 +1,6 @@
 import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
+import { MemoryTaskHandleStore } from '@mortise/tasks/client';
+import { taskHandleStoreCases } from '@mortise/transport-testkit/task-handle-store';
 import { taskQueueCases } from '@mortise/transport-testkit/task-queue';
 import { taskStoreCases } from '@mortise/transport-testkit/task-store';
 import { describeKit } from '@mortise/transport-testkit/vitest';
@@ -15,4 +17,8 @@ describeKit('the memory task queue', taskQueueCases, {
     const queue = new MemoryTaskQueue({ retryDelayMs: 20 });
     return { queue, close: () => queue.close() };
   },
+});
+
+describeKit('the memory store of task ids', taskHandleStoreCases, {
+  create: async () => ({ store: new MemoryTaskHandleStore(), close: async () => undefined }),
 });

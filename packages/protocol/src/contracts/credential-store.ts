@@ -19,7 +19,13 @@ export interface LockingStore {
   withLock<T>(name: string, fn: () => Promise<T>, options?: { readonly signal?: AbortSignal }): Promise<T>;
 }
 
-/** Keeps the ids of a client's tasks over its own restart. */
+/**
+ * Keeps the ids of a client's tasks over its own restart.
+ *
+ * H1  `list` gives what was added for that server, in any order, and nothing of another.
+ * H2  A task that is added again stays one record; any number may be added at once.
+ * H3  `remove` forgets one task; one that is not there is no error.
+ */
 export interface TaskHandleStore {
   add(handle: TaskHandleRecord): Promise<void>;
   remove(server: string, taskId: string): Promise<void>;

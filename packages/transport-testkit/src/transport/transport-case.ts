@@ -10,7 +10,7 @@ export type End = 'client' | 'server';
 /** How a pair is to be made. */
 export interface PairOptions {
   /** The longest message that either end takes. Asked for only with the trait `bound`. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageBytes?: number | undefined;
 }
 
 /** Two unstarted ends of one channel. */

@@ -1,0 +1,98 @@
+/** `@mortise/transport-testkit/authorizer`: the promises A1 to A3 of `Authorizer`. */
+
+import type { Authorizer, Challenge } from '@mortise/protocol/contracts';
+import { check, checkEqual, within } from './check.ts';
+import type { KitCase, KitSubject } from './kit-case.ts';
+
+/** An authorizer that has signed in to nothing yet, and a server that asks it to. */
+export interface AuthorizerSubject extends KitSubject {
+  readonly authorizer: Authorizer;
+  /** The request that it authorizes. */
+  readonly request: { readonly method: string; readonly url: string };
+  /** Asks the server with the headers that the authorizer gave, and gives its challenge; undefined where it lets the request through. */
+  ask(headers: Readonly<Record<string, string>>, attempt: number): Promise<Challenge | undefined>;
+  /** How often credentials were asked for: sign-ins, refreshes, exchanges. */
+  signIns(): number;
+  /** Makes the server refuse whatever it is given from now on. */
+  refuseAll(): void;
+}
+
+/** One promise of `Authorizer` put to the test. */
+export type AuthorizerCase = KitCase<AuthorizerSubject>;
+
+/** Makes one call as a transport does. @returns The number of challenges, and whether the server let it through. */
+async function call({
+  authorizer,
+  request,
+  ask,
+}: AuthorizerSubject): Promise<{ readonly challenges: number; readonly isThrough: boolean }> {
+  for (let attempt = 1; ; attempt++) {
+    const headers = await within(authorizer.headers(request), 'headers should settle');
+    const challenge = await ask(headers, attempt);
+    if (!challenge) return { challenges: attempt - 1, isThrough: true };
+    check(attempt <= 3, 'A fourth challenge of one call should have been a "fail"');
+    if ((await authorizer.onChallenge(challenge).catch(() => 'fail')) === 'fail') return { challenges: attempt, isThrough: false };
+  }
+}
+
+export const authorizerCases: readonly AuthorizerCase[] = [
+  {
+    id: 'A1.1',
+    title: 'gives headers that fit in a request, also before it has signed in',
+    async run({ authorizer, request }) {
+      for (const [name, value] of Object.entries(await within(authorizer.headers(request), 'headers should settle'))) {
+        check(/^[a-z0-9!#$%&'*+\-.^_`|~]+$/i.test(name), `"${name}" should be a header's name`);
+        check(/^[\t\x20-\x7e\x80-\xff]*$/.test(value), `The value of "${name}" should fit in a header`);
+      }
+    },
+  },
+  {
+    id: 'A1.2',
+    title: 'asks for nothing where a token is at hand',
+    async run(subject) {
+      checkEqual((await call(subject)).isThrough, true, 'Whether the first call is let through');
+      const before = subject.signIns();
+      for (let n = 0; n < 5; n++) checkEqual(await call(subject), { challenges: 0, isThrough: true }, 'A later call');
+      checkEqual(subject.signIns(), before, 'How often credentials were asked for');
+    },
+  },
+  {
+    id: 'A2.1',
+    title: 'says "retry" only where something changed',
+    async run({ authorizer, request, ask }) {
+      const before = await authorizer.headers(request);
+      const challenge = await ask(before, 1);
+      check(challenge !== undefined, 'The server should challenge who has not signed in');
+      checkEqual(
+        await within(authorizer.onChallenge(challenge), 'onChallenge should settle'),
+        'retry',
+        'What is said to the first challenge',
+      );
+      check(JSON.stringify(await authorizer.headers(request)) !== JSON.stringify(before), 'Headers should differ after "retry"');
+    },
+  },
+  {
+    id: 'A2.2',
+    title: 'comes to an end with a server that refuses everything',
+    async run(subject) {
+      await call(subject);
+      subject.refuseAll();
+      const { challenges, isThrough } = await call(subject);
+      checkEqual(isThrough, false, 'Whether the call is let through');
+      check(challenges <= 3, `A call should take at most three challenges, but took ${challenges}`);
+    },
+  },
+  {
+    id: 'A3.1',
+    title: 'shares one sign-in among calls at once',
+    async run(subject) {
+      const calls = await Promise.all(Array.from({ length: 10 }, () => call(subject)));
+      checkEqual(
+        calls.every(({ isThrough }) => isThrough),
+        true,
+        'Whether all calls are let through',
+      );
+      checkEqual(subject.signIns(), 1, 'How often credentials were asked for');
+    },
+  },
+];
