@@ -13,6 +13,7 @@ import { judge } from './conformance/judge.mjs';
 import { planRuns } from './conformance/plan.mjs';
 import { printTable } from './conformance/print-table.mjs';
 import { runSuites } from './conformance/run-suites.mjs';
+import { reportTotals } from './report-totals.mjs';
 import { root } from './run-command.mjs';
 import { setUp } from './set-up.mjs';
 import { installToolNode } from './tool-node.mjs';
@@ -30,4 +31,6 @@ const outcomes = await runSuites(node, runs);
 const baseline = JSON.parse(readFileSync(join(root, 'apps/conformance/baseline.json'), 'utf8'));
 const verdict = judge(outcomes, baseline, { isComplete: !onlyAlone });
 printTable(outcomes, verdict);
+// The closing line is for whoever adds several runs up; alone, the table says it all.
+if (process.env.MORTISE_TOTALS_FILE !== undefined) reportTotals({ passed: outcomes.length, failed: verdict.problems.length });
 process.exitCode = verdict.problems.length > 0 ? 1 : 0;
