@@ -33,7 +33,7 @@ function fromRemote(error: RemoteError, { method, params, era }: FailedRequest):
   if (!required) return error;
   const missing = namesOf(required);
   return new MissingCapabilityError(
-    `the server needs what this client does not declare for "${method}": ${missing.join(', ')}`,
+    `the server needs what this client does not declare for "${method}": ${missing.join(', ')}. Give connect() a handler for it (elicitation, sampling, roots), or the extension`,
     'client',
     missing,
     { cause: error },

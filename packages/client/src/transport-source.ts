@@ -21,6 +21,9 @@ export type ClientTransport = Transport | ExchangeTransport | (Transport & Excha
 /** A transport, a factory of them, or something that is both, as `stdioTransport()` and `httpTransport()` give; also those of other SDKs. */
 export type ClientTransportSource = ClientTransport | TransportFactory | (() => ClientTransport) | TransportLike | (() => TransportLike);
 
+const NO_TRANSPORT =
+  'connect() takes a transport or a factory of transports: stdioTransport({ command }) of @mortise/transport-stdio/client for a program, httpTransport(url) of @mortise/transport-http/client for an address';
+
 export class TransportSource {
   /** What names the server, where the transport says it. */
   readonly eraKey: string | undefined;
@@ -32,7 +35,7 @@ export class TransportSource {
     this.#factory =
       typeof source === 'function' ? (source as () => ClientTransport) : isRenewable(source) ? () => source.renew() : undefined;
     this.#first = isTransport(source) ? source : undefined;
-    if (!this.#factory && !this.#first) throw new TypeError('connect() takes a transport or a factory of transports');
+    if (!this.#factory && !this.#first) throw new TypeError(NO_TRANSPORT);
     this.eraKey = eraKeyOf(source);
   }
 

@@ -118,10 +118,11 @@ function toStartError({ command, cwd }: ServerCommand, error: NodeJS.ErrnoExcept
 function explain(error: NodeJS.ErrnoException, command: string, cwd: string | undefined): string {
   if (error.code === 'ENOENT') {
     if (cwd !== undefined && !existsSync(cwd)) return `the folder "${cwd}" does not exist. Correct "cwd"`;
-    if (/[\\/]/.test(command)) return 'there is no such file. Correct the path';
-    return /\s/.test(command)
-      ? 'no program has this name. Put only the program into "command" and its arguments into "args"'
+    const isPath = /[\\/]/.test(command);
+    const what = isPath
+      ? 'there is no such file. Correct the path'
       : 'it was not found in PATH. Install it, give its full path, or set PATH in "env"';
+    return /\s/.test(command) ? `${what}. Put only the program into "command" and its arguments into "args"` : what;
   }
   if (error.code === 'EACCES') return 'it may not be run. Make the file executable, or name the program that runs it';
   return error.message;

@@ -150,6 +150,12 @@ describe('starting', () => {
       /Put only the program into "command" and its arguments into "args"/,
     ],
     [
+      'a command with its arguments, one of them a path, in one',
+      { command: 'node ./server.js' },
+      'ENOENT',
+      /Put only the program into "command" and its arguments into "args"/,
+    ],
+    [
       'a folder that does not exist',
       { command: process.execPath, cwd: '/no/such/folder' },
       'ENOENT',

@@ -89,8 +89,12 @@ export class SessionOpener {
     const heard = [...this.#links]
       .map((link) => (link instanceof ChannelLink ? link.lastError : undefined))
       .find((one) => one !== undefined);
-    if (!(error instanceof TimeoutError) || !heard) return error;
-    return new TimeoutError(`${error.message}. Meanwhile: ${heard.message}`, error.timeoutMs, { cause: heard });
+    if (!(error instanceof TimeoutError)) return error;
+    const { timeoutMs } = error;
+    const silence = `the server did not answer the first message within ${timeoutMs} ms: see that it speaks MCP, or raise initializeTimeoutMs`;
+    return heard
+      ? new TimeoutError(`${silence}. Meanwhile: ${heard.message}`, timeoutMs, { cause: heard })
+      : new TimeoutError(silence, timeoutMs);
   }
 
   /**
