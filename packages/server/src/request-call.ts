@@ -242,7 +242,7 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
     this.core.deadlines.delete(this);
     this.#unlinkHost?.();
     if (this.#controller) this.#followRun(run.signal, this.#controller);
-    return soFar;
+    return { ...soFar, hasLeft: () => this.host.isCancelled };
   }
 
   closeStream(retryMs?: number): void {

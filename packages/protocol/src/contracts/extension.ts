@@ -59,6 +59,8 @@ export interface RunSoFar {
   readonly running: ReadonlyMap<string, Promise<readonly JsonValue[]>>;
   /** What the client answered in earlier rounds. */
   readonly answers: ReadonlyMap<string, { readonly method: string; readonly digest: string; readonly answer: JsonObject }>;
+  /** Whether the caller has left, or leaves before it is answered: asked right before the answer is given. */
+  readonly hasLeft: () => boolean;
 }
 
 /** To whom a server tells its capabilities. */

@@ -70,7 +70,7 @@ export class ExchangeRun implements HandlerRun {
   }
 
   /** What the run did until now; undefined where the client is to be asked, so that it can only go on in the next round. */
-  get soFar(): RunSoFar | undefined {
+  get soFar(): Omit<RunSoFar, 'hasLeft'> | undefined {
     const isOpening = this.#opening !== undefined && !this.#opened;
     if (isOpening || this.#asking > 0 || this.#opened?.isAsking === true) return undefined;
     return { steps: this.steps.done, running: this.steps.running, answers: this.#opened?.state.answers ?? new Map() };

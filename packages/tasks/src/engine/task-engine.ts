@@ -20,6 +20,9 @@ import { type MakeChanges, TaskWriter, type Written } from './task-writer.ts';
 import { isEnded, isOutstanding, OPEN, statusOf } from './transitions.ts';
 
 const DAY_MS = 86_400_000;
+/** How often the end of a task is tried to be kept, and the first pause between; each later one is twice as long: 13 seconds in all. */
+const MAX_END_TRIES = 8;
+const END_RETRY_MS = 50;
 
 /** What one answer is: a result, or the error that the other side refused with. */
 export type GivenAnswer = { readonly answer: JsonObject } | { readonly error: JsonRpcErrorObject };
@@ -38,6 +41,8 @@ export class TaskEngine {
   readonly #polls: PollLimiter;
   readonly #leases: LeaseKeeper;
   readonly #runHost: RunHost;
+  /** The tasks whose lease is being taken: a queue may hand one out twice. */
+  readonly #taking = new Set<string>();
   #stopWork: (() => Promise<void>) | undefined;
   #isClosed = false;
 
@@ -89,7 +94,12 @@ export class TaskEngine {
    */
   async create(task: NewTask): Promise<TaskRecord> {
     const record = await this.#create(task, undefined);
-    if (record.driver === 'engine') await this.#queue.enqueue(record.id);
+    try {
+      if (record.driver === 'engine') await this.#queue.enqueue(record.id);
+    } catch (error) {
+      await this.#takeBack(record.id);
+      throw error;
+    }
     return record;
   }
 
@@ -101,18 +111,16 @@ export class TaskEngine {
     return run;
   }
 
-  /** Ends the run of work that was adopted. */
+  /** Ends the run of work that was adopted. Never rejects: nobody waits who could be told. */
   async finish(run: TaskRun, outcome: TaskOutcome): Promise<void> {
-    await this.#settle(run, outcome);
+    await this.#settle(run, outcome).catch((error: unknown) => this.#fault('The end of a task could not be kept', error));
   }
 
-  /** Takes back a task whose id was told to nobody. */
+  /** Takes back a task whose id was told to nobody. Never rejects. */
   async discard(run: TaskRun): Promise<void> {
     this.#leases.delete(run);
     run.end();
-    const now = this.#clock.now();
-    await this.#writer.change(run.id, () => ({ expiresAtMs: now }));
-    await this.#store.deleteExpired(now);
+    await this.#takeBack(run.id);
   }
 
   /**
@@ -251,18 +259,29 @@ export class TaskEngine {
   // ---- runs
 
   async #work(id: string): Promise<void> {
-    if (this.#isClosed || this.#leases.has(id)) return;
-    const taken = await this.#leases.take(id);
-    if (!taken) return;
-    const { record, wasStarted } = taken;
-    const run = new TaskRun(this.#runHost, record);
-    this.#leases.add(run);
+    if (this.#isClosed || this.#leases.has(id) || this.#taking.has(id)) return;
+    const { run, wasStarted } = (await this.#take(id)) ?? {};
+    if (!run) return;
+    const { record } = run;
     if (wasStarted && !record.resumable) {
       await this.#settle(run, interrupted('The server stopped while the task ran, and the task cannot be resumed'));
       return;
     }
     if (wasStarted) this.#audit('A task is taken up again', record);
     await this.#settle(run, await this.#execute(run));
+  }
+
+  async #take(id: string): Promise<{ readonly run: TaskRun; readonly wasStarted: boolean } | undefined> {
+    this.#taking.add(id);
+    try {
+      const taken = await this.#leases.take(id);
+      if (!taken) return undefined;
+      const run = new TaskRun(this.#runHost, taken.record);
+      this.#leases.add(run);
+      return { run, wasStarted: taken.wasStarted };
+    } finally {
+      this.#taking.delete(id);
+    }
   }
 
   async #execute(run: TaskRun): Promise<TaskOutcome> {
@@ -281,17 +300,19 @@ export class TaskEngine {
     try {
       if (run.isOver) return;
       const { status, result, error, statusMessage } = outcome;
-      const written = await run.change((record) =>
-        isEnded(record.status)
-          ? undefined
-          : {
-              status,
-              asks: withdrawAll(record.asks),
-              ...(result && { result }),
-              ...(error && { error }),
-              ...(statusMessage !== undefined && { statusMessage }),
-            },
-      );
+      const write = (): Promise<Written | undefined> =>
+        run.change((record) =>
+          isEnded(record.status)
+            ? undefined
+            : {
+                status,
+                asks: withdrawAll(record.asks),
+                ...(result && { result }),
+                ...(error && { error }),
+                ...(statusMessage !== undefined && { statusMessage }),
+              },
+        );
+      const written = await this.#persist(write);
       if (written?.isChanged) this.#audit(`A task has ${status}`, written.record);
     } finally {
       this.#leases.delete(run);
@@ -308,6 +329,30 @@ export class TaskEngine {
   }
 
   // ---- writes
+
+  /** A store that fails for a moment must not cost the result of work that is done. The lease is kept meanwhile, or the run is over. */
+  async #persist<T>(write: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await write();
+      } catch (error) {
+        if (this.#isClosed || tries === MAX_END_TRIES) throw error;
+        this.#fault('The end of a task could not be kept and is tried again', error);
+      }
+      await this.#delay(END_RETRY_MS * 2 ** tries);
+    }
+  }
+
+  /** Deletes a task whose id nobody knows. One that cannot be deleted ends with its time. */
+  async #takeBack(id: string): Promise<void> {
+    const now = this.#clock.now();
+    try {
+      await this.#writer.change(id, () => ({ expiresAtMs: now }));
+      await this.#store.deleteExpired(now);
+    } catch (error) {
+      this.#fault('A task that nobody knows of could not be deleted', error);
+    }
+  }
 
   async #create(task: NewTask, lease: TaskRecord['lease']): Promise<TaskRecord> {
     const { principal, generation, driver = 'engine', resumable = false } = task;

@@ -1,10 +1,12 @@
 /** Slow calls become tasks: the handler that runs already goes on as the task's run. See docs/decisions/task-promotion.md. */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
+import { toError } from '@mortise/jsonrpc-core/transport';
 import type { ExtensionCall, NextCall } from '@mortise/protocol/contracts';
 import type { NewTask } from '../engine/engine-options.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
+import { TaskCancelledError } from '../errors.ts';
 import { toCreated } from '../wire/modern.ts';
 import { toFailure, toOutcome } from './outcome.ts';
 
@@ -55,6 +57,14 @@ async function toTask(
     (result) => engine.finish(run, toOutcome(task.generation, result)),
     (error: unknown) => engine.finish(run, toFailure(error)),
   );
-  await run.takeUp(soFar);
-  return toCreated(run.record);
+  try {
+    await run.takeUp(soFar);
+    if (soFar.hasLeft()) throw new TaskCancelledError('The caller left before it knew of the task');
+    return toCreated(run.record);
+  } catch (error) {
+    // Its id is told to nobody: neither it nor its work may go on.
+    run.abort(toError(error));
+    await engine.discard(run);
+    throw error;
+  }
 }

@@ -1,0 +1,189 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { McpServer } from '@mortise/server';
+import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
+import { createTasks } from '@mortise/tasks/server';
+import type { TaskStore } from '@mortise/protocol/contracts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
+import { TaskEngine } from '../../src/engine/task-engine.ts';
+import type { TaskEngineOptions, TaskOutcome } from '../../src/engine/engine-options.ts';
+import { MODERN, RawPeer, turn } from '../support/raw-peer.ts';
+import { createGate } from '../support/task-server.ts';
+
+const DONE: TaskOutcome = { status: 'completed', result: { content: [] } };
+
+interface FaultyStore {
+  readonly store: MemoryTaskStore;
+  /** Each call is asked before it is made; what it throws the call rejects with, and what it gives is waited for. */
+  before: (member: keyof TaskStore, args: readonly unknown[]) => unknown;
+}
+
+function createFaultyStore(clock?: FakeClock): FaultyStore {
+  const real = new MemoryTaskStore(clock ? { now: () => clock.now() } : {});
+  const world: FaultyStore = {
+    before: () => undefined,
+    store: new Proxy(real, {
+      get: (target, key) => {
+        const member: unknown = Reflect.get(target, key, target);
+        if (typeof member !== 'function') return member;
+        return async (...args: unknown[]): Promise<unknown> => {
+          await world.before(key as keyof TaskStore, args);
+          return member.apply(target, args) as unknown;
+        };
+      },
+    }),
+  };
+  return world;
+}
+
+/** Fails as often as it is told, where `isMeant` says so. */
+function failing(times: number, isMeant: (member: keyof TaskStore, args: readonly unknown[]) => boolean): FaultyStore['before'] {
+  let left = times;
+  return (member, args) => {
+    if (left > 0 && isMeant(member, args) && left-- > 0) throw new Error('the disk is gone');
+  };
+}
+
+const isEnd = (member: keyof TaskStore, [, , changes]: readonly unknown[]): boolean =>
+  member === 'update' && (changes as { status?: string }).status === 'completed';
+
+/** What nobody caught while `fn` ran. */
+async function uncaughtIn(fn: () => Promise<void>): Promise<readonly unknown[]> {
+  const uncaught: unknown[] = [];
+  const onUncaught = (error: unknown): void => void uncaught.push(error);
+  process.on('unhandledRejection', onUncaught);
+  onTestFinished(() => void process.off('unhandledRejection', onUncaught));
+  await fn();
+  return uncaught;
+}
+
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await turn();
+}
+
+describe('an engine whose store fails', () => {
+  const start = (clock: FakeClock, options: Partial<TaskEngineOptions> & Pick<TaskEngineOptions, 'store'>): TaskEngine => {
+    const engine = new TaskEngine({ clock, leaseMs: 9_000, closeMs: 0, ...options });
+    engine.start();
+    return engine;
+  };
+
+  it('keeps the end of a task, written once the store takes it again', async () => {
+    const clock = new FakeClock();
+    const faulty = createFaultyStore(clock);
+    let runs = 0;
+    const engine = start(clock, { store: faulty.store, run: () => Promise.resolve((runs++, DONE)) });
+    faulty.before = failing(3, isEnd);
+    const { id } = await engine.create({ principal: 'p', generation: 'g' });
+    for (let i = 0; i < 10; i++) {
+      await turns(2);
+      clock.advance(500);
+    }
+    expect([(await faulty.store.get(id))?.status, runs]).toEqual(['completed', 1]);
+  });
+
+  it('has no task of a call that it refused because the queue failed', async () => {
+    const clock = new FakeClock();
+    const { store } = createFaultyStore(clock);
+    const queue = new MemoryTaskQueue({ clock });
+    const engine = new TaskEngine({ clock, store, queue, run: () => Promise.resolve(DONE) });
+    await queue.close();
+    await expect(engine.create({ principal: 'p', generation: 'g' })).rejects.toThrow('The queue is closed');
+    expect((await store.list('p', { limit: 10 })).tasks).toEqual([]);
+  });
+
+  it('runs a task once that its queue hands out twice at the same moment', async () => {
+    const clock = new FakeClock();
+    const { store } = createFaultyStore(clock);
+    const queue = new MemoryTaskQueue({ clock });
+    let runs = 0;
+    const gate = createGate();
+    const run = async (): Promise<TaskOutcome> => {
+      runs++;
+      await gate.opened;
+      return DONE;
+    };
+    const engine = new TaskEngine({ clock, store, queue, run });
+    const { id } = await engine.create({ principal: 'p', generation: 'g' });
+    await queue.enqueue(id);
+    engine.start();
+    await turns(5);
+    expect([(await store.get(id))?.status, runs]).toEqual(['working', 1]);
+    gate.open();
+    await turns(5);
+    expect([(await store.get(id))?.status, runs]).toEqual(['completed', 1]);
+  });
+});
+
+describe('a call that is promoted while the store fails', () => {
+  function createSlow(): FaultyStore & {
+    readonly server: McpServer;
+    readonly gate: ReturnType<typeof createGate>;
+    readonly aborts: unknown[];
+  } {
+    const faulty = createFaultyStore();
+    const gate = createGate();
+    const aborts: unknown[] = [];
+    const server = new McpServer({ name: 's', version: '1' }, { extensions: [createTasks({ store: faulty.store, pollBurst: Infinity })] });
+    server.registerTool('slow', { execution: { taskSupport: 'optional' }, promoteAfterMs: 5, resumable: true }, async (ctx) => {
+      await ctx.once('step', () => 1);
+      ctx.signal.addEventListener('abort', () => aborts.push(ctx.signal.reason));
+      await Promise.race([gate.opened, new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))]);
+      return 'slow';
+    });
+    return Object.assign(faulty, { server, gate, aborts });
+  }
+
+  it('ends with its result once the store takes it, and no rejection goes uncaught', async () => {
+    const world = createSlow();
+    const peer = await RawPeer.open(world.server, { version: MODERN });
+    const { taskId } = await peer.start('slow');
+    const uncaught = await uncaughtIn(async () => {
+      world.before = failing(1, isEnd);
+      world.gate.open();
+      const task = await peer.until(taskId, ({ status }) => status !== 'working');
+      expect(task.status).toBe('completed');
+    });
+    expect(uncaught).toEqual([]);
+  });
+
+  it('leaves no task that goes on where its steps cannot be kept', async () => {
+    const world = createSlow();
+    const peer = await RawPeer.open(world.server, { version: MODERN });
+    world.before = failing(1, (member) => member === 'putStep');
+    expect((await peer.request('tools/call', { name: 'slow', arguments: {} })).error?.code).toBe(-32603);
+    await turns(3);
+    expect((await world.store.list('local', { limit: 10 })).tasks).toEqual([]);
+    expect(world.aborts).toHaveLength(1);
+  });
+
+  it('is an ordinary one where the task that is not needed cannot be taken back', async () => {
+    const world = createSlow();
+    const peer = await RawPeer.open(world.server, { version: MODERN });
+    world.before = async (member, args): Promise<void> => {
+      if (member === 'create') world.gate.open();
+      if (member === 'create') await turns(2);
+      failing(1, (name) => name === 'update')(member, args);
+    };
+    expect(await peer.call('tools/call', { name: 'slow', arguments: {} })).toMatchObject({ content: [{ text: 'slow' }] });
+  });
+
+  it('leaves no task where its caller leaves before the id was told', async () => {
+    const world = createSlow();
+    const peer = await RawPeer.open(world.server, { version: MODERN });
+    const kept = createGate();
+    const keeping = createGate();
+    world.before = async (member): Promise<void> => {
+      if (member !== 'putStep') return;
+      keeping.open();
+      await kept.opened;
+    };
+    void peer.request('tools/call', { name: 'slow', arguments: {} }, 77);
+    await keeping.opened;
+    peer.notify('notifications/cancelled', { requestId: 77 });
+    await turns(2);
+    kept.open();
+    await turns(5);
+    expect((await world.store.list('local', { limit: 10 })).tasks).toEqual([]);
+    expect(world.aborts).toHaveLength(1);
+  });
+});
