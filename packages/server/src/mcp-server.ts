@@ -48,11 +48,11 @@ export type ToolDefinitions = Readonly<Record<string, AnyToolDefinition>>;
 /** The options of `McpServer`. */
 export interface McpServerOptions<App = unknown, ToolValues extends ToolDefinitions = ToolDefinitions> extends ServerOptions<App> {
   /** Tools made by `defineTool`, under their names. `createClient<typeof server>` knows their types. */
-  readonly tools?: ToolValues;
+  readonly tools?: ToolValues | undefined;
   /** Prompts made by `definePrompt`, under their names. */
-  readonly prompts?: Readonly<Record<string, AnyPromptDefinition>>;
+  readonly prompts?: Readonly<Record<string, AnyPromptDefinition>> | undefined;
   /** Resources and templates made by `defineResource`, under their names. */
-  readonly resources?: Readonly<Record<string, ResourceDefinition<App> | ResourceTemplateDefinition<App>>>;
+  readonly resources?: Readonly<Record<string, ResourceDefinition<App> | ResourceTemplateDefinition<App>>> | undefined;
 }
 
 /**

@@ -10,8 +10,8 @@ import type { ServerCore } from './server-core.ts';
 /** How a gateway asks the client. */
 export interface RawRequestOptions {
   /** @default the server's `askTimeoutMs` */
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a gateway may know of a raw request and do beside its answer. */

@@ -7,11 +7,11 @@ import type { TaskQueue } from '@mortise/protocol/contracts';
 /** How `MemoryTaskQueue` works. */
 export interface MemoryTaskQueueOptions {
   /** How many jobs are in hand at once; the others wait in their order. A task that waits for an answer is in hand. @default Infinity */
-  readonly maxConcurrent?: number;
+  readonly maxConcurrent?: number | undefined;
   /** How long a job whose handler rejected waits before it is given out again, in milliseconds. @default 1_000 */
-  readonly retryDelayMs?: number;
+  readonly retryDelayMs?: number | undefined;
   /** @default the platform's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 type Handler = (taskId: string, signal: AbortSignal) => Promise<void>;

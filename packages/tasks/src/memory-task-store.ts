@@ -13,7 +13,7 @@ interface Entry {
 /** How `MemoryTaskStore` works. */
 export interface MemoryTaskStoreOptions {
   /** Says when records have expired. @default Date.now */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /**

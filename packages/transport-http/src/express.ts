@@ -19,7 +19,7 @@ export interface ExpressLike {
  * @returns The handler, to be closed with the application.
  */
 export function mountOnExpress(app: ExpressLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  const settings = { path: '/mcp', ...options };
+  const settings = { ...options, path: options.path ?? '/mcp' };
   const handler = createHttpHandler(endpoint, settings);
   for (const path of mountPaths(settings)) app.all(path, (request, response) => handler.node(request, response));
   return handler;

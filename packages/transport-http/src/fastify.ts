@@ -33,7 +33,7 @@ export interface FastifyLike {
  */
 export function fastifyMcp(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): (app: FastifyLike) => Promise<void> {
   return (app) => {
-    const settings = { path: '/mcp', ...options };
+    const settings = { ...options, path: options.path ?? '/mcp' };
     const handler: HttpHandler = createHttpHandler(endpoint, settings);
     // Only in this plugin's scope: the body stays unread for the handler.
     app.removeAllContentTypeParsers();

@@ -28,7 +28,7 @@ export interface HonoLike {
  * @returns The handler, to be closed with the application.
  */
 export function mountOnHono(app: HonoLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  const settings = { path: '/mcp', ...options };
+  const settings = { ...options, path: options.path ?? '/mcp' };
   const handler = createHttpHandler(endpoint, settings);
   for (const path of mountPaths(settings)) app.all(path, (context) => handler.fetch(context.req.raw, toInfo(context.env)));
   return handler;

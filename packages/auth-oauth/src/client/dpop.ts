@@ -8,9 +8,9 @@ import { AuthOptionError } from '../errors.ts';
 /** How proofs are made. */
 export interface DpopOptions {
   /** The key to prove with. @default a new one that cannot leave this process; the tokens bound to it are then kept in memory alone */
-  readonly keyPair?: CryptoKeyPair;
+  readonly keyPair?: CryptoKeyPair | undefined;
   /** The algorithm of a new key. @default ES256 */
-  readonly algorithm?: 'ES256' | 'ES384' | 'ES512' | 'Ed25519' | 'PS256' | 'RS256';
+  readonly algorithm?: 'ES256' | 'ES384' | 'ES512' | 'Ed25519' | 'PS256' | 'RS256' | undefined;
 }
 
 /** The key of one client, with the nonces that each origin wants to see. */

@@ -20,10 +20,7 @@ export interface NodeOAuthOptions extends OAuthOptions {
  */
 export function nodeOAuth(server: string | URL, options: NodeOAuthOptions = {}): SignInAuthorizer {
   const { credentialFile, urls } = options;
-  return oauth(server, {
-    signIn: loopbackSignIn(),
-    fetch: checkedFetch(server, { urls }),
-    ...(credentialFile !== undefined && { store: new FileCredentialStore({ path: credentialFile }) }),
-    ...options,
-  });
+  const { signIn = loopbackSignIn(), fetch = checkedFetch(server, { urls }) } = options;
+  const { store = credentialFile === undefined ? undefined : new FileCredentialStore({ path: credentialFile }) } = options;
+  return oauth(server, { ...options, signIn, fetch, store });
 }

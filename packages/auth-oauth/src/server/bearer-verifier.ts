@@ -11,9 +11,9 @@ import type { TokenReader } from './token-reader.ts';
 /** The options of `bearerVerifier`. */
 export interface BearerVerifierOptions {
   /** How far the issuer's clock may be off, in seconds. @default 0 */
-  readonly clockToleranceSeconds?: number;
+  readonly clockToleranceSeconds?: number | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /**

@@ -14,7 +14,7 @@ export function toChallenge(scheme: string, params: ChallengeParams): string {
 
 /** What goes with a refusal beside its challenge. */
 export interface RefusalOptions {
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly cause?: unknown;
 }
 

@@ -15,24 +15,24 @@ import type { TokenReader } from './token-reader.ts';
 /** The options of `dpopVerifier`. */
 export interface DpopVerifierOptions {
   /** Signature algorithms of proofs. @default ES256, ES384, PS256, RS256, EdDSA, Ed25519 */
-  readonly algorithms?: readonly string[];
+  readonly algorithms?: readonly string[] | undefined;
   /** Also takes bearer tokens, of clients that cannot do better. Bound tokens never pass as such. Needs a verifier for them. @default none */
-  readonly bearer?: TokenVerifier;
+  readonly bearer?: TokenVerifier | undefined;
   /** How far a proof's time may be off, in seconds, either way. @default 300 */
-  readonly proofWindowSeconds?: number;
+  readonly proofWindowSeconds?: number | undefined;
   /** Remembers proofs, so that none is used twice; share it between machines. `false` relies on the window alone. @default in memory */
-  readonly replayStore?: ReplayStore | false;
+  readonly replayStore?: ReplayStore | false | undefined;
   /**
    * Demands a nonce of ours in proofs, which ends the use of proofs made ahead. With `secret`, at least 32 characters that all machines share;
    * without, one that this process makes up.
    *
    * @default false
    */
-  readonly nonce?: boolean | { readonly secret?: string; readonly lifetimeMs?: number };
+  readonly nonce?: boolean | { readonly secret?: string; readonly lifetimeMs?: number } | undefined;
   /** The URLs that proofs may be made for, where a proxy changes what this server sees. @default the URL of the request */
-  readonly urls?: readonly string[];
+  readonly urls?: readonly string[] | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 const ALGORITHMS: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];

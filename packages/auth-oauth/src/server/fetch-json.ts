@@ -8,10 +8,10 @@ import { createSafeFetch, type FetchLike } from '../safe-fetch.ts';
 export interface FetchJsonOptions {
   readonly fetch: FetchLike;
   /** Which addresses may be asked. @default public hosts over https */
-  readonly policy?: UrlPolicy;
+  readonly policy?: UrlPolicy | undefined;
   readonly maxBytes: number;
   readonly timeoutMs: number;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A document and what says how long it may be kept. */

@@ -22,23 +22,23 @@ export interface IntrospectionVerifierOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   /** How the secret is sent. @default 'client_secret_basic' */
-  readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post';
+  readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post' | undefined;
   /** @default what the issuer's metadata says */
-  readonly introspectionEndpoint?: string;
+  readonly introspectionEndpoint?: string | undefined;
   /** How long an answer is used again, and so how long a revoked token still works, in milliseconds. @default 0 */
-  readonly cacheMs?: number;
+  readonly cacheMs?: number | undefined;
   /** How many answers are kept. @default 1_000 */
-  readonly maxCached?: number;
+  readonly maxCached?: number | undefined;
   /** How far the issuer's clock may be off, in seconds. @default 30 */
-  readonly clockToleranceSeconds?: number;
+  readonly clockToleranceSeconds?: number | undefined;
   /** How long the issuer may take to answer, in milliseconds. @default 5_000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Reads the scopes that were granted. @default the member `scope`, else `scp` */
-  readonly readScopes?: (claims: Readonly<Record<string, unknown>>) => readonly string[];
+  readonly readScopes?: ((claims: Readonly<Record<string, unknown>>) => readonly string[]) | undefined;
   /** @default globalThis.fetch */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /**

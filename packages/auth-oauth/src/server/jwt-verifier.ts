@@ -19,25 +19,25 @@ export interface JwtVerifierOptions {
   /** What tokens must have been issued for: this server's URL as clients know it. With several, any one of them. */
   readonly audience: string | readonly string[];
   /** Where the issuer's keys are. @default what the issuer's metadata says */
-  readonly jwksUri?: string;
+  readonly jwksUri?: string | undefined;
   /** The keys themselves, where they do not change. */
-  readonly keys?: JSONWebKeySet;
+  readonly keys?: JSONWebKeySet | undefined;
   /** Signature algorithms that are accepted. Only asymmetric ones are possible. @default RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519 */
-  readonly algorithms?: readonly string[];
+  readonly algorithms?: readonly string[] | undefined;
   /** How far the issuer's clock may be off, in seconds. @default 30 */
-  readonly clockToleranceSeconds?: number;
+  readonly clockToleranceSeconds?: number | undefined;
   /** How long keys are kept, and so how long one that the issuer withdrew is still accepted, in milliseconds. @default 10 minutes */
-  readonly keysMaxAgeMs?: number;
+  readonly keysMaxAgeMs?: number | undefined;
   /** How long a key that was not found is not asked for again, in milliseconds. @default 30_000 */
-  readonly keysCooldownMs?: number;
+  readonly keysCooldownMs?: number | undefined;
   /** How long the issuer may take to answer, in milliseconds. @default 5_000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Reads the scopes that were granted. @default the claim `scope`, else `scp` */
-  readonly readScopes?: (claims: Readonly<Record<string, unknown>>) => readonly string[];
+  readonly readScopes?: ((claims: Readonly<Record<string, unknown>>) => readonly string[]) | undefined;
   /** @default globalThis.fetch */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 const ASYMMETRIC: readonly string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');

@@ -15,7 +15,7 @@ export interface KeySetOptions {
   readonly cooldownMs: number;
   readonly timeoutMs: number;
   readonly fetch: typeof globalThis.fetch;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 type LocalKeySet = ReturnType<typeof createLocalJWKSet>;

@@ -7,9 +7,9 @@ import type { ReplayStore } from '@mortise/protocol/contracts';
 /** The options of `MemoryReplayStore`. */
 export interface MemoryReplayStoreOptions {
   /** Past it nothing new can be claimed until something expires, since forgetting would let a thing be used twice. @default 100_000 */
-  readonly maxEntries?: number;
+  readonly maxEntries?: number | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** Remembers what was claimed until it expires. */

@@ -7,10 +7,10 @@ import { Signer } from './signer.ts';
 
 /** The options of `NonceSource`. */
 export interface NonceSourceOptions {
-  readonly secret?: string;
+  readonly secret?: string | undefined;
   /** @default 5 minutes */
-  readonly lifetimeMs?: number;
-  readonly clock?: Clock;
+  readonly lifetimeMs?: number | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 export class NonceSource {

@@ -19,17 +19,17 @@ export interface ProtectOptions {
   /** Says whom a token speaks for: `jwtVerifier`, `introspectionVerifier`, `dpopVerifier`, `bearerVerifier`, or one's own. */
   readonly verifier: TokenVerifier;
   /** What every request needs. Keep it small: tools ask for more by their own `scopes`. @default none */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
   /** Every scope that the metadata tells of. @default `scopes` */
-  readonly scopesSupported?: readonly string[];
+  readonly scopesSupported?: readonly string[] | undefined;
   /** Which scopes a broader one holds: `{ 'files:write': ['files:read'] }`. What is held may hold more. @default none */
-  readonly impliedScopes?: Readonly<Record<string, readonly string[]>>;
+  readonly impliedScopes?: Readonly<Record<string, readonly string[]>> | undefined;
   /** What people read: `resource_name` of the metadata. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** A page for developers: `resource_documentation` of the metadata. */
-  readonly documentation?: string;
+  readonly documentation?: string | undefined;
   /** Told to clients where tokens must be bound to a key, with `dpopVerifier` alone. @default false */
-  readonly requiresDpop?: boolean;
+  readonly requiresDpop?: boolean | undefined;
 }
 
 /** What a transport serves: `createHttpHandler(server, { tokenVerifier: verifier, resourceMetadata: metadata })`. */

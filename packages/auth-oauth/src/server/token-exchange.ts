@@ -17,23 +17,23 @@ export interface TokenExchangeOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   /** How the secret is sent. @default 'client_secret_basic' */
-  readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post';
+  readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post' | undefined;
   /** The upstream service, by URL. One of `resource` and `audience` is needed. */
-  readonly resource?: string;
+  readonly resource?: string | undefined;
   /** The upstream service, by a name that the authorization server knows. */
-  readonly audience?: string;
+  readonly audience?: string | undefined;
   /** What is asked for. @default what the authorization server thinks fit */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
   /** @default what the issuer's metadata says */
-  readonly tokenEndpoint?: string;
+  readonly tokenEndpoint?: string | undefined;
   /** How many tokens are kept until they end. @default 1_000 */
-  readonly maxCached?: number;
+  readonly maxCached?: number | undefined;
   /** How long the issuer may take to answer, in milliseconds. @default 5_000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** @default globalThis.fetch */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A token for an upstream service. */

@@ -12,9 +12,9 @@ export interface GuardOptions {
    * but this machine's own on a loopback socket.
    * @default any on a socket to the outside, this machine's own on a loopback socket
    */
-  readonly allowedHosts?: readonly string[];
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Origins of web pages that may call, as `https://app.example.com`. @default this machine's own pages, on a loopback socket */
-  readonly allowedOrigins?: readonly string[];
+  readonly allowedOrigins?: readonly string[] | undefined;
 }
 
 /** What a guard looks at. */

@@ -7,15 +7,15 @@ import type { EventStore, StoredEvent } from '../contracts/event-store.ts';
 /** How a memory event store behaves. */
 export interface MemoryEventStoreOptions {
   /** Of one stream; the oldest go first. @default 1000 */
-  readonly maxEventsPerStream?: number;
+  readonly maxEventsPerStream?: number | undefined;
   /** Of one session; its stream that was used longest ago goes first. @default 64 */
-  readonly maxStreamsPerSession?: number;
+  readonly maxStreamsPerSession?: number | undefined;
   /** Of all; the session that was used longest ago goes first. @default 10000 */
-  readonly maxSessions?: number;
+  readonly maxSessions?: number | undefined;
   /** Events that are older are dropped when their session is next used, in milliseconds. @default 300000 */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
   /** @default the system's */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 interface Stream {
@@ -28,22 +28,29 @@ interface Stream {
 /** Keeps what was sent on streams for a while. Promises V1 to V3 of `EventStore`. Order is by count, not by time. */
 export class MemoryEventStore implements EventStore {
   readonly #sessions = new Map<string, Map<string, Stream>>();
-  readonly #options: Required<MemoryEventStoreOptions>;
+  readonly #maxEventsPerStream: number;
+  readonly #maxStreamsPerSession: number;
+  readonly #maxSessions: number;
+  readonly #maxAgeMs: number;
+  readonly #clock: Clock;
   /** The highest number of any event. A stream that was dropped and is used again goes on above it, so that no id comes twice. */
   #highest = 0;
 
   constructor(options: MemoryEventStoreOptions = {}) {
-    const defaults = { maxEventsPerStream: 1000, maxStreamsPerSession: 64, maxSessions: 10_000, maxAgeMs: 300_000, clock: systemClock };
-    this.#options = { ...defaults, ...options };
+    this.#maxEventsPerStream = options.maxEventsPerStream ?? 1000;
+    this.#maxStreamsPerSession = options.maxStreamsPerSession ?? 64;
+    this.#maxSessions = options.maxSessions ?? 10_000;
+    this.#maxAgeMs = options.maxAgeMs ?? 300_000;
+    this.#clock = options.clock ?? systemClock;
   }
 
   append(sessionId: string, streamId: string, message: JsonRpcMessage | undefined): Promise<string> {
-    const streams = useLast(this.#sessions, sessionId, () => new Map<string, Stream>(), this.#options.maxSessions);
-    const stream = useLast(streams, streamId, (): Stream => ({ next: this.#highest + 1, events: [] }), this.#options.maxStreamsPerSession);
+    const streams = useLast(this.#sessions, sessionId, () => new Map<string, Stream>(), this.#maxSessions);
+    const stream = useLast(streams, streamId, (): Stream => ({ next: this.#highest + 1, events: [] }), this.#maxStreamsPerSession);
     const id = `${streamId}~${stream.next}`;
     this.#highest = Math.max(this.#highest, stream.next);
     stream.next += 1;
-    stream.events.push({ event: message === undefined ? { id } : { id, message }, atMs: this.#options.clock.now() });
+    stream.events.push({ event: message === undefined ? { id } : { id, message }, atMs: this.#clock.now() });
     this.#dropOld(stream);
     return Promise.resolve(id);
   }
@@ -68,10 +75,10 @@ export class MemoryEventStore implements EventStore {
   }
 
   #dropOld(stream: Stream): void {
-    const oldest = this.#options.clock.now() - this.#options.maxAgeMs;
+    const oldest = this.#clock.now() - this.#maxAgeMs;
     const firstKept = stream.events.findIndex(({ atMs }) => atMs >= oldest);
     const tooOld = firstKept === -1 ? stream.events.length : firstKept;
-    const tooMany = stream.events.length - this.#options.maxEventsPerStream;
+    const tooMany = stream.events.length - this.#maxEventsPerStream;
     const dropped = Math.max(tooOld, tooMany);
     if (dropped > 0) stream.events.splice(0, dropped);
   }

@@ -7,9 +7,9 @@ import type { SessionRecord, SessionStore } from '../contracts/session-store.ts'
 /** How a memory session store behaves. */
 export interface MemorySessionStoreOptions {
   /** Past it, the session that has been idle longest is forgotten for a new one. @default 100000 */
-  readonly maxSessions?: number;
+  readonly maxSessions?: number | undefined;
   /** @default the system's */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** Keeps sessions until they expire. Promises S1 to S4 of `SessionStore`. Sessions end with the process. */

@@ -12,9 +12,9 @@ import { phraseErrors } from './phrase-errors.ts';
 /** How much a check may cost. */
 export interface ValidatorOptions extends SchemaLimits {
   /** How many times a subschema may meet a part of one value. @default 1000000 */
-  readonly maxSteps?: number;
+  readonly maxSteps?: number | undefined;
   /** How long one value may take, in milliseconds, where the platform's clock runs on. @default 2000 */
-  readonly maxCheckMs?: number;
+  readonly maxCheckMs?: number | undefined;
 }
 
 /** The longest array whose items are compared with one another. */

@@ -32,30 +32,30 @@ export interface TaskLimits {
 export interface TaskEngineOptions {
   readonly store: TaskStore;
   /** Spreads runs over workers. @default a `MemoryTaskQueue` */
-  readonly queue?: TaskQueue;
+  readonly queue?: TaskQueue | undefined;
   /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. */
-  readonly run?: (record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>;
+  readonly run?: ((record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>) | undefined;
   /** Told every change that others may see, after the store has it. Must not throw. */
-  readonly onChanged?: (record: TaskRecord) => void;
+  readonly onChanged?: ((record: TaskRecord) => void) | undefined;
   /** Told what a run reports: progress and log messages. Must not throw. */
-  readonly onReport?: (run: TaskRun, notification: JsonRpcNotification) => void;
+  readonly onReport?: ((run: TaskRun, notification: JsonRpcNotification) => void) | undefined;
   /** Whether an answer fits its question. @returns What is wrong. @default every answer fits */
   readonly checkAnswer?: (method: string, answer: JsonObject) => string | undefined;
-  readonly limits?: TaskLimits;
+  readonly limits?: TaskLimits | undefined;
   /** How long a run counts as alive without a sign of life, in milliseconds. @default 30_000 */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /** How often a task that somebody waits for is looked up, in case another process changed it, in milliseconds. @default 1_000 */
-  readonly watchIntervalMs?: number;
+  readonly watchIntervalMs?: number | undefined;
   /** How often expired tasks are deleted, in milliseconds. @default 60_000 */
-  readonly sweepIntervalMs?: number;
+  readonly sweepIntervalMs?: number | undefined;
   /** How long closing waits for runs that were told to stop, in milliseconds. @default 500 */
-  readonly closeMs?: number;
+  readonly closeMs?: number | undefined;
   /** @default a logger that drops every line */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** @default nothing is counted */
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
   /** @default the platform's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A task to create. */

@@ -11,7 +11,7 @@ import type { Ask, ExtensionCall, ExtensionHost } from '@mortise/protocol/contra
 /** Which questions go out as tasks. */
 export interface AskAsTaskOptions {
   /** How long the client is to keep such a task, in milliseconds. @default the client's own time */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
 }
 
 /** By method: what a client declares that takes it as a task. */

@@ -23,27 +23,27 @@ import type { TaskContext, TaskToolOptions } from './tool-options.ts';
 /** The options of `createTasks`. */
 export interface TasksOptions extends TaskLimits {
   /** Where tasks are kept. @default a `MemoryTaskStore`, whose tasks end with the process */
-  readonly store?: TaskStore;
+  readonly store?: TaskStore | undefined;
   /** Spreads runs over workers. @default a `MemoryTaskQueue`: they run in this process */
-  readonly queue?: TaskQueue;
+  readonly queue?: TaskQueue | undefined;
   /** How long a run counts as alive without a sign of life: after a crash its task is taken up that much later. In milliseconds. @default 30_000 */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /** How often a task that somebody waits for is looked up, in case another process changed it, in milliseconds. @default 1_000 */
-  readonly watchIntervalMs?: number;
+  readonly watchIntervalMs?: number | undefined;
   /** How often expired tasks are deleted, in milliseconds. @default 60_000 */
-  readonly sweepIntervalMs?: number;
+  readonly sweepIntervalMs?: number | undefined;
   /** How many tasks a page of `tasks/list` holds. @default 100 */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   /** Lets what handlers ask go out as tasks of the client's, in the core's generation, where the client takes them. @default as plain requests */
-  readonly askAsTasks?: AskAsTaskOptions | boolean;
+  readonly askAsTasks?: AskAsTaskOptions | boolean | undefined;
   /** 16 bytes that machines share so that each can read the cursors of the others. @default random */
-  readonly cursorKey?: Uint8Array;
+  readonly cursorKey?: Uint8Array | undefined;
   /** Told what is created, taken up, ended, cancelled and refused, and failed look-ups. @default a logger that drops every line */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Counts `mcp.tasks.created`, `.refused`, `.failed_lookups`, `.fast_polls` and `.refused_polls`. @default nothing is counted */
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
   /** @default the platform's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** The extension, and the control of tasks that are driven by hand. */

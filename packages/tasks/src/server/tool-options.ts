@@ -36,11 +36,11 @@ export interface TaskToolOptions {
 /** What a task that is driven by hand begins with. */
 export interface CreateTaskOptions {
   /** How long it is kept, in milliseconds. @default what the client wishes, or the server's default */
-  readonly ttlMs?: number;
-  readonly pollIntervalMs?: number;
-  readonly statusMessage?: string;
+  readonly ttlMs?: number | undefined;
+  readonly pollIntervalMs?: number | undefined;
+  readonly statusMessage?: string | undefined;
   /** What the program wants to remember with it: the id of a job elsewhere. Clients do not see it. */
-  readonly data?: JsonObject;
+  readonly data?: JsonObject | undefined;
 }
 
 /** A task that was created by hand: return it from the handler. */

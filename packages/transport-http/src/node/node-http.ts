@@ -10,9 +10,9 @@ import type { BodySink, HttpAnswer, HttpCall, HttpFlight, HttpSender } from '../
 /** How connections are made and kept. */
 export interface NodeHttpOptions {
   /** For `http:`. @default one that keeps connections for reuse, shared by all senders without one of their own */
-  readonly agent?: HttpAgent;
+  readonly agent?: HttpAgent | undefined;
   /** For `https:`; certificates and the like are its options. @default as `agent` */
-  readonly httpsAgent?: HttpsAgent;
+  readonly httpsAgent?: HttpsAgent | undefined;
 }
 
 /** Shorter than Node's own servers keep a connection, so that a request does not meet one that is being closed. */

@@ -11,13 +11,13 @@ export interface ServeHttpOptions extends HttpHandlerOptions {
   /** 0 for any that is free. */
   readonly port: number;
   /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** @default '/mcp' */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Closes the server when it aborts. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** How long calls in flight may go on when the server closes, in milliseconds. @default 5_000 */
-  readonly drainMs?: number;
+  readonly drainMs?: number | undefined;
 }
 
 /** A server that listens. */

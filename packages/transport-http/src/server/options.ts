@@ -18,87 +18,93 @@ export interface LimitSubject {
 /** Where the two endpoints of HTTP+SSE are. */
 export interface SseEndpointOptions {
   /** Where clients open the event stream. @default '/sse' */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Where clients post, which the stream tells them. @default '/messages' */
-  readonly messagePath?: string;
+  readonly messagePath?: string | undefined;
 }
 
 /** The options of `createHttpHandler`. Every one may be left out. */
 export interface HttpHandlerOptions {
   /** The endpoint's path. Left out, the handler answers at whatever path it is mounted on. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 
   /**
    * The hosts that a request may name, beside loopback ones on a loopback socket; without a port, any port. Needed behind a proxy and
    * wherever the platform does not tell which socket a request came in on.
    */
-  readonly allowedHosts?: readonly string[];
+  readonly allowedHosts?: readonly string[] | undefined;
   /** The origins of web pages that may call, as `https://app.example`; `*` for any. Pages on loopback may call a server on loopback. */
-  readonly allowedOrigins?: readonly string[];
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** Says whom a request speaks for; without it everyone is `anonymous`. */
-  readonly tokenVerifier?: TokenVerifier;
+  readonly tokenVerifier?: TokenVerifier | undefined;
   /** Protected resource metadata (RFC 9728), served at its well-known path and named in challenges. */
-  readonly resourceMetadata?: JsonObject;
+  readonly resourceMetadata?: JsonObject | undefined;
   /** What clients know this server as, where a proxy hides it: `https://mcp.example.com`. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
 
   /** Whether the revisions that open with `initialize` are served. @default true */
-  readonly legacy?: boolean;
+  readonly legacy?: boolean | undefined;
   /**
    * Whether legacy clients get sessions. Without, each of their requests is served by itself, and the server cannot ask them anything.
    *
    * @default true
    */
-  readonly sessions?: boolean;
+  readonly sessions?: boolean | undefined;
   /** Answers every request with one JSON body: progress and logs are dropped. Listen and GET streams stay streams. @default false */
-  readonly jsonOnly?: boolean;
+  readonly jsonOnly?: boolean | undefined;
   /** The two endpoints of the oldest revision. @default false @deprecated since 2025-03-26: clients should use Streamable HTTP. */
-  readonly sse?: boolean | SseEndpointOptions;
+  readonly sse?: boolean | SseEndpointOptions | undefined;
 
   /** Keeps sessions where other processes find them. @default this process's memory */
-  readonly sessionStore?: SessionStore;
+  readonly sessionStore?: SessionStore | undefined;
   /** Leads answers of clients to the machine that asked, where several serve the sessions of one store. */
-  readonly messageBus?: MessageBus;
+  readonly messageBus?: MessageBus | undefined;
   /** Keeps what was sent, so that broken legacy streams can be resumed. Without it they cannot. */
-  readonly eventStore?: EventStore;
+  readonly eventStore?: EventStore | undefined;
   /** Makes the ids of sessions: visible ASCII that nobody can guess. @default 192 random bits */
-  readonly generateSessionId?: () => string;
-  readonly onSessionOpened?: (sessionId: string) => void;
-  readonly onSessionClosed?: (sessionId: string) => void;
+  readonly generateSessionId?: (() => string) | undefined;
+  readonly onSessionOpened?: ((sessionId: string) => void) | undefined;
+  readonly onSessionClosed?: ((sessionId: string) => void) | undefined;
 
   /** What streams and sessions are counted by. @default the principal, or the remote address of anonymous callers */
-  readonly limitKey?: (subject: LimitSubject) => string;
+  readonly limitKey?: ((subject: LimitSubject) => string) | undefined;
   /** Asked before each request. @returns nothing to let it pass, or in how many seconds to come back. */
   readonly rateLimit?: (subject: LimitSubject) => number | undefined | Promise<number | undefined>;
   /** @default 4 MiB */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | undefined;
   /** How long a body may take to arrive, in milliseconds. @default 30_000 */
-  readonly bodyTimeoutMs?: number;
+  readonly bodyTimeoutMs?: number | undefined;
   /** How deep JSON may nest. @default 128 */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
   /** How many messages a batch may hold. @default 100 */
-  readonly maxBatch?: number;
+  readonly maxBatch?: number | undefined;
   /** @default 10_000 */
-  readonly maxSessions?: number;
+  readonly maxSessions?: number | undefined;
   /** @default 1_000 */
-  readonly maxSessionsPerKey?: number;
+  readonly maxSessionsPerKey?: number | undefined;
   /** A session without requests and streams ends after this many milliseconds. @default 30 minutes */
-  readonly sessionIdleMs?: number;
+  readonly sessionIdleMs?: number | undefined;
   /** Listen, GET and HTTP+SSE streams open at once. @default 10_000 */
-  readonly maxStreams?: number;
+  readonly maxStreams?: number | undefined;
   /** @default 1_000 */
-  readonly maxStreamsPerKey?: number;
+  readonly maxStreamsPerKey?: number | undefined;
   /** What may wait for a slow reader on one stream before senders wait, or a stream of notifications is cut. @default 1 MiB */
-  readonly maxQueuedBytes?: number;
+  readonly maxQueuedBytes?: number | undefined;
   /** A stream whose reader takes nothing for this many milliseconds is cut. @default 30_000 */
-  readonly stallMs?: number;
+  readonly stallMs?: number | undefined;
   /** How often a quiet stream gets a comment, in milliseconds. @default 15_000 */
-  readonly keepAliveMs?: number;
+  readonly keepAliveMs?: number | undefined;
   /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
-  readonly retryMs?: number;
+  readonly retryMs?: number | undefined;
 
-  readonly clock?: Clock;
-  readonly logger?: Logger;
+  readonly clock?: Clock | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+/** Where the two endpoints of HTTP+SSE are. */
+export interface SsePaths {
+  readonly path: string;
+  readonly messagePath: string;
 }
 
 /** The options with everything that has a default filled in. */
@@ -106,7 +112,7 @@ export interface Settings extends HttpHandlerOptions {
   readonly legacy: boolean;
   readonly sessions: boolean;
   readonly jsonOnly: boolean;
-  readonly ssePaths: Required<SseEndpointOptions> | undefined;
+  readonly ssePaths: SsePaths | undefined;
   readonly generateSessionId: () => string;
   readonly limitKey: (subject: LimitSubject) => string;
   readonly maxBodyBytes: number;
@@ -149,13 +155,16 @@ const DEFAULTS = {
   logger: silentLogger,
 };
 
+/** The options that were given, without those that are undefined. */
+type GivenOptions = { [K in keyof HttpHandlerOptions]: Exclude<HttpHandlerOptions[K], undefined> };
+
 /**
  * Fills in the defaults.
  *
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option that cannot hold.
  */
 export function toSettings(options: HttpHandlerOptions): Settings {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as HttpHandlerOptions;
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as GivenOptions;
   checkOptions(given);
   return {
     ...DEFAULTS,
@@ -166,9 +175,10 @@ export function toSettings(options: HttpHandlerOptions): Settings {
   };
 }
 
-function toSsePaths(sse: HttpHandlerOptions['sse']): Required<SseEndpointOptions> | undefined {
+function toSsePaths(sse: HttpHandlerOptions['sse']): SsePaths | undefined {
   if (sse === undefined || sse === false) return undefined;
-  return { path: '/sse', messagePath: '/messages', ...(sse === true ? {} : sse) };
+  const { path = '/sse', messagePath = '/messages' } = sse === true ? {} : sse;
+  return { path, messagePath };
 }
 
 function checkOptions(options: HttpHandlerOptions): void {

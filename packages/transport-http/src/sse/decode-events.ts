@@ -25,7 +25,7 @@ export interface DecodeOptions {
    *
    * @default 16 MiB
    */
-  readonly maxEventLength?: number;
+  readonly maxEventLength?: number | undefined;
 }
 
 const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
@@ -124,7 +124,8 @@ export class SseDecoder {
     this.#grow(last.length * this.#bytesPerUnit);
     let line = last;
     if (this.#pieces.length + this.#blocks.length > 0) {
-      line = `${this.#blocks.join('')}${this.#pieces.join('')}${last}`;
+      // In one step: a text that is glued of joined ones would be copied once more when it is read.
+      line = [...this.#blocks, ...this.#pieces, last].join('');
       this.#pieces = [];
       this.#blocks = [];
     }

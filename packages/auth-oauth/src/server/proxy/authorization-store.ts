@@ -22,9 +22,9 @@ export interface AuthorizationStore {
 /** The options of `MemoryAuthorizationStore`. */
 export interface MemoryAuthorizationStoreOptions {
   /** How many entries of one kind are kept; past it the one that ends first makes room. @default 10_000 */
-  readonly maxEntriesPerKind?: number;
+  readonly maxEntriesPerKind?: number | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 interface Entry {

@@ -12,17 +12,17 @@ export interface UpstreamOptions {
   /** What people know it as, on the consent page: `GitHub`. */
   readonly name: string;
   readonly clientId: string;
-  readonly clientSecret?: string;
+  readonly clientSecret?: string | undefined;
   /** How the secret is sent. @default 'client_secret_basic' with a secret, else none */
-  readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post';
+  readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post' | undefined;
   /** What is asked for on every sign-in, shown on the consent page. */
   readonly scopes: readonly string[];
   /** With `tokenEndpoint`, for a provider without metadata. @default what the metadata says */
-  readonly authorizationEndpoint?: string;
-  readonly tokenEndpoint?: string;
-  readonly revocationEndpoint?: string;
+  readonly authorizationEndpoint?: string | undefined;
+  readonly tokenEndpoint?: string | undefined;
+  readonly revocationEndpoint?: string | undefined;
   /** More parameters of the authorization request: `{ prompt: 'consent' }`. */
-  readonly parameters?: Readonly<Record<string, string>>;
+  readonly parameters?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What the provider gave. Lives as long as the call that is handed it. */
@@ -57,41 +57,41 @@ export interface AuthorizationProxyOptions {
   readonly name: string;
   readonly upstream: UpstreamOptions;
   /** Finds out who signed in. @default the subject of the ID token, which needs the scope `openid` upstream */
-  readonly identify?: (signIn: UpstreamSignIn) => Promise<SignedIn>;
+  readonly identify?: ((signIn: UpstreamSignIn) => Promise<SignedIn>) | undefined;
   /** At least 32 random characters, the same on every machine and after a restart. Consent, grants and provider tokens depend on it. */
   readonly secret: string;
   /** Where registrations, grants, codes and tokens are kept. @default this process's memory */
-  readonly store?: AuthorizationStore;
+  readonly store?: AuthorizationStore | undefined;
   /** The scopes that clients may ask for; a request without any gets all. @default none */
-  readonly scopes?: readonly string[];
-  readonly clients?: readonly KnownClient[];
+  readonly scopes?: readonly string[] | undefined;
+  readonly clients?: readonly KnownClient[] | undefined;
   /** Whether anyone may register a client. @default true */
-  readonly registration?: boolean;
+  readonly registration?: boolean | undefined;
   /** Whether a client may be known by the URL of a document about it. @default true */
-  readonly clientIdMetadataDocuments?: boolean;
+  readonly clientIdMetadataDocuments?: boolean | undefined;
   /** Which addresses such documents may be at. @default public hosts over https */
-  readonly documentPolicy?: UrlPolicy;
+  readonly documentPolicy?: UrlPolicy | undefined;
   /** URL schemes of installed programs that redirects may lead to, beside https and http on this machine: `['cursor']`. @default none */
-  readonly privateSchemes?: readonly string[];
+  readonly privateSchemes?: readonly string[] | undefined;
   /**
    * How long a browser need not be asked again for the same client, redirect and scopes, in milliseconds; 0 asks every time. Programs on the
    * user's machine are always asked for, since any of them could pose as another.
    *
    * @default 30 days
    */
-  readonly rememberConsentMs?: number;
+  readonly rememberConsentMs?: number | undefined;
   /** @default 15 minutes */
-  readonly accessTokenMs?: number;
+  readonly accessTokenMs?: number | undefined;
   /** How long a grant lasts without being used. @default 30 days */
-  readonly refreshTokenMs?: number;
+  readonly refreshTokenMs?: number | undefined;
   /** How long the provider, or the document of a client, may take to answer, in milliseconds. @default 10_000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** @default globalThis.fetch */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /** @default systemClock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** @default silentLogger */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** The options with everything that has a default filled in. */
@@ -121,20 +121,20 @@ export function toProxySettings(options: AuthorizationProxyOptions): ProxySettin
   checkOptions(options);
   const { clock = systemClock } = options;
   return {
-    store: new MemoryAuthorizationStore({ clock }),
-    scopes: [],
-    clients: [],
-    registration: true,
-    clientIdMetadataDocuments: true,
-    privateSchemes: [],
-    rememberConsentMs: 30 * DAY_MS,
-    accessTokenMs: 15 * MINUTE_MS,
-    refreshTokenMs: 30 * DAY_MS,
-    timeoutMs: 10_000,
-    fetch: (input, init) => globalThis.fetch(input, init),
-    clock,
-    logger: silentLogger,
     ...options,
+    store: options.store ?? new MemoryAuthorizationStore({ clock }),
+    scopes: options.scopes ?? [],
+    clients: options.clients ?? [],
+    registration: options.registration ?? true,
+    clientIdMetadataDocuments: options.clientIdMetadataDocuments ?? true,
+    privateSchemes: options.privateSchemes ?? [],
+    rememberConsentMs: options.rememberConsentMs ?? 30 * DAY_MS,
+    accessTokenMs: options.accessTokenMs ?? 15 * MINUTE_MS,
+    refreshTokenMs: options.refreshTokenMs ?? 30 * DAY_MS,
+    timeoutMs: options.timeoutMs ?? 10_000,
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    clock,
+    logger: options.logger ?? silentLogger,
     basePath: new URL(options.issuer).pathname.replace(/\/$/, ''),
   };
 }
