@@ -85,9 +85,13 @@ function succeed(call: RequestCall, result: JsonObject): JsonRpcResponse {
 }
 
 function fail(call: RequestCall, error: unknown): JsonRpcResponse {
-  call.end();
-  if (!reportCancelled(call)) reportFault(call, error);
-  call.span?.recordError(error);
+  try {
+    call.end();
+    if (!reportCancelled(call)) reportFault(call, error);
+    call.span?.recordError(error);
+  } catch {
+    // What tells the operator must not cost the request its answer.
+  }
   return { jsonrpc: '2.0', id: call.requestId, error: toCallError(error, call.revision) };
 }
 

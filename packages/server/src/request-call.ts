@@ -105,7 +105,8 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
 
   get target(): string | undefined {
     const { targetParam } = this.resolved;
-    const target = targetParam === undefined ? undefined : this.params[targetParam];
+    // Middleware may have set the params to anything.
+    const target = targetParam === undefined ? undefined : (this.params as JsonObject | null | undefined)?.[targetParam];
     return typeof target === 'string' ? target : undefined;
   }
 

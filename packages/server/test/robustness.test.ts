@@ -304,6 +304,25 @@ describe.each(ALL)('in %s', (version) => {
     expect(unhandled).toEqual([]);
   });
 
+  it.each([null, undefined, 5])(
+    '[ROBUSTNESS-4] middleware that makes the params %s gets exactly one answer to its request',
+    async (params) => {
+      const server = createCalculator({ handlerTimeoutMs: 50 });
+      server.use('tools/call', (call, next) => {
+        call.params = params as never;
+        return next();
+      });
+      server.use('prompts/get', (call) => {
+        call.params = params as never;
+        return new Promise<never>(() => undefined);
+      });
+      server.registerPrompt('p', {}, () => 'p');
+      const peer = await RawPeer.open(server, version);
+      expect((await peer.request('tools/call', { name: 'add', arguments: { a: 1, b: 2 } })).error?.code).toBe(-32603);
+      expect((await peer.request('prompts/get', { name: 'p' })).error?.code).toBe(-32603);
+    },
+  );
+
   it('runs an async refinement once a call', async () => {
     let runs = 0;
     const server = new McpServer({ name: 's', version: '1' });
