@@ -40,6 +40,7 @@ describe.each(revisionsOf('legacy'))('keepAlive in $version', ({ version }) => {
     await server.notify('notifications/message', { level: 'info', data: 'still here' });
     await settle();
     clock.advance(999);
+    await settle();
     expect(server.requests('ping')).toHaveLength(0);
     clock.advance(1);
     await untilPings(server, 1);

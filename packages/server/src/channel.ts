@@ -104,7 +104,7 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
   }
 
   ping(timeoutMs: number): Promise<void> {
-    return this.#connection.request('ping', undefined, { timeoutMs }).then(
+    return this.#connection.request('ping', undefined, { timeoutMs, resetTimeoutOnProgress: false }).then(
       () => undefined,
       (error: unknown) => {
         // An error is an answer too: the client lives.

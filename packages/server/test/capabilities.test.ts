@@ -144,7 +144,7 @@ it('[PING-005] has no ping in the modern era, nor sends one', async () => {
 describe('keep-alive', () => {
   const options = { everyMs: 1000, timeoutMs: 100, failures: 2 };
 
-  it('[PING-004] asks a silent client, and is quiet while messages come', async () => {
+  it('[PING-002][PING-004] asks a silent client, without parameters, and is quiet while messages come', async () => {
     const clock = new FakeClock();
     const peer = await RawPeer.open(createCalculator({ clock, keepAlive: options }), '2025-11-25');
     await peer.settle();
@@ -155,7 +155,7 @@ describe('keep-alive', () => {
     expect(peer.requests()).toEqual([]);
     clock.advance(100);
     await peer.settle();
-    expect(peer.requests().map((message) => message.method)).toEqual(['ping']);
+    expect(peer.requests()).toEqual([{ jsonrpc: '2.0', id: expect.anything(), method: 'ping' }]);
     for (let round = 0; round < 3; round++) {
       clock.advance(1000);
       await peer.settle();

@@ -247,6 +247,7 @@ describe('completion', () => {
     ];
     for (const ref of refs) expect((await complete(peer, ref, 'name', '')).error?.code).toBe(-32602);
     expect((await complete(peer, { type: 'ref/prompt', name: 'greet' }, 'nothing', '')).error?.code).toBe(-32602);
+    expect((await complete(peer, { type: 'ref/resource', uri: 'user://{group}/{name}' }, 'nothing', '')).error?.code).toBe(-32602);
     expect((await peer.request('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' } })).error?.code).toBe(-32602);
     const without = await RawPeer.open(createPrompts(), version);
     expect((await complete(without, { type: 'ref/prompt', name: 'hello' }, 'x', '')).error?.code).toBe(-32601);

@@ -298,7 +298,9 @@ describe('the list of tools', () => {
     expect((await one.call('tools/list')).tools).toEqual([]);
     server.registerTool('a', {}, () => 'a');
     await one.callTool('a');
-    expect(await one.call('tools/list')).toEqual(await other.call('tools/list'));
+    const list = await one.call('tools/list');
+    expect(list.tools).toMatchObject([{ name: 'a' }]);
+    expect(await other.call('tools/list')).toEqual(list);
   });
 
   it('[TOOL-003] keeps its order while tools are changed, and after some are gone', async () => {

@@ -96,6 +96,13 @@ describe.each(revisionsOf('legacy'))('initialize in $version', (revision) => {
 });
 
 describe('the handshake', () => {
+  it('[LIFE-006] offers no version of the modern era after a probe either', async () => {
+    const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
+    await connect(server, { era: undefined });
+    expect(server.methods[0]).toBe('server/discover');
+    expect(server.requests('initialize')[0]?.params).toMatchObject({ protocolVersion: NEWEST_LEGACY.version });
+  });
+
   it.each(['2099-01-01', '2026-07-28', 'latest', '', 7, null])(
     '[LIFE-009][LIFE-010] ends with a closed connection when the server chooses %j',
     async (protocolVersion) => {
