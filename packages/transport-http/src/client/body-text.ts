@@ -40,7 +40,9 @@ export class BodyText {
 
   #append(chunk: Uint8Array, length: number): void {
     if (!this.#isOwn || this.#bytes.byteLength < length) {
-      const grown = new Uint8Array(Math.max(length, Math.min(this.#maxBytes, Math.max(MIN_BUFFER_BYTES, 2 * length))));
+      // What is not written to takes no memory on most platforms, but buffers that were outgrown do: a large body outgrows few.
+      const factor = length < LARGE_BYTES ? 2 : LARGE_FACTOR;
+      const grown = new Uint8Array(Math.max(length, Math.min(this.#maxBytes, Math.max(MIN_BUFFER_BYTES, factor * length))));
       grown.set(this.#bytes.subarray(0, this.#length));
       this.#bytes = grown;
       this.#isOwn = true;
@@ -76,5 +78,7 @@ export function tooLong(maxBytes: number): MessageTooLargeError {
 }
 
 const MIN_BUFFER_BYTES = 16 * 1024;
+const LARGE_BYTES = 1024 * 1024;
+const LARGE_FACTOR = 16;
 const EMPTY = new Uint8Array();
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });

@@ -5,7 +5,7 @@
  */
 
 import { CancelledError, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, ProtocolError } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { encodeMessageEvent } from '../sse/encode-event.ts';
@@ -14,6 +14,7 @@ import type { Accepts } from './media-types.ts';
 import type { Reply } from './reply.ts';
 import type { SseStream } from './sse-stream.ts';
 import { toJsonText } from './to-json-text.ts';
+import { writeMessage } from './write-message.ts';
 
 /** The request that stays open and delivers what changes. */
 export const LISTEN_METHOD = 'subscriptions/listen';
@@ -52,7 +53,7 @@ export class ModernCall extends HostedCall {
     }
     if (this.isCancelled || !this.#mode.sse || (this.#mode.jsonOnly && !this.isListen)) return resolvedPromise;
     try {
-      return this.#openStream().write(encodeMessageEvent(serializeMessage(message)));
+      return this.#openStream().write(encodeMessageEvent(writeMessage(message)));
     } catch (error) {
       return Promise.reject(error as Error);
     }

@@ -12,6 +12,7 @@ import type { EventStore } from '@mortise/protocol/contracts';
 import { encodeEvent, encodeMessageEvent, encodePrimingEvent } from '../sse/encode-event.ts';
 import { HttpRefusal } from './refusal.ts';
 import type { SseStream } from './sse-stream.ts';
+import { writeMessage } from './write-message.ts';
 
 /** The log of one session's streams. */
 export interface StreamLog {
@@ -86,7 +87,7 @@ export class SessionStream {
   send(message: JsonRpcMessage, json?: string): Promise<void> {
     let text: string;
     try {
-      text = json ?? serializeMessage(message);
+      text = json ?? ('method' in message ? writeMessage(message) : serializeMessage(message));
     } catch (error) {
       return Promise.reject(error as Error);
     }

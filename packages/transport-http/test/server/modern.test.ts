@@ -55,6 +55,24 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
     ]);
   });
 
+  it('[PROG-003][PROG-005] sends progress word for word, whatever it holds', async () => {
+    const endpoint = new ScriptedEndpoint();
+    const params: JsonObject[] = [
+      { progressToken: 7, progress: 0.1, total: 1e21, message: 'a "quoted"\n\u2028 line' },
+      { progressToken: 't', progress: -0, message: '' },
+      { progressToken: 't', progress: 2, message: 'with more', _meta: { 'example.com/a': [1, null] } },
+    ];
+    endpoint.tools.set('count', async ({ call }) => {
+      for (const step of params) await call.send({ jsonrpc: '2.0', method: 'notifications/progress', params: step });
+      return text('done');
+    });
+    serving = await serve(face, endpoint);
+    const events = await (await modernTool(serving.port, 'count')).events();
+    expect(events.slice(0, 3).map(({ data }) => data)).toEqual(
+      params.map((step) => JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: step })),
+    );
+  });
+
   it('[HTTPM-014][HTTP-034] gives no event ids and no session in the modern era', async () => {
     const endpoint = new ScriptedEndpoint();
     endpoint.tools.set('tick', async ({ call }) => {

@@ -4,7 +4,7 @@
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
 
-import { type ClockTimer, ConnectionClosedError, isMortiseError, type JsonValue, type ParseError } from '@mortise/jsonrpc-core';
+import { type ClockTimer, ConnectionClosedError, type JsonValue, MessageTooLargeError, type ParseError } from '@mortise/jsonrpc-core';
 import type { SseEvent } from '../../sse/decode-events.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { mediaTypeOf, SSE_TYPE } from '../media-type.ts';
@@ -24,12 +24,16 @@ export interface StreamOwner {
 /** Who is told what comes over a stream. None of these may throw. */
 export interface StreamListener {
   onValue(value: JsonValue): void;
-  onGarbage(error: ParseError): void;
+  /** What came is no message, or too long for one. */
+  onGarbage(error: ParseError | MessageTooLargeError): void;
   /** The server does not give the stream. @param answer Its body is unread. */
   onRefused(call: HttpCall, answer: HttpAnswer): void;
   /** It is over and cannot be opened again. @param error Undefined for a body that was no stream and is complete. */
   onOver(error: Error | undefined): void;
 }
+
+/** How often a stream may end in a message that is too long before it is given up: each costs the whole bound to find out. */
+const MAX_TOO_LONG = 3;
 
 export class ReopeningStream implements MessageListener {
   /** Whether any GET gave a stream. */
@@ -43,6 +47,7 @@ export class ReopeningStream implements MessageListener {
   #reader: MessageReader | undefined;
   #timer: ClockTimer | undefined;
   #isStopped = false;
+  #tooLong = 0;
 
   /** @param needsCursor Whether there is nothing to open again without the id of an event. */
   constructor(owner: StreamOwner, listener: StreamListener, needsCursor: boolean) {
@@ -102,12 +107,20 @@ export class ReopeningStream implements MessageListener {
   onEnd(error?: Error): void {
     if (this.#isStopped) return this.#owner.wire.lingering.delete(this);
     if (this.#reader?.isStream !== true) return this.#finish(error);
-    // A message that is too long would come again.
-    if (isMortiseError(error)) return this.#finish(error);
+    if (error instanceof MessageTooLargeError) return this.#skip(error);
     if (!this.#needsCursor || this.#cursor !== undefined) return this.#openLater();
     this.#finish(
       new ConnectionClosedError('The stream ended before its last message, and has no event to go on from', error && { cause: error }),
     );
+  }
+
+  /** A message that is too long would come again after the last event, so what is opened again begins anew; nothing else can be had so. */
+  #skip(error: MessageTooLargeError): void {
+    this.#tooLong += 1;
+    if (this.#needsCursor || this.#tooLong > MAX_TOO_LONG) return this.#finish(error);
+    this.#cursor = undefined;
+    this.#listener.onGarbage(error);
+    this.#openLater();
   }
 
   #onAnswer(call: HttpCall, answer: HttpAnswer): void {
