@@ -309,11 +309,11 @@ describe.each(ALL)('in %s', (version) => {
     async (params) => {
       const server = createCalculator({ handlerTimeoutMs: 50 });
       server.use('tools/call', (call, next) => {
-        call.params = params as never;
+        (call as { params: unknown }).params = params;
         return next();
       });
       server.use('prompts/get', (call) => {
-        call.params = params as never;
+        (call as { params: unknown }).params = params;
         return new Promise<never>(() => undefined);
       });
       server.registerPrompt('p', {}, () => 'p');
