@@ -34,11 +34,11 @@ export interface ClaimRules {
  *
  * The token itself is there for token exchange, but does not show where the object is written out, spread or compared.
  *
- * @throws {InvalidTokenError} `ERR_TOKEN_INVALID`: it names neither subject nor client, so that all its like would be one caller.
+ * @throws {InvalidTokenError} `ERR_TOKEN_INVALID`: it names neither subject nor client, or not by a text, so that all its like would be one caller.
  */
 export function toAuthInfo(claims: Readonly<Record<string, unknown>>, { issuer, resource, token, readScopes }: ClaimRules): AuthInfo {
-  const subject = text(claims['sub']);
-  const clientId = text(claims['client_id']) ?? text(claims['azp']);
+  const subject = text(claims, 'sub');
+  const clientId = text(claims, 'client_id') ?? text(claims, 'azp');
   if (subject === undefined && clientId === undefined) throw new InvalidTokenError('The token names neither a subject nor a client');
   const expires = claims['exp'];
   const info: AuthInfo = {
@@ -65,6 +65,10 @@ function defaultScopes(claims: Readonly<Record<string, unknown>>): readonly stri
   return typeof value === 'string' ? value.split(' ').filter((scope) => scope !== '') : [];
 }
 
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** A claim that is there and is no text is not passed over: all who differ in it alone would be one caller. */
+function text(claims: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = claims[name];
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string') return value;
+  throw new InvalidTokenError(`The token's claim "${name}" is no text`);
 }

@@ -6,7 +6,7 @@ import type { AuthInfo, ReplayStore, TokenRequest, TokenVerifier } from '@mortis
 import { AuthOptionError } from '../errors.ts';
 import { readValid, toRefusal } from './bearer-verifier.ts';
 import { refuse, toChallenge } from './challenge.ts';
-import { checkProof, ProofError } from './dpop-proof.ts';
+import { checkProof, type Proof, ProofError } from './dpop-proof.ts';
 import { InvalidTokenError } from './errors.ts';
 import { MemoryReplayStore } from './memory-replay-store.ts';
 import { NonceSource } from './nonce-source.ts';
@@ -76,23 +76,30 @@ class DpopVerifier {
       const description = 'The Authorization header holds no token';
       throw refuse(400, description, this.#challenge({ error: 'invalid_request', error_description: description }));
     }
-    const thumbprint = await this.#checkProof(request, request.token);
-    return this.#readToken(request.token, thumbprint, signal);
+    const { token } = request;
+    const proof = await this.#orRefuse(() => this.#checkProof(request, token));
+    const info = await this.#readToken(token, proof.thumbprint, signal);
+    // Last: proofs of strangers, who can make any number with keys of their own, must not fill what remembers them.
+    await this.#orRefuse(() => this.#claim(proof));
+    return info;
   }
 
-  async #checkProof(request: TokenRequest, token: string): Promise<string> {
+  async #checkProof(request: TokenRequest, token: string): Promise<Proof> {
+    const proof = await checkProof(request.header('dpop'), {
+      method: request.method,
+      urls: this.#options.urls ?? [request.url],
+      token,
+      algorithms: this.#algorithms,
+      windowSeconds: this.#options.proofWindowSeconds ?? 300,
+      nowMs: this.#clock.now(),
+    });
+    await this.#checkNonce(proof.nonce);
+    return proof;
+  }
+
+  async #orRefuse<T>(check: () => Promise<T>): Promise<T> {
     try {
-      const proof = await checkProof(request.header('dpop'), {
-        method: request.method,
-        urls: this.#options.urls ?? [request.url],
-        token,
-        algorithms: this.#algorithms,
-        windowSeconds: this.#options.proofWindowSeconds ?? 300,
-        nowMs: this.#clock.now(),
-      });
-      await this.#checkNonce(proof.nonce);
-      await this.#claim(proof.id, proof.expiresAtMs);
-      return proof.thumbprint;
+      return await check();
     } catch (error) {
       if (!(error instanceof ProofError)) throw error;
       const challenge = this.#challenge({ error: error.oauthError, error_description: error.message });
@@ -117,7 +124,7 @@ class DpopVerifier {
     throw new ProofError('The proof needs the nonce that goes with this answer', 'use_dpop_nonce');
   }
 
-  async #claim(id: string, expiresAtMs: number): Promise<void> {
+  async #claim({ id, expiresAtMs }: Proof): Promise<void> {
     if (this.#replays === undefined || (await this.#replays.claim(id, expiresAtMs))) return;
     throw new ProofError('The proof has been used before: make a new one for each request');
   }

@@ -80,9 +80,12 @@ class IntrospectionReader implements TokenReader {
     const { audience, issuer, clockToleranceSeconds = 30, clock = systemClock } = this.#options;
     if (!active) throw new InvalidTokenError('The token is not active');
     if (iss !== undefined && iss !== issuer) throw new InvalidTokenError('The token is of another issuer');
-    const named = typeof aud === 'string' ? [aud] : (aud ?? []);
+    const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
     const own = (typeof audience === 'string' ? [audience] : audience).find((one) => named.includes(one));
     if (own === undefined) throw new InvalidTokenError('The token was issued for another audience');
+    // Text would be joined to the tolerance, not added.
+    if (![exp, nbf].every((time: unknown) => time === undefined || Number.isFinite(time)))
+      throw new InvalidTokenError('The times of the token are no numbers');
     const seconds = clock.now() / 1000;
     if (exp !== undefined && exp + clockToleranceSeconds <= seconds) throw new InvalidTokenError('The token has expired');
     if (nbf !== undefined && nbf - clockToleranceSeconds > seconds) throw new InvalidTokenError('The token is not valid yet');

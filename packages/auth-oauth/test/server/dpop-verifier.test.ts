@@ -41,6 +41,16 @@ function prove({ claims = {}, header = {}, key = keys.privateKey }: ProofOptions
 const sent = (dpop: string | undefined) => ({ scheme: 'DPoP', headers: dpop === undefined ? {} : { dpop } });
 
 describe('dpopVerifier', () => {
+  it('[ROBUSTNESS-7] remembers no proof of those who have no token that holds: strangers cannot fill its memory', async () => {
+    const verifier = create({ replayStore: new MemoryReplayStore({ maxEntries: 2, clock }) });
+    const ath = createHash('sha256').update('made up').digest('base64url');
+    for (let i = 0; i < 3; i++) {
+      const { challenge } = await refusalOf(verifier, 'made up', sent(await prove({ claims: { ath } })));
+      expect(challenge).toContain('error="invalid_token"');
+    }
+    expect((await ask(verifier, token, sent(await prove()))).subject).toBe('ada');
+  });
+
   it('[XDPOP-003] accepts a token with a fresh proof of its key', async () => {
     const info = await ask(create(), token, sent(await prove()));
     expect([info.subject, info.token]).toEqual(['ada', token]);

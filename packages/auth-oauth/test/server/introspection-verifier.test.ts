@@ -48,6 +48,10 @@ describe('introspectionVerifier', () => {
     { what: 'of another issuer', claims: { iss: 'https://evil.example' }, says: 'The token is of another issuer' },
     { what: 'that has ended', claims: { exp: 1 }, says: 'The token has expired' },
     { what: 'before its time', claims: { nbf: 9_999_999_999 }, says: 'The token is not valid yet' },
+    { what: 'whose end is a text', claims: { exp: '1' }, says: 'The times of the token are no numbers' },
+    { what: 'whose beginning is a text', claims: { nbf: '9999999999' }, says: 'The times of the token are no numbers' },
+    { what: 'whose audience is an object', claims: { aud: { '0': RESOURCE } }, says: 'The token was issued for another audience' },
+    { what: 'whose subject is a number', claims: { sub: 7 }, says: `The token's claim 'sub' is no text` },
     { what: 'bound to a key', claims: { cnf: { jkt: 'x' } }, says: 'The token is bound to a key: present it with proof of that key' },
   ])('[AUTH-074][AUTH-075][SEC-005] refuses a token $what', async ({ claims, says }) => {
     know('bad', claims);

@@ -55,6 +55,8 @@ describe('jwtVerifier', () => {
     { what: 'of another issuer', claims: { iss: 'https://evil.example' }, says: 'The token is of another issuer' },
     { what: 'of almost the issuer', claims: { iss: `${ISSUER}/` }, says: 'The token is of another issuer' },
     { what: 'without an end', claims: { exp: undefined }, says: `The token's claim 'exp' does not hold` },
+    { what: 'whose subject is a number', claims: { sub: 7 }, says: `The token's claim 'sub' is no text` },
+    { what: 'whose client is a number', claims: { client_id: 7 }, says: `The token's claim 'client_id' is no text` },
     {
       what: 'that speaks for nobody',
       claims: { sub: undefined, client_id: undefined },

@@ -433,6 +433,23 @@ describe('the token endpoint', () => {
     expect(world.provider.revoked).toHaveLength(1);
   });
 
+  it.each([
+    { what: 'cannot be reached', answer: () => Promise.reject(new TypeError('fetch failed')) },
+    { what: 'is busy', answer: () => Response.json({ error: 'temporarily_unavailable' }, { status: 400 }) },
+  ])('keeps a sign-in, and the refresh token it was asked with, while the provider $what', async ({ answer }) => {
+    let isAway = false;
+    const world = await createWorld({
+      fetch: async (...args) => (isAway && String(args[0]).endsWith('/token') ? answer() : world.provider.fetch(...args)),
+    });
+    const clientId = await register(world);
+    const { refresh_token: token } = await obtain(world, clientId);
+    world.clock.pass(60 * 60_000);
+    isAway = true;
+    expect(await refresh(world, clientId, token)).toMatchObject({ status: 500, body: { error: 'server_error' } });
+    isAway = false;
+    expect((await refresh(world, clientId, token)).status).toBe(200);
+  });
+
   it('refreshes for fewer scopes, never for more, and never for another client', async () => {
     const clientId = await register(world);
     const back = await signIn(world, authorizeUrl(clientId, { scope: 'files:read files:write' }));
@@ -552,6 +569,7 @@ describe('registration', () => {
   it.each([
     [],
     'x',
+    { redirect_uris: [`${REDIRECT}?a=${'a'.repeat(1500)}`, `${REDIRECT}?b=${'b'.repeat(1500)}`, `${REDIRECT}?c=${'c'.repeat(1500)}`] },
     { redirect_uris: [] },
     { redirect_uris: [REDIRECT], grant_types: ['password'] },
     { redirect_uris: [REDIRECT], client_name: 7 },

@@ -154,7 +154,7 @@ export class GrantTable {
     try {
       return await this.#upstream.refresh(refreshToken);
     } catch (error) {
-      if (!(error instanceof ResponseBodyError)) throw error;
+      if (!(error instanceof ResponseBodyError) || isPassing(error)) throw error;
       await this.#store.delete(`grant:${grant.id}`);
       throw new OAuthRefusal('invalid_grant', 'The sign-in at the provider has ended: sign in again', 400, { cause: error });
     }
@@ -197,4 +197,9 @@ export class GrantTable {
     const text = await this.#signer.open(upstream, id);
     return text === undefined ? undefined : (JSON.parse(text) as UpstreamTokens);
   }
+}
+
+/** A provider that is busy, or that does not know us just now, has not ended what a person granted. */
+function isPassing({ status, error }: ResponseBodyError): boolean {
+  return status === 429 || error === 'temporarily_unavailable' || error === 'invalid_client';
 }

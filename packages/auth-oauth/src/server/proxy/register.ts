@@ -9,6 +9,9 @@ import { isLocalRedirect } from './redirect-uri.ts';
 /** The ways in which a client may show who it is at the token endpoint. */
 export const AUTH_METHODS: readonly string[] = ['none', 'client_secret_basic', 'client_secret_post'];
 
+/** Of all redirect URIs of a client that registers itself: anyone may, and what is kept of ten thousand of them must stay small. */
+const MAX_URIS_LENGTH = 4_096;
+
 /** Where a registration goes, and what may be in it. */
 export interface RegistrationContext {
   readonly clients: ClientTable;
@@ -47,6 +50,8 @@ export async function registerClient(body: unknown, { clients, privateSchemes, n
 function readUris(asked: Readonly<Record<string, unknown>>, privateSchemes: readonly string[]): readonly string[] {
   try {
     const uris = readRedirectUris(asked['redirect_uris'], privateSchemes);
+    if (uris.join('').length > MAX_URIS_LENGTH)
+      throw new OAuthRefusal('invalid_redirect_uri', `lists redirect URIs of more than ${MAX_URIS_LENGTH} characters`);
     if (asked['application_type'] !== 'web' || !uris.some(isLocalRedirect)) return uris;
   } catch (error) {
     throw error instanceof OAuthRefusal ? new OAuthRefusal('invalid_redirect_uri', `The registration ${error.message}`) : error;

@@ -50,6 +50,8 @@ async function refresh(form: URLSearchParams, client: ProxyClient, { grants }: P
     throw new OAuthRefusal('invalid_grant', 'The refresh token was given to another client');
   const scopes = known === undefined ? [] : readScopes(form.get('scope'), known.scopes);
   if (scopes === undefined) throw new OAuthRefusal('invalid_scope', 'More is asked for than was granted: sign in again for it');
+  // First what may fail for a while: a refresh token that is used up without an answer would end the grant when it comes again.
+  if (known !== undefined) await grants.upstreamTokens(known);
   return grants.issue(await grants.rotate(token), scopes);
 }
 
