@@ -36,6 +36,8 @@ interface Call {
   readonly isRepeated: boolean;
   /** How many changes were told when it was sent. */
   readonly changes: number;
+  /** See `AuthContextual`. */
+  readonly authContext: string | undefined;
 }
 
 export class Requests {
@@ -158,7 +160,7 @@ export class Requests {
   }
 
   #toCall(method: string, params: JsonObject, options: CallOptions | undefined): Call {
-    return { method, params, options, round: 1, isRepeated: false, changes: this.#changes };
+    return { method, params, options, round: 1, isRepeated: false, changes: this.#changes, authContext: this.#parts.connector.authContext };
   }
 
   #send(session: Session, call: Call): Promise<JsonObject> {
@@ -251,7 +253,7 @@ export class Requests {
   #keep(session: Session, call: Call, result: JsonObject): JsonObject | Promise<JsonObject> {
     const { options, settings } = this.#parts;
     const isCacheable = options.resultCache !== false && findRequest(session.revision, call.method, 'client')?.cacheable === true;
-    if (!isCacheable || call.round > 1 || call.changes !== this.#changes) return result;
+    if (!isCacheable || call.round > 1 || !this.#isAsItWas(call)) return result;
     if (this.#cache) {
       this.#cache.keep(call, result);
       return result;
@@ -259,7 +261,7 @@ export class Requests {
     const receivedAtMs = settings.clock.monotonicMs();
     return this.#loadCache().then(
       (cache) => {
-        if (call.changes === this.#changes) cache.keep(call, result, receivedAtMs);
+        if (this.#isAsItWas(call)) cache.keep(call, result, receivedAtMs);
         return result;
       },
       (error: unknown) => {
@@ -267,6 +269,11 @@ export class Requests {
         return result;
       },
     );
+  }
+
+  /** Nothing changed at the server since the request was sent, nor on whose behalf this client speaks. */
+  #isAsItWas({ changes, authContext }: Call): boolean {
+    return changes === this.#changes && authContext === this.#parts.connector.authContext;
   }
 
   async #loadCache(): Promise<CachedResults> {

@@ -270,6 +270,27 @@ describe('a cache that clients share', () => {
     expect(server.requests('tools/list')).toHaveLength(2);
   });
 
+  it('[CACHE-011] keeps nothing whose authorization changed before it came', async () => {
+    let authContext = 'token-1';
+    const server = new ScriptedServer(
+      modernScript({
+        'tools/list': () => {
+          // The user signs in as somebody else while the answer to the first is on its way.
+          authContext = 'token-2';
+          return kept({ tools: [] }, 1000, 'private');
+        },
+      }),
+    );
+    const source = () => Object.defineProperty(server.factory(), 'authContext', { get: () => authContext });
+    const client = await McpClient.connect(source, info, { clock: new FakeClock() });
+    open.push(client);
+    await import('../src/result-cache.ts');
+    for (const sent of [1, 2, 2]) {
+      await client.listTools();
+      expect(server.requests('tools/list')).toHaveLength(sent);
+    }
+  });
+
   it('holds no more than it may, the least recently used going first, and nothing longer than it may', async () => {
     const clock = new FakeClock();
     const resultCache = createResultCache({ clock, maxEntries: 2, maxTtlMs: 500 });
