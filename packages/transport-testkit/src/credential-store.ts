@@ -22,6 +22,7 @@ function lockOf(store: CredentialStore & Partial<LockingStore>): LockingStore['w
   return (name, fn, options) => (store as LockingStore).withLock(name, fn, options);
 }
 
+/** The promises of `CredentialStore`, a case or more each: the id of a case begins with that of its promise. */
 export const credentialStoreCases: readonly CredentialStoreCase[] = [
   {
     id: 'C1.1',

@@ -37,6 +37,7 @@ async function replayNumbers(
   return replayed?.events.map((event) => (event.message && 'params' in event.message ? event.message.params?.['n'] : undefined));
 }
 
+/** The promises of `EventStore`, a case or more each: the id of a case begins with that of its promise. */
 export const eventStoreCases: readonly EventStoreCase[] = [
   {
     id: 'V1.1',

@@ -90,6 +90,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
+/** The promises of `ExchangeTransport`, a case or more each: the id of a case begins with that of its promise. */
 export const exchangeCases: readonly ExchangeCase[] = [
   {
     id: 'X1.1',

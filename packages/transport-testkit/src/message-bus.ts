@@ -55,6 +55,7 @@ async function reachesEverySubscriber(publisher: MessageBus, reader: MessageBus)
   );
 }
 
+/** The promises of `MessageBus`, a case or more each: the id of a case begins with that of its promise. */
 export const messageBusCases: readonly MessageBusCase[] = [
   { id: 'B1.1', title: 'hands a message to every subscriber of its topic, once', run: ({ bus }) => reachesEverySubscriber(bus, bus) },
   {

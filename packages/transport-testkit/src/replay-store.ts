@@ -22,6 +22,7 @@ function later(subject: ReplayStoreSubject): number {
   return (subject.now?.() ?? Date.now()) + HOUR_MS;
 }
 
+/** The promises of `ReplayStore`, a case or more each: the id of a case begins with that of its promise. */
 export const replayStoreCases: readonly ReplayStoreCase[] = [
   {
     id: 'P1.1',

@@ -23,6 +23,7 @@ function record(subject: SessionStoreSubject, more: Partial<NewRecord> = {}): Ne
   return { id: 'one', principal: 'issuer|ada', state: { layout: 1, level: 'info' }, expiresAtMs: now + HOUR_MS, ...more };
 }
 
+/** The promises of `SessionStore`, a case or more each: the id of a case begins with that of its promise. */
 export const sessionStoreCases: readonly SessionStoreCase[] = [
   {
     id: 'S1.1',

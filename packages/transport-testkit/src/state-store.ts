@@ -20,6 +20,7 @@ function later(subject: StateStoreSubject): number {
   return (subject.now?.() ?? Date.now()) + HOUR_MS;
 }
 
+/** The promises of `StateStore`, a case or more each: the id of a case begins with that of its promise. */
 export const stateStoreCases: readonly StateStoreCase[] = [
   {
     id: 'P2.1',

@@ -51,6 +51,7 @@ const hasAll =
   (seen: readonly string[]): boolean =>
     ids.every((id) => seen.includes(id));
 
+/** The promises of `TaskQueue`, a case or more each: the id of a case begins with that of its promise. */
 export const taskQueueCases: readonly TaskQueueCase[] = [
   {
     id: 'Q1.1',

@@ -35,6 +35,7 @@ function checkChallenge(error: unknown, { token }: TokenRequest, what: string): 
   if (token !== undefined && token.length >= 8) check(!words.includes(token), `${what} should not repeat the token`);
 }
 
+/** The promises of `TokenVerifier`, a case or more each: the id of a case begins with that of its promise. */
 export const tokenVerifierCases: readonly TokenVerifierCase[] = [
   {
     id: 'N1.1',

@@ -10,6 +10,7 @@ export interface Beating {
   onDead(): void;
 }
 
+/** Beats for every connection that is added, by one timer, which runs only while there are any. */
 export class Heartbeat {
   readonly #intervalMs: number;
   readonly #clock: Clock;

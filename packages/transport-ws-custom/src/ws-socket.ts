@@ -32,6 +32,7 @@ const OPEN = 1;
 const atEndOfTick: (fn: () => void) => void =
   (globalThis as { process?: { nextTick?: (fn: () => void) => void } }).process?.nextTick ?? queueMicrotask;
 
+/** A socket of the package `ws` as the `MessageSocket` that transports are built on, for servers that accept sockets themselves. */
 export class WsSocket implements MessageSocket {
   readonly #ws: WsLike;
   readonly #maxMessageBytes: number;

@@ -62,6 +62,7 @@ export class MemoryReplayStore implements ReplayStore {
   readonly #claims = new Map<string, number>();
   readonly #maxClaims: number;
   readonly #clock: Clock;
+  #nextSweepMs = 0;
 
   constructor({ maxClaims = 100_000, clock = systemClock }: MemoryReplayStoreOptions = {}) {
     this.#maxClaims = maxClaims;
@@ -71,14 +72,16 @@ export class MemoryReplayStore implements ReplayStore {
   async claim(id: string, expiresAtMs: number): Promise<boolean> {
     const now = this.#clock.now();
     if ((this.#claims.get(id) ?? 0) > now) return false;
-    // In the order in which they came, which is about the one in which they expire.
-    for (const [oldest, untilMs] of this.#claims) {
-      if (untilMs > now) break;
-      this.#claims.delete(oldest);
-    }
+    this.#sweep(now);
     if (this.#claims.size >= this.#maxClaims) return false;
-    this.#claims.delete(id);
     this.#claims.set(id, expiresAtMs);
     return true;
+  }
+
+  /** At most once a second, so that a flood of claims does not walk the whole map each time. */
+  #sweep(nowMs: number): void {
+    if (nowMs < this.#nextSweepMs) return;
+    this.#nextSweepMs = nowMs + 1_000;
+    for (const [id, untilMs] of this.#claims) if (untilMs <= nowMs) this.#claims.delete(id);
   }
 }

@@ -60,8 +60,16 @@ describe('MemoryReplayStore', () => {
     const store = new MemoryReplayStore({ clock, maxClaims: 2 });
     expect([await store.claim('a', clock.now() + 10), await store.claim('b', clock.now() + 10)]).toEqual([true, true]);
     expect([await store.claim('c', clock.now() + 10), await store.claim('a', clock.now() + 10)]).toEqual([false, false]);
-    clock.advance(10);
+    clock.advance(1_000);
     expect(await store.claim('c', clock.now() + 10)).toBe(true);
+  });
+
+  it('forgets claims that have expired behind one that lasts', async () => {
+    const clock = new FakeClock();
+    const store = new MemoryReplayStore({ clock, maxClaims: 2 });
+    expect([await store.claim('a', clock.now() + 60_000), await store.claim('b', clock.now() + 10)]).toEqual([true, true]);
+    clock.advance(1_000);
+    expect([await store.claim('c', clock.now() + 10), await store.claim('a', clock.now() + 10)]).toEqual([true, false]);
   });
 
   it('makes a requestState good for one use', async () => {
