@@ -15,9 +15,17 @@ export interface ResumeBounds {
   readonly eventStore: EventStore;
   /** How long a channel waits for its client, in milliseconds. */
   readonly windowMs: number;
-  /** How many may wait; the one that has waited longest goes. */
+  /** How many may wait; past it, of the owner with the most of them the one that has waited longest goes. */
   readonly maxWaiting: number;
   readonly clock: Clock;
+}
+
+/** Who opens a channel. */
+export interface ChannelClient {
+  /** Whose the channel is: nobody else goes on with it. */
+  readonly principal: string;
+  /** What it is counted under, as its connections are. */
+  readonly key: string;
 }
 
 const GREETING_MS = 10_000;
@@ -44,23 +52,24 @@ export class ResumableChannels {
    * @returns The channel if it is new and has to be served.
    * @throws Whatever ends the socket before it has said hello.
    */
-  async accept(socket: MessageSocket, principal: string, signal: AbortSignal): Promise<MessageSocket | undefined> {
+  async accept(socket: MessageSocket, client: ChannelClient, signal: AbortSignal): Promise<MessageSocket | undefined> {
     const { first, rest } = await readGreeting(socket, GREETING_MS, this.#bounds.clock, signal);
     const hello = parseClientHello(first);
     if (!hello || rest.length > 0) return this.#refuse(socket, CloseCode.unsupportedData, 'the first frame must say hello');
-    if (hello.channel === null) return this.#open(socket, principal);
+    if (hello.channel === null) return this.#open(socket, client);
     const channel = this.#channels.get(hello.channel);
-    // Somebody else's channel is no channel.
-    if (channel?.principal !== principal) return this.#refuse(socket, CloseCode.channelUnknown, 'there is no such channel');
+    // Somebody else's channel is no channel, and neither is one that ends.
+    if (channel?.client.principal !== client.principal || channel.socket.isFinished)
+      return this.#refuse(socket, CloseCode.channelUnknown, 'there is no such channel');
     this.#stopWaiting(channel);
     this.#sayHello(socket, channel);
     await channel.socket.attach(socket, hello.received);
     return undefined;
   }
 
-  async #open(socket: MessageSocket, principal: string): Promise<MessageSocket> {
+  async #open(socket: MessageSocket, client: ChannelClient): Promise<MessageSocket> {
     const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
-    const channel = new Channel(id, principal, this.#bounds.eventStore, {
+    const channel = new Channel(id, client, this.#bounds.eventStore, {
       onDetached: () => this.#wait(channel),
       onFinished: () => this.#forget(channel),
     });
@@ -83,8 +92,20 @@ export class ResumableChannels {
     this.#waiting.add(channel);
     channel.timer = this.#bounds.clock.schedule(() => channel.socket.giveUp(undefined), this.#bounds.windowMs);
     if (this.#waiting.size <= this.#bounds.maxWaiting) return;
-    const [longest] = this.#waiting;
-    longest?.socket.giveUp(undefined);
+    this.#longestOfMost()?.socket.giveUp(undefined);
+  }
+
+  /** So that one who opens and breaks many pushes out nobody else. */
+  #longestOfMost(): Channel | undefined {
+    const longest = new Map<string, { readonly channel: Channel; count: number }>();
+    for (const channel of this.#waiting) {
+      const known = longest.get(channel.client.key);
+      if (known) known.count++;
+      else longest.set(channel.client.key, { channel, count: 1 });
+    }
+    let most: { readonly channel: Channel; count: number } | undefined;
+    for (const one of longest.values()) if (!most || one.count > most.count) most = one;
+    return most?.channel;
   }
 
   #stopWaiting(channel: Channel): void {
@@ -101,13 +122,13 @@ export class ResumableChannels {
 
 class Channel {
   readonly id: string;
-  readonly principal: string;
+  readonly client: ChannelClient;
   readonly socket: ResumingSocket;
   timer: ClockTimer | undefined;
 
-  constructor(id: string, principal: string, store: EventStore, owner: ChannelOwner) {
+  constructor(id: string, client: ChannelClient, store: EventStore, owner: ChannelOwner) {
     this.id = id;
-    this.principal = principal;
+    this.client = client;
     this.socket = new ResumingSocket(new StoredSentLog(store, id), owner);
   }
 }

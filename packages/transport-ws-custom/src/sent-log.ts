@@ -54,13 +54,16 @@ export class MemorySentLog implements SentLog {
 }
 
 const STREAM = 'out';
+/** How many ids are kept for a peer that acknowledges nothing; many more than a store keeps messages of one stream. */
+const MAX_IDS = 8_192;
 
-/** Keeps what was sent in an `EventStore`, and here only the ids of what was not acknowledged. */
+/** Keeps what was sent in an `EventStore`, and here only the ids of what was not acknowledged, as many as are of use. */
 export class StoredSentLog implements SentLog {
   readonly #store: EventStore;
   readonly #channel: string;
-  /** The ids of the events from `#acknowledged` on; the first is of the last acknowledged message, or of the priming event. */
+  /** The ids of the newest events; the first is of message `#first`, where 0 is the priming event. */
   readonly #ids: string[] = [];
+  #first = 0;
   #acknowledged = 0;
   /** Settles when the store has done what it was given; its work is in order. */
   #stored: Promise<void>;
@@ -84,17 +87,17 @@ export class StoredSentLog implements SentLog {
 
   acknowledge(count: number): boolean {
     if (count < this.#acknowledged || count > this.count) return false;
-    const dropped = count - this.#acknowledged;
+    if (count === this.#acknowledged) return true;
     this.#acknowledged = count;
     // The store may still be at work on some of them.
-    this.#then(() => void this.#ids.splice(0, dropped));
+    this.#then(() => this.#forgetBefore(count));
     return true;
   }
 
   async after(count: number): Promise<readonly string[] | undefined> {
     if (count < this.#acknowledged || count > this.count) return undefined;
     await this.#stored;
-    const id = this.#ids[count - this.#acknowledged];
+    const id = this.#ids[count - this.#first];
     if (this.#hasFailed || id === undefined) return undefined;
     const replayed = await this.#store.replay(this.#channel, id).catch(() => undefined);
     return replayed?.events.flatMap(({ message }) => (message === undefined ? [] : [serializeMessage(message)]));
@@ -114,5 +117,13 @@ export class StoredSentLog implements SentLog {
 
   async #keep(message: JsonRpcMessage | undefined): Promise<void> {
     this.#ids.push(await this.#store.append(this.#channel, STREAM, message));
+    // Half at once, since each time all that stay are moved.
+    if (this.#ids.length > MAX_IDS) this.#forgetBefore(this.#first + MAX_IDS / 2);
+  }
+
+  #forgetBefore(count: number): void {
+    if (count <= this.#first) return;
+    this.#ids.splice(0, count - this.#first);
+    this.#first = count;
   }
 }

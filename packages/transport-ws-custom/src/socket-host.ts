@@ -109,7 +109,7 @@ export class SocketHost {
     const release = this.#limit.acquire(key);
     socket.once('close', release);
     if (socket.destroyed) return release();
-    this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#join(ws, socket, auth));
+    this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#join(ws, socket, { auth, key }));
   }
 
   /** Checks the token; callers that are still being checked are counted, too. */
@@ -141,11 +141,11 @@ export class SocketHost {
   }
 
   /** Serves what a socket opens: a connection for as long as it lasts, or a channel that outlives it. */
-  async #join(ws: WebSocket, stream: Duplex, auth: AuthInfo | undefined): Promise<void> {
+  async #join(ws: WebSocket, stream: Duplex, { auth, key }: { readonly auth: AuthInfo | undefined; readonly key: string }): Promise<void> {
     const opened = new WsSocket(ws, this.#options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES, stream);
     if (!this.#channels || ws.protocol !== RESUME_PROTOCOL) return this.#serve(opened, auth);
     try {
-      const channel = await this.#channels.accept(opened, auth?.principal ?? ANONYMOUS, this.#closing.signal);
+      const channel = await this.#channels.accept(opened, { principal: auth?.principal ?? ANONYMOUS, key }, this.#closing.signal);
       if (channel) await this.#serve(channel, auth);
     } catch (error) {
       this.#logger.log('info', 'A WebSocket ended before it said hello', { error: nameOf(error) });

@@ -233,6 +233,25 @@ describe('a channel', () => {
     expect(answers).toEqual([4404, 'goes on', 'goes on']);
   });
 
+  it('[ROBUSTNESS-8] lets the channels of one who breaks many push out their own, and nobody else’s', async () => {
+    const tokenVerifier: TokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
+    const serving = await serve(createFeatureServer().server, { eventStore: new MemoryEventStore(), maxWaitingChannels: 2, tokenVerifier });
+    const opened = [];
+    for (const name of ['ada', 'eve', 'eve', 'eve']) {
+      const headers = { authorization: `Bearer ${name}` };
+      const { ws, channel } = await openChannel(serving.url, headers);
+      opened.push({ channel, headers });
+      ws.terminate();
+      while (serving.count > 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const answers = [];
+    for (const { channel, headers } of opened) {
+      const { ws } = await open(serving.url, `!{"channel":"${channel}","received":0}`, headers);
+      answers.push(await Promise.race([once(ws, 'message').then(() => 'goes on'), once(ws, 'close').then(([code]) => code as number)]));
+    }
+    expect(answers).toEqual(['goes on', 4404, 4404, 'goes on']);
+  });
+
   it('[ROBUSTNESS-5] survives any first frame and any control frame', async () => {
     const serving = await serve(createFeatureServer().server, { eventStore: new MemoryEventStore() });
     const frame = fc.oneof(

@@ -560,6 +560,12 @@ describe('registration', () => {
     expect([await statusOf('cursor://app/cb'), await statusOf('other://app/cb')]).toEqual([201, 400]);
   });
 
+  it('[ROBUSTNESS-7] refuses redirect URIs of more than 4,096 characters in all, though each may be long', async () => {
+    const uris = ['a', 'b', 'c'].map((name) => `${REDIRECT}?${name.repeat(1_500)}`);
+    const statusOf = async (some: string[]) => (await post(world, '/register', JSON.stringify({ redirect_uris: some }))).status;
+    expect([await statusOf(uris.slice(1)), await statusOf(uris)]).toEqual([201, 400]);
+  });
+
   it('[AUTH-031] refuses a web application that lives on this machine, saying why', async () => {
     const metadata = { application_type: 'web', redirect_uris: ['http://localhost:1/cb'] };
     const { status, body } = await post(world, '/register', JSON.stringify(metadata));
@@ -569,7 +575,6 @@ describe('registration', () => {
   it.each([
     [],
     'x',
-    { redirect_uris: [`${REDIRECT}?a=${'a'.repeat(1500)}`, `${REDIRECT}?b=${'b'.repeat(1500)}`, `${REDIRECT}?c=${'c'.repeat(1500)}`] },
     { redirect_uris: [] },
     { redirect_uris: [REDIRECT], grant_types: ['password'] },
     { redirect_uris: [REDIRECT], client_name: 7 },
