@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { findStaleReports } from './api-report.mjs';
 import { checkTypesOfPackages, lintPackages } from './check-packages.mjs';
 import { measureBundles } from './measure-bundles.mjs';
 import { root, runNode } from './run-command.mjs';
@@ -30,6 +31,7 @@ export const gates = [
     run: () => tool('node_modules/knip/bin/knip.js', ['--no-progress', '--no-config-hints', '--cache', '--cache-location', '.cache/knip']),
   },
   { name: 'size', what: 'bundle sizes against their budgets', needsBuild: true, run: checkSizes },
+  { name: 'api', what: 'the reports of the public API in api/; `npm run api` writes them', needsBuild: true, run: checkApi },
   {
     name: 'readmes',
     what: 'every ts block of every README compiles, and runs where it says so',
@@ -108,6 +110,12 @@ async function checkImports() {
     output,
     ...(count === null || code !== 0 ? {} : { note: `${count[1]} modules, ${count[2]} imports, every arrow allowed` }),
   };
+}
+
+async function checkApi() {
+  const stale = findStaleReports();
+  const output = stale.map((name) => `api/${name} is not what was built: run npm run api and review what it changes`).join('\n');
+  return { ok: stale.length === 0, output };
 }
 
 async function checkSizes() {

@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { reportPackage } from '../api-report.mjs';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'api-report-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+const manifest = JSON.stringify({
+  name: '@x/y',
+  exports: { '.': { types: './dist/index.d.ts' }, './more': { types: './dist/more.d.ts' }, './package.json': './package.json' },
+});
+
+describe('the API report', () => {
+  it('shows each name once, where it is declared, with its overloads and without comments', () => {
+    write({
+      'package.json': manifest,
+      'dist/index.d.ts': "/** Entry. */\nexport { add as plus, type Shape } from './deep/add.js';\nexport { type Other } from '@x/z';\n",
+      'dist/more.d.ts':
+        "export { add as plus } from './deep/add.js';\nexport declare const limitBytes: 4;\n//# sourceMappingURL=more.d.ts.map\n",
+      'dist/deep/add.d.ts':
+        'interface Hidden {\n}\n/** Adds. */\nexport declare function add(a: number): number;\nexport declare function add(a: string): string;\n' +
+        "export interface Shape {\n    /** How long. */\n    readonly lengthMm: number;\n}\ndeclare module '@x/z' {\n    interface Other {\n    }\n}\nexport {};\n",
+    });
+    expect(reportPackage(folder)).toBe(
+      [
+        '# @x/y: the API\n\nWritten by `npm run api` from the built declarations; review its changes.\n',
+        '## @x/y\n\n```ts\n// Other: of @x/z\nexport interface Shape {\n    readonly lengthMm: number;\n}',
+        'export declare function add(a: number): number;\nexport declare function add(a: string): string;\n```\n',
+        '## @x/y/more\n\n```ts\nexport declare const limitBytes: 4;\n// plus: as at @x/y\n```\n',
+        "## What it adds to other packages\n\n```ts\ndeclare module '@x/z' {\n    interface Other {\n    }\n}\n```\n",
+      ].join('\n'),
+    );
+  });
+
+  it('fails for a name whose declaration it does not find', () => {
+    write({
+      'package.json': manifest,
+      'dist/index.d.ts': "export { gone } from './more.js';\n",
+      'dist/more.d.ts': 'export {};\n',
+    });
+    expect(() => reportPackage(folder)).toThrow('exports "gone"');
+  });
+});
