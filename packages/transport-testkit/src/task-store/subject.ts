@@ -1,0 +1,70 @@
+/** What the cases of `TaskStore` are run on, and the records that they write. */
+
+import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import { check } from '../check.ts';
+import type { KitCase, KitSubject } from '../kit-case.ts';
+
+/** An empty store. */
+export interface TaskStoreSubject extends KitSubject {
+  readonly store: TaskStore;
+  /** With the trait `shared`: another store over the same data, as another machine or process would open it. */
+  readonly other?: TaskStore;
+  /** The time by the store's clock, in milliseconds since the epoch. @default Date.now */
+  now?(): number;
+}
+
+/** One promise of `TaskStore` put to the test. */
+export type TaskStoreCase = KitCase<TaskStoreSubject>;
+
+export type NewRecord = Omit<TaskRecord, 'version'>;
+
+export const HOUR_MS: number = 3_600_000;
+
+export function nowOf(subject: TaskStoreSubject): number {
+  return subject.now?.() ?? Date.now();
+}
+
+export function record(subject: TaskStoreSubject, id: string, more: Partial<NewRecord> = {}): NewRecord {
+  const now = nowOf(subject);
+  return {
+    id,
+    principal: 'issuer|ada',
+    generation: 'one',
+    status: 'working',
+    driver: 'engine',
+    resumable: true,
+    asks: [],
+    createdAtMs: now,
+    updatedAtMs: now,
+    ttlMs: null,
+    expiresAtMs: null,
+    ...more,
+  };
+}
+
+/** A record that has ended already by the store's clock. */
+export function expired(subject: TaskStoreSubject, id: string, more: Partial<NewRecord> = {}): NewRecord {
+  const now = nowOf(subject);
+  return record(subject, id, { createdAtMs: now - 2 * HOUR_MS, ttlMs: HOUR_MS, expiresAtMs: now - HOUR_MS, ...more });
+}
+
+export async function idsOf(
+  store: TaskStore,
+  limit: number,
+  more: { readonly generation?: string } = {},
+): Promise<readonly (readonly string[])[]> {
+  const pages: (readonly string[])[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list('issuer|ada', { limit, ...more, ...(cursor !== undefined && { cursor }) });
+    pages.push(page.tasks.map(({ id }) => id));
+    cursor = page.nextCursor;
+    check(pages.length < 100, 'The pages of a list should come to an end');
+  } while (cursor !== undefined);
+  return pages;
+}
+
+/** Several callers at once, over both stores where there are two. */
+export function callers(subject: TaskStoreSubject): readonly TaskStore[] {
+  return Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? subject.store : (subject.other ?? subject.store)));
+}
