@@ -420,3 +420,13 @@ function system() {
     },
   };
 }
+
+describe('an answer of the client that breaks the rules', () => {
+  it('ends the question as it does in a plain call: the task does not wait for good', async () => {
+    const { server } = createTaskServer();
+    const peer = await RawPeer.open(server, { onRequest: () => ({ action: 'banana' }) });
+    const { taskId } = await peer.start('asks');
+    const { isError, content } = await peer.call('tasks/result', { taskId });
+    expect([isError, content[0].text]).toEqual([true, expect.stringContaining('result.action must be one of')]);
+  });
+});

@@ -27,6 +27,8 @@ export interface FollowerParts {
 const LISTENING_INTERVAL_MS = 30_000;
 /** The longest pause that a server can ask for, in milliseconds. */
 const MAX_INTERVAL_MS = 3_600_000;
+/** The shortest, in milliseconds: a server that names none at all must not keep this process busy. */
+const MIN_INTERVAL_MS = 50;
 /** How often in a row asking may fail before those who wait are told. */
 const MAX_FAILURES = 5;
 
@@ -263,7 +265,7 @@ export class TaskFollower {
   }
 
   #intervalOf(state: TaskState | undefined): number {
-    const told = Math.min(state?.pollIntervalMs ?? this.#parts.pollIntervalMs, MAX_INTERVAL_MS);
+    const told = Math.max(MIN_INTERVAL_MS, Math.min(state?.pollIntervalMs ?? this.#parts.pollIntervalMs, MAX_INTERVAL_MS));
     return this.#isListening ? Math.max(told, LISTENING_INTERVAL_MS) : told;
   }
 

@@ -1,7 +1,7 @@
 /** `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` of the core's own generation. */
 
-import { type JsonObject, type JsonRpcErrorObject, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
-import { INVALID_PARAMS, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import { type JsonObject, isMortiseError, type JsonRpcErrorObject, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExtensionCall, ExtensionHost, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import { createCursorCodec } from '@mortise/protocol/cursors';
 import type { TaskEngine } from '../engine/task-engine.ts';
@@ -127,6 +127,8 @@ class Asker {
     try {
       return { answer: await call.request({ method, params, timeoutMs: Infinity }) };
     } catch (error) {
+      // An answer that breaks the rules is one: the client would give it again, and the task would wait for good.
+      if (isMortiseError(error) && error.code === 'ERR_INVALID_ANSWER') return { error: { code: INTERNAL_ERROR, message: error.message } };
       if (!(error instanceof RemoteError)) return undefined;
       const { rpcCode, message, data } = error;
       return { error: { code: rpcCode, message, ...(data !== undefined && { data }) } };

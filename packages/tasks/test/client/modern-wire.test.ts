@@ -301,3 +301,18 @@ it('lets go of a task when its client is closed, however long the pause', async 
   await client.close();
   await expect(call).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
 });
+
+it('[ROBUSTNESS-10] does not ask without a pause, though the server names none', async () => {
+  const { client, server, clock } = await connect({
+    'tools/call': () => created({ pollIntervalMs: 0 }),
+    'tasks/get': () => now('working', { pollIntervalMs: 0 }),
+  });
+  const call = client.callTool('slow');
+  call.catch(() => undefined);
+  for (let passed = 0; passed < 500; passed += 10) {
+    clock.advance(10);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(server.sent('tasks/get').length).toBeGreaterThan(0);
+  expect(server.sent('tasks/get').length).toBeLessThanOrEqual(10);
+});
