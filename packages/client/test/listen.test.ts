@@ -215,6 +215,18 @@ describe.each(revisionsOf('legacy'))('a subscription in $version', ({ version })
     );
     await expect(next(client.listen({ resourceSubscriptions: ['a:b'] }))).rejects.toMatchObject({ rpcCode: -32002 });
   });
+
+  it('gives those back that the server agreed to where it refuses another', async () => {
+    const { client, server } = await connect(
+      legacyScript(version, {
+        'resources/subscribe': ({ params }) =>
+          params?.['uri'] === 'a:bad' ? { error: { code: -32002, message: 'none' } } : { result: {} },
+      }),
+    );
+    await expect(next(client.listen({ resourceSubscriptions: ['a:b', 'a:bad', 'a:c'] }))).rejects.toMatchObject({ rpcCode: -32002 });
+    await client.ping();
+    expect(server.requests('resources/unsubscribe').map(({ params }) => params?.['uri'])).toEqual(['a:b', 'a:c']);
+  });
 });
 
 describe.each(REVISIONS)('callbacks in $version', (revision) => {

@@ -80,7 +80,13 @@ export class LegacyListens {
     }
     const canSubscribe = hasCapability(this.#capabilities, 'resources.subscribe');
     const uris = canSubscribe ? [...new Set(filter.resourceSubscriptions)] : [];
-    await Promise.all(uris.map((uri) => this.#want(uri)));
+    const wanted = await Promise.allSettled(uris.map((uri) => this.#want(uri)));
+    const failed = wanted.find((outcome) => outcome.status === 'rejected');
+    if (failed) {
+      // Nobody listens to those that the server agreed to.
+      for (const [index, uri] of uris.entries()) if (wanted[index]?.status === 'fulfilled') this.#release(uri);
+      throw failed.reason as Error;
+    }
     return { sink, methods, uris };
   }
 
@@ -98,11 +104,13 @@ export class LegacyListens {
 
   #close(listen: OpenListen): void {
     this.#open.delete(listen);
-    for (const uri of listen.uris) {
-      const count = (this.#wanted.get(uri) ?? 1) - 1;
-      if (count > 0) this.#wanted.set(uri, count);
-      else if (this.#wanted.delete(uri)) this.#link.request('resources/unsubscribe', { uri }).catch(() => undefined);
-    }
+    for (const uri of listen.uris) this.#release(uri);
+  }
+
+  #release(uri: string): void {
+    const count = (this.#wanted.get(uri) ?? 1) - 1;
+    if (count > 0) this.#wanted.set(uri, count);
+    else if (this.#wanted.delete(uri)) this.#link.request('resources/unsubscribe', { uri }).catch(() => undefined);
   }
 
   #toAccepted(filter: SubscriptionFilter, { methods, uris }: OpenListen): SubscriptionFilter {
