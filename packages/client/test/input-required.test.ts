@@ -203,6 +203,14 @@ describe('a result that asks', () => {
     expect(server.requests('tools/call')).toHaveLength(1);
   });
 
+  it('[ROOT-006] is not retried where the roots cannot be listed', async () => {
+    const { client, server } = await connect(() => ask({ inputRequests: { a: { method: 'roots/list' } } }), {
+      roots: () => Promise.reject(new Error('the disk is gone')),
+    });
+    await expect(client.callTool('x')).rejects.toThrow('the disk is gone');
+    expect(server.requests('tools/call')).toHaveLength(1);
+  });
+
   it("is given up by the caller's signal while the user thinks", async () => {
     const controller = new AbortController();
     const { client, server } = await connect(() => ask({ inputRequests: { a: question } }), {

@@ -54,7 +54,9 @@ describe('a result with ttlMs', () => {
 
   it.each([undefined, 0, -5, '1000', null, Number.NaN])('[CACHE-007] of %s is not used again', async (ttlMs) => {
     const result = { resultType: 'complete', tools: [], cacheScope: 'public', ...(ttlMs !== undefined && { ttlMs }) };
-    const { client, count } = await connect({ 'tools/list': () => ({ result }) });
+    const { client, count } = await connect({ 'tools/list': () => ({ result }), 'prompts/list': () => kept({ prompts: [] }) });
+    // With a result that is kept there is a cache, and every later one passes through it.
+    await client.listPrompts();
     await client.listTools();
     await client.listTools();
     expect(count('tools/list')).toBe(2);

@@ -28,6 +28,13 @@ const form = (properties: JsonObject, required: readonly string[] = []): JsonObj
 const accept = (content: Record<string, unknown>): ElicitResult => ({ action: 'accept', content: content as ElicitResult['content'] });
 
 describe.each(eras)('elicitation in the $era era', ({ era }) => {
+  it('[ELICIT-006] without a mode is a form', async () => {
+    const { ask } = await start(era, { elicitation: { form: () => accept({ a: 'form' }), url: () => accept({ a: 'page' }) } });
+    const asked = form({ a: { type: 'string' } });
+    expect(asked).not.toHaveProperty('mode');
+    expect((await ask('elicitation/create', asked)).answer).toEqual(accept({ a: 'form' }));
+  });
+
   it('[ELICIT-018] does not send an answer that does not fit the form, and says to the program which field', async () => {
     const errors: Error[] = [];
     const { ask, server } = await start(era, { elicitation: () => accept({ age: 'old' }), onError: (error) => errors.push(error) });

@@ -56,6 +56,14 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
       await exchange;
     });
 
+    it('[HTTPM-002] says in the headers of one POST which version, method and name its body has', async () => {
+      const exchange = transport.exchange(callRequest('echo'));
+      const visit = await server.next();
+      expect(visit.headers).toMatchObject({ 'mcp-protocol-version': NEWEST.version, 'mcp-method': 'tools/call', 'mcp-name': 'echo' });
+      visit.result(complete);
+      await exchange;
+    });
+
     it('[HDR-004] names the method in a header', async () => {
       const exchange = transport.exchange(modernRequest('vendor/Do-It'));
       const visit = await server.next();
@@ -122,7 +130,7 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
       expect(server.visits).toHaveLength(0);
     });
 
-    it('[HTTPM-005] sends a notification with the version that was spoken last', async () => {
+    it('[HTTPM-002][HTTPM-005] sends a notification with its method and the version that was spoken last', async () => {
       const exchange = transport.exchange(modernRequest('server/discover'));
       (await server.next()).result({});
       await exchange;

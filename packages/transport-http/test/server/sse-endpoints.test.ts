@@ -93,16 +93,19 @@ describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
     expect(serving.handler.counts.streams).toBe(0);
   });
 
-  it('[SSE-009] refuses a session that is not, and a body that is no message', async () => {
+  it('[SSE-009] refuses a session that its address does not name, and a body that is no message', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { sse: { path: '/old', messagePath: '/old/post' } });
-    const unknown = await send(serving.port, {
-      path: '/old/post?sessionId=x',
-      headers: { 'content-type': 'application/json' },
-      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
-    });
-    expect(unknown.status).toBe(404);
     const stream = await send(serving.port, { method: 'GET', path: '/old', headers: { accept: 'text/event-stream' } });
     const path = (await stream.event())?.data ?? '';
+    const session = new URLSearchParams(path.split('?')[1]).get('sessionId') ?? '';
+    for (const elsewhere of ['/old/post?sessionId=x', '/old/post']) {
+      const unknown = await send(serving.port, {
+        path: elsewhere,
+        headers: { 'content-type': 'application/json', 'mcp-session-id': session },
+        body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+      });
+      expect(unknown.status).toBe(404);
+    }
     const bad = await send(serving.port, { path, headers: { 'content-type': 'application/json' }, body: '{"id":5}' });
     expect([bad.status, await bad.json()]).toMatchObject([400, { id: 5, error: { code: -32600 } }]);
     expect((await send(serving.port, { path, headers: { 'content-type': 'text/plain' }, body: '{}' })).status).toBe(415);
