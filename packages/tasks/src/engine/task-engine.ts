@@ -41,8 +41,8 @@ export class TaskEngine {
   readonly #polls: PollLimiter;
   readonly #leases: LeaseKeeper;
   readonly #runHost: RunHost;
-  /** The tasks whose lease is being taken: a queue may hand one out twice. */
-  readonly #taking = new Set<string>();
+  /** The tasks whose lease is being taken, since a queue may hand one out twice; with what was written to them meanwhile. */
+  readonly #taking = new Map<string, TaskRecord | undefined>();
   #stopWork: (() => Promise<void>) | undefined;
   #isClosed = false;
 
@@ -272,12 +272,14 @@ export class TaskEngine {
   }
 
   async #take(id: string): Promise<{ readonly run: TaskRun; readonly wasStarted: boolean } | undefined> {
-    this.#taking.add(id);
+    this.#taking.set(id, undefined);
     try {
       const taken = await this.#leases.take(id);
       if (!taken) return undefined;
       const run = new TaskRun(this.#runHost, taken.record);
       this.#leases.add(run);
+      const newer = this.#taking.get(id);
+      if (newer) run.onRecord(newer);
       return { run, wasStarted: taken.wasStarted };
     } finally {
       this.#taking.delete(id);
@@ -401,6 +403,7 @@ export class TaskEngine {
 
   #onWritten(record: TaskRecord): void {
     this.#leases.find(record.id)?.onRecord(record);
+    if (this.#taking.has(record.id)) this.#taking.set(record.id, record);
     this.#watch.tell(record, false);
     this.#options.onChanged?.(record);
   }

@@ -15,19 +15,24 @@ interface FaultyStore {
   readonly store: MemoryTaskStore;
   /** Each call is asked before it is made; what it throws the call rejects with, and what it gives is waited for. */
   before: (member: keyof TaskStore, args: readonly unknown[]) => unknown;
+  /** What each answer waits for after the call was made. */
+  after: FaultyStore['before'];
 }
 
 function createFaultyStore(clock?: FakeClock): FaultyStore {
   const real = new MemoryTaskStore(clock ? { now: () => clock.now() } : {});
   const world: FaultyStore = {
     before: () => undefined,
+    after: () => undefined,
     store: new Proxy(real, {
       get: (target, key) => {
         const member: unknown = Reflect.get(target, key, target);
         if (typeof member !== 'function') return member;
         return async (...args: unknown[]): Promise<unknown> => {
           await world.before(key as keyof TaskStore, args);
-          return member.apply(target, args) as unknown;
+          const answer: unknown = await member.apply(target, args);
+          await world.after(key as keyof TaskStore, args);
+          return answer;
         };
       },
     }),
@@ -89,6 +94,21 @@ describe('an engine whose store fails', () => {
     await queue.close();
     await expect(engine.create({ principal: 'p', generation: 'g' })).rejects.toThrow('The queue is closed');
     expect((await store.list('p', { limit: 10 })).tasks).toEqual([]);
+  });
+
+  it('tells a run that its task was cancelled while the store was slow to say that its lease is taken', async () => {
+    const clock = new FakeClock();
+    const slow = createFaultyStore(clock);
+    const gate = createGate();
+    const signals: AbortSignal[] = [];
+    const engine = start(clock, { store: slow.store, run: (_record, run) => Promise.resolve((signals.push(run.signal), DONE)) });
+    slow.after = (member, [, , changes]) => (member === 'update' && 'lease' in (changes as object) ? gate.opened : undefined);
+    const { id } = await engine.create({ principal: 'p', generation: 'g' });
+    await turns(2);
+    await engine.cancel(id, 'p');
+    gate.open();
+    await turns(3);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   it('runs a task once that its queue hands out twice at the same moment', async () => {
