@@ -101,7 +101,7 @@ describe('an engine whose store fails', () => {
     const slow = createFaultyStore(clock);
     const gate = createGate();
     const signals: AbortSignal[] = [];
-    const engine = start(clock, { store: slow.store, run: (_record, run) => Promise.resolve((signals.push(run.signal), DONE)) });
+    const engine = start(clock, { store: slow.store, run: (_record, run) => (signals.push(run.signal), new Promise(() => undefined)) });
     slow.after = (member, [, , changes]) => (member === 'update' && 'lease' in (changes as object) ? gate.opened : undefined);
     const { id } = await engine.create({ principal: 'p', generation: 'g' });
     await turns(2);
