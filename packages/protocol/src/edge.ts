@@ -3,6 +3,7 @@
  * Origin, the policy for URLs that peers give, and stores in memory.
  */
 
+export { checkAuthInfo } from './edge/check-auth-info.ts';
 export { createHostGuard, type GuardedRequest, type GuardOptions, type HostGuard } from './edge/host-guard.ts';
 export { checkUrl, type UrlPolicy } from './edge/url-policy.ts';
 export { classifyHost, type HostKind, isLoopbackHost } from './edge/address.ts';

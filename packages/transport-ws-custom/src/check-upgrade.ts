@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import type { AuthInfo } from '@mortise/protocol/contracts';
-import { createHostGuard, type HostGuard, isLoopbackHost } from '@mortise/protocol/edge';
+import { checkAuthInfo, createHostGuard, type HostGuard, isLoopbackHost } from '@mortise/protocol/edge';
 import { WebSocketOptionError } from './errors.ts';
 import { MCP_PROTOCOL, readBearerProtocol } from './subprotocol.ts';
 import { UpgradeRefusal } from './upgrade-refusal.ts';
@@ -56,10 +56,9 @@ export async function verifyUpgrade(
   if (!tokenVerifier) return undefined;
   const { scheme, token } = readCredentials(request);
   try {
-    return await tokenVerifier.verify(
-      { scheme, token, method: 'GET', url: toUrl(request, options), header: (name) => toSingle(request.headers[name.toLowerCase()]) },
-      { signal },
-    );
+    const header = (name: string): string | undefined => toSingle(request.headers[name.toLowerCase()]);
+    const subject = { scheme, token, method: 'GET', url: toUrl(request, options), header };
+    return checkAuthInfo(await tokenVerifier.verify(subject, { signal }));
   } catch (error) {
     if (signal.aborted) throw new UpgradeRefusal(503, 'The token could not be checked in time: try again', { 'Retry-After': '1' });
     if (isChallenge(error)) throw toRefusal(error);

@@ -56,7 +56,9 @@ export interface WebSocketServerOptions {
 
 /** @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION` */
 export function checkOptions(options: WebSocketServerOptions): void {
-  const { path = '/mcp' } = options;
+  const { path = '/mcp', tokenVerifier } = options;
+  if (tokenVerifier !== undefined && typeof tokenVerifier?.verify !== 'function')
+    throw new WebSocketOptionError('tokenVerifier: it must be an object with a function "verify"');
   if (!path.startsWith('/') || /[?#]/.test(path)) throw new WebSocketOptionError(`path: "${path}" must begin with "/" and hold no query`);
   for (const name of COUNTS) {
     const value = options[name];

@@ -198,7 +198,7 @@ describe('a peer that does not read', () => {
     expect(called).toBe(1000);
   });
 
-  it('[ROBUSTNESS-7] is not answered a thousand questions of one read at once', async () => {
+  it('[ROBUSTNESS-7] is not answered all questions of one read at once', async () => {
     const { url, accepted } = await serveByHand({ stallMs: 60_000, maxBacklogBytes: 1024 * 1024 * 1024 });
     const ws = await openRaw(url);
     const transport = await accepted;
@@ -210,7 +210,7 @@ describe('a peer that does not read', () => {
     };
     ws.pause();
     // Short enough to be read at once; each answer alone fills the queue.
-    for (let id = 1; id <= 1000; id++) ws.send(PING.replace('1', String(id)));
+    for (let id = 1; id <= 300; id++) ws.send(PING.replace('1', String(id)));
     let before = -1;
     while (asked !== before) {
       before = asked;
@@ -220,8 +220,8 @@ describe('a peer that does not read', () => {
     const seen: unknown[] = [];
     ws.on('message', (data: Buffer) => void seen.push(data.length));
     ws.resume();
-    while (seen.length < 1000) await once(ws, 'message');
-    expect(asked).toBe(1000);
+    while (seen.length < 300) await once(ws, 'message');
+    expect(asked).toBe(300);
   });
 
   it('[ROBUSTNESS-9] is cut when nothing moves for stallMs', async () => {

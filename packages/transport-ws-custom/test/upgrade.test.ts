@@ -85,6 +85,15 @@ describe('tokens', () => {
     expect(failed.body).not.toContain('secret');
   });
 
+  it.each([undefined, null, false, true, {}, { principal: '' }, { principal: 'ada' }])(
+    '[ROBUSTNESS-8] let nobody in where the verifier says %j',
+    async (info) => {
+      const { port } = await serve(server, { tokenVerifier: { verify: async () => info as never } });
+      expect((await upgrade(port, { more: ['Authorization: Bearer ada'] })).status).toBe(500);
+      await expect(serve(server, { tokenVerifier: {} as never })).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION' });
+    },
+  );
+
   it('[ROBUSTNESS-8] say on whose behalf each call is made', async () => {
     const { url, port } = await serve(server, { tokenVerifier: verifier });
     const ada = await connect(url, {}, { headers: { Authorization: 'Bearer ada' } });

@@ -4,6 +4,7 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
+import { checkAuthInfo } from '@mortise/protocol/edge';
 import { refuse, toChallenge } from './challenge.ts';
 import { InvalidTokenError } from './errors.ts';
 import type { TokenReader } from './token-reader.ts';
@@ -48,7 +49,7 @@ export async function readValid(
   read: () => Promise<AuthInfo>,
   { clock = systemClock, clockToleranceSeconds = 0, signal }: BearerVerifierOptions & { readonly signal: AbortSignal },
 ): Promise<AuthInfo> {
-  const info = await abortable(read(), signal);
+  const info = checkAuthInfo(await abortable(read(), signal));
   const { expiresAtMs } = info;
   if (expiresAtMs !== undefined && expiresAtMs + clockToleranceSeconds * 1000 <= clock.now())
     throw new InvalidTokenError('The token has expired');

@@ -9,6 +9,8 @@ import { StreamableHTTPClientTransport } from './streamable-http-client-transpor
 export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpener, TransportFactory {
   /** Names the server: its address, without what may be secret in it. */
   readonly eraKey: string;
+  /** Differs where the authorization that its authorizer gave last does; tells nothing of it. Private results are kept by it. */
+  readonly authContext: string | undefined;
 }
 
 /**
@@ -22,6 +24,13 @@ export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpene
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): HttpTransport {
   const own = new StreamableHTTPClientTransport(url, options);
-  const members = { exchange: own.exchange.bind(own), openLegacy: () => own.openLegacy(), eraKey: own.eraKey };
+  const members = {
+    exchange: own.exchange.bind(own),
+    openLegacy: () => own.openLegacy(),
+    eraKey: own.eraKey,
+    get authContext() {
+      return own.authContext;
+    },
+  };
   return createCallableTransport(own, () => own.renew(), members);
 }

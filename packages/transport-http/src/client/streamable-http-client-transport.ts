@@ -93,6 +93,11 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     return this.#family.channel === undefined ? this.#options.sessionId : this.#family.channel.sessionId;
   }
 
+  /** Differs where the authorization that its authorizer gave last does; tells nothing of it. Private results are kept by it. */
+  get authContext(): string | undefined {
+    return this.#wire.authContext;
+  }
+
   /** Makes another, unstarted transport to the same server. With it a client opens a connection again that it has lost. */
   renew(): StreamableHTTPClientTransport {
     const { sessionId: _id, protocolVersion: _version, ...options } = this.#options;

@@ -25,6 +25,8 @@ export class Wire {
   readonly authorizer: Authorizer | undefined;
   readonly sender: HttpSender;
   readonly lingering: Lingering;
+  #authorization: string | undefined;
+  #authContext: string | undefined;
 
   /** @throws {HttpOptionError} The URL is not one of http or https, or holds a password. */
   constructor(url: string | URL, { sender, authorizer, headers, clock }: WireOptions) {
@@ -33,6 +35,19 @@ export class Wire {
     this.authorizer = authorizer;
     this.sender = sender;
     this.lingering = new Lingering(clock);
+  }
+
+  /** Another text for each authorization in turn, which tells nothing of it; undefined before the first. */
+  get authContext(): string | undefined {
+    return this.#authContext;
+  }
+
+  /** Told what each request is authorized by. */
+  noteAuthorization(given: string | undefined): void {
+    if (given === this.#authorization) return;
+    this.#authorization = given;
+    // Random, since several clients may keep what they are told in one place.
+    this.#authContext = given === undefined ? undefined : crypto.randomUUID();
   }
 
   /** Sends a request. */
@@ -75,6 +90,7 @@ export class Sending {
     const { signal } = (this.#authorizing = new AbortController());
     for (let attempt = 1; ; attempt++) {
       const given = toLowerCaseNames(await authorizer.headers({ method, url }, { signal }));
+      this.#wire.noteAuthorization(given['authorization']);
       const answer = await this.#follow({ ...this.#call, headers: { ...this.#call.headers, ...given } });
       const { status } = answer;
       if ((status !== 401 && status !== 403) || attempt > MAX_CHALLENGES) return answer;

@@ -3,6 +3,7 @@
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import type { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
+import { checkAuthInfo } from '@mortise/protocol/edge';
 import type { HeaderList, HttpRequest } from './http-request.ts';
 import { HttpRefusal } from './refusal.ts';
 
@@ -33,7 +34,7 @@ export async function verifyToken(request: HttpRequest, context: VerifyContext):
       url: context.url,
       header: (name: string) => request.header(name.toLowerCase()),
     };
-    return await context.verifier.verify(subject, { signal: context.signal });
+    return checkAuthInfo(await context.verifier.verify(subject, { signal: context.signal }));
   } catch (error) {
     if (isChallenge(error)) throw toChallengeRefusal(error, context.metadataUrl);
     throw error;

@@ -185,7 +185,9 @@ function checkOptions(options: HttpHandlerOptions): void {
   for (const [name, value] of Object.entries(options)) {
     if (typeof value === 'number' && !(value > 0)) throw new HttpOptionError(`The option "${name}" must be a number above 0, got ${value}`);
   }
-  const { path, baseUrl } = options;
+  const { path, baseUrl, tokenVerifier } = options;
+  if (tokenVerifier !== undefined && typeof tokenVerifier?.verify !== 'function')
+    throw new HttpOptionError('The option "tokenVerifier" must be an object with a function "verify"');
   if (path !== undefined && !path.startsWith('/')) throw new HttpOptionError(`The option "path" must begin with "/", got "${path}"`);
   if (baseUrl !== undefined && !URL.canParse(baseUrl))
     throw new HttpOptionError(`The option "baseUrl" must be an absolute URL, got "${baseUrl}"`);

@@ -3,7 +3,19 @@ import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
 import { aborted, gate, ScriptedEndpoint, text } from '../support/scripted-endpoint.ts';
-import { FACES, modern, modernHeaders, modernRequest, modernTool, send, serve, type Serving } from '../support/http-client.ts';
+import { createHttpHandler } from '@mortise/transport-http/server';
+import {
+  FACES,
+  initializeRequest,
+  modern,
+  modernHeaders,
+  modernRequest,
+  modernTool,
+  post,
+  send,
+  serve,
+  type Serving,
+} from '../support/http-client.ts';
 
 let serving: Serving;
 afterEach(() => serving.close());
@@ -53,6 +65,17 @@ describe.each(FACES)('authorization over the %s face', (face) => {
       'n1',
     ]);
   });
+
+  it.each([undefined, null, false, true, {}, { principal: '' }, { principal: 'ada' }])(
+    '[ROBUSTNESS-8] lets nobody in where the verifier says %j',
+    async (info) => {
+      const endpoint = new ScriptedEndpoint();
+      serving = await serve(face, endpoint, { tokenVerifier: { verify: async () => info as never } });
+      expect((await post(serving.port, initializeRequest(), { authorization: 'Bearer good' })).status).toBe(500);
+      expect(endpoint.received).toEqual([]);
+      expect(() => createHttpHandler(endpoint, { tokenVerifier: {} as never })).toThrow(/tokenVerifier/);
+    },
+  );
 
   it('[SEC-001] asks the verifier at every door, with what the request is', async () => {
     const tokenVerifier = new OneToken();

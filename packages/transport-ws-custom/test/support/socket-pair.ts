@@ -59,7 +59,9 @@ export async function createSocketPair({
       serverWs = ws;
       const socket = new WsSocket(ws, maxMessageBytes, request.socket);
       if (!isResumable) return resolve(socket);
-      channels.accept(socket, { principal: 'anyone', key: 'anyone' }, new AbortController().signal).then((channel) => resolve(channel ?? socket), reject);
+      channels
+        .accept(socket, { principal: 'anyone', key: 'anyone' }, new AbortController().signal)
+        .then((channel) => resolve(channel ?? socket), reject);
     });
   });
   const connect = (): Promise<WsSocket> =>
