@@ -86,7 +86,8 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
       { id: '[HDR-006][PROMPT-014]', method: 'tools/call', params: { name: 'line1\nline2' }, header: '=?base64?bGluZTEKbGluZTI=?=' },
       { id: '[HDR-023]', method: 'tools/call', params: { name: '=?base64?literal?=' }, header: '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=' },
     ];
-    it.each(named)('$id sends Mcp-Name $header for $method', async ({ method, params, header }) => {
+    const titled = named.map((each) => [`${each.id} sends Mcp-Name ${each.header} for ${each.method}`, each] as const);
+    it.each(titled)('%s', async (_title, { method, params, header }) => {
       const exchange = transport.exchange(modernRequest(method, params));
       const visit = await server.next();
       expect(visit.headers['mcp-name']).toBe(header);

@@ -73,7 +73,8 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       header: '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=',
     },
   ];
-  it.each(values)('$id[HDR-014] mirrors $what', async ({ type, value, header }) => {
+  const titled = values.map((each) => [`${each.id}[HDR-014] mirrors ${each.what}`, each] as const);
+  it.each(titled)('%s', async (_title, { type, value, header }) => {
     await list(tool('t', { arg: marked('Arg', type) }));
     expect(await call('t', { arg: value })).toEqual({ 'mcp-param-arg': header });
   });

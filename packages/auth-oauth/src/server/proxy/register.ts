@@ -1,4 +1,4 @@
-/** Dynamic client registration. @see RFC 7591 @deprecated since 2026-07-28: clients should have a metadata document. */
+/** Dynamic client registration. @see RFC 7591 @deprecated since 2026-07-28: use a client metadata document instead. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { digest, randomText } from '../digest.ts';
