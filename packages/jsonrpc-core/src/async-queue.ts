@@ -10,7 +10,7 @@ export interface AsyncQueueOptions {
    * @default 1024
    */
   readonly maxLength?: number | undefined;
-  /** Called once, when the reader leaves the loop or the queue is closed or fails: releases the source. */
+  /** Called once, when the reader leaves the loop or the queue is closed or fails: releases the source. @default none */
   readonly onEnd?: (() => void) | undefined;
 }
 

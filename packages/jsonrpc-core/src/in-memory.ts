@@ -24,7 +24,7 @@ export interface InMemoryOptions {
    * @default 1024
    */
   readonly maxQueued?: number | undefined;
-  /** What both ends are told of every message, for example who sent it. */
+  /** What both ends are told of every message, for example who sent it. @default none */
   readonly info?: MessageInfo | undefined;
 }
 

@@ -12,7 +12,8 @@ export {
   isRequestId,
   type MessageKind,
 } from './guards.ts';
-export { parseJson, parseMessage, type ParseOptions, toInvalidRequestError } from './parse-message.ts';
+export type { ParseOptions } from './json-bounds.ts';
+export { parseJson, parseMessage, toInvalidRequestError } from './parse-message.ts';
 export { serializeMessage, withSerialized } from './serialize-message.ts';
 export { toWireError } from './to-wire-error.ts';
 export { copyObject, type MutableJsonObject } from './copy-object.ts';

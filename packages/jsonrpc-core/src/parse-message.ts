@@ -3,45 +3,18 @@
 import { INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts';
 import { InvalidRequestError, ParseError } from './errors.ts';
 import { classifyMessage, isJsonObject, isRequestId } from './guards.ts';
+import { findExcess, type ParseOptions } from './json-bounds.ts';
 import type { JsonRpcMessage, JsonValue, RequestId } from './message.ts';
 
-/** How JSON is read. */
-export interface ParseOptions {
-  /**
-   * How many arrays and objects may lie in one another, so that code which walks a value cannot run out of stack.
-   *
-   * @default 128
-   */
-  readonly maxDepth?: number | undefined;
-  /**
-   * About how many bytes of memory the parsed value may take beside the characters of its strings. A text of empty objects takes
-   * thirty times its length, so that a bound of its length alone bounds little.
-   *
-   * @default 48 MiB
-   */
-  readonly maxMemoryBytes?: number | undefined;
-}
-
-const DEFAULT_MAX_DEPTH = 128;
-const DEFAULT_MAX_MEMORY_BYTES = 48 * 1024 * 1024;
-
 /**
- * Parses JSON text whose nesting and whose number of parts are bounded. Of equal keys the last one counts, as in `JSON.parse`.
+ * Parses JSON text whose nesting, number of parts and number of names are bounded. Of equal keys the last one counts, as in `JSON.parse`.
  *
- * @throws {ParseError} `ERR_PARSE`: the text is not JSON, nests deeper than `maxDepth`, or would take more than `maxMemoryBytes`.
+ * @throws {ParseError} `ERR_PARSE`: the text is not JSON, nests deeper than `maxDepth`, would take more than `maxMemoryBytes`, or has more
+ * than `maxNames`.
  */
 export function parseJson(text: string, options?: ParseOptions): JsonValue {
-  const maxDepth = options?.maxDepth ?? DEFAULT_MAX_DEPTH;
-  // A level takes two characters, so a short text cannot nest too deeply and is not looked at twice.
-  if (text.length > 2 * maxDepth && isNestedDeeper(text, maxDepth)) {
-    throw new ParseError(`The JSON nests more than ${maxDepth} levels deep: send it flatter`);
-  }
-  const maxMemoryBytes = options?.maxMemoryBytes ?? DEFAULT_MAX_MEMORY_BYTES;
-  if (text.length * MOST_BYTES_PER_CHARACTER > maxMemoryBytes && isHeavier(text, maxMemoryBytes)) {
-    throw new ParseError(
-      `The JSON is made of too many parts: they would take more than ${maxMemoryBytes} bytes of memory; send it in pages`,
-    );
-  }
+  const reason = findExcess(text, options);
+  if (reason !== undefined) throw new ParseError(reason);
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
@@ -111,67 +84,4 @@ export function readId(value: Readonly<Record<string, unknown>>): RequestId | un
 
 function ownMember(value: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-function isNestedDeeper(text: string, maxDepth: number): boolean {
-  // Most texts have fewer brackets than levels are allowed; the engine's own search finds that out fast.
-  return countUpTo(text, '{', maxDepth) + countUpTo(text, '[', maxDepth) > maxDepth && scanDepth(text, maxDepth);
-}
-
-function countUpTo(text: string, bracket: string, limit: number): number {
-  let count = 0;
-  for (let at = text.indexOf(bracket); at !== -1 && count <= limit; at = text.indexOf(bracket, at + 1)) count++;
-  return count;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const OPEN_BRACE = 0x7b;
-const OPEN_BRACKET = 0x5b;
-
-function scanDepth(text: string, maxDepth: number): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === QUOTE) at = findStringEnd(text, at + 1);
-    else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
-      if (++depth > maxDepth) return true;
-    } else if (char === 0x7d || char === 0x5d) depth--;
-  }
-  return false;
-}
-
-/** What parts of JSON take at most in the engines in use, as measured: an empty object, a string's head, a place in an array or object. */
-const CONTAINER_BYTES = 72;
-const STRING_BYTES = 24;
-const PLACE_BYTES = 16;
-/** `{}` alone. */
-const MOST_BYTES_PER_CHARACTER = CONTAINER_BYTES / 2;
-
-function isHeavier(text: string, maxBytes: number): boolean {
-  let bytes = 0;
-  for (let at = 0; at < text.length && bytes <= maxBytes; at++) {
-    const char = text.charCodeAt(at);
-    if (char === QUOTE) {
-      bytes += STRING_BYTES;
-      at = findStringEnd(text, at + 1);
-    } else if (char === COMMA) bytes += PLACE_BYTES;
-    else if (char === OPEN_BRACE || char === OPEN_BRACKET) bytes += CONTAINER_BYTES;
-  }
-  return bytes > maxBytes;
-}
-
-/** Where the string that starts at `from` ends; the text's length where it does not. */
-function findStringEnd(text: string, from: number): number {
-  let end = text.indexOf('"', from);
-  while (end !== -1 && isEscaped(text, end, from)) end = text.indexOf('"', end + 1);
-  return end === -1 ? text.length : end;
-}
-
-/** Whether an odd number of backslashes stands before a place. */
-function isEscaped(text: string, at: number, from: number): boolean {
-  let start = at;
-  while (start > from && text.charCodeAt(start - 1) === BACKSLASH) start--;
-  return (at - start) % 2 === 1;
 }

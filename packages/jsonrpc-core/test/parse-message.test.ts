@@ -7,6 +7,10 @@ function nest(levels: number, open = '[', close = ']'): string {
   return open.repeat(levels) + close.repeat(levels);
 }
 
+function namesOf(count: number): string {
+  return `{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(',')}}`;
+}
+
 function catchError(fn: () => unknown): unknown {
   try {
     fn();
@@ -52,6 +56,51 @@ describe('parseJson', () => {
     const startedMs = performance.now();
     expect(catchError(() => parseJson('['.repeat(1_000_000)))).toBeInstanceOf(ParseError);
     expect(performance.now() - startedMs).toBeLessThan(1_000);
+  });
+
+  it('[ROBUSTNESS-7] refuses a million different names in less time than reading them would take', () => {
+    const text = namesOf(1_000_000);
+    const startedMs = performance.now();
+    const error = catchError(() => parseJson(text));
+    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(error).toBeInstanceOf(ParseError);
+    expect(String(error)).toContain('members of more than 50000 different names: send it in pages');
+  });
+
+  it('[ROBUSTNESS-7] takes 50,000 different names and refuses one more, in one object or in many', () => {
+    expect(Object.keys(parseJson(namesOf(50_000)) as object)).toHaveLength(50_000);
+    expect(catchError(() => parseJson(namesOf(50_001)))).toBeInstanceOf(ParseError);
+    const objects = Array.from({ length: 50_001 }, (_, i) => `{"name ${i}" : 0}`);
+    expect(parseJson(`[${objects.slice(1).join(',')}]`)).toHaveLength(50_000);
+    expect(catchError(() => parseJson(`[${objects.join(',')}]`))).toBeInstanceOf(ParseError);
+  });
+
+  it('[ROBUSTNESS-7] counts a name once, however often and with whatever values it comes', () => {
+    const row = '{"id":1,"a\\"b":"x:y","name" \t: "\\"name\\":","k":[{"id":2}]}';
+    const table = `[${Array.from({ length: 5000 }, () => row).join(',')}]`;
+    expect(parseJson(table, { maxNames: 4 })).toEqual(JSON.parse(table));
+    expect(catchError(() => parseJson(table, { maxNames: 3 }))).toBeInstanceOf(ParseError);
+  });
+
+  it('[ROBUSTNESS-7] finds the number of names of any JSON exactly', () => {
+    const namesIn = (value: unknown, names: Set<string>): Set<string> => {
+      if (typeof value !== 'object' || value === null) return names;
+      if (!Array.isArray(value)) for (const name of Object.keys(value)) names.add(name);
+      for (const member of Object.values(value)) namesIn(member, names);
+      return names;
+    };
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 5 }),
+        fc.integer({ min: 0, max: 20 }),
+        fc.constantFrom(undefined, 1, '\t'),
+        (value, maxNames, space) => {
+          const text = JSON.stringify([value, 'x'.repeat(5 * maxNames)], null, space);
+          const isRefused = catchError(() => parseJson(text, { maxNames })) !== undefined;
+          expect(isRefused).toBe(namesIn(JSON.parse(text), new Set()).size > maxNames);
+        },
+      ),
+    );
   });
 
   it('counts no brackets inside strings', () => {

@@ -21,11 +21,13 @@ export interface ConnectionOptions {
   /**
    * Told each notification, except a cancellation of a request being served here. Progress of a request sent from here is
    * also told to that request's `onProgress`, first.
+   *
+   * @default none
    */
   onNotification?(notification: JsonRpcNotification, info: MessageInfo | undefined): void;
-  /** Told what went wrong without ending the connection: garbage, unknown answers, throwing callbacks, failed sends. */
+  /** Told what went wrong without ending the connection: garbage, unknown answers, throwing callbacks, failed sends. @default none */
   onError?(error: Error): void;
-  /** Told once that the connection has ended, after everything that was pending has been settled. */
+  /** Told once that the connection has ended, after everything that was pending has been settled. @default none */
   onClose?(): void;
   /**
    * Whether an array is a batch now (JSON-RPC 2.0 section 6), answered by an array; else it is one invalid request.
@@ -85,7 +87,7 @@ export interface ConnectionOptions {
 
 /** How one request is sent. */
 export interface RequestOptions {
-  /** Aborting it cancels the request at the peer and rejects with the signal's reason. */
+  /** Aborting it cancels the request at the peer and rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /** @default the connection's `requestTimeoutMs` */
   readonly timeoutMs?: number | undefined;
@@ -98,15 +100,19 @@ export interface RequestOptions {
    * @default true
    */
   readonly resetTimeoutOnProgress?: boolean | undefined;
-  /** Told the parameters of each progress notification of this request, until it is settled. Asks the peer for progress. */
+  /**
+   * Told the parameters of each progress notification of this request, until it is settled. Asks the peer for progress.
+   *
+   * @default none: no progress is asked for
+   */
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   /** Asks the peer for progress without `onProgress`: it then arrives at `onNotification` only. @default false */
   readonly wantsProgress?: boolean | undefined;
-  /** The request being served to which this one belongs. */
+  /** The request being served to which this one belongs. @default none */
   readonly relatedRequestId?: RequestId | undefined;
   /** Whether giving up is told to the peer. `initialize` must not be cancelled. @default true */
   readonly isCancellable?: boolean | undefined;
-  /** Told the request's id before it is sent: what is correlated by id alone (a subscription) needs it. */
+  /** Told the request's id before it is sent: what is correlated by id alone (a subscription) needs it. @default none */
   readonly onId?: ((id: number) => void) | undefined;
   /** What the peer is told when `signal` aborts. @default the abort reason if it is a string, or its message if it is an error */
   readonly cancelReason?: string | undefined;

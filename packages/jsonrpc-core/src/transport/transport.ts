@@ -18,7 +18,7 @@ export interface MessageInfo {
 
 /** How a message is to be sent. */
 export interface SendOptions {
-  /** The request that this message belongs to, so that a transport with a stream per request can choose the right one. */
+  /** The request that this message belongs to, so that a transport with a stream per request can choose the right one. @default none */
   readonly relatedRequestId?: RequestId | undefined;
 }
 
@@ -92,16 +92,18 @@ export interface ChannelEndError extends Error {
 
 /** How one exchange is made. */
 export interface ExchangeOptions {
-  /** Ends the exchange, which tells the peer to stop; `exchange` then rejects with the signal's reason. */
+  /** Ends the exchange, which tells the peer to stop; `exchange` then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /**
    * The same for callers and transports that need no `AbortSignal`, which costs more than all else of a short exchange: hands over who
    * is to be told the reason, at once if it has happened. A transport uses this or `signal`, and calls it at most once.
+   *
+   * @default none
    */
   onAbort?: ((listener: (reason: unknown) => void) => void) | undefined;
-  /** More request headers, where the transport has headers. */
+  /** More request headers, where the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Called with each notification that belongs to this request, in order, before the answer. */
+  /** Called with each notification that belongs to this request, in order, before the answer. @default none */
   readonly onMessage?: ((message: JsonRpcNotification) => void) | undefined;
 }
 
@@ -151,7 +153,7 @@ export interface ServerConnection {
 
 /** What the program that serves a transport offers the server. */
 export interface ConnectOptions {
-  /** Where a server without a logger of its own is to write. */
+  /** Where a server without a logger of its own is to write. @default none */
   readonly logger?: Logger | undefined;
 }
 
