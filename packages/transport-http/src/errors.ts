@@ -1,40 +1,75 @@
-/** The errors of this package: `switch (error.code)` on the union narrows it. */
+/** The errors of this package: `switch (error.code)` on the union `AnyHttpError` narrows it. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
 /** No open stream can carry a message to the client of a session. */
 export class NoStreamError extends MortiseError {
-  override readonly name: string = 'NoStreamError';
+  override get name(): string {
+    return 'NoStreamError';
+  }
   override readonly code: 'ERR_NO_STREAM' = 'ERR_NO_STREAM';
 }
 
-/** An option of a handler does not hold, alone or beside another. */
+/** An address or an option does not hold, alone or beside another. */
 export class HttpOptionError extends MortiseError {
-  override readonly name: string = 'HttpOptionError';
+  override get name(): string {
+    return 'HttpOptionError';
+  }
   override readonly code: 'ERR_HTTP_OPTION' = 'ERR_HTTP_OPTION';
+}
+
+/** A server cannot listen: its port is taken or not allowed, or its host is no address of this machine. */
+export class ListenError extends MortiseError {
+  override get name(): string {
+    return 'ListenError';
+  }
+  override readonly code: 'ERR_LISTEN' = 'ERR_LISTEN';
+  readonly host: string;
+  readonly port: number;
+  /** What the system calls it, as `EADDRINUSE`. */
+  readonly errno: string | undefined;
+
+  constructor(
+    message: string,
+    detail: { readonly host: string; readonly port: number; readonly errno?: string | undefined },
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.host = detail.host;
+    this.port = detail.port;
+    this.errno = detail.errno;
+  }
 }
 
 /** A server redirects to where a client must not follow, or does not stop redirecting. */
 export class RedirectError extends MortiseError {
-  override readonly name: string = 'RedirectError';
+  override get name(): string {
+    return 'RedirectError';
+  }
   override readonly code: 'ERR_HTTP_REDIRECT' = 'ERR_HTTP_REDIRECT';
 }
 
 /** A server of HTTP+SSE did not say where to post, or named another origin. */
 export class SseEndpointError extends MortiseError {
-  override readonly name: string = 'SseEndpointError';
+  override get name(): string {
+    return 'SseEndpointError';
+  }
   override readonly code: 'ERR_SSE_ENDPOINT' = 'ERR_SSE_ENDPOINT';
 }
 
 /** A stream that broke is not opened again: too often in vain, or the server asks to wait too long. */
 export class StreamGivenUpError extends MortiseError {
-  override readonly name: string = 'StreamGivenUpError';
+  override get name(): string {
+    return 'StreamGivenUpError';
+  }
   override readonly code: 'ERR_STREAM_GIVEN_UP' = 'ERR_STREAM_GIVEN_UP';
 }
 
 /** A tool was left out of a list because a header that it asks for cannot be sent. */
 export class ToolHeaderError extends MortiseError {
-  override readonly name: string = 'ToolHeaderError';
+  override get name(): string {
+    return 'ToolHeaderError';
+  }
   override readonly code: 'ERR_TOOL_HEADER' = 'ERR_TOOL_HEADER';
   /** The tool's name. */
   readonly tool: string;
@@ -44,3 +79,7 @@ export class ToolHeaderError extends MortiseError {
     this.tool = tool;
   }
 }
+
+/** Every error that this package throws or reports itself. */
+export type AnyHttpError =
+  NoStreamError | HttpOptionError | ListenError | RedirectError | SseEndpointError | StreamGivenUpError | ToolHeaderError;

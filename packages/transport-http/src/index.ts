@@ -1,7 +1,7 @@
 /** `@mortise/transport-http`: what both sides share. Servers are at `/server` and `/node`, the client at `/client`. */
 
 // What programs use.
-export { HttpOptionError, NoStreamError } from './errors.ts';
+export { type AnyHttpError, HttpOptionError, NoStreamError } from './errors.ts';
 
 // What implementers of gateways, proxies and other transports use.
 export {

@@ -121,7 +121,7 @@ export class ExchangeRun implements MessageListener, Lingerer {
   }
 
   #refuseAnswer(call: HttpCall, answer: HttpAnswer): void {
-    const hint = 'its body is neither JSON nor an event stream, so this is no MCP server, or no answer';
+    const hint = 'its body is neither JSON nor an event stream, so there is no MCP server at this address';
     this.fail(toHttpError(call, answer, undefined, hint));
     answer.abort();
   }

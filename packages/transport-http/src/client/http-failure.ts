@@ -4,11 +4,13 @@ import { ExchangeHttpError, type JsonRpcErrorObject, type JsonRpcResponse, type 
 import { isErrorObject, isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
 import { readShortText } from './body-text.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
-import { mediaTypeOf } from './media-type.ts';
+import { JSON_TYPE, mediaTypeOf, SSE_TYPE } from './media-type.ts';
 import { describe } from './wire.ts';
 
 /** Headers that say what to do next. The session's id is a secret and not among them. */
 const TOLD_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
+
+const MAX_TYPE_LENGTH = 60;
 
 /** An answer that is not what was hoped for. */
 export interface HttpFailure {
@@ -29,7 +31,7 @@ export async function readFailure(
 ): Promise<HttpFailure> {
   const type = mediaTypeOf(answer.header('content-type'));
   const body = (await readShortText(answer, maxErrorBytes)) ?? '';
-  const value = type === 'application/json' || type.endsWith('+json') ? tryParse(body) : undefined;
+  const value = isJson(type) ? tryParse(body) : undefined;
   const rpcError = isJsonObject(value) && isErrorObject(value['error']) ? value['error'] : undefined;
   const text = rpcError?.message ?? (type === 'text/plain' || value !== undefined ? body : '');
   const { status } = answer;
@@ -40,13 +42,26 @@ export async function readFailure(
 /** An error for an answer whose body is not read. */
 export function toHttpError(call: HttpCall, answer: HttpAnswer, rpcError?: JsonRpcErrorObject, hint?: string): ExchangeHttpError {
   const { status } = answer;
-  const told = hint ?? rpcError?.message;
+  const type = mediaTypeOf(answer.header('content-type'));
+  const told = hint ?? rpcError?.message ?? (type === 'text/html' ? 'that is a web page and no MCP server: check the address' : undefined);
   const headers = Object.fromEntries(TOLD_HEADERS.flatMap((name) => toEntry(name, answer.header(name))));
-  return new ExchangeHttpError(`${describe(call)} was answered with HTTP status ${status}${told === undefined ? '' : `: ${told}`}`, {
-    status,
-    rpcError,
-    headers,
-  });
+  return new ExchangeHttpError(
+    `${describe(call)} was answered with HTTP status ${status}${showType(type)}${told === undefined ? '' : `: ${told}`}`,
+    {
+      status,
+      rpcError,
+      headers,
+    },
+  );
+}
+
+/** Said only of a body that is none of MCP's. */
+function showType(type: string): string {
+  return type === '' || type === SSE_TYPE || isJson(type) ? '' : ` and a body of type "${type.slice(0, MAX_TYPE_LENGTH)}"`;
+}
+
+function isJson(type: string): boolean {
+  return type === JSON_TYPE || type.endsWith('+json');
 }
 
 /**

@@ -12,15 +12,23 @@ import { toLowerCaseNames, Wire } from './wire.ts';
 
 /** The options of every transport over HTTP. Each may be left out. */
 export interface HttpClientOptions {
-  /** Sent with every request, beside what the protocol needs. Names that the protocol needs have no effect. */
+  /** Sent with every request, beside what the protocol needs. Names that the protocol needs have no effect. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** More for every `fetch`, such as `credentials`, and `headers`. Its method, body, signal and redirect mode have no effect. */
+  /**
+   * More for every `fetch`, such as `credentials`, and `headers`. Its method, body, signal and redirect mode have no effect.
+   *
+   * @default none
+   */
   readonly requestInit?: RequestInit | undefined;
   /** What is called to send requests. Must honour `redirect: 'manual'` and `signal`. @default the platform's `fetch` */
   readonly fetch?: FetchLike | undefined;
-  /** What sends requests instead of `fetch`: on Node `nodeHttp()` of `@mortise/transport-http/node` takes a sixth of the CPU. */
+  /**
+   * What sends requests instead of `fetch`: on Node `nodeHttp()` of `@mortise/transport-http/node` takes a sixth of the CPU.
+   *
+   * @default `fetch`
+   */
   readonly sender?: HttpSender | undefined;
-  /** Gives requests their authorization, and is asked what to do about 401 and 403, at most three times a request. */
+  /** Gives requests their authorization, and is asked what to do about 401 and 403, at most three times a request. @default none */
   readonly authorizer?: Authorizer | undefined;
   /** The longest message, in bytes of a body or of an event. @default 16 MiB */
   readonly maxMessageBytes?: number | undefined;
@@ -40,7 +48,7 @@ export interface HttpClientOptions {
 export interface HttpTransportOptions extends HttpClientOptions {
   /** Whether a legacy session has a stream for what belongs to no request, where the server gives one. @default true */
   readonly getStream?: boolean | undefined;
-  /** How streams of the legacy era that break are opened again. */
+  /** How streams of the legacy era that break are opened again. @default as each of its members says */
   readonly reconnection?: ReconnectionOptions | undefined;
   /**
    * Whether a server that refuses `initialize` with 400, 404 or 405 is tried as one of HTTP+SSE. @default true

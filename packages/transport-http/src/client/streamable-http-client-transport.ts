@@ -23,11 +23,15 @@ import type { Wire } from './wire.ts';
 
 /** The options of `StreamableHTTPClientTransport`: those of `httpTransport`, and those that MCP's users know. */
 export interface StreamableHTTPClientTransportOptions extends HttpTransportOptions {
-  /** A legacy session that was opened before and is gone on with: nothing is initialized, and its stream is opened at once. */
+  /**
+   * A legacy session that was opened before and is gone on with: nothing is initialized, and its stream is opened at once.
+   *
+   * @default none
+   */
   readonly sessionId?: string | undefined;
-  /** The revision that was agreed on in it. */
+  /** The revision that was agreed on in it. @default none */
   readonly protocolVersion?: string | undefined;
-  /** `reconnection` by the names that MCP's users know; all in milliseconds. */
+  /** `reconnection` by the names that MCP's users know; all in milliseconds. @default as `reconnection` */
   readonly reconnectionOptions?:
     | {
         readonly initialReconnectionDelay?: number | undefined;

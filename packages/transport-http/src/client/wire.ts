@@ -138,15 +138,20 @@ export function toLowerCaseNames(headers: Readonly<Record<string, string>>): Rec
 
 /** @throws {HttpOptionError} `ERR_HTTP_OPTION` */
 function toHref(url: string | URL): string {
-  if (!URL.canParse(String(url))) throw new HttpOptionError('The URL cannot be read: give an absolute one, as https://host/mcp');
-  const parsed = new URL(url);
-  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')
-    throw new HttpOptionError(`The URL must be one of https or http, got "${parsed.protocol}"`);
+  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
+  if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:')
+    throw new HttpOptionError(`The URL must begin with "https://" or "http://", as https://host/mcp, got ${showUrl(String(url))}`);
   if (parsed.username !== '' || parsed.password !== '') {
     throw new HttpOptionError('The URL holds a user name or password: send them in the header "Authorization" instead');
   }
   parsed.hash = '';
   return parsed.href;
+}
+
+/** What was given in place of a URL, without what may be secret: a query, and who signs in. */
+function showUrl(given: string): string {
+  const [shown = ''] = given.split(/[?#]/, 1);
+  return shown.includes('@') ? 'one that names a user' : `"${shown.slice(0, 100)}"`;
 }
 
 /**

@@ -3,18 +3,19 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { HttpOptionError, ListenError } from '../errors.ts';
 import { createHttpHandler, type HttpHandler } from '../server/handler.ts';
 import type { HttpHandlerOptions } from '../server/options.ts';
 
 /** The options of `serveHttp`, beside those of `createHttpHandler`. */
 export interface ServeHttpOptions extends HttpHandlerOptions {
-  /** 0 for any that is free. */
+  /** The port to listen on, which has no default; 0 for any that is free. */
   readonly port: number;
   /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
   /** @default '/mcp' */
   readonly path?: string | undefined;
-  /** Closes the server when it aborts. */
+  /** Closes the server when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long calls in flight may go on when the server closes, in milliseconds. @default 5_000 */
   readonly drainMs?: number | undefined;
@@ -40,10 +41,11 @@ const CHECK_EVERY_MS = 5_000;
  *
  * Resolves once it listens. `signal` closes it later; one that has aborted already rejects with its reason.
  *
- * @throws What `listen` fails with: a port in use, an address that is not this machine's.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no port, or an option that cannot hold.
+ * @throws {ListenError} `ERR_LISTEN`: a port that is in use or not allowed, a host that is no address of this machine.
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
-  const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs, ...rest } = options;
+  const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs, ...rest } = checkOptions(options);
   signal?.throwIfAborted();
   const handler = createHttpHandler(endpoint, { ...rest, path });
   const server = createServer({
@@ -58,17 +60,51 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   const close = (): Promise<void> => (closing ??= closeAll(server, handler, drainMs));
   signal?.addEventListener('abort', () => void close(), { once: true });
   const bound = server.address() as AddressInfo;
-  return { url: `http://${toUrlHost(host)}:${bound.port}${path}`, port: bound.port, handler, server, close, [Symbol.asyncDispose]: close };
+  return {
+    url: `http://${toAuthority(toReachable(host), bound.port)}${path}`,
+    port: bound.port,
+    handler,
+    server,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+const PORT_HELP = 'give a whole number from 0 to 65535, as serveHttp(server, { port: 3000 }); 0 for any that is free';
+
+/** Programs without types forget the options, or hand on a text of the environment. */
+function checkOptions(options: ServeHttpOptions | undefined): ServeHttpOptions {
+  const port: unknown = options?.port;
+  if (options === undefined || port === undefined) throw new HttpOptionError(`The option "port" is missing: ${PORT_HELP}`);
+  if (!Number.isInteger(port) || (port as number) < 0 || (port as number) > 65_535) {
+    const shown = typeof port === 'string' ? JSON.stringify(port.slice(0, 20)) : String(port);
+    throw new HttpOptionError(`The option "port" cannot be ${shown}: ${PORT_HELP}`);
+  }
+  return options;
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const onError = (error: NodeJS.ErrnoException): void => reject(toListenError(error, host, port));
+    server.once('error', onError);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', onError);
       resolve();
     });
   });
+}
+
+const REASONS: Readonly<Record<string, (host: string, port: number) => string>> = {
+  EADDRINUSE: () => 'another program listens there: end it, give another "port", or 0 for any that is free',
+  EACCES: (_host, port) => `this user may not open port ${port}: give one from 1024 on, or 0 for any that is free`,
+  EADDRNOTAVAIL: (host) => `"${host}" is no address of this machine: give "host" as one of its own, or leave it out for loopback`,
+  ENOTFOUND: (host) => `"${host}" is no name that this machine knows: give "host" as an address of its own, or leave it out for loopback`,
+};
+
+function toListenError(error: NodeJS.ErrnoException, host: string, port: number): ListenError {
+  const { code: errno } = error;
+  const reason = REASONS[errno ?? '']?.(host, port) ?? error.message;
+  return new ListenError(`Cannot listen on ${toAuthority(host, port)}: ${reason}`, { host, port, errno }, { cause: error });
 }
 
 async function closeAll(server: Server, handler: HttpHandler, drainMs: number | undefined): Promise<void> {
@@ -79,7 +115,11 @@ async function closeAll(server: Server, handler: HttpHandler, drainMs: number | 
   await closed;
 }
 
-function toUrlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
+/** A name that clients on this machine can use. */
+function toReachable(host: string): string {
+  return host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+}
+
+function toAuthority(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -43,7 +43,7 @@ export async function serveExchange(host: HttpHost, request: HttpRequest, sink: 
     const origin = host.guard.check(request);
     reply.addHeaders(corsHeaders(host.guard, origin));
     const door = findDoor(host, request.target) ?? findDoor(host, request.mountPath + request.target);
-    if (door === undefined) throw new HttpRefusal(404, 'There is nothing at this path');
+    if (door === undefined) throw new HttpRefusal(404, describeDoors(host));
     if (request.method === 'OPTIONS') return reply.empty(204, preflightHeaders(request));
     checkMethod(host, request, door);
     host.checkOpen();
@@ -127,6 +127,12 @@ function findDoor({ settings }: HttpHost, target: string): Door | undefined {
   if (asked === ssePaths?.path) return 'sse-stream';
   if (asked === ssePaths?.messagePath) return 'sse-message';
   return path === undefined || asked === path ? 'mcp' : undefined;
+}
+
+/** What a client that took the wrong path is told: the right ones are no secret, and a slip is the most common reason. */
+function describeDoors({ settings: { path = '/', ssePaths } }: HttpHost): string {
+  const sse = ssePaths === undefined ? '' : `, that of HTTP+SSE at "${ssePaths.path}"`;
+  return `There is nothing at this path: the MCP endpoint is at "${path}"${sse}`;
 }
 
 function checkMethod({ settings }: HttpHost, { method }: HttpRequest, door: Door): void {

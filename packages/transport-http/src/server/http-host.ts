@@ -3,6 +3,7 @@
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { NEWEST_LEGACY } from '@mortise/protocol';
+import { HttpOptionError } from '../errors.ts';
 import { BodySweep } from './body-watch.ts';
 import { Guard } from './guard.ts';
 import type { HostedCall } from './hosted-call.ts';
@@ -43,6 +44,8 @@ export class HttpHost {
   #onIdle: (() => void) | undefined;
 
   constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: HostTraits = {}) {
+    if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
+      throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
     this.endpoint = endpoint;
     this.settings = toSettings(options);
     this.guard = new Guard(options, NEWEST_LEGACY.http.badOriginStatus);

@@ -25,21 +25,27 @@ export interface SseEndpointOptions {
 
 /** The options of `createHttpHandler`. Every one may be left out. */
 export interface HttpHandlerOptions {
-  /** The endpoint's path. Left out, the handler answers at whatever path it is mounted on. */
+  /** The endpoint's path. Left out, the handler answers at whatever path it is mounted on. @default any */
   readonly path?: string | undefined;
 
   /**
    * The hosts that a request may name, beside loopback ones on a loopback socket; without a port, any port. Needed behind a proxy and
    * wherever the platform does not tell which socket a request came in on.
+   *
+   * @default none beside those
    */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** The origins of web pages that may call, as `https://app.example`; `*` for any. Pages on loopback may call a server on loopback. */
+  /**
+   * The origins of web pages that may call, as `https://app.example`; `*` for any. Pages on loopback may call a server on loopback.
+   *
+   * @default none beside those
+   */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Says whom a request speaks for; without it everyone is `anonymous`. */
+  /** Says whom a request speaks for; without it everyone is `anonymous`. @default none */
   readonly tokenVerifier?: TokenVerifier | undefined;
-  /** Protected resource metadata (RFC 9728), served at its well-known path and named in challenges. */
+  /** Protected resource metadata (RFC 9728), served at its well-known path and named in challenges. @default none */
   readonly resourceMetadata?: JsonObject | undefined;
-  /** What clients know this server as, where a proxy hides it: `https://mcp.example.com`. */
+  /** What clients know this server as, where a proxy hides it: `https://mcp.example.com`. @default what each request names */
   readonly baseUrl?: string | undefined;
 
   /** Whether the revisions that open with `initialize` are served. @default true */
@@ -57,18 +63,20 @@ export interface HttpHandlerOptions {
 
   /** Keeps sessions where other processes find them. @default this process's memory */
   readonly sessionStore?: SessionStore | undefined;
-  /** Leads answers of clients to the machine that asked, where several serve the sessions of one store. */
+  /** Leads answers of clients to the machine that asked, where several serve the sessions of one store. @default none: one process */
   readonly messageBus?: MessageBus | undefined;
-  /** Keeps what was sent, so that broken legacy streams can be resumed. Without it they cannot. */
+  /** Keeps what was sent, so that broken legacy streams can be resumed. Without it they cannot. @default none */
   readonly eventStore?: EventStore | undefined;
   /** Makes the ids of sessions: visible ASCII that nobody can guess. @default 192 random bits */
   readonly generateSessionId?: (() => string) | undefined;
+  /** @default none */
   readonly onSessionOpened?: ((sessionId: string) => void) | undefined;
+  /** @default none */
   readonly onSessionClosed?: ((sessionId: string) => void) | undefined;
 
   /** What streams and sessions are counted by. @default the principal, or the remote address of anonymous callers */
   readonly limitKey?: ((subject: LimitSubject) => string) | undefined;
-  /** Asked before each request. @returns nothing to let it pass, or in how many seconds to come back. */
+  /** Asked before each request. @default none @returns nothing to let it pass, or in how many seconds to come back. */
   readonly rateLimit?: (subject: LimitSubject) => number | undefined | Promise<number | undefined>;
   /** @default 4 MiB */
   readonly maxBodyBytes?: number | undefined;
@@ -97,7 +105,9 @@ export interface HttpHandlerOptions {
   /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
   readonly retryMs?: number | undefined;
 
+  /** @default the system's */
   readonly clock?: Clock | undefined;
+  /** @default one that writes nothing */
   readonly logger?: Logger | undefined;
 }
 

@@ -19,16 +19,21 @@ import { NoLink, type StatelessOpener } from './stateless-sessions.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
 export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOptions, 'sessions' | 'path' | 'sse' | 'sessionStore'> {
-  /** Makes the id of the session; undefined serves each request by itself. */
+  /** Makes the id of the session; undefined serves each request by itself. @default none: no sessions */
   readonly sessionIdGenerator?: (() => string) | undefined;
   /** Answers with one JSON body. @default false */
   readonly enableJsonResponse?: boolean | undefined;
+  /** @default none */
   readonly eventStore?: EventStore | undefined;
-  /** Told the id of a session that has begun. */
+  /** Told the id of a session that has begun. @default none */
   readonly onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** Told the id of a session that its client ended. */
+  /** Told the id of a session that its client ended. @default none */
   readonly onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** Has no effect: Host and Origin are always checked. List hosts and origins that may call in `allowedHosts` and `allowedOrigins`. */
+  /**
+   * Has no effect: Host and Origin are always checked. List hosts and origins that may call in `allowedHosts` and `allowedOrigins`.
+   *
+   * @default always on
+   */
   readonly enableDnsRebindingProtection?: boolean | undefined;
   /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
   readonly retryInterval?: number | undefined;

@@ -94,11 +94,9 @@ describe('serveHttp', () => {
     expect(serving.server.listening).toBe(false);
   });
 
-  it('rejects with the reason of a signal that has aborted, and with what listen fails with', async () => {
+  it('rejects with the reason of a signal that has aborted', async () => {
     const reason = new Error('not today');
     await expect(serveHttp(new ScriptedEndpoint(), { port: 0, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-    await using first = await serveHttp(new ScriptedEndpoint(), { port: 0 });
-    await expect(serveHttp(new ScriptedEndpoint(), { port: first.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
   it.each([

@@ -103,7 +103,13 @@ export class RequestPost implements StreamListener {
     this.#owner.onAccepted(this.message, answer);
     this.#stream = new ReopeningStream(this.#owner, this, true);
     if (this.#stream.read(answer)) return;
-    if (status !== 202) throw toHttpError(this.#call, answer, undefined, 'its body is neither JSON nor an event stream');
+    if (status !== 202)
+      throw toHttpError(
+        this.#call,
+        answer,
+        undefined,
+        'its body is neither JSON nor an event stream, so there is no MCP server at this address',
+      );
     // Some servers answer on the stream of the session.
     this.#owner.wire.lingering.discard(answer);
     this.#end();

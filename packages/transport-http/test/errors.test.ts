@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { isMortiseError, MortiseError } from '@mortise/jsonrpc-core';
+import type { AnyHttpError } from '@mortise/transport-http';
+import * as errors from '../src/errors.ts';
+
+/** One of each: the compiler sees to it that the union has no code beside these. */
+const BY_CODE: { readonly [C in AnyHttpError['code']]: Extract<AnyHttpError, { readonly code: C }> } = {
+  ERR_NO_STREAM: new errors.NoStreamError('a'),
+  ERR_HTTP_OPTION: new errors.HttpOptionError('a'),
+  ERR_LISTEN: new errors.ListenError('a', { host: '127.0.0.1', port: 1, errno: 'EACCES' }),
+  ERR_HTTP_REDIRECT: new errors.RedirectError('a'),
+  ERR_SSE_ENDPOINT: new errors.SseEndpointError('a'),
+  ERR_STREAM_GIVEN_UP: new errors.StreamGivenUpError('a'),
+  ERR_TOOL_HEADER: new errors.ToolHeaderError('a', 'tool'),
+};
+
+describe('errors', () => {
+  it('are all in the union AnyHttpError, which narrows by code', () => {
+    expect(new Set(Object.values(BY_CODE).map(({ constructor }) => constructor))).toEqual(new Set(Object.values(errors)));
+    const error = BY_CODE.ERR_LISTEN as AnyHttpError;
+    if (error.code === 'ERR_LISTEN') expectTypeOf(error.port).toEqualTypeOf<number>();
+    if (error.code === 'ERR_TOOL_HEADER') expectTypeOf(error.tool).toEqualTypeOf<string>();
+  });
+
+  it.each(Object.entries(BY_CODE))('gives %s a code, a name and the common base', (code, error) => {
+    expect(error.code).toBe(code);
+    expect(error).toBeInstanceOf(MortiseError);
+    expect(isMortiseError(error)).toBe(true);
+    expect(String(error)).toBe(`${error.constructor.name}: a`);
+  });
+
+  it.each(Object.keys(BY_CODE))('has %s in the README', async (code) => {
+    const lines = (await readFile(new URL('../README.md', import.meta.url), 'utf8')).split('\n');
+    expect(lines.filter((line) => line.startsWith(`| \`${code}\``))).toHaveLength(1);
+  });
+});

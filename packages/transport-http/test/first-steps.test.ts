@@ -1,0 +1,122 @@
+/** What those who begin get wrong, and what they are told. */
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { McpClient } from '@mortise/client';
+import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { McpServer } from '@mortise/server';
+import { httpTransport } from '@mortise/transport-http/client';
+import { ListenError, serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
+import { createHttpHandler } from '@mortise/transport-http/server';
+import { FACES, send, serve, type Serving } from './support/http-client.ts';
+import { ScriptedEndpoint } from './support/scripted-endpoint.ts';
+
+const ME = { name: 'test', version: '1' };
+
+describe('serveHttp', () => {
+  const server = new McpServer(ME);
+
+  it.each([undefined, {}, { host: '127.0.0.1' }])('says how to name a port where it is given %j', async (options) => {
+    await expect(serveHttp(server, options as unknown as ServeHttpOptions)).rejects.toMatchObject({
+      code: 'ERR_HTTP_OPTION',
+      message: expect.stringMatching(/"port" is missing: .*\{ port: 3000 \}.* 0 for any/),
+    });
+  });
+
+  it.each([70_000, -1, 1.5, NaN, '3000', null])('refuses the port %j', async (port) => {
+    await expect(serveHttp(server, { port } as unknown as ServeHttpOptions)).rejects.toMatchObject({
+      code: 'ERR_HTTP_OPTION',
+      message: expect.stringMatching(/"port" cannot be .*: give a whole number from 0 to 65535/),
+    });
+  });
+
+  it('names host, port, reason and remedy where the port is in use', async () => {
+    await using first = await serveHttp(server, { port: 0 });
+    const { port } = first;
+    const error: unknown = await serveHttp(server, { port }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ListenError);
+    expect(error).toMatchObject({ code: 'ERR_LISTEN', host: '127.0.0.1', port, errno: 'EADDRINUSE', cause: { code: 'EADDRINUSE' } });
+    expect((error as Error).message).toBe(
+      `Cannot listen on 127.0.0.1:${port}: another program listens there: end it, give another "port", or 0 for any that is free`,
+    );
+  });
+
+  it('names the host where that is no address of this machine', async () => {
+    // Of a block that is kept for documents: RFC 5737.
+    const error: unknown = await serveHttp(server, { port: 0, host: '203.0.113.7' }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'ERR_LISTEN', host: '203.0.113.7', errno: 'EADDRNOTAVAIL' });
+    expect((error as Error).message).toContain('"203.0.113.7" is no address of this machine');
+  });
+
+  it.each([undefined, {}, 'server'])('refuses to serve %j, which is no server', async (nothing) => {
+    const message = expect.stringContaining('must be a server');
+    await expect(serveHttp(nothing as unknown as McpEndpoint, { port: 0 })).rejects.toMatchObject({ code: 'ERR_HTTP_OPTION', message });
+    expect(() => createHttpHandler(nothing as unknown as McpEndpoint)).toThrow(
+      expect.objectContaining({ code: 'ERR_HTTP_OPTION', message }),
+    );
+  });
+});
+
+describe.each(FACES)('a wrong path over the %s face', (face) => {
+  let serving: Serving;
+  afterEach(() => serving.close());
+
+  it('is answered with 404 and the path that is right', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { path: '/mcp' });
+    const answer = await send(serving.port, { path: '/' });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      { jsonrpc: '2.0', error: { code: -32600, message: 'There is nothing at this path: the MCP endpoint is at "/mcp"' } },
+    ]);
+  });
+
+  it('is answered with the path of HTTP+SSE too where that is on, and told to whoever connects', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { path: '/mcp', sse: { path: '/old' } });
+    const connecting = McpClient.connect(httpTransport(`http://127.0.0.1:${serving.port}/`), ME);
+    await expect(connecting).rejects.toMatchObject({
+      message: expect.stringContaining('the MCP endpoint is at "/mcp", that of HTTP+SSE at "/old"'),
+    });
+  });
+});
+
+describe('httpTransport', () => {
+  it.each([
+    ['localhost:3000/mcp', '"localhost:3000/mcp"'],
+    ['127.0.0.1:3000/mcp', '"127.0.0.1:3000/mcp"'],
+    ['/mcp', '"/mcp"'],
+    ['ws://host/mcp', '"ws://host/mcp"'],
+    ['host/mcp?token=secret', '"host/mcp"'],
+    ['me:secret@host/mcp', 'one that names a user'],
+  ])('says what it got for an address where %j was given, without secrets', (url, shown) => {
+    expect(() => httpTransport(url)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_HTTP_OPTION',
+        message: `The URL must begin with "https://" or "http://", as https://host/mcp, got ${shown}`,
+      }),
+    );
+  });
+
+  let site: Server | undefined;
+  afterEach(() => {
+    site?.closeAllConnections();
+    site?.close();
+  });
+
+  it.each([200, 404, 405, 500])('says that it got a web page, where a site answers with %i', async (status) => {
+    site = createServer((_request, response) => {
+      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
+      response.end('<html><title>Welcome</title></html>');
+    });
+    const server = site;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const error: unknown = await McpClient.connect(httpTransport(`http://127.0.0.1:${port}/mcp`), ME).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status });
+    expect((error as Error).message).toMatch(
+      new RegExp(
+        `^POST http://127\\.0\\.0\\.1:${port}/mcp was answered with HTTP status ${status} and a body of type "text/html": .*no MCP server`,
+      ),
+    );
+  });
+});
