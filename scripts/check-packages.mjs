@@ -1,9 +1,10 @@
-/** The gates `publint` and `attw`: what is published, looked at from the outside, as the tarball that npm would serve. */
+/** The gates `publint`, `attw` and `links`: what is published, looked at from the outside, as the tarball that npm would serve. */
 
 import { createPackageFromTarballData, checkPackage } from '@arethetypeswrong/core';
 import { readFileSync } from 'node:fs';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { findBrokenLinks } from './find-broken-links.mjs';
 import { packPackages } from './pack-packages.mjs';
 
 /** The packages are ES modules only: how CommonJS and Node 10 find their types is nobody's concern (attw's `esm-only` profile). */
@@ -21,11 +22,7 @@ export async function lintPackages() {
       strict: true,
     });
     found.push(...messages.map((message) => `${name}: ${formatMessage(message, pkg, { color: false })}`));
-    const files = new Set(
-      createPackageFromTarballData(new Uint8Array(bytes))
-        .listFiles()
-        .map((file) => file.replace(`/node_modules/${name}/`, '')),
-    );
+    const { files } = readTarball({ name, tarball });
     found.push(...requiredFiles.filter((file) => !files.has(file)).map((file) => `${name}: the tarball has no ${file}`));
   }
   return { ok: found.length === 0, output: found.join('\n'), note: `${packages.length} tarballs` };
@@ -54,4 +51,23 @@ export async function checkTypesOfPackages() {
     );
   }
   return { ok: found.length === 0, output: found.join('\n'), note: `${entries} entry points of ${packages.length} tarballs` };
+}
+
+/** Follows every export and every import of the tarballs. */
+export async function followLinksOfPackages() {
+  const tarballs = (await packPackages()).map(readTarball);
+  const found = findBrokenLinks(tarballs);
+  const files = tarballs.reduce((sum, each) => sum + each.files.size, 0);
+  return { ok: found.length === 0, output: found.join('\n'), note: `${files} files of ${tarballs.length} tarballs` };
+}
+
+/**
+ * @param {{ name: string, tarball: string }} packed
+ * @returns {import('./find-broken-links.mjs').Tarball}
+ */
+export function readTarball({ name, tarball }) {
+  const contents = createPackageFromTarballData(new Uint8Array(readFileSync(tarball)));
+  const prefix = `/node_modules/${name}/`;
+  const files = new Map(contents.listFiles().map((file) => [file.replace(prefix, ''), () => contents.readFile(file)]));
+  return { name, manifest: JSON.parse(contents.readFile(`${prefix}package.json`)), files };
 }

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { findStaleReports } from './api-report.mjs';
-import { checkTypesOfPackages, lintPackages } from './check-packages.mjs';
+import { checkTypesOfPackages, followLinksOfPackages, lintPackages } from './check-packages.mjs';
 import { measureBundles } from './measure-bundles.mjs';
 import { root, runNode } from './run-command.mjs';
 import { workspaceFolders } from './set-up.mjs';
@@ -25,6 +25,7 @@ export const gates = [
   { name: 'imports', what: 'the import graph, by dependency-cruiser', run: checkImports },
   { name: 'publint', what: 'the packed packages as npm would get them', needsBuild: true, run: lintPackages },
   { name: 'attw', what: 'the types of the packed packages, as an ES module sees them', needsBuild: true, run: checkTypesOfPackages },
+  { name: 'links', what: 'every import and export of the packed packages leads somewhere', needsBuild: true, run: followLinksOfPackages },
   {
     name: 'knip',
     what: 'no unused file, export or dependency',

@@ -19,23 +19,34 @@ let packed;
  * @returns {Promise<readonly PackedPackage[]>}
  */
 export function packPackages() {
-  packed ??= pack();
+  packed ??= packForThisProcess();
   return packed;
 }
 
-async function pack() {
-  rmSync(target, { recursive: true, force: true });
-  mkdirSync(target, { recursive: true });
+function packForThisProcess() {
   process.once('exit', () => rmSync(target, { recursive: true, force: true }));
-  const { code, output } = await runPnpm(['--recursive', '--filter', './packages/*', 'pack', '--pack-destination', target]);
+  return packInto(target);
+}
+
+/**
+ * Packs into a folder, which is made where it is missing. Tarballs of ours that lie there already go: an older one would be
+ * installed in place of the new one.
+ *
+ * @param {string} folder
+ * @returns {Promise<readonly PackedPackage[]>}
+ */
+export async function packInto(folder) {
+  mkdirSync(folder, { recursive: true });
+  for (const file of readdirSync(folder)) if (/^mortise-.*\.tgz$/.test(file)) rmSync(join(folder, file));
+  const { code, output } = await runPnpm(['--recursive', '--filter', './packages/*', 'pack', '--pack-destination', folder]);
   if (code !== 0) throw new Error(`pnpm pack failed:\n${output}`);
-  const tarballs = new Set(readdirSync(target));
+  const tarballs = new Set(readdirSync(folder));
   return readdirSync(join(root, 'packages'))
     .filter((name) => existsSync(join(root, 'packages', name, 'package.json')))
     .map((name) => {
       const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
       const file = `${manifest.name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`;
       if (!tarballs.has(file)) throw new Error(`pnpm pack gave no ${file}`);
-      return { name: manifest.name, folder: `packages/${name}`, tarball: join(target, file) };
+      return { name: manifest.name, folder: `packages/${name}`, tarball: join(folder, file) };
     });
 }
