@@ -121,17 +121,18 @@ export interface AskLimits {
 
 /** What the program answers. Each one given declares its capability. */
 export interface AnswerOptions {
-  /** Asks the user. A function is a handler of forms. */
+  /** Asks the user. A function is a handler of forms. @default none: not declared */
   readonly elicitation?: AnswerHandler<ElicitRequestFormParams, ElicitResult> | ElicitationHandlers | undefined;
-  /** Asks the user's model. @deprecated since 2026-07-28: servers call a model provider's API themselves. */
+  /** Asks the user's model. @default none: not declared @deprecated since 2026-07-28: servers call a model provider's API themselves. */
   readonly sampling?: AnswerHandler<CreateMessageRequestParams, CreateMessageResult> | SamplingHandler | undefined;
   /**
    * The folders that servers may work in: `file://` URIs.
    *
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
+   * @default none: not declared
    */
   readonly roots?: readonly Root[] | AnswerHandler<JsonObject, readonly Root[]> | undefined;
-  /** How often a server may ask the user and the model. */
+  /** How often a server may ask the user and the model. @default as each of its members says */
   readonly askLimits?: AskLimits | undefined;
 }
 

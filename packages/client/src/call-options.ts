@@ -7,6 +7,8 @@ export interface CallOptions {
   /**
    * Aborting it cancels the request at the server and rejects with the signal's reason, as it is: `controller.abort(new Error('...'))` to say
    * why, else it is the platform's `AbortError`. A reason that is text or has a message is told to the server.
+   *
+   * @default none
    */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer, in milliseconds. `Infinity` for no bound. @default the client's `requestTimeoutMs` */
@@ -21,10 +23,10 @@ export interface CallOptions {
   readonly resetTimeoutOnProgress?: boolean | undefined;
   /** Whether a result that was kept is passed over and the server asked anew. @default false */
   readonly skipsCache?: boolean | undefined;
-  /** Told each step of progress until the request is settled. */
+  /** Told each step of progress until the request is settled. @default none: no progress is asked for */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** More HTTP headers for this request, where the transport has headers. */
+  /** More HTTP headers for this request, where the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** More members for the request's `_meta`. */
+  /** More members for the request's `_meta`. @default none */
   readonly meta?: MetaObject | undefined;
 }

@@ -11,7 +11,7 @@ import type { ResultCache } from './result-cache.ts';
 
 /** How a client behaves. Everything has a default. */
 export interface ClientOptions extends AnswerOptions {
-  /** More capabilities to declare, such as `experimental`. Those of the handlers given declare themselves. */
+  /** More capabilities to declare, such as `experimental`. Those of the handlers given declare themselves. @default none beside those */
   readonly capabilities?: ClientCapabilities | undefined;
   /** Speaks this era only. @default whichever the server speaks, found out when connecting */
   readonly era?: Era | undefined;
@@ -63,6 +63,7 @@ export interface ClientOptions extends AnswerOptions {
    * Log messages from this level on are wanted, on each modern request. See also `setLoggingLevel`.
    *
    * @deprecated since 2026-07-28, with the protocol's logging: servers write to stderr, or use OpenTelemetry.
+   * @default none: no log messages are asked for
    */
   readonly logLevel?: LoggingLevel | undefined;
   /** How often one request may be asked back for input before it fails. @default 10 */
@@ -86,9 +87,13 @@ export interface ClientOptions extends AnswerOptions {
   readonly tracer?: Tracer | undefined;
   /** Checks tools' structured output; `false` for no check. @default the one of `@mortise/protocol/json-schema`, loaded when first needed */
   readonly validator?: JsonSchemaValidator | false | undefined;
-  /** Protocol extensions. Each is declared to servers and otherwise changes nothing where the server lacks it. */
+  /** Protocol extensions. Each is declared to servers and otherwise changes nothing where the server lacks it. @default none */
   readonly extensions?: readonly ClientExtension[] | undefined;
-  /** Told what went wrong beside any request: garbage, a schema that cannot be checked, a subscription that broke. May be async. */
+  /**
+   * Told what went wrong beside any request: garbage, a schema that cannot be checked, a subscription that broke. May be async.
+   *
+   * @default none
+   */
   readonly onError?: ((error: Error) => unknown) | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
@@ -98,11 +103,13 @@ export interface ClientOptions extends AnswerOptions {
 
 /** How one connection is made. */
 export interface ConnectOptions {
-  /** Gives connecting up; `connect` then rejects with the signal's reason. */
+  /** Gives connecting up; `connect` then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /**
    * Server capabilities without which connecting fails, dotted (`resources.subscribe`), or identifiers of extensions
    * (`vendor.example/name`).
+   *
+   * @default none
    */
   readonly requires?: readonly string[] | undefined;
 }

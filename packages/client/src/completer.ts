@@ -13,7 +13,7 @@ export interface CompleterOptions {
   readonly debounceMs?: number | undefined;
   /** How many answers are kept. @default 100 */
   readonly maxCached?: number | undefined;
-  /** Passed on with each request. */
+  /** Passed on with each request. @default none */
   readonly call?: Omit<CallOptions, 'signal'> | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;

@@ -35,7 +35,7 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
   readonly passBy?: 'reference' | 'json' | undefined;
   /** On whose behalf the client calls, in the modern era by exchanges. @default 'local' */
   readonly principal?: Principal | undefined;
-  /** What the server is told of the caller's token, in the modern era by exchanges. */
+  /** What the server is told of the caller's token, in the modern era by exchanges. @default none */
   readonly auth?: AuthInfo | undefined;
 }
 

@@ -9,6 +9,7 @@ import type { InboundCall, RequestOptions, RequestOutcome } from '@mortise/jsonr
  * is given up just ends.
  */
 export interface LinkRequestOptions extends RequestOptions {
+  /** @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 

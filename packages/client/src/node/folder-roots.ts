@@ -12,7 +12,7 @@ export type Folder = string | { readonly path: string; readonly name?: string | 
 
 /** How folders are looked after. */
 export interface FolderRootsOptions {
-  /** Told of each folder that is left out, and why. */
+  /** Told of each folder that is left out, and why. @default none */
   readonly onUnavailable?: ((path: string, error: unknown) => unknown) | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
