@@ -9,6 +9,7 @@ import { readTraceContext, writeTraceContext } from './trace-context.ts';
 export interface OpenTelemetryOptions {
   /** @default '@mortise/protocol' */
   readonly name?: string | undefined;
+  /** @default none */
   readonly version?: string | undefined;
 }
 
