@@ -5,8 +5,9 @@ import type { ExchangeCall } from '@mortise/protocol/contracts';
 
 /** How a request to the client is sent. */
 export interface LinkRequestOptions {
-  /** The call that the request belongs to: it goes out on that call's stream and ends with it. */
+  /** The call that the request belongs to: it goes out on that call's stream and ends with it. @default none */
   readonly call?: ExchangeCall | undefined;
+  /** @default none */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
 }

@@ -49,9 +49,9 @@ export interface HandlerLog {
 
 /** How one question to the client is asked. */
 export interface AskOptions {
-  /** The question's own name, for handlers whose questions depend on something that may change between runs. */
+  /** The question's own name, for handlers whose questions depend on something that may change between runs. @default none */
   readonly key?: string | undefined;
-  /** Gives the question up; it then rejects with the signal's reason. */
+  /** Gives the question up; it then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer, where the call waits for it: in the legacy era. @default the server's `askTimeoutMs` */
   readonly timeoutMs?: number | undefined;

@@ -68,9 +68,9 @@ const MAX_JSON_CHARACTERS = 1_048_576;
 
 /** What counts as a secret. */
 export interface RedactOptions {
-  /** Further forms of secrets. Must be linear to match: they run over everything that is sent. */
+  /** Further forms of secrets. Must be linear to match: they run over everything that is sent. @default none */
   readonly patterns?: readonly RegExp[] | undefined;
-  /** Further names of fields whose values are secrets; case, `_` and `-` make no difference. */
+  /** Further names of fields whose values are secrets; case, `_` and `-` make no difference. @default none */
   readonly names?: readonly string[] | undefined;
   /** What stands in a secret's place. @default '[redacted]' */
   readonly replacement?: string | undefined;

@@ -47,11 +47,11 @@ export type ToolDefinitions = Readonly<Record<string, AnyToolDefinition>>;
 
 /** The options of `McpServer`. */
 export interface McpServerOptions<App = unknown, ToolValues extends ToolDefinitions = ToolDefinitions> extends ServerOptions<App> {
-  /** Tools made by `defineTool`, under their names. `createClient<typeof server>` knows their types. */
+  /** Tools made by `defineTool`, under their names. `createClient<typeof server>` knows their types. @default none */
   readonly tools?: ToolValues | undefined;
-  /** Prompts made by `definePrompt`, under their names. */
+  /** Prompts made by `definePrompt`, under their names. @default none */
   readonly prompts?: Readonly<Record<string, AnyPromptDefinition>> | undefined;
-  /** Resources and templates made by `defineResource`, under their names. */
+  /** Resources and templates made by `defineResource`, under their names. @default none */
   readonly resources?: Readonly<Record<string, ResourceDefinition<App> | ResourceTemplateDefinition<App>>> | undefined;
 }
 

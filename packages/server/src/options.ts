@@ -41,7 +41,7 @@ export interface CacheHints {
 
 /** What modern results say about caching. It guards nothing: `visible` and `scopes` do. */
 export interface CacheOptions {
-  /** Hints of single lists, before `listTtlMs` and `listScope`. */
+  /** Hints of single lists, before `listTtlMs` and `listScope`. @default none */
   readonly lists?: Readonly<Partial<Record<'tools' | 'prompts' | 'resources' | 'resourceTemplates' | 'discovery', CacheHints>>> | undefined;
   /** How long a list or discovery stays good, in milliseconds. @default 0: ask again, or listen for changes */
   readonly listTtlMs?: number | undefined;
@@ -63,14 +63,23 @@ export interface KeepAliveOptions {
 
 /** The options of `Server` and `McpServer`. */
 export interface ServerOptions<App = unknown> {
-  /** What the server can do beside what registering shows: `logging`, `experimental`, or `tools` before the first tool exists. */
+  /**
+   * What the server can do beside what registering shows: `logging`, `experimental`, or `tools` before the first tool exists.
+   *
+   * @default none beside those
+   */
   readonly capabilities?: ServerCapabilities | undefined;
-  /** How to use the server, for the model. */
+  /** How to use the server, for the model. @default none */
   readonly instructions?: string | undefined;
   /** The revisions to speak, newest first. @default `REVISIONS` of `@mortise/protocol`; leave the legacy ones out for a server without sessions */
   readonly revisions?: readonly Revision[] | undefined;
-  /** Makes the app context of a request: a tenant, a database handle. Once a request, before any middleware; may wait. */
+  /**
+   * Makes the app context of a request: a tenant, a database handle. Once a request, before any middleware; may wait.
+   *
+   * @default none: `undefined`
+   */
   readonly context?: ((call: ContextCall) => App | Promise<App>) | undefined;
+  /** @default none */
   readonly extensions?: readonly ServerExtension[] | undefined;
   /** Carries change events between the machines of one server. @default one within this process */
   readonly messageBus?: MessageBus | undefined;
@@ -80,12 +89,17 @@ export interface ServerOptions<App = unknown> {
   readonly handlerTimeoutMs?: number | undefined;
   /** How long a question to the client waits for its answer, in milliseconds. @default 600_000 */
   readonly askTimeoutMs?: number | undefined;
-  /** What modern requests remember while they ask back: the keys that seal it, how long, how large, how often. */
+  /**
+   * What modern requests remember while they ask back: the keys that seal it, how long, how large, how often.
+   *
+   * @default as each of its members says
+   */
   readonly requestState?: RequestStateOptions | undefined;
   /**
    * Knows which paths lie in a client's roots, for `ctx.roots.contains`: `diskRoots()` of `@mortise/server/node`.
    *
    * @deprecated since 2026-07-28, with roots: take directories as arguments, resource URIs or configuration. Works in every revision.
+   * @default none: `ctx.roots.contains` rejects
    */
   readonly roots?: RootGuard | undefined;
   /** How many items a page of a list holds. @default 1_000 */
@@ -96,14 +110,19 @@ export interface ServerOptions<App = unknown> {
   readonly debounceMs?: number | undefined;
   /** Whether modern results name the server in their `_meta`. @default true */
   readonly sendsServerInfo?: boolean | undefined;
+  /** @default as each of its members says */
   readonly cache?: CacheOptions | undefined;
+  /** @default as each of its members says */
   readonly progress?: ProgressOptions | undefined;
+  /** @default as each of its members says */
   readonly logging?: LoggingOptions | undefined;
   /** @default no pings */
   readonly keepAlive?: KeepAliveOptions | boolean | undefined;
   /**
    * What the model is told of an error that a tool threw; undefined for a neutral sentence. The default shows the messages of
    * `ToolError` and of plain `Error`, with paths and what looks like a secret taken out, and nothing of any other error.
+   *
+   * @default messages of `ToolError` and of plain `Error`, made safe
    */
   readonly describeError?: ((error: unknown) => string | undefined) | undefined;
   /** How many resources one legacy session may subscribe to, and one `subscriptions/listen` may name. @default 1_000 */

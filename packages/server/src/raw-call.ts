@@ -11,6 +11,7 @@ import type { ServerCore } from './server-core.ts';
 export interface RawRequestOptions {
   /** @default the server's `askTimeoutMs` */
   readonly timeoutMs?: number | undefined;
+  /** @default none */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -16,11 +16,13 @@ export interface RequestStateOptions {
   readonly ttlMs?: number | undefined;
   /** How long a state that travels may be, in characters. A longer one goes to `store`, or is an error. @default 262_144 (256 KiB) */
   readonly maxStateBytes?: number | undefined;
-  /** Holds states that are too long to travel; only a sealed reference to them then does. */
+  /** Holds states that are too long to travel; only a sealed reference to them then does. @default none: they are refused */
   readonly store?: StateStore | undefined;
   /**
    * Lets each state be used once: the second request with it is refused (-32602). Without one a client that sends a state
    * again runs the handler again from there, and steps of `ctx.once` that came after it with it, under the same idempotency keys.
+   *
+   * @default none
    */
   readonly replay?: ReplayStore | undefined;
   /** How many times one request may ask back. @default 10 */

@@ -34,7 +34,7 @@ export interface FilesOptions<App = unknown> {
   readonly maxBytes?: number | undefined;
   /** How many files `resources/list` shows; the ones nearest to the root come first. @default 1_000 */
   readonly maxListed?: number | undefined;
-  /** Media types by extension, beside and before the common ones. */
+  /** Media types by extension, beside and before the common ones. @default none */
   readonly mimeTypes?: Readonly<Record<string, string>> | undefined;
 }
 

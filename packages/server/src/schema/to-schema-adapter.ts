@@ -14,7 +14,7 @@ import { isStandardSchema } from './standard-schema.ts';
 export interface SchemaOptions {
   /** Checks values against plain JSON Schemas. @default that of `@mortise/protocol/json-schema`, loaded when first needed */
   readonly validator?: JsonSchemaValidator | undefined;
-  /** Narrows what peers are told further. @throws {SchemaUnsupportedError} */
+  /** Narrows what peers are told further. @default none @throws {SchemaUnsupportedError} */
   readonly narrow?: ((schema: JsonObject, place: SchemaPlace) => JsonObject) | undefined;
 }
 
