@@ -16,9 +16,13 @@ import { SqliteTaskStore } from './task-store.ts';
 
 /** Where the file is and how it is used. Either `path` or `database` is given. */
 export interface SqliteStoresOptions {
-  /** The file's path; made where it is missing. `:memory:` for one that nobody else sees. */
+  /** The file's path; made where it is missing. `:memory:` for one that nobody else sees. @default none, with `database` */
   readonly path?: string | undefined;
-  /** A database that the program opened itself, with better-sqlite3, `node:sqlite` or what looks like them. It stays the program's to close. */
+  /**
+   * A database that the program opened itself, with better-sqlite3, `node:sqlite` or what looks like them. It stays the program's to close.
+   *
+   * @default none, with `path`
+   */
   readonly database?: SqliteDatabase | undefined;
   /** The driver that opens `path`. @default better-sqlite3 where it is installed and loads, else node:sqlite */
   readonly driver?: SqliteDriverName | undefined;
@@ -31,9 +35,9 @@ export interface SqliteStoresOptions {
    * @default 'full'
    */
   readonly durability?: 'full' | 'normal' | undefined;
-  /** How much the event store keeps. */
+  /** How much the event store keeps. @default as each of its members says */
   readonly events?: SqliteEventOptions | undefined;
-  /** How the queue works. */
+  /** How the queue works. @default as each of its members says */
   readonly queue?: SqliteQueueOptions | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
