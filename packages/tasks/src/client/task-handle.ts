@@ -7,7 +7,7 @@ import type { TaskState } from './task-state.ts';
 
 /** How one question about a task is asked. */
 export interface TaskOptions {
-  /** Stops the waiting, and nothing else; the task goes on. */
+  /** Stops the waiting, and nothing else; the task goes on. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -33,14 +33,15 @@ export interface TaskEngineOptions {
   readonly store: TaskStore;
   /** Spreads runs over workers. @default a `MemoryTaskQueue` */
   readonly queue?: TaskQueue | undefined;
-  /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. */
+  /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. @default none: tasks are driven by hand */
   readonly run?: ((record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>) | undefined;
-  /** Told every change that others may see, after the store has it. Must not throw. */
+  /** Told every change that others may see, after the store has it. Must not throw. @default none */
   readonly onChanged?: ((record: TaskRecord) => void) | undefined;
-  /** Told what a run reports: progress and log messages. Must not throw. */
+  /** Told what a run reports: progress and log messages. Must not throw. @default none */
   readonly onReport?: ((run: TaskRun, notification: JsonRpcNotification) => void) | undefined;
   /** Whether an answer fits its question. @returns What is wrong. @default every answer fits */
   readonly checkAnswer?: (method: string, answer: JsonObject) => string | undefined;
+  /** @default as each of its members says */
   readonly limits?: TaskLimits | undefined;
   /** How long a run counts as alive without a sign of life, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;

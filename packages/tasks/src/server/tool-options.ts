@@ -24,7 +24,7 @@ export interface TaskToolOptions {
    * answered are not repeated. @default false: the task fails and says why
    */
   readonly resumable?: boolean | undefined;
-  /** What a host may tell its model while the task runs, in the core's generation. */
+  /** What a host may tell its model while the task runs, in the core's generation. @default none */
   readonly immediateResponse?: string | undefined;
   /**
    * Who ends the task: `engine` runs the handler as the task; with `hand` the handler runs as an ordinary call, may create a task by
@@ -37,9 +37,11 @@ export interface TaskToolOptions {
 export interface CreateTaskOptions {
   /** How long it is kept, in milliseconds. @default what the client wishes, or the server's default */
   readonly ttlMs?: number | undefined;
+  /** @default the server's `pollIntervalMs`, else 1_000 */
   readonly pollIntervalMs?: number | undefined;
+  /** @default none */
   readonly statusMessage?: string | undefined;
-  /** What the program wants to remember with it: the id of a job elsewhere. Clients do not see it. */
+  /** What the program wants to remember with it: the id of a job elsewhere. Clients do not see it. @default none */
   readonly data?: JsonObject | undefined;
 }
 
