@@ -31,7 +31,7 @@ export interface ServeStdioOptions extends StdioServerTransportOptions {
    * @default stderrLogger
    */
   readonly logger?: Logger | undefined;
-  /** Aborting it closes. */
+  /** Aborting it closes. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
