@@ -9,7 +9,7 @@ export type End = 'client' | 'server';
 
 /** How a pair is to be made. */
 export interface PairOptions {
-  /** The longest message that either end takes. Asked for only with the trait `bound`. */
+  /** The longest message that either end takes. Asked for only with the trait `bound`. @default the transport's own */
   readonly maxMessageBytes?: number | undefined;
 }
 

@@ -9,15 +9,15 @@ import { createRandom, type Random } from './random.ts';
 export interface FaultOptions {
   /** The same seed gives the same faults. Print it, so that a failure can be repeated. */
   readonly seed: number;
-  /** A message is lost, in either direction. */
+  /** A message is lost, in either direction. @default 0 */
   readonly drop?: number | undefined;
-  /** A message comes twice, in either direction. */
+  /** A message comes twice, in either direction. @default 0 */
   readonly duplicate?: number | undefined;
-  /** A message comes late, and with it all that follow: the order stays. */
+  /** A message comes late, and with it all that follow: the order stays. @default 0 */
   readonly delay?: number | undefined;
   /** @default 20 */
   readonly maxDelayMs?: number | undefined;
-  /** `send` rejects, and the message is lost. */
+  /** `send` rejects, and the message is lost. @default 0 */
   readonly reject?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
