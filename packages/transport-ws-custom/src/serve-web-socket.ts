@@ -14,7 +14,7 @@ export interface ServeWebSocketOptions extends WebSocketServerOptions {
   readonly port: number;
   /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** Aborting it closes. */
+  /** Aborting it closes. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long calls in flight may go on when the server closes, in milliseconds. @default 5,000 */
   readonly drainMs?: number | undefined;

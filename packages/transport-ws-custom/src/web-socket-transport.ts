@@ -14,9 +14,9 @@ import type { WebSocketConstructor } from './web-socket.ts';
 
 /** How a client connects. */
 export interface WebSocketTransportOptions {
-  /** Gives the upgrade its authorization, and is asked again after a 401 or 403. A browser can only send bearer tokens. */
+  /** Gives the upgrade its authorization, and is asked again after a 401 or 403. A browser can only send bearer tokens. @default none */
   readonly authorizer?: Authorizer | undefined;
-  /** More headers of the upgrade. Not in browsers. */
+  /** More headers of the upgrade. Not in browsers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Whether headers and tokens may travel unencrypted to other machines. @default false */
   readonly allowInsecure?: boolean | undefined;
@@ -37,7 +37,7 @@ export interface WebSocketTransportOptions {
    * lost then, and nobody notices. 0 not to offer it. @default 60,000
    */
   readonly resumeWindowMs?: number | undefined;
-  /** A constructor to use in place of the platform's. */
+  /** A constructor to use in place of the platform's. @default the platform's, on Node `ws` */
   readonly webSocket?: WebSocketConstructor | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
