@@ -5,7 +5,7 @@
  */
 
 import { type Clock, isMortiseError, TimeoutError } from '@mortise/jsonrpc-core';
-import { withTimeout } from '@mortise/jsonrpc-core/connection';
+import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { checkUrl, type UrlPolicy } from '@mortise/protocol/edge';
 import { AuthNetworkError, AuthTimeoutError, DocumentTooLargeError, RedirectRefusedError, UnsafeUrlError } from './errors.ts';
 
@@ -65,6 +65,10 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     for (let count = 0; ; count++) {
       assertSafeUrl(url, urls);
       const response = await fetchLike(url, body === undefined ? init : { ...init, body });
+      if (response.status > 599) {
+        await response.body?.cancel();
+        throw new AuthNetworkError(`${nameUrl(url)} answered with ${response.status}, which is no status of HTTP`);
+      }
       const next = findRedirect(url, response);
       if (next === undefined)
         return { status: response.status, url, headers: response.headers, text: await readText(url, response, maxBytes) };
@@ -80,7 +84,8 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
     const limit = withTimeout(timeoutMs, request.signal, clock);
     try {
       limit.signal.throwIfAborted();
-      return await follow(url, request, limit.signal);
+      // Not every fetch that a program gives listens to its signal.
+      return await abortable(follow(url, request, limit.signal), limit.signal);
     } catch (error) {
       throw toNamedError(error, url, limit.signal);
     } finally {

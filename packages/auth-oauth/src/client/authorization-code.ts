@@ -1,5 +1,6 @@
 /** The authorization code flow with PKCE. @see 2026-07-28 basic/authorization; OAuth 2.1 section 4.1 */
 
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import * as oauth from 'oauth4webapi';
 import { DiscoveryError, PkceUnsupportedError, SignInPendingError, StateMismatchError, TokenRequestError } from '../errors.ts';
 import { nameUrl } from '../safe-fetch.ts';
@@ -34,7 +35,8 @@ export class AuthorizationCodeGrant implements Grant {
   async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
     assertPkce(call.as);
     const registration = await call.vault.registration(call.as.issuer, call.nowMs);
-    const visit = await this.#signIn.begin({ redirectUrls: registration?.redirectUrls ?? [] }, { signal: call.signal });
+    const begun = this.#signIn.begin({ redirectUrls: registration?.redirectUrls ?? [] }, { signal: call.signal });
+    const visit = await abortable(begun, call.signal);
     try {
       return await this.#visit(call, scopes, visit);
     } finally {
@@ -75,7 +77,8 @@ export class AuthorizationCodeGrant implements Grant {
     const url = await toAuthorizationUrl(call.as, pending);
     call.assertSafe(url, 'authorization endpoint');
     await call.vault.savePending(pending);
-    const back = await visit.authorize(url, { signal: call.signal });
+    // The person's way may not listen to its signal: whoever waits for the next sign-in must not wait for this one.
+    const back = await abortable(visit.authorize(url, { signal: call.signal }), call.signal);
     if (!back) throw new SignInPendingError(url.href);
     await call.vault.takePending(pending.state, call.nowMs);
     checkAuthorizationResponse(back.searchParams, toExpected(call.as, pending));

@@ -4,6 +4,7 @@ import type { CryptoKey } from 'oauth4webapi';
 import * as oauth from 'oauth4webapi';
 import { AuthOptionError, ClientMismatchError } from '../errors.ts';
 import { nameUrl } from '../safe-fetch.ts';
+import { listNames } from './peer-text.ts';
 import type { ClientAuthMethod, RegisteredClient } from './credentials.ts';
 
 /**
@@ -27,7 +28,7 @@ export function chooseAuthMethod(client: RegisteredClient, as: oauth.Authorizati
   const method = able.find((candidate) => taken.includes(candidate));
   if (method !== undefined) return method;
   throw new AuthOptionError(
-    `The authorization server takes the methods "${taken.join(', ').slice(0, 200)}", and the client "${client.clientId}" can only do "${able.join(', ')}"`,
+    `The authorization server takes the methods "${listNames(taken)}", and the client "${client.clientId}" can only do "${able.join(', ')}"`,
   );
 }
 
@@ -61,9 +62,7 @@ function signedAssertion(key: CryptoKey, keyId: string | undefined, as: oauth.Au
     [oauth.modifyAssertion]: ({ alg }) => {
       const taken = as.token_endpoint_auth_signing_alg_values_supported;
       if (!Array.isArray(taken) || taken.includes(String(alg))) return;
-      throw new AuthOptionError(
-        `The authorization server takes no assertion signed with ${String(alg)}, but ${taken.join(', ').slice(0, 200)}`,
-      );
+      throw new AuthOptionError(`The authorization server takes no assertion signed with ${String(alg)}, but ${listNames(taken)}`);
     },
   });
   return async (server, client, body, headers) => {

@@ -4,6 +4,7 @@ import { base64url, exportJWK, type JWK, SignJWT } from 'jose';
 import type { CryptoKey, CryptoKeyPair } from 'oauth4webapi';
 import * as oauth from 'oauth4webapi';
 import { AuthOptionError } from '../errors.ts';
+import { listNames } from './peer-text.ts';
 
 /** How proofs are made. */
 export interface DpopOptions {
@@ -34,9 +35,7 @@ export class DpopKey {
   toHandle(as: oauth.AuthorizationServer): oauth.DPoPHandle {
     const taken = as.dpop_signing_alg_values_supported;
     if (Array.isArray(taken) && !taken.includes(this.#algorithm)) {
-      throw new AuthOptionError(
-        `The authorization server takes no DPoP proof of ${this.#algorithm}, but ${taken.join(', ').slice(0, 200)}`,
-      );
+      throw new AuthOptionError(`The authorization server takes no DPoP proof of ${this.#algorithm}, but ${listNames(taken)}`);
     }
     const handle = this.#handles.get(as.issuer) ?? oauth.DPoP({}, this.#keys);
     this.#handles.set(as.issuer, handle);

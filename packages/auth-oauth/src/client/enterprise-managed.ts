@@ -1,5 +1,6 @@
 /** Signing in through an enterprise's identity provider, which decides who may use which server. @see ext-auth enterprise-managed-authorization */
 
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import * as oauth from 'oauth4webapi';
 import { TokenRequestError } from '../errors.ts';
 import { assertSafeUrl } from '../safe-fetch.ts';
@@ -96,7 +97,7 @@ class EnterpriseGrant implements Grant {
   /** The identity provider's word for the authorization server: an assertion, and no access token. */
   async #exchange({ as, resource, fetchPeer, signal }: GrantCall, scopes: readonly string[]): Promise<string> {
     const { identityProvider, identity } = this.#options;
-    const { token, type = 'id_token' } = await identity({ signal });
+    const { token, type = 'id_token' } = await abortable(identity({ signal }), signal);
     const { tokenEndpoint } = identityProvider;
     const provider: oauth.AuthorizationServer = { issuer: new URL(tokenEndpoint).origin, token_endpoint: tokenEndpoint };
     const oauthClient: oauth.Client = { client_id: identityProvider.clientId };

@@ -20,12 +20,15 @@ import { MemoryCredentialStore } from './memory-credential-store.ts';
 import { type Protection, ProtectionFinder } from './protection.ts';
 import { refreshTokens, revokeTokens } from './renew-tokens.ts';
 import { SharedRun } from './shared-run.ts';
+import { MAX_SCOPES } from './token-request.ts';
 import { canonicalUri } from './well-known.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** Asked for again this often for one set of scopes, then not until `signIn`. */
 const MAX_STEP_UPS = 2;
+/** For so many sets of scopes: a server that names new ones without end does not send its user to the browser without end. */
+const MAX_SCOPE_SETS = 50;
 const OFFLINE_ACCESS = 'offline_access';
 
 export class GrantAuthorizer implements OAuthAuthorizer {
@@ -204,10 +207,11 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const wasNew = attempt > 1 && this.#origin === 'granted';
     const protection = await this.#find(demand.resourceMetadata, signal);
     const isSame = this.#issuer === protection.as.issuer && refused?.resource === protection.resource;
-    if (refused && isSame && (wasNew || refused.accessToken === this.#rejectedToken)) {
+    // Within one call this holds whatever issuer the server names next: else it could send its user from one to another.
+    if (refused && (wasNew || (isSame && refused.accessToken === this.#rejectedToken))) {
       this.#rejectedToken = refused.accessToken;
       throw new TokenRejectedError(
-        `${nameUrl(this.#server)} refuses the token that ${nameUrl(protection.as.issuer)} has just issued for it: call signIn to try another`,
+        `${nameUrl(this.#server)} refuses the token that ${nameUrl(this.#issuer ?? '')} has just issued for it: call signIn to try another`,
       );
     }
     const wasRefreshed = attempt > 1 && this.#origin === 'refreshed';
@@ -221,9 +225,10 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const wanted = demand.scopes.length > 0 ? demand.scopes : (protection.scopesSupported ?? []);
     const key = wanted.toSorted().join(' ');
     const count = this.#stepUps.get(key) ?? 0;
-    if (wanted.length === 0 || count >= MAX_STEP_UPS) throw new InsufficientScopeError(wanted);
+    const isEnough = count >= MAX_STEP_UPS || (count === 0 && this.#stepUps.size >= MAX_SCOPE_SETS);
+    if (wanted.length === 0 || isEnough) throw new InsufficientScopeError(wanted);
     this.#stepUps.set(key, count + 1);
-    await this.#obtain(protection, this.#chooseScopes(protection, wanted, this.#tokens?.requestedScopes), signal);
+    await this.#obtain(protection, this.#chooseScopes(protection, [], wanted), signal);
   }
 
   /**
@@ -234,7 +239,11 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   #chooseScopes({ as, scopesSupported }: Protection, more: readonly string[], challenged: readonly string[] = []): readonly string[] {
     const before = this.#tokens && this.#issuer === as.issuer ? this.#tokens.requestedScopes : [];
     const wanted = challenged.length > 0 ? challenged : (scopesSupported ?? []);
-    const scopes = new Set([...before, ...wanted, ...(this.#options.scopes ?? []), ...more]);
+    const ours = new Set([...wanted, ...(this.#options.scopes ?? []), ...more]);
+    // What was asked for long ago makes room for what is wanted now.
+    const others = before.filter((scope) => !ours.has(scope));
+    const dropped = new Set(others.slice(0, Math.max(0, others.length + ours.size - MAX_SCOPES)));
+    const scopes = new Set([...before.filter((scope) => !dropped.has(scope)), ...ours]);
     scopes.delete(OFFLINE_ACCESS);
     const isOffered = this.#grant.wantsRefresh && Array.isArray(as.scopes_supported) && as.scopes_supported.includes(OFFLINE_ACCESS);
     // Alone it would stand for no other scope, where leaving the parameter out stands for the server's own choice.

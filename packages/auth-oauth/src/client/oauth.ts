@@ -1,7 +1,7 @@
 /** Signing in as a person: the authorization code flow as an `Authorizer`. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { SignInRequiredError, StateMismatchError } from '../errors.ts';
+import { AuthorizationResponseError, SignInRequiredError, StateMismatchError } from '../errors.ts';
 import { AuthorizationCodeGrant } from './authorization-code.ts';
 import type { AuthorizerOptions, OAuthAuthorizer } from './authorizer-options.ts';
 import type { ClientKey, RegisteredClient } from './credentials.ts';
@@ -36,7 +36,7 @@ export interface SignInAuthorizer extends OAuthAuthorizer {
    *
    * @param callbackUrl Where the person came back to, with its query. The program must know that it is the same person: bind the
    * store to their session.
-   * @throws {StateMismatchError} {ResponseIssuerError} {SignInDeniedError} {TokenRequestError} Each answer is taken once.
+   * @throws {StateMismatchError} {ResponseIssuerError} {AuthorizationResponseError} {SignInDeniedError} {TokenRequestError} Each answer is taken once.
    */
   finishSignIn(callbackUrl: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
@@ -75,6 +75,7 @@ class CodeAuthorizer extends GrantAuthorizer implements SignInAuthorizer {
   }
 
   async finishSignIn(callbackUrl: string | URL, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    if (!URL.canParse(String(callbackUrl))) throw new AuthorizationResponseError('The authorization response is no absolute URL');
     const url = new URL(callbackUrl);
     const state = url.searchParams.get('state') ?? '';
     await this.renewAlone(`finish ${state}`, signal, async (shared) => {

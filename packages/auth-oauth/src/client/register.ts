@@ -1,13 +1,14 @@
 /** How a client becomes known to an authorization server. @see 2026-07-28 basic/authorization/client-registration */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { AuthorizationServer } from 'oauth4webapi';
 import { AuthOptionError, ClientMismatchError, RegistrationError } from '../errors.ts';
 import { nameUrl, type SafeFetch } from '../safe-fetch.ts';
 import type { CredentialVault, Registration } from './credential-vault.ts';
 import type { ClientKey, RegisteredClient } from './credentials.ts';
 import { toApplicationType } from './sign-in.ts';
-import { toSafeText } from './token-request.ts';
+import { toSafeText } from './peer-text.ts';
 
 /** Who the client is, in the ways that authorization servers ask for it. */
 export interface ClientIdentity {
@@ -53,7 +54,7 @@ export async function findClient(identity: ClientIdentity, call: RegistrationCal
     const kept = await vault.registration(as.issuer, nowMs);
     return kept?.redirectUrls.includes(redirectUrl) ? kept : await register(identity, call, as.registration_endpoint);
   }
-  return checkAsked(as.issuer, await askForClient?.(as.issuer));
+  return checkAsked(as.issuer, askForClient && (await abortable(askForClient(as.issuer), call.signal)));
 }
 
 /** The client that has a token already, to refresh or revoke it with. */
@@ -132,14 +133,21 @@ function readAnswer(
     value = undefined;
   }
   const document = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  if ((status === 200 || status === 201) && typeof document['client_id'] === 'string') return document;
-  const { error, error_description: description } = document;
-  const what = status < 300 ? 'answered without a client_id' : `refused with ${status}`;
+  const { client_id: clientId, client_secret: secret, error, error_description: description } = document;
+  if ((status === 200 || status === 201) && isCredential(clientId) && (secret === undefined || isCredential(secret))) return document;
+  const what = status < 300 ? 'answered without credentials that can be used' : `refused with ${status}`;
   throw new RegistrationError(`${nameUrl(endpoint)} ${what}; look at the redirect URL and at "clientMetadata"`, {
     status,
     error: toSafeText(error),
     description: toSafeText(description),
   });
+}
+
+/** Longer ones are no names: they would not fit in a URL or a header. */
+const MAX_CREDENTIAL_LENGTH = 4096;
+
+function isCredential(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_CREDENTIAL_LENGTH;
 }
 
 function toRegistration(issuer: string, redirectUrl: string, document: Readonly<Record<string, unknown>>): Registration {

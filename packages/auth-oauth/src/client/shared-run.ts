@@ -9,6 +9,11 @@ interface Run {
   callers: number;
 }
 
+/** Work that everybody has left is on its way to its end: whoever joined it would be told the reason of another. */
+function canJoin(run: Run, key: string): boolean {
+  return run.key === key && !run.controller.signal.aborted;
+}
+
 export class SharedRun {
   #current: Run | undefined;
 
@@ -19,7 +24,7 @@ export class SharedRun {
    */
   async join(key: string, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     signal?.throwIfAborted();
-    while (this.#current && this.#current.key !== key)
+    while (this.#current && !canJoin(this.#current, key))
       await abortable(
         this.#current.done.catch(() => undefined),
         signal,

@@ -6,6 +6,7 @@ import { TokenRequestError } from '../errors.ts';
 import type { SafeFetch } from '../safe-fetch.ts';
 import type { TokenSet } from './credentials.ts';
 import type { DpopKey } from './dpop.ts';
+import { toSafeText } from './peer-text.ts';
 
 /** What every request to a token endpoint needs. */
 export interface TokenCall {
@@ -79,12 +80,6 @@ export function toTokenError(error: unknown): unknown {
   return error;
 }
 
-/** A peer's words, bounded and on one line. */
-export function toSafeText(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value === '') return undefined;
-  return value.replace(/[^\x20-\x7e\u00a0-\ufffd]/g, ' ').slice(0, 300);
-}
-
 /** A token this close to its end is renewed before it is sent. */
 const RENEW_BEFORE_MS = 10_000;
 
@@ -124,7 +119,7 @@ export function toTokens(
 }
 
 /** More scopes than this are asked for by nobody who means well. */
-const MAX_SCOPES = 100;
+export const MAX_SCOPES = 100;
 
 /** The scopes of a parameter, each once; what is no scope is left out. @see RFC 6749 section 3.3 */
 export function splitScopes(scope: string | undefined): readonly string[] {

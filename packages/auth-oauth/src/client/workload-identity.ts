@@ -1,5 +1,6 @@
 /** Workloads that their platform vouches for: no client, no secret, no registration. @see SEP-1933; RFC 7523 */
 
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import * as oauth from 'oauth4webapi';
 import { ClientMismatchError } from '../errors.ts';
 import { nameUrl } from '../safe-fetch.ts';
@@ -59,7 +60,7 @@ class WorkloadGrant implements Grant {
         `The server is protected by ${nameUrl(as.issuer)}, and the workload is known to ${nameUrl(issuer)}: its token was not sent`,
       );
     }
-    const assertion = await this.#options.assertion({ issuer, tokenEndpoint: as.token_endpoint ?? '', signal });
+    const assertion = await abortable(this.#options.assertion({ issuer, tokenEndpoint: as.token_endpoint ?? '', signal }), signal);
     const params = { assertion, resource, ...(scopes.length > 0 && { scope: scopes.join(' ') }) };
     const answer = await requestToken(
       call,

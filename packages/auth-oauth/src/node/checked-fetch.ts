@@ -7,7 +7,7 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { classifyHost, type UrlPolicy } from '@mortise/protocol/edge';
 import { toServerUrl, toUrlPolicy } from '../client/authorizer-options.ts';
-import { UnsafeUrlError } from '../errors.ts';
+import { AuthNetworkError, UnsafeUrlError } from '../errors.ts';
 import type { FetchLike } from '../safe-fetch.ts';
 
 /** What addresses are allowed, and who resolves names. */
@@ -51,6 +51,11 @@ function send(target: URL, options: RequestOptions, body: string | undefined): P
 
 function toResponse(message: IncomingMessage): Response {
   const { statusCode = 0, rawHeaders } = message;
+  if (statusCode < 200 || statusCode > 599) {
+    // No `Response` can hold it, and nobody would ever read it.
+    message.destroy();
+    throw new AuthNetworkError(`A peer answered with ${statusCode}, which is no status of HTTP`);
+  }
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   const hasBody = statusCode !== 204 && statusCode !== 205 && statusCode !== 304;

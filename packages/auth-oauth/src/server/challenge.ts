@@ -14,7 +14,9 @@ export function toChallenge(scheme: string, params: ChallengeParams): string {
 
 /** What goes with a refusal beside its challenge. */
 export interface RefusalOptions {
+  /** @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** @default none */
   readonly cause?: unknown;
 }
 

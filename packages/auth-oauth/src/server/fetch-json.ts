@@ -11,6 +11,7 @@ export interface FetchJsonOptions {
   readonly policy?: UrlPolicy | undefined;
   readonly maxBytes: number;
   readonly timeoutMs: number;
+  /** @default the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface JwtVerifierOptions {
   readonly audience: string | readonly string[];
   /** Where the issuer's keys are. @default what the issuer's metadata says */
   readonly jwksUri?: string | undefined;
-  /** The keys themselves, where they do not change. */
+  /** The keys themselves, where they do not change. @default those that the issuer's metadata leads to */
   readonly keys?: JSONWebKeySet | undefined;
   /** Signature algorithms that are accepted. Only asymmetric ones are possible. @default RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519 */
   readonly algorithms?: readonly string[] | undefined;

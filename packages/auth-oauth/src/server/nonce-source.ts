@@ -7,9 +7,11 @@ import { Signer } from './signer.ts';
 
 /** The options of `NonceSource`. */
 export interface NonceSourceOptions {
+  /** @default random, per process */
   readonly secret?: string | undefined;
   /** @default 5 minutes */
   readonly lifetimeMs?: number | undefined;
+  /** @default the system's */
   readonly clock?: Clock | undefined;
 }
 

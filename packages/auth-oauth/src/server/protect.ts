@@ -24,9 +24,9 @@ export interface ProtectOptions {
   readonly scopesSupported?: readonly string[] | undefined;
   /** Which scopes a broader one holds: `{ 'files:write': ['files:read'] }`. What is held may hold more. @default none */
   readonly impliedScopes?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** What people read: `resource_name` of the metadata. */
+  /** What people read: `resource_name` of the metadata. @default none */
   readonly name?: string | undefined;
-  /** A page for developers: `resource_documentation` of the metadata. */
+  /** A page for developers: `resource_documentation` of the metadata. @default none */
   readonly documentation?: string | undefined;
   /** Told to clients where tokens must be bound to a key, with `dpopVerifier` alone. @default false */
   readonly requiresDpop?: boolean | undefined;

@@ -18,9 +18,9 @@ export interface TokenExchangeOptions {
   readonly clientSecret: string;
   /** How the secret is sent. @default 'client_secret_basic' */
   readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post' | undefined;
-  /** The upstream service, by URL. One of `resource` and `audience` is needed. */
+  /** The upstream service, by URL. One of `resource` and `audience` is needed. @default none */
   readonly resource?: string | undefined;
-  /** The upstream service, by a name that the authorization server knows. */
+  /** The upstream service, by a name that the authorization server knows. @default none */
   readonly audience?: string | undefined;
   /** What is asked for. @default what the authorization server thinks fit */
   readonly scopes?: readonly string[] | undefined;

@@ -12,6 +12,7 @@ export interface UpstreamOptions {
   /** What people know it as, on the consent page: `GitHub`. */
   readonly name: string;
   readonly clientId: string;
+  /** @default none: a public client */
   readonly clientSecret?: string | undefined;
   /** How the secret is sent. @default 'client_secret_basic' with a secret, else none */
   readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post' | undefined;
@@ -19,9 +20,11 @@ export interface UpstreamOptions {
   readonly scopes: readonly string[];
   /** With `tokenEndpoint`, for a provider without metadata. @default what the metadata says */
   readonly authorizationEndpoint?: string | undefined;
+  /** @default what the metadata says */
   readonly tokenEndpoint?: string | undefined;
+  /** @default what the metadata says */
   readonly revocationEndpoint?: string | undefined;
-  /** More parameters of the authorization request: `{ prompt: 'consent' }`. */
+  /** More parameters of the authorization request: `{ prompt: 'consent' }`. @default none */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -64,6 +67,7 @@ export interface AuthorizationProxyOptions {
   readonly store?: AuthorizationStore | undefined;
   /** The scopes that clients may ask for; a request without any gets all. @default none */
   readonly scopes?: readonly string[] | undefined;
+  /** @default none */
   readonly clients?: readonly KnownClient[] | undefined;
   /** Whether anyone may register a client. @default true */
   readonly registration?: boolean | undefined;
