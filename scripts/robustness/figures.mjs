@@ -42,6 +42,12 @@ export const figures = [
     goal: 'at most 96 MiB',
     measure: stopReading,
   },
+  ...['echo', 'wait'].map((tool) => ({
+    rule: '7',
+    what: `500 calls of 1 MiB, ${tool === 'echo' ? 'no answer is read' : 'none is answered'}: growth of the server over stdio`,
+    goal: 'at most 96 MiB',
+    measure: () => askOnAndOn(tool),
+  })),
   {
     rule: '9',
     what: '300 connections cut in mid-call, in memory: what is left',
@@ -128,6 +134,24 @@ async function stopReading() {
   await client.end();
   const growth = peak - before;
   return { figure: `${inMebibytes(growth)}, then ${answers.length} answers`, ok: growth <= 96 * mebibyte && answers.length === 8_000 };
+}
+
+async function askOnAndOn(tool) {
+  const client = new LineClient('modern');
+  await client.open();
+  const before = residentBytes(client.pid);
+  client.stdout.pause();
+  const text = 'x'.repeat(mebibyte);
+  for (let call = 0; call < 500; call += 1) client.callTool(tool, { text }).catch(() => undefined);
+  let peak = before;
+  for (let look = 0; look < 40; look += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    peak = Math.max(peak, residentBytes(client.pid));
+  }
+  client.kill('SIGKILL');
+  await client.exited;
+  const growth = peak - before;
+  return { figure: inMebibytes(growth), ok: growth <= 96 * mebibyte };
 }
 
 async function cutConnections() {

@@ -1,22 +1,23 @@
 /** Messages as lines over two byte streams: what stdio, sockets and pipes have in common. */
 
 import type { EventEmitter } from 'node:events';
-import type { Readable } from 'node:stream';
 import {
   AlreadyStartedError,
   type Clock,
   type ClockTimer,
   ConnectionClosedError,
   type JsonRpcMessage,
+  type JsonRpcRequest,
   NotConnectedError,
   ParseError,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { INTERNAL_ERROR, isJsonRpcRequest, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { type MessageInfo, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelEnd, OpenChannel } from './byte-channel.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES, LineReader } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';
+import { ReadGate } from './read-gate.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 
 /** The bounds of a `StreamTransport`. */
@@ -33,6 +34,13 @@ export interface StreamTransportOptions {
    * @default 1 MiB
    */
   readonly maxQueuedBytes?: number | undefined;
+  /**
+   * How many bytes of requests in flight and of answers that it has not read the peer may have; beyond that it is not read any further. When requests
+   * take longer than 5 s then, new ones are refused (-32603) until half of it is answered, so that answers and cancellations still come through.
+   *
+   * @default maxMessageBytes
+   */
+  readonly maxPendingBytes?: number | undefined;
   /**
    * How long, once the peer has ended its stream, the answers to what it had asked may still be written, in milliseconds.
    *
@@ -63,32 +71,41 @@ export class StreamTransport implements Transport {
   onclose?: (() => void) | undefined;
 
   readonly #open: OpenChannel;
-  readonly #maxMessageBytes: number;
   readonly #maxQueuedBytes: number;
   readonly #drainMs: number;
   readonly #flushMs: number;
   readonly #clock: Clock;
   readonly #reader: LineReader;
-  readonly #unanswered: UnansweredRequests | undefined;
+  readonly #unanswered = new UnansweredRequests();
+  readonly #maxPendingBytes: number;
+  readonly #gate: ReadGate;
   #channel: ByteChannel | undefined;
   #writer: LineWriter | undefined;
   #lingerTimer: ClockTimer | undefined;
   #isInputEnded = false;
-  #isPaused = false;
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   /** @param open Called once, by `start`. */
   constructor(open: OpenChannel, options: StreamTransportOptions = {}) {
     this.#open = open;
-    this.#maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+    const maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+    this.#maxPendingBytes = options.maxPendingBytes ?? maxMessageBytes;
     this.#maxQueuedBytes = options.maxQueuedBytes ?? 1024 * 1024;
     this.#drainMs = options.drainMs ?? 500;
     this.#flushMs = options.flushMs ?? 2000;
     this.#clock = options.clock ?? systemClock;
-    this.#unanswered = this.#drainMs > 0 ? new UnansweredRequests() : undefined;
+    this.#gate = new ReadGate({
+      maxPendingBytes: this.#maxPendingBytes,
+      clock: this.#clock,
+      inFlightBytes: () => this.#unanswered.bytes,
+      unreadBytes: () => (this.#writer?.isFull === true ? this.#writer.queued : 0),
+      read: (chunk) => this.#reader.push(chunk),
+      pause: () => void this.#channel?.input.pause(),
+      resume: () => void this.#channel?.input.resume(),
+    });
     this.#reader = new LineReader({
-      maxMessageBytes: this.#maxMessageBytes,
+      maxMessageBytes,
       onLine: (line) => this.#onLine(line),
       onError: (error) => this.#report(error),
     });
@@ -119,7 +136,7 @@ export class StreamTransport implements Transport {
     if (!this.#writer) return Promise.reject(new NotConnectedError());
     try {
       const sent = this.#writer.write(frame(message));
-      this.#unanswered?.onSent(message);
+      if (this.#unanswered.onSent(message)) this.#gate.update();
       return sent;
     } catch (error) {
       return Promise.reject(error);
@@ -151,7 +168,7 @@ export class StreamTransport implements Transport {
       output,
       write: channel.write ?? ((text, done) => output.write(text, 'utf8', done)),
       maxQueuedBytes: this.#maxQueuedBytes,
-      onRoom: () => this.#readOn(input),
+      onRoom: () => this.#gate.update(),
     });
     output.on('error', this.#onOutputError);
     input.on('error', this.#onInputError);
@@ -177,28 +194,41 @@ export class StreamTransport implements Transport {
   // ---- in
 
   readonly #onData = (chunk: Uint8Array | string): void => {
-    this.#reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-    // A peer that asks and asks and never reads is not read any further, or its answers would pile up here.
-    if (this.#writer?.isFull === true && this.#writer.queued > this.#maxMessageBytes) {
-      this.#isPaused = true;
-      this.#channel?.input.pause();
-    }
+    this.#gate.push(toBuffer(chunk));
   };
-
-  #readOn(input: Readable): void {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
-    if (!this.#closing) input.resume();
-  }
 
   #onLine(line: string): void {
     try {
-      const message = parse(line);
-      this.#unanswered?.onReceived(message);
+      const message = this.#gate.isRefusing ? this.#refuseRequests(parse(line)) : parse(line);
+      if (!message) return;
+      this.#unanswered.onReceived(message, line.length);
       this.onmessage?.(message);
     } catch (error) {
       this.#report(toError(error));
     }
+  }
+
+  /** Answers the requests of a line with an error. @returns What else it holds. */
+  #refuseRequests(message: JsonRpcMessage | readonly JsonRpcMessage[]): JsonRpcMessage | undefined {
+    const error = {
+      code: INTERNAL_ERROR,
+      message: `Too many bytes of requests at once (${this.#maxPendingBytes}): wait for answers, then send again`,
+    };
+    const refuse = ({ id }: JsonRpcRequest): JsonRpcMessage => ({ jsonrpc: '2.0', id, error });
+    if (!isBatch(message)) {
+      if (!isJsonRpcRequest(message)) return message;
+      this.#tell(refuse(message));
+      return undefined;
+    }
+    const refusals = message.filter(isJsonRpcRequest).map(refuse);
+    if (refusals.length === 0) return message as unknown as JsonRpcMessage;
+    this.#tell(refusals as unknown as JsonRpcMessage);
+    const others = message.filter((member) => !isJsonRpcRequest(member));
+    return others.length === 0 ? undefined : (others as unknown as JsonRpcMessage);
+  }
+
+  #tell(message: JsonRpcMessage): void {
+    this.#writer?.write(frame(message)).catch(() => undefined);
   }
 
   readonly #onInputError = (error: Error): void => {
@@ -209,9 +239,10 @@ export class StreamTransport implements Transport {
   readonly #onInputEnd = (): void => {
     if (this.#isInputEnded) return;
     this.#isInputEnded = true;
+    this.#gate.end();
     this.#reader.end();
     if (this.#closing) return;
-    if (!this.#unanswered) return void this.#end('peer-ended');
+    if (this.#drainMs <= 0) return void this.#end('peer-ended');
     // Whoever pipes requests in and ends gets the answers to them.
     this.#linger(this.#drainMs, 'peer-ended');
     this.#unanswered.whenNone(() => void this.#end('peer-ended'));
@@ -233,6 +264,7 @@ export class StreamTransport implements Transport {
   #end(end: ChannelEnd): Promise<void> {
     // Later, so that a callback that closes again finds the promise that is already there.
     this.#closing ??= Promise.resolve().then(() => this.#finish(end));
+    this.#gate.stop();
     this.#reader.stop();
     return this.#closing;
   }
@@ -286,6 +318,15 @@ export class StreamTransport implements Transport {
 /** Writes a message as one line, its end included: JSON that holds no newline, then `\n`. */
 export function frame(message: JsonRpcMessage): string {
   return `${serializeMessage(message)}\n`;
+}
+
+function isBatch(message: JsonRpcMessage | readonly JsonRpcMessage[]): message is readonly JsonRpcMessage[] {
+  return Array.isArray(message);
+}
+
+function toBuffer(chunk: Uint8Array | string): Buffer {
+  if (typeof chunk === 'string') return Buffer.from(chunk);
+  return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
 /** A line that is no JSON is mostly something that was printed: its start says by whom. */

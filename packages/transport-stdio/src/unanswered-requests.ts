@@ -11,43 +11,65 @@ interface AnyMessage {
 
 /** The ids of requests that were received and not answered. Looks at members only: what is not a message is not counted. */
 export class UnansweredRequests {
-  readonly #ids = new Set<unknown>();
+  /** How long each is. */
+  readonly #lengths = new Map<unknown, number>();
+  #bytes = 0;
   #onNone: (() => void) | undefined;
 
-  onReceived(message: JsonRpcMessage | readonly JsonRpcMessage[]): void {
-    if (Array.isArray(message)) for (const member of message as readonly JsonRpcMessage[]) this.#count(member);
-    else this.#count(message as JsonRpcMessage);
+  /** How many bytes they have, roughly: characters count as one. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
-  onSent(message: JsonRpcMessage | readonly JsonRpcMessage[]): void {
-    if (Array.isArray(message)) for (const member of message as readonly JsonRpcMessage[]) this.#settle(member);
-    else this.#settle(message as JsonRpcMessage);
+  /** @param length Of the line that brought it. */
+  onReceived(message: JsonRpcMessage | readonly JsonRpcMessage[], length: number): void {
+    if (!Array.isArray(message)) return this.#count(message, length);
+    const members = message as readonly JsonRpcMessage[];
+    for (const member of members) this.#count(member, length / members.length);
+  }
+
+  /** @returns Whether a request was answered. */
+  onSent(message: JsonRpcMessage | readonly JsonRpcMessage[]): boolean {
+    if (!Array.isArray(message)) return this.#settle(message as JsonRpcMessage);
+    let hasSettled = false;
+    for (const member of message as readonly JsonRpcMessage[]) hasSettled = this.#settle(member) || hasSettled;
+    return hasSettled;
   }
 
   /** Calls back as soon as no request waits, at once if none does. */
   whenNone(fn: () => void): void {
-    if (this.#ids.size === 0) fn();
+    if (this.#lengths.size === 0) fn();
     else this.#onNone = fn;
   }
 
-  #count(message: unknown): void {
+  #count(message: unknown, length: number): void {
     if (typeof message !== 'object' || message === null) return;
     const { id, method, params } = message as AnyMessage;
     if (typeof method !== 'string') return;
-    if (id !== undefined) {
-      if (isRequestId(id) && this.#ids.size < MAX_COUNTED) this.#ids.add(id);
-    }
     // A cancelled request need not be answered.
-    else if (method === 'notifications/cancelled') this.#forget(params?.requestId);
+    if (id === undefined) {
+      if (method === 'notifications/cancelled') this.#forget(params?.requestId);
+    } else if (isRequestId(id) && this.#lengths.size < MAX_COUNTED && !this.#lengths.has(id)) {
+      this.#lengths.set(id, length);
+      this.#bytes += length;
+    }
   }
 
-  #settle(message: JsonRpcMessage): void {
+  #settle(message: JsonRpcMessage): boolean {
     const { id, method } = message as AnyMessage;
-    if (method === undefined) this.#forget(id);
+    return method === undefined && this.#forget(id);
   }
 
-  #forget(id: unknown): void {
-    if (this.#ids.delete(id) && this.#ids.size === 0) this.#onNone?.();
+  #forget(id: unknown): boolean {
+    const length = this.#lengths.get(id);
+    if (length === undefined) return false;
+    this.#lengths.delete(id);
+    this.#bytes -= length;
+    if (this.#lengths.size === 0) {
+      this.#bytes = 0;
+      this.#onNone?.();
+    }
+    return true;
   }
 }
 

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildFixtures, removeFolders } from './fixture.ts';
 import { ServerProcess, timed } from './server-process.ts';
 
-let fixtures: Awaited<ReturnType<typeof buildFixtures<'process-server' | 'middle-man'>>>;
+let fixtures: Awaited<ReturnType<typeof buildFixtures<'process-server' | 'middle-man' | 'flooding-client'>>>;
 
 beforeAll(async () => {
-  fixtures = await buildFixtures('process-server', 'middle-man');
+  fixtures = await buildFixtures('process-server', 'middle-man', 'flooding-client');
 });
 afterAll(removeFolders);
 
@@ -125,6 +125,52 @@ describe('a signal', () => {
   });
 });
 
+describe('a client that asks on and on', () => {
+  it('[ROBUSTNESS-7] and does not read is read no further, and answered in full once it reads', async () => {
+    const server = new ServerProcess([fixtures['process-server']]);
+    server.child.stdout?.pause();
+    await server.says('ready');
+    const pad = 'x'.repeat(1024 * 1024);
+    for (let id = 1; id <= 100; id++) server.write({ id, method: 'echo', params: { pad } });
+    expect(await readRequests(server, pidOf(server))).toBeLessThan(25);
+    server.child.stdout?.resume();
+    await server.answers(100);
+    expect(server.messages.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+    server.child.stdin?.end();
+    await server.stderrEnded;
+    expect(server.stderrLines.filter((line) => line.startsWith('error'))).toEqual([]);
+  });
+
+  it('[ROBUSTNESS-7] and has much in flight is read no further until something is answered', async () => {
+    const server = new ServerProcess([fixtures['process-server']]);
+    await server.says('ready');
+    const pad = 'x'.repeat(1024 * 1024);
+    for (let id = 1; id <= 40; id++) server.write({ id, method: 'slow', params: { ms: 1500, pad } });
+    await server.answers(1);
+    process.kill(pidOf(server), 'SIGUSR2');
+    await server.says('requests ');
+    expect(Number(/requests (\d+)/.exec(server.stderrLines.join('\n'))?.[1])).toBeLessThan(20);
+    await server.answers(40);
+    expect(server.messages.filter(({ error }) => error)).toEqual([]);
+    server.child.kill('SIGKILL');
+  });
+});
+
+/** How many requests a server has read once it reads no more: as many as it said twenty times in a row. */
+async function readRequests(server: ServerProcess, pid: number): Promise<number> {
+  const said = (): string[] => server.stderrLines.filter((line) => line.startsWith('requests '));
+  for (let asked = 1; ; asked++) {
+    process.kill(pid, 'SIGUSR2');
+    await server.until(() => said().length >= asked);
+    const last = said().slice(-20);
+    if (last.length === 20 && new Set(last).size === 1) return Number(last[0]?.split(' ')[1]);
+  }
+}
+
+function pidOf(server: ServerProcess): number {
+  return Number(server.stderrLines.find((line) => line.startsWith('pid '))?.split(' ')[1]);
+}
+
 describe('a client that is gone', () => {
   it('[ROBUSTNESS-13][ROBUSTNESS-5] that reads neither answers nor logs any more: a broken pipe ends the process in under a second with code 0', async () => {
     const server = await start();
@@ -150,6 +196,30 @@ describe('a client that is gone', () => {
     expect(server.stderrLines.join('\n')).toMatch(/closed\ncpu \d+$/);
     expect(holder.exitCode).toBeNull();
     holder.kill();
+  });
+
+  it('[ROBUSTNESS-13] that was killed in the midst of asking without reading: the paused server ends in under a second', async () => {
+    const client = new ServerProcess([fixtures['flooding-client'], fixtures['process-server'], 'unwatched']);
+    await client.says('ready');
+    expect(await readRequests(client, pidOf(client))).toBeLessThan(500);
+    client.child.kill('SIGKILL');
+    expect((await client.exited).signal).toBe('SIGKILL');
+    const { ms } = await timed(client.stderrEnded);
+    expect(ms).toBeLessThan(1000);
+    expect(client.stderrLines).toContain('closed');
+  });
+
+  it('[ROBUSTNESS-13] that ends the input without having read: the paused server ends', async () => {
+    const server = new ServerProcess([fixtures['process-server']]);
+    server.child.stdout?.pause();
+    await server.says('ready');
+    const pad = 'x'.repeat(64 * 1024);
+    const stdin = server.child.stdin;
+    for (let id = 1; id <= 300; id++) server.write({ id, method: 'echo', params: { pad } });
+    const requests = await readRequests(server, pidOf(server));
+    expect(requests).toBeGreaterThan(200);
+    stdin?.destroy();
+    expect(await server.exited).toEqual(EXIT_OK);
   });
 
   it('[ROBUSTNESS-13] leaves no process that spins', async () => {

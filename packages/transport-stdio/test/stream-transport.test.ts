@@ -54,6 +54,11 @@ class FakeClock implements Clock {
   }
 }
 
+/** Waits, a turn of the event loop at a time. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise(setImmediate);
+}
+
 function createTransport(
   output: Writable,
   options?: StreamTransportOptions,
@@ -135,6 +140,90 @@ describe('StreamTransport', () => {
     }
     expect(count).toBe(50);
     await transport.close();
+  });
+
+  describe('[ROBUSTNESS-7] a peer with too many bytes of requests in flight', () => {
+    const big = (id: number): string => `${JSON.stringify({ jsonrpc: '2.0', id, method: 'ask', params: { pad: 'x'.repeat(1000) } })}\n`;
+    const note = `${JSON.stringify({ jsonrpc: '2.0', method: 'note' })}\n`;
+
+    async function startFlood(): Promise<{
+      clock: FakeClock;
+      sink: Sink;
+      transport: StreamTransport;
+      input: PassThrough;
+      closed: Promise<void>;
+      received: unknown[];
+      write(...lines: string[]): Promise<void>;
+    }> {
+      const [clock, sink] = [new FakeClock(), new Sink()];
+      const made = createTransport(sink, { maxMessageBytes: 10_000, clock });
+      const received: unknown[] = [];
+      made.transport.onmessage = (message) => void received.push('id' in message ? message.id : 'note');
+      await made.transport.start();
+      const write = async (...lines: string[]): Promise<void> => {
+        for (const line of lines) {
+          made.input.write(line);
+          await new Promise(setImmediate);
+        }
+      };
+      await write(...Array.from({ length: 20 }, (_, id) => big(id)));
+      return { clock, sink, ...made, received, write };
+    }
+
+    it('is read no further, and read on as its requests are answered', async () => {
+      const { transport, received } = await startFlood();
+      expect(received).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      for (let id = 0; id < 10; id++) await transport.send(answer(id));
+      await until(() => received.length === 20);
+      expect(received).toEqual(Array.from({ length: 20 }, (_, id) => id));
+      await transport.close();
+    });
+
+    it('is heard after a while although nothing was answered, but its new requests are refused', async () => {
+      const { clock, transport, received, sink, write } = await startFlood();
+      await write(note);
+      clock.fire(5000);
+      await until(() => received.includes('note'));
+      expect(received).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 'note']);
+      await until(() => sink.writes.join('').split('\n').length === 11);
+      const refusals = sink.writes
+        .join('')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { id: number; error: { code: number; message: string } });
+      expect(refusals.map(({ id }) => id)).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+      expect(refusals[0]?.error).toEqual({
+        code: -32603,
+        message: 'Too many bytes of requests at once (10000): wait for answers, then send again',
+      });
+      for (let id = 0; id < 6; id++) await transport.send(answer(id));
+      await write(big(30));
+      expect(received.at(-1)).toBe(30);
+      await transport.close();
+    });
+
+    it('is refused the requests of a batch, not its other members', async () => {
+      const { clock, transport, sink, received, write } = await startFlood();
+      clock.fire(5000);
+      await write(`[${[big(40), note, big(41)].join(',').replaceAll('\n', '')}]\n`);
+      await until(() => sink.writes.join('').includes('['));
+      const batch = JSON.parse(sink.writes.join('').trimEnd().split('\n').at(-1) ?? '') as { id: number }[];
+      expect(batch.map(({ id }) => id)).toEqual([40, 41]);
+      expect(received.slice(10)).toEqual(['note']);
+      await transport.close();
+    });
+
+    it('has the end of its input noticed, and what it had sent before is read', async () => {
+      const { clock, input, received, closed } = await startFlood();
+      input.end();
+      const probing = setInterval(() => clock.fire(50));
+      await until(() => received.length === 20);
+      clearInterval(probing);
+      await until(() => clock.timers.some(({ delayMs }) => delayMs === 500));
+      clock.fire(500);
+      await closed;
+      expect(clock.timers).toEqual([]);
+    });
   });
 
   it('writes what was accepted before it closes', async () => {
