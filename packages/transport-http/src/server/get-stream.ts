@@ -16,6 +16,7 @@ import { namesEventStream } from './media-types.ts';
 import { HttpRefusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
+import { watchExpiry } from './token-expiry.ts';
 
 /** Opens a stream, or goes on with one that broke. */
 export async function serveGet(host: HttpHost, caller: Caller, reply: Reply): Promise<void> {
@@ -28,7 +29,7 @@ export async function serveGet(host: HttpHost, caller: Caller, reply: Reply): Pr
   try {
     const lastEventId = caller.request.header(LAST_EVENT_ID_HEADER);
     const isResumed = lastEventId !== undefined && session.log !== undefined && revision.http.resumable;
-    const get = { host, session, revision, reply, release };
+    const get = { host, caller, session, revision, reply, release };
     if (isResumed) await resumeStream(get, lastEventId);
     else openStream(get);
   } catch (error) {
@@ -47,6 +48,7 @@ export async function serveDelete(host: HttpHost, caller: Caller, reply: Reply):
 
 interface Get {
   readonly host: HttpHost;
+  readonly caller: Caller;
   readonly session: HostedSession;
   readonly revision: Revision;
   readonly reply: Reply;
@@ -77,9 +79,12 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   if (!reply.hasAnswered) release();
 }
 
-function openSse({ session, reply, release }: Get, stream: SessionStream): ReturnType<Reply['openStream']> {
+function openSse({ host, caller, session, revision, reply, release }: Get, stream: SessionStream): ReturnType<Reply['openStream']> {
+  const { clock, retryMs } = host.settings;
   const sse = reply.openStream('cut');
+  const expiry = watchExpiry(clock, caller.auth, () => stream.pause(revision.http.polling ? retryMs : undefined));
   sse.onClose(() => {
+    expiry?.cancel();
     release();
     session.dropGet(stream);
   });

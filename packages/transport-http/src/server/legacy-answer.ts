@@ -5,7 +5,7 @@
  * @see 2025-11-25 basic/transports#sending-messages-to-the-server
  */
 
-import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { Clock, ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import { NoStreamError } from '../errors.ts';
@@ -33,19 +33,28 @@ export interface LegacyAnswerOptions {
   readonly retryMs: number;
   /** The challenge that goes with an answer for lack of scope, which stands alone. */
   readonly challengeOf: (response: JsonRpcResponse) => HeaderList | undefined;
+  /** Given where an answer may turn out to be such a challenge: a stream that is only there to be resumed waits for that a moment. */
+  readonly holdClock: Clock | undefined;
 }
+
+/** How long a call may take to be refused for lack of scope with a status of HTTP, where its stream would have begun at once. */
+const HOLD_MS = 200;
 
 export class LegacyAnswer {
   readonly #options: LegacyAnswerOptions;
   readonly #responses: JsonRpcResponse[] = [];
   #open: number;
   #stream: SessionStream | undefined;
+  #holdTimer: ClockTimer | undefined;
 
   constructor(options: LegacyAnswerOptions) {
     this.#options = options;
     this.#open = options.expected;
+    if (!this.canPause) return;
     // With a log, a client that is told an event id at once can come back for an answer that it missed.
-    if (this.canPause) this.#openStream();
+    const { holdClock } = options;
+    if (holdClock === undefined) this.#openStream();
+    else this.#holdTimer = holdClock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
   }
 
   /** Whether the stream may be closed before its answer and fetched later. */
@@ -71,7 +80,7 @@ export class LegacyAnswer {
 
   /** Ends the connection early; the client comes back for the rest. */
   pause(retryMs: number): void {
-    this.#stream?.pause(retryMs);
+    (this.#stream ?? this.#openStream()).pause(retryMs);
   }
 
   /** One request is done. @param response undefined where the request is not to be answered: the client cancelled it. */
@@ -84,8 +93,9 @@ export class LegacyAnswer {
   }
 
   #finish(): void {
-    const { mode, reply, session } = this.#options;
-    if (this.#stream === undefined && !mode.json && this.#responses.length > 0) this.#openStream();
+    const { reply, session } = this.#options;
+    if (this.#stream === undefined && this.#wantsStream()) this.#openStream();
+    this.#holdTimer?.cancel();
     const stream = this.#stream;
     if (stream !== undefined) {
       void stream.finish().then(() => session?.deletePost(stream));
@@ -97,9 +107,20 @@ export class LegacyAnswer {
     else this.#answer(only);
   }
 
+  /** An answer that could do without goes by stream where the client takes nothing else, or must be able to resume. */
+  #wantsStream(): boolean {
+    const [first] = this.#responses;
+    if (first === undefined || (this.#options.mode.json && !this.canPause)) return false;
+    return this.#options.isBatch || this.#challengeOf(first) === undefined;
+  }
+
+  #challengeOf(response: JsonRpcResponse): HeaderList | undefined {
+    return 'error' in response ? this.#options.challengeOf(response) : undefined;
+  }
+
   #answer(response: JsonRpcResponse): void {
-    const { challengeOf, reply } = this.#options;
-    const challenge = challengeOf(response);
+    const { reply } = this.#options;
+    const challenge = this.#challengeOf(response);
     if (challenge !== undefined) reply.addHeaders(challenge);
     reply.json(challenge === undefined ? this.#statusOf(response) : FORBIDDEN, toJsonText(response));
   }

@@ -205,14 +205,17 @@ async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Runn
 
 const AS_ONE = { isResumable: true, expected: 1, isBatch: false } as const;
 
-type AnswerShape = Omit<ConstructorParameters<typeof LegacyAnswer>[0], 'reply' | 'mode' | 'retryMs' | 'challengeOf'>;
+type AnswerShape = Omit<ConstructorParameters<typeof LegacyAnswer>[0], 'reply' | 'mode' | 'retryMs' | 'challengeOf' | 'holdClock'>;
 
 function createAnswer(
   { caller, reply, mode, host }: PostExchange,
   { revision, session, isResumable, expected, isBatch }: AnswerShape,
 ): LegacyAnswer {
   const challengeOf = (response: JsonRpcResponse) => scopeChallenge(response, caller, host.settings);
-  return new LegacyAnswer({ reply, mode, retryMs: host.settings.retryMs, revision, session, isResumable, expected, isBatch, challengeOf });
+  const { clock, retryMs } = host.settings;
+  // Only who is known can lack a scope.
+  const holdClock = caller.auth === undefined ? undefined : clock;
+  return new LegacyAnswer({ reply, mode, retryMs, revision, session, isResumable, expected, isBatch, challengeOf, holdClock });
 }
 
 function checkBatch(values: readonly JsonValue[], maxBatch: number): void {

@@ -76,6 +76,16 @@ export class ModernCall extends HostedCall {
     this.abort(new CancelledError('the server closes'));
   }
 
+  /**
+   * Ends the stream of a listen and not the subscription: without a result, which would say that there is nothing to come back for. The
+   * client is to open it again with a fresh token.
+   *
+   * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure
+   */
+  expire(): void {
+    if (!this.isCancelled) this.#openStream().end();
+  }
+
   /** Breaks off: nothing more is sent. */
   cut(reason: Error): void {
     this.abort(reason);

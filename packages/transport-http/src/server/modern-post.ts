@@ -10,6 +10,7 @@ import { checkMethodHeaders, checkMethodIfSent, checkParamHeaders, checkVersionH
 import { LISTEN_METHOD, ModernCall } from './modern-call.ts';
 import { HttpRefusal } from './refusal.ts';
 import { FORBIDDEN, scopeChallenge } from './scope-challenge.ts';
+import { watchExpiry } from './token-expiry.ts';
 
 /** Serves one message. @param message Known to be a message. */
 export function serveModern(exchange: PostExchange, message: JsonRpcMessage): Promise<void> | void {
@@ -45,6 +46,7 @@ async function serveRequest(exchange: PostExchange, message: JsonRpcRequest): Pr
     throw new HttpRefusal(406, '"subscriptions/listen" is answered with an event stream: accept "text/event-stream"', { id: message.id });
   const release = isListen ? host.holdStream(caller.limitKey) : undefined;
   const call = host.begin(new ModernCall(caller, message, reply, mode));
+  const expiry = isListen ? watchExpiry(host.settings.clock, caller.auth, () => call.expire()) : undefined;
   try {
     const response = await host.endpoint.handle(message, call);
     const challenge = scopeChallenge(response, caller, host.settings);
@@ -52,6 +54,7 @@ async function serveRequest(exchange: PostExchange, message: JsonRpcRequest): Pr
     call.finish(response, challenge === undefined ? statusOf(response, revision ?? NEWEST, hasMeta) : FORBIDDEN);
   } finally {
     host.end(call);
+    expiry?.cancel();
     release?.();
   }
 }

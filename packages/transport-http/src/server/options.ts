@@ -65,7 +65,15 @@ export interface HttpHandlerOptions {
   readonly sessionStore?: SessionStore | undefined;
   /** Leads answers of clients to the machine that asked, where several serve the sessions of one store. @default none: one process */
   readonly messageBus?: MessageBus | undefined;
-  /** Keeps what was sent, so that broken legacy streams can be resumed. Without it they cannot. @default none */
+  /**
+   * Keeps what was sent, so that broken legacy streams can be resumed. Without it they cannot.
+   *
+   * In 2025-11-25 an answer's stream begins at once with it, so that its client can come back. That of a verified caller is held back for
+   * 200 ms: a call that is refused for lack of scope by then gets status 403 with its challenge; a later refusal, or one behind a message
+   * that has gone out, is a JSON-RPC error in the stream, since the status is already sent.
+   *
+   * @default none
+   */
   readonly eventStore?: EventStore | undefined;
   /** Makes the ids of sessions: visible ASCII that nobody can guess. @default 192 random bits */
   readonly generateSessionId?: (() => string) | undefined;

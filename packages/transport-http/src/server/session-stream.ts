@@ -126,10 +126,10 @@ export class SessionStream {
     });
   }
 
-  /** Ends the connection and not the stream, so that the client comes back for the rest. */
-  pause(retryMs: number): void {
+  /** Ends the connection and not the stream, so that the client comes back for the rest. @param retryMs When, where that can be said. */
+  pause(retryMs: number | undefined): void {
     void this.#inTurn(() => {
-      this.#sse?.end(encodeEvent({ retryMs }));
+      this.#sse?.end(retryMs === undefined ? '' : encodeEvent({ retryMs }));
       this.#sse = undefined;
       return resolvedPromise;
     });
