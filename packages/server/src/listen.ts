@@ -1,12 +1,13 @@
 /** `subscriptions/listen`: one long request that delivers the changes it asked for. */
 
-import { type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
-import { isJsonObject, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import type { JsonObject, JsonRpcNotification, JsonValue, RequestId } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import type { BusMessage, ExchangeCall, ListenFilter, Principal } from '@mortise/protocol/contracts';
 import { ChannelCall } from './channel-call.ts';
 import { LIST_KINDS, type ListKind, listTopic } from './list-changed.ts';
 import { Outbox } from './outbox.ts';
+import { takeListen } from './listen-budget.ts';
 import type { RequestCall } from './request-call.ts';
 import { requireShortUris } from './subscribed-uri.ts';
 import type { TopicListener } from './topics.ts';
@@ -27,6 +28,8 @@ interface AcceptedFilter {
 interface Honoured {
   readonly notifications: JsonObject;
   readonly topics: readonly string[];
+  /** How many resources are named. */
+  readonly uriCount: number;
   readonly extensions: readonly AcceptedFilter[];
 }
 
@@ -39,6 +42,7 @@ async function honour(wish: JsonObject, call: RequestCall, filters: readonly Lis
   const { core, revision } = call;
   const notifications: Record<string, JsonValue> = {};
   const topics: string[] = [];
+  let uriCount = 0;
   for (const kind of LIST_KINDS) {
     if (wish[FILTER_KEYS[kind]] !== true || !core.capabilities.has(revision, `${kind}.listChanged`)) continue;
     notifications[FILTER_KEYS[kind]] = true;
@@ -46,16 +50,14 @@ async function honour(wish: JsonObject, call: RequestCall, filters: readonly Lis
   }
   const uris = wish['resourceSubscriptions'];
   if (Array.isArray(uris) && core.capabilities.has(revision, 'resources.subscribe')) {
-    const max = core.options.maxSubscriptions ?? 1000;
-    if (uris.length > max)
-      throw new ProtocolError(INVALID_PARAMS, `resourceSubscriptions names ${uris.length} resources: at most ${max} in one subscription`);
     requireShortUris(uris);
     notifications['resourceSubscriptions'] = uris;
+    uriCount = uris.length;
     topics.push(...new Set(uris.map((uri) => `resource:${String(uri)}`)));
   }
   const extensions = await acceptExtensions(wish, call, filters, notifications);
   topics.push(...extensions.flatMap(({ filter, accepted }) => filter.topics(accepted, call)));
-  return { notifications, topics, extensions };
+  return { notifications, topics, uriCount, extensions };
 }
 
 async function acceptExtensions(
@@ -105,7 +107,8 @@ export class Listen implements TopicListener {
   async run(): Promise<JsonObject> {
     const { core, signal } = this.#call;
     signal.throwIfAborted();
-    const { topics } = this.#honoured;
+    const { topics, uriCount } = this.#honoured;
+    const giveBack = takeListen(this.host, uriCount, core.options);
     for (const topic of topics) core.topics.add(topic, this);
     core.listens.add(this);
     try {
@@ -116,6 +119,7 @@ export class Listen implements TopicListener {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       });
     } finally {
+      giveBack();
       core.listens.delete(this);
       for (const topic of topics) core.topics.delete(topic, this);
       this.#outbox.clear();

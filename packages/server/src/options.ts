@@ -125,8 +125,15 @@ export interface ServerOptions<App = unknown> {
    * @default messages of `ToolError` and of plain `Error`, made safe
    */
   readonly describeError?: ((error: unknown) => string | undefined) | undefined;
-  /** How many resources one legacy session may subscribe to, and one `subscriptions/listen` may name. @default 1_000 */
+  /**
+   * How many resources one legacy session may subscribe to, and all `subscriptions/listen` of one connection may name; over HTTP, where each is a
+   * stream of its own, one.
+   *
+   * @default 1_000
+   */
   readonly maxSubscriptions?: number | undefined;
+  /** How many `subscriptions/listen` one connection may have open. Over HTTP the transport's `maxStreamsPerKey` bounds them. @default 100 */
+  readonly maxListens?: number | undefined;
   /** How many notifications may wait for a slow listener before its subscription ends. @default 1_024 */
   readonly maxQueuedNotifications?: number | undefined;
   /**

@@ -205,6 +205,36 @@ describe('subscriptions/listen', () => {
     ).toBe(-32602);
   });
 
+  it('[ROBUSTNESS-7] may not name more resources than the option says in all of one connection', async () => {
+    const server = createFull({ maxSubscriptions: 3 });
+    const peer = await RawPeer.open(server, MODERN);
+    const names = (...uris: string[]) => ({ notifications: { resourceSubscriptions: uris } });
+    const first = await listen(peer, names('a:1', 'a:2').notifications, 'first');
+    expect((await peer.request('subscriptions/listen', names('a:3', 'a:4'))).error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/names 2 resources and the connection's other listens name 2: at most 3 .*"maxSubscriptions"/),
+    });
+    // Another connection has its own, and what was cancelled counts no more.
+    await listen(await RawPeer.open(server, MODERN), names('a:1', 'a:2', 'a:3').notifications);
+    peer.notify('notifications/cancelled', { requestId: 'first' });
+    await listen(peer, names('a:1', 'a:2', 'a:3').notifications, 'second');
+    void first.answer;
+  });
+
+  it('[ROBUSTNESS-7] may not be open more often on one connection than the option says', async () => {
+    const server = createFull({ maxListens: 2 });
+    const peer = await RawPeer.open(server, MODERN);
+    await listen(peer, { toolsListChanged: true }, 'first');
+    await listen(peer, { promptsListChanged: true }, 'second');
+    expect((await peer.request('subscriptions/listen', { notifications: { toolsListChanged: true } })).error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('"maxListens"'),
+    });
+    await listen(await RawPeer.open(server, MODERN), { toolsListChanged: true });
+    peer.notify('notifications/cancelled', { requestId: 'first' });
+    await listen(peer, { toolsListChanged: true }, 'third');
+  });
+
   it('[ROBUSTNESS-7] keeps no address of any length that a client makes up', async () => {
     const peer = await RawPeer.open(createFull(), MODERN);
     const wish = (length: number) => ({ notifications: { resourceSubscriptions: ['test://r', `test://${'r'.repeat(length - 7)}`] } });

@@ -161,7 +161,10 @@ export class Session implements TopicListener {
     requireShortUris([uri]);
     const max = this.core.options.maxSubscriptions ?? 1000;
     if (!this.#uris?.has(uri) && (this.#uris?.size ?? 0) >= max) {
-      throw new ProtocolError(INVALID_PARAMS, `This session has ${max} subscriptions, which is the most: unsubscribe from some first`);
+      throw new ProtocolError(
+        INVALID_PARAMS,
+        `This session has ${max} subscriptions, which is the most (the server's option "maxSubscriptions"): unsubscribe from some first`,
+      );
     }
     this.#listenTo(uri);
     this.link.onChanged?.();
