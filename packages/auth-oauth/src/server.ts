@@ -12,7 +12,7 @@ export { createTokenExchange, type TokenExchange, type TokenExchangeOptions, typ
 export type { TokenReader } from './server/token-reader.ts';
 export { type Identity, toPrincipal } from './server/auth-info.ts';
 export { MemoryReplayStore, type MemoryReplayStoreOptions } from './server/memory-replay-store.ts';
-export { type AnyAuthServerError, InvalidTokenError, TokenExchangeError, TokenSourceError } from './server/errors.ts';
+export { type AnyAuthServerError, InvalidTokenError, ProofError, TokenExchangeError, TokenSourceError } from './server/errors.ts';
 export { AuthOptionError } from './errors.ts';
 
 // An authorization server in front of a provider without registration.

@@ -3,6 +3,7 @@
 import { type JsonObject, type JsonValue, MortiseError, type RemoteError } from '@mortise/jsonrpc-core';
 import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/model';
 import type { SchemaIssue } from '@mortise/protocol/contracts';
+import type { InvalidFormError } from './answers/describe-form.ts';
 
 /** Something needs a capability that a side does not have. Raised before sending where the client can tell. */
 export class MissingCapabilityError extends MortiseError {
@@ -191,4 +192,5 @@ export type AnyClientError =
   | OutputSchemaError
   | ToolFailedError
   | PagingError
-  | IconError;
+  | IconError
+  | InvalidFormError;

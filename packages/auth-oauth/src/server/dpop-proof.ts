@@ -1,20 +1,8 @@
 /** One proof of possession against the request that it came with. @see RFC 9449 section 4.3 */
 
-import { MortiseError } from '@mortise/jsonrpc-core';
 import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTPayload, jwtVerify, type JWTVerifyResult } from 'jose';
 import { digest, isSameText } from './digest.ts';
-
-/** A proof that does not hold. The message is told to the caller. */
-export class ProofError extends MortiseError {
-  override readonly name: string = 'ProofError';
-  override readonly code: 'ERR_DPOP_PROOF' = 'ERR_DPOP_PROOF';
-  readonly oauthError: 'invalid_dpop_proof' | 'use_dpop_nonce';
-
-  constructor(message: string, oauthError: 'invalid_dpop_proof' | 'use_dpop_nonce' = 'invalid_dpop_proof', options?: ErrorOptions) {
-    super(message, options);
-    this.oauthError = oauthError;
-  }
-}
+import { ProofError } from './errors.ts';
 
 /** What a proof is held against. */
 export interface ProofContext {

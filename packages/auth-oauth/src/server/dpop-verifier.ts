@@ -6,8 +6,8 @@ import type { AuthInfo, ReplayStore, TokenRequest, TokenVerifier } from '@mortis
 import { AuthOptionError } from '../errors.ts';
 import { readValid, toRefusal } from './bearer-verifier.ts';
 import { refuse, toChallenge } from './challenge.ts';
-import { checkProof, type Proof, ProofError } from './dpop-proof.ts';
-import { InvalidTokenError } from './errors.ts';
+import { checkProof, type Proof } from './dpop-proof.ts';
+import { InvalidTokenError, ProofError } from './errors.ts';
 import { MemoryReplayStore } from './memory-replay-store.ts';
 import { NonceSource } from './nonce-source.ts';
 import type { TokenReader } from './token-reader.ts';

@@ -28,5 +28,22 @@ export class TokenExchangeError extends MortiseError {
   }
 }
 
-/** Every error that the server half throws: `switch (error.code)` narrows it. */
-export type AnyAuthServerError = AuthOptionError | InvalidTokenError | TokenSourceError | TokenExchangeError;
+/**
+ * A proof of possession does not hold. The message is told to the caller: this is the `cause` of the `AuthChallengeError` that refuses it.
+ *
+ * @see RFC 9449 section 4.3
+ */
+export class ProofError extends MortiseError {
+  override readonly name: string = 'ProofError';
+  override readonly code: 'ERR_DPOP_PROOF' = 'ERR_DPOP_PROOF';
+  /** The OAuth `error` of the challenge. */
+  readonly oauthError: 'invalid_dpop_proof' | 'use_dpop_nonce';
+
+  constructor(message: string, oauthError: 'invalid_dpop_proof' | 'use_dpop_nonce' = 'invalid_dpop_proof', options?: ErrorOptions) {
+    super(message, options);
+    this.oauthError = oauthError;
+  }
+}
+
+/** Every error that the server half throws, or gives as a cause: `switch (error.code)` narrows it. */
+export type AnyAuthServerError = AuthOptionError | InvalidTokenError | ProofError | TokenSourceError | TokenExchangeError;

@@ -1,0 +1,222 @@
+/** `@mortise/transport-testkit/handler-run`: the promises R1 to R3 of `HandlerRun`. */
+
+import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { Ask, HandlerRun } from '@mortise/protocol/contracts';
+import { check, checkEqual, checkRejects, turns, within } from './check.ts';
+import type { KitCase, KitSubject } from './kit-case.ts';
+
+/** What makes runs, with a client that answers them. */
+export interface HandlerRunSubject extends KitSubject {
+  /**
+   * Runs a handler to its end: once, or from its top as often as its questions need, always with a run of the same call.
+   *
+   * Resolves when the call is over, whatever the handler gave or threw.
+   */
+  call(handler: (run: HandlerRun) => Promise<void>): Promise<void>;
+  /** A question that the client answers, each text by another answer. */
+  question(text: string): Ask;
+  /** What the client answers to it. */
+  answerTo(text: string): JsonObject;
+  /** A question that ends without an answer: the client refuses it, or cannot be asked it. */
+  refused(): Ask;
+  /** A notification that may be reported. @param step Tells it from others. */
+  notification(step: number): JsonRpcNotification;
+  /** The steps of those that have reached the client, in the order of their coming. */
+  told(): readonly number[];
+}
+
+/**
+ * One promise of `HandlerRun` put to the test. The trait `suspends`: an answer comes in a later run, as in a modern exchange.
+ */
+export type HandlerRunCase = KitCase<HandlerRunSubject>;
+
+const END = 'The call should come to its end';
+
+/** Suspension must pass: it belongs to the run and not to the handler. */
+function isSuspended(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as { readonly code?: unknown }).code === 'ERR_SUSPENDED';
+}
+
+/** Lets a run do something in a call of its own, and gives what came of it in the run that came to the end. */
+async function inCall<T>({ call }: HandlerRunSubject, work: (run: HandlerRun) => Promise<T>): Promise<T> {
+  let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+  const handler = async (run: HandlerRun): Promise<void> => {
+    outcome = undefined;
+    try {
+      outcome = { value: await work(run) };
+    } catch (error) {
+      if (isSuspended(error)) throw error;
+      outcome = { error };
+    }
+  };
+  await within(call(handler), END);
+  check(outcome !== undefined, 'The handler should have come to its end before the call did');
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
+}
+
+export const handlerRunCases: readonly HandlerRunCase[] = [
+  {
+    id: 'R1.1',
+    title: 'gives each question the answer of the client, one after the other',
+    async run(subject) {
+      const answers = await inCall(subject, async (run) => [
+        await run.ask(subject.question('one')),
+        await run.ask(subject.question('two')),
+        await run.ask(subject.question('three')),
+      ]);
+      checkEqual(answers, ['one', 'two', 'three'].map(subject.answerTo), 'What the questions resolved to');
+    },
+  },
+  {
+    id: 'R1.2',
+    title: 'gives each of several questions asked together its own answer',
+    async run(subject) {
+      const texts = ['b', 'a', 'c'];
+      const answers = await inCall(subject, (run) => Promise.all(texts.map((text) => run.ask(subject.question(text)))));
+      checkEqual(answers, texts.map(subject.answerTo), 'What the questions resolved to');
+    },
+  },
+  {
+    id: 'R1.3',
+    title: 'rejects a question that nobody answers, and goes on',
+    async run(subject) {
+      const { isRejected, answer } = await inCall(subject, async (run) => {
+        const isRejected = await run.ask(subject.refused()).then(
+          () => false,
+          (error: unknown) => {
+            if (isSuspended(error)) throw error;
+            return true;
+          },
+        );
+        return { isRejected, answer: await run.ask(subject.question('after')) };
+      });
+      checkEqual(isRejected, true, 'Whether the question is rejected');
+      checkEqual(answer, subject.answerTo('after'), 'What the next question resolved to');
+    },
+  },
+  {
+    id: 'R1.4',
+    title: 'rejects with Suspended where the answer comes in a later run',
+    needs: ['suspends'],
+    async run(subject) {
+      const outcomes: string[] = [];
+      const handler = async (run: HandlerRun): Promise<void> => {
+        try {
+          await run.ask(subject.question('one'));
+          outcomes.push('answered');
+        } catch (error) {
+          outcomes.push(isSuspended(error) ? 'suspended' : String(error));
+          throw error;
+        }
+      };
+      await within(subject.call(handler), END);
+      checkEqual(outcomes, ['suspended', 'answered'], 'What became of the question, run by run');
+    },
+  },
+  {
+    id: 'R2.1',
+    title: 'runs a step once, however often the handler comes by, and gives what it gave',
+    async run(subject) {
+      let count = 0;
+      const values = await inCall(subject, async (run) => {
+        const first = await run.once('step', () => ++count);
+        await run.ask(subject.question('between'));
+        return [first, await run.once('step', () => ++count)];
+      });
+      checkEqual(count, 1, 'How often the step ran');
+      checkEqual(values, [1, 1], 'What the step gave');
+    },
+  },
+  {
+    id: 'R2.2',
+    title: 'runs a step once for two who want it at once',
+    async run(subject) {
+      let count = 0;
+      const step = async (): Promise<number> => {
+        await turns(1);
+        return ++count;
+      };
+      const values = await inCall(subject, (run) => Promise.all([run.once('step', step), run.once('step', step)]));
+      checkEqual(count, 1, 'How often the step ran');
+      checkEqual(values, [1, 1], 'What the step gave');
+    },
+  },
+  {
+    id: 'R2.3',
+    title: 'gives what a step gave, whatever was done to it since',
+    async run(subject) {
+      const later = await inCall(subject, async (run) => {
+        const value = await run.once('step', (): JsonObject & { list: number[] } => ({ list: [1] }));
+        value.list.push(2);
+        await run.ask(subject.question('between'));
+        return await run.once('step', (): JsonObject => ({ list: [3] }));
+      });
+      checkEqual(later, { list: [1] }, 'What the step gave later');
+    },
+  },
+  {
+    id: 'R2.4',
+    title: 'keeps the steps of different keys apart, each with an idempotency key of its own',
+    async run(subject) {
+      const keys: string[] = [];
+      const step = (value: string) => (idempotencyKey: string) => {
+        keys.push(idempotencyKey);
+        return value;
+      };
+      const work = async (run: HandlerRun): Promise<readonly string[]> => [await run.once('a', step('A')), await run.once('b', step('B'))];
+      checkEqual(await inCall(subject, work), ['A', 'B'], 'What the steps gave');
+      checkEqual(await inCall(subject, work), ['A', 'B'], 'What the steps of another call gave');
+      checkEqual(new Set(keys).size, 4, 'How many idempotency keys the four steps were given');
+    },
+  },
+  {
+    id: 'R2.5',
+    title: 'rejects with what a step threw',
+    async run(subject) {
+      const thrown = new Error('the step broke');
+      const error = await inCall(subject, (run) =>
+        checkRejects(
+          run.once('step', () => {
+            throw thrown;
+          }),
+          'A step that throws',
+        ),
+      );
+      checkEqual(error instanceof Error && error.message, thrown.message, 'What it rejects with');
+    },
+  },
+  {
+    id: 'R3.1',
+    title: 'keeps the order of what is reported, awaited or not',
+    async run(subject) {
+      const steps = Array.from({ length: 50 }, (_, step) => step);
+      await inCall(subject, async (run) => {
+        const reports: Promise<void>[] = [];
+        for (const step of steps) {
+          const report = run.report(subject.notification(step));
+          if (step % 7 === 0) await report;
+          else reports.push(report);
+        }
+        await Promise.all(reports);
+      });
+      await turns(2);
+      checkEqual(subject.told(), steps, 'What reached the client');
+    },
+  },
+  {
+    id: 'R3.2',
+    title: 'drops silently what is reported once it has ended',
+    async run(subject) {
+      let ended: HandlerRun | undefined;
+      await inCall(subject, async (run) => {
+        ended = run;
+        await run.report(subject.notification(1));
+      });
+      await turns(2);
+      await within(ended?.report(subject.notification(2)) ?? Promise.resolve(), 'A report after the end should settle');
+      await turns(2);
+      checkEqual(subject.told(), [1], 'What reached the client');
+    },
+  },
+];
