@@ -13,6 +13,17 @@ import { TaskCancelledError } from '@mortise/tasks';
 import { taskClient } from '@mortise/tasks/client';
 import { stdioTransport, type StdioTransport } from '@mortise/transport-stdio/client';
 import { findNode } from './find-node.ts';
+import { readFlags } from './read-flags.ts';
+
+readFlags(
+  `Usage: node apps/long-task/dist/client.js
+
+Has reports built by a server that it kills on the way, and exits with 0 when every sum was done once. It has no flags.
+
+Example: npm start --prefix apps/long-task      (from the root of the repository, after npm run build)
+`,
+  {},
+);
 
 const info = { name: 'long-task-client', version: '1.0.0' };
 const server = fileURLToPath(new URL('server.js', import.meta.url));
@@ -33,7 +44,7 @@ async function show(era: 'modern' | 'legacy', command: string, folder: string): 
   let asked = 0;
   const processes: StdioTransport[] = [];
   const start = (): StdioTransport => {
-    const transport = stdioTransport({ command, args: [server, path.join(folder, `${era}.db`)], stderr: 'ignore' });
+    const transport = stdioTransport({ command, args: [server, '--database', path.join(folder, `${era}.db`)], stderr: 'ignore' });
     processes.push(transport);
     return transport;
   };

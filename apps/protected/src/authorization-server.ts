@@ -1,7 +1,7 @@
 /** The authorization server: `oidc-provider` with its own login and consent pages. Any name and any password sign in. */
 
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import Provider, { type ClientMetadata, type Configuration } from 'oidc-provider';
+import type { ClientMetadata, Configuration } from 'oidc-provider';
 import { listen } from './listen.ts';
 
 export interface AuthorizationServerOptions {
@@ -34,6 +34,8 @@ const RESOURCE_SERVER = { clientId: 'mcp-server', clientSecret: 'only this machi
 
 export async function startAuthorizationServer(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
   const listening = await listen(options.port);
+  // Loaded when it is needed: it warns of some versions of Node as soon as it is loaded.
+  const { default: Provider } = await import('oidc-provider');
   const issuer = listening.origin;
   const grants = new Map<string, string>();
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });

@@ -10,11 +10,20 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** @param port 0 for any that is free. */
+/** The port is taken, or is none. */
+export class PortError extends Error {}
+
+/**
+ * @param port 0 for any that is free.
+ * @throws {PortError}
+ */
 export async function listen(port: number): Promise<Listening> {
   const server = createServer();
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new PortError(`A port is a whole number from 0 to 65535, not ${port}`);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) =>
+      reject(new PortError(`Cannot listen on 127.0.0.1:${port}: ${error.message}; give another port, or 0 for any that is free`)),
+    );
     server.listen(port, '127.0.0.1', resolve);
   });
   return {

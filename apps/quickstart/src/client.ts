@@ -8,7 +8,18 @@ import { fileURLToPath } from 'node:url';
 import { McpClient } from '@mortise/client';
 import { REVISIONS } from '@mortise/protocol';
 import { stdioTransport } from '@mortise/transport-stdio/client';
+import { readFlags } from './read-flags.ts';
 import { heading, line, progressBar } from './transcript.ts';
+
+readFlags(
+  `Usage: node apps/quickstart/dist/client.js
+
+Starts the quickstart server, uses everything it offers in each revision, and exits with 0 when every answer was right. It has no flags.
+
+Example: npm start      (from the root of the repository; installs and builds first)
+`,
+  {},
+);
 
 const serverFile = fileURLToPath(new URL('./server.js', import.meta.url));
 
