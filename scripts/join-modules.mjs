@@ -1,17 +1,20 @@
 /**
  * The second half of a package's build, after tsc has written its declarations: joins the package's own modules into one file
- * an entry. Everything from other packages stays an import, so that all packages share one copy of each. What entries share goes
- * into chunks, but for those of the entry that programs start with, which is named as the argument: its chunks are joined into it,
- * and the other entries import from there. Entries whose `default` is one file (see docs/decisions/entry-points.md) are joined into it.
- * See docs/decisions/joined-modules.md for what this saves at start-up.
+ * an entry. Everything from other packages stays an import, so that all packages share one copy of each, but for what package.json lists
+ * among its devDependencies: that is joined in. What entries share goes into chunks, but for those of the entry that programs start
+ * with, which is named as the argument: its chunks are joined into it, and the other entries import from there. Entries whose
+ * `default` is one file (see docs/decisions/entry-points.md) are joined into it. At last white space is taken out, and declarations that
+ * no entry leads to. See docs/decisions/joined-modules.md for what this saves at start-up and on disk.
  */
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { minify } from 'terser';
+import { pruneDeclarations } from './prune-declarations.mjs';
 
 const [startEntry] = process.argv.slice(2);
-const { exports } = JSON.parse(await readFile('package.json', 'utf8'));
+const { exports, devDependencies = {}, peerDependencies = {} } = JSON.parse(await readFile('package.json', 'utf8'));
 /** What each built file is made of: its entries' sources. */
 const sourcesOf = new Map();
 for (const { 'mortise-source': source, default: file } of Object.values(exports)) {
@@ -32,6 +35,18 @@ const entries = {
         .join('\n'),
       resolveDir: '.',
     }));
+  },
+};
+
+/** Other packages stay imports. What is needed to build alone (and is no peer too) is nowhere when the package runs, so it is joined in. */
+const otherPackages = {
+  name: 'other-packages',
+  setup(plugin) {
+    plugin.onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+      const name = /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path;
+      const isJoined = name in devDependencies && !(name in peerDependencies);
+      return kind === 'entry-point' || isJoined || importer.includes('/node_modules/') ? undefined : { path, external: true };
+    });
   },
 };
 
@@ -63,7 +78,6 @@ for (const file of await readdir('dist', { recursive: true })) {
 const options = {
   outdir: 'dist',
   bundle: true,
-  packages: 'external',
   external: ['node:*'],
   format: 'esm',
   platform: 'neutral',
@@ -74,12 +88,36 @@ const options = {
 const { metafile } = await build({
   ...options,
   entryPoints,
-  plugins: [entries, shorterNames],
+  plugins: [entries, shorterNames, otherPackages],
   splitting: true,
   metafile: true,
   logLevel: 'warning',
 });
 if (startEntry !== undefined) await joinChunks(metafile.outputs, startEntry);
+await takeOutWhiteSpace();
+await pruneDeclarations(
+  'dist',
+  Object.values(exports).flatMap(({ types }) => types ?? []),
+);
+
+/**
+ * White space is a fifth of what is installed. Names stay, and lines are short, so that a stack trace says what runs and where. The
+ * marks of what has no side effects stay too (esbuild takes them out with the white space): bundlers leave out unused code by them.
+ */
+async function takeOutWhiteSpace() {
+  const files = (await readdir('dist', { recursive: true })).filter((file) => file.endsWith('.js'));
+  for (const path of files.map((file) => join('dist', file))) {
+    const { code, map } = await minify(await readFile(path, 'utf8'), {
+      module: true,
+      compress: false,
+      mangle: false,
+      format: { comments: /@__\w+__|@vite-ignore|@license/, preserve_annotations: true, max_line_len: 120 },
+      sourceMap: { content: await readFile(`${path}.map`, 'utf8'), url: `${basename(path)}.map` },
+    });
+    await writeFile(path, code);
+    await writeFile(`${path}.map`, map);
+  }
+}
 
 /** Puts the chunks that an entry loads at once into the entry itself: each file costs a start about a millisecond. */
 async function joinChunks(outputs, source) {
@@ -102,6 +140,7 @@ async function joinChunks(outputs, source) {
     entryNames: start.slice('dist/'.length, -'.js'.length),
     allowOverwrite: true,
     external: [...options.external, ...others.map((path) => `./${path}`)],
+    plugins: [otherPackages],
     logLevel: 'error',
   });
   for (const chunk of chunks) for (const file of [chunk, `${chunk}.map`]) await rm(file);

@@ -26,7 +26,7 @@ function example(heading: string): string {
 
 const zodRange = /^ {2}zod: (.+)$/m.exec(readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8'))?.[1] ?? '*';
 const crossSpawn = ['cross-spawn', 'isexe', 'path-key', 'shebang-command', 'shebang-regex', 'which'];
-const base = ['@cfworker/json-schema', '@mortise/jsonrpc-core', '@mortise/protocol', '@mortise/transport-stdio', ...crossSpawn];
+const base = ['@mortise/jsonrpc-core', '@mortise/protocol', '@mortise/transport-stdio', ...crossSpawn];
 
 let forServer: Installed;
 let forServerWithZod: Installed;
