@@ -43,6 +43,8 @@ export interface BoundedSchema {
   readonly readsTexts: boolean;
   /** The most patterns that one object's members are held against. */
   readonly mostPatterns: number;
+  /** The most objects that one value is compared with, those within one another counted too. */
+  readonly mostObjects: number;
 }
 
 /** Keywords that read a text to its end. */
@@ -87,6 +89,7 @@ class SchemaReader {
   #hasUniqueItems = false;
   #readsTexts = false;
   #mostPatterns = 0;
+  #mostObjects = 0;
 
   constructor(limits: Required<SchemaLimits>, dialect: Dialect, prototype: object) {
     this.#limits = limits;
@@ -105,6 +108,7 @@ class SchemaReader {
       hasUniqueItems: this.#hasUniqueItems,
       readsTexts: this.#readsTexts,
       mostPatterns: this.#mostPatterns,
+      mostObjects: this.#mostObjects,
     };
   }
 
@@ -175,6 +179,7 @@ class SchemaReader {
     if (name === 'uniqueItems') this.#hasUniqueItems ||= value === true;
     this.#readsTexts ||= READS_TEXTS.has(name);
     this.#countValues(copy, value, at);
+    if (keyword === 'values' || keyword === 'any') this.#mostObjects = Math.max(this.#mostObjects, countObjects(value));
     copy[name === '$dynamicAnchor' ? '$anchor' : name] = keyword === 'values' || keyword === 'any' ? withShortJson(value) : value;
   }
 
@@ -226,6 +231,14 @@ function countValues(value: JsonValue, enough: number): number {
     if (member !== undefined) count += countValues(member, enough - count);
   }
   return count;
+}
+
+function countObjects(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>(
+    (count, member) => count + (member === undefined ? 0 : countObjects(member)),
+    Array.isArray(value) ? 0 : 1,
+  );
 }
 
 function escapePointer(name: string): string {

@@ -7,13 +7,20 @@ import type { BoundedSchema, SchemaCopy } from './bound-schema.ts';
 /** Every schema by its absolute address. */
 export type SchemaLookup = ReturnType<typeof dereference>;
 
+/** A schema whose references are resolved. */
+export interface ExpandedSchema {
+  readonly lookup: SchemaLookup;
+  /** How many `allOf` and the like lie within one another for one place of a value. References are followed and do not count. */
+  readonly deepestInPlace: number;
+}
+
 /**
  * Resolves all references within the schema. Nothing is fetched.
  *
  * @throws {SchemaNotCheckableError} For a reference out of the schema, one that leads back to itself without going deeper into the
  * value, and more subschemas in one place than the limit.
  */
-export function expandSchema(schema: BoundedSchema): SchemaLookup {
+export function expandSchema(schema: BoundedSchema): ExpandedSchema {
   const lookup = resolve(schema);
   for (const [copy, pointer] of schema.all) {
     if (copy['$ref'] !== undefined && targetOf(copy, lookup) === undefined) {
@@ -23,16 +30,19 @@ export function expandSchema(schema: BoundedSchema): SchemaLookup {
       );
     }
   }
-  const sizes = new Map<SchemaCopy, number>();
+  const sizes = new Map<SchemaCopy, ExpandedSize>();
+  let deepestInPlace = 0;
   for (const [copy, pointer] of schema.all) {
-    if (expandedSize(copy, schema, lookup, sizes) > schema.limits.maxExpandedSubschemas) {
+    const { count, depth } = expandedSize(copy, schema, lookup, sizes);
+    deepestInPlace = Math.max(deepestInPlace, depth);
+    if (count > schema.limits.maxExpandedSubschemas) {
       throw new SchemaNotCheckableError(
         `Schema has more than ${schema.limits.maxExpandedSubschemas} subschemas for one place of a value`,
         pointer,
       );
     }
   }
-  return lookup;
+  return { lookup, deepestInPlace };
 }
 
 function resolve({ root }: BoundedSchema): SchemaLookup {
@@ -49,17 +59,31 @@ function targetOf(copy: SchemaCopy, lookup: SchemaLookup): SchemaCopy | boolean 
   return lookup[copy['__absolute_ref__'] as string] as SchemaCopy | boolean | undefined;
 }
 
-/** Counts a schema with all that applies to the same place of a value; 0 marks one that is being counted. */
-function expandedSize(copy: SchemaCopy, schema: BoundedSchema, lookup: SchemaLookup, sizes: Map<SchemaCopy, number>): number {
+/** A schema with all that applies to the same place of a value. */
+interface ExpandedSize {
+  readonly count: number;
+  readonly depth: number;
+}
+
+/** Marks a schema that is being measured. */
+const UNDER_WAY: ExpandedSize = { count: 0, depth: 0 };
+
+function expandedSize(copy: SchemaCopy, schema: BoundedSchema, lookup: SchemaLookup, sizes: Map<SchemaCopy, ExpandedSize>): ExpandedSize {
   const known = sizes.get(copy);
-  if (known === 0)
+  if (known === UNDER_WAY)
     throw new SchemaNotCheckableError('Schema refers to itself without going deeper into the value', schema.all.get(copy) ?? '');
   if (known !== undefined) return known;
-  sizes.set(copy, 0);
-  let size = 1;
+  sizes.set(copy, UNDER_WAY);
+  let count = 1;
+  let depth = 0;
+  const target = copy['$ref'] === undefined ? undefined : targetOf(copy, lookup);
   for (const part of inPlace(copy, schema, lookup)) {
-    if (typeof part === 'object') size += expandedSize(part, schema, lookup, sizes);
+    if (typeof part !== 'object') continue;
+    const inner = expandedSize(part, schema, lookup, sizes);
+    count += inner.count;
+    depth = Math.max(depth, inner.depth + (part === target ? 0 : 1));
   }
+  const size = { count, depth };
   sizes.set(copy, size);
   return size;
 }

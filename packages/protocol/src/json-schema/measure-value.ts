@@ -14,11 +14,15 @@ export interface ValueSize {
 
 const CHARACTERS_PER_VALUE = 64;
 
-/** Measures a JSON value, in one walk. */
-export function measureValue(value: unknown): ValueSize {
-  const meter = new ValueMeter();
-  meter.measure(value);
-  return meter;
+/**
+ * Measures a value, in one walk.
+ *
+ * @param work Called with how many values are about to be looked at; throws where that has become too much.
+ * @returns undefined where the value is not JSON as it stands: it has members that are `undefined`, dates and the like.
+ */
+export function measureValue(value: unknown, work: (values: number) => void): ValueSize | undefined {
+  const meter = new ValueMeter(work);
+  return Number.isNaN(meter.measure(value)) ? undefined : meter;
 }
 
 class ValueMeter implements ValueSize {
@@ -26,12 +30,18 @@ class ValueMeter implements ValueSize {
   widestObject = 0;
   longestArray = 0;
   costliestArray = 0;
+  readonly #work: (values: number) => void;
 
-  /** @returns How many values it holds, itself counted. */
+  constructor(work: (values: number) => void) {
+    this.#work = work;
+  }
+
+  /** @returns How many values it holds, itself counted; NaN where one of them is not JSON. */
   measure(value: unknown): number {
     if (typeof value === 'string') return this.#measureText(value);
-    if (typeof value !== 'object' || value === null) return 1;
-    return Array.isArray(value) ? this.#measureArray(value) : this.#measureObject(value);
+    if (typeof value === 'number' || typeof value === 'boolean' || value === null) return 1;
+    if (typeof value !== 'object' || typeof (value as { toJSON?: unknown }).toJSON === 'function') return Number.NaN;
+    return Array.isArray(value) ? this.#measureArray(value) : this.#measureObject(value as Readonly<Record<string, unknown>>);
   }
 
   #measureText(text: string): number {
@@ -40,6 +50,7 @@ class ValueMeter implements ValueSize {
   }
 
   #measureArray(items: readonly unknown[]): number {
+    this.#work(items.length);
     let size = 1;
     for (const item of items) size += this.measure(item);
     this.longestArray = Math.max(this.longestArray, items.length);
@@ -47,12 +58,14 @@ class ValueMeter implements ValueSize {
     return size;
   }
 
-  #measureObject(object: object): number {
+  #measureObject(object: Readonly<Record<string, unknown>>): number {
+    const names = Object.keys(object);
+    this.#work(names.length);
     let size = 1;
     let width = 0;
-    for (const [name, member] of Object.entries(object)) {
+    for (const name of names) {
       width += this.#measureText(name);
-      size += this.measure(member);
+      size += this.measure(object[name]);
     }
     this.widestObject = Math.max(this.widestObject, width);
     return size + width;

@@ -5,6 +5,8 @@ import type { SchemaIssue } from '../contracts/schema-adapter.ts';
 
 /** The most issues that are told. */
 const MAX_ISSUES = 20;
+/** The most errors that are looked at for them: the address of each may be long. */
+const MAX_ERRORS = 1000;
 
 /** Keywords whose error only says that another one follows. */
 const WRAPPERS: ReadonlySet<string> = new Set([
@@ -37,9 +39,9 @@ const NOUNS: Readonly<Record<string, string>> = { array: 'an array', integer: 'a
 export function phraseErrors(errors: readonly OutputUnit[], value: unknown): readonly SchemaIssue[] {
   const told: SchemaIssue[] = [];
   let summary: string | undefined;
-  for (const error of errors) {
-    const isBelow = summary !== undefined && error.keywordLocation.startsWith(summary);
-    if (isBelow || told.length >= MAX_ISSUES) continue;
+  for (const error of errors.slice(0, MAX_ERRORS)) {
+    if (told.length >= MAX_ISSUES) break;
+    if (summary !== undefined && error.keywordLocation.startsWith(summary)) continue;
     summary = SUMMARIES.has(error.keyword) ? error.keywordLocation : undefined;
     if (!WRAPPERS.has(error.keyword) || isMissingDependency(error)) told.push(toIssue(error, value));
   }

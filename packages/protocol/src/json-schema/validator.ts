@@ -4,7 +4,7 @@ import { type Schema, validate } from '@cfworker/json-schema';
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { JsonSchemaValidator, SchemaIssue } from '../contracts/schema-adapter.ts';
 import { type BoundedSchema, boundSchema, type SchemaCopy, type SchemaLimits, STEP_COST } from './bound-schema.ts';
-import { expandSchema, type SchemaLookup } from './expand-schema.ts';
+import { type ExpandedSchema, expandSchema } from './expand-schema.ts';
 import { measureValue, type ValueSize } from './measure-value.ts';
 import { watchValue } from './watch-value.ts';
 import { phraseErrors } from './phrase-errors.ts';
@@ -21,8 +21,13 @@ export interface ValidatorOptions extends SchemaLimits {
 const MAX_UNIQUE_ITEMS = 4096;
 /** From here on comparing all items of an array with one another is watched, in values looked at. */
 const MAX_COMPARED_VALUES = 2 * MAX_UNIQUE_ITEMS ** 2;
-/** From here on holding the names of an object against patterns is watched, in names times patterns. */
-const MAX_MATCHES = 2_000_000;
+/** From here on holding the names of an object against patterns or the objects of an `enum` is watched, in names times those. */
+const MAX_MATCHES = 250_000;
+/**
+ * How much the interpreter may copy of what it notes of members and items already looked at, between two steps: all of it at each `allOf`
+ * and its like on the way out, and it looks for each note at all of those around.
+ */
+const MAX_NOTES = 4_000_000;
 /** How many steps of the cheapest kind lie between two looks at the clock. */
 const STEPS_PER_LOOK = 1024;
 /** How much of what a schema or a value holds costs as much as a step. */
@@ -58,38 +63,45 @@ export function checkSchema(schema: JsonValue, limits: SchemaLimits = {}): strin
 function compile(schema: JsonValue, options: ValidatorOptions): (value: unknown) => readonly SchemaIssue[] {
   const meter = new StepMeter(options.maxSteps ?? 1_000_000, options.maxCheckMs ?? 2000);
   const bounded = boundSchema(schema, options, meter.prototype);
-  const lookup = expandSchema(bounded);
-  return (value) => run(value, bounded, lookup, meter);
+  const expanded = expandSchema(bounded);
+  return (value) => run(value, bounded, expanded, meter);
 }
 
-function run(value: unknown, schema: BoundedSchema, lookup: SchemaLookup, meter: StepMeter): readonly SchemaIssue[] {
+function run(value: unknown, schema: BoundedSchema, expanded: ExpandedSchema, meter: StepMeter): readonly SchemaIssue[] {
   if (value === undefined) return [{ message: 'is required', path: [] }];
+  const work = (cost: number): void => meter.work(cost);
+  meter.reset();
   try {
-    const json: unknown = isJson(value) ? value : JSON.parse(JSON.stringify(value));
-    const size = measureValue(json);
+    const [json, size] = toMeasured(value, work);
     if (schema.hasUniqueItems && size.longestArray > MAX_UNIQUE_ITEMS) {
       return [{ message: `has an array of more than ${MAX_UNIQUE_ITEMS} items, too many to compare with one another`, path: [] }];
     }
-    meter.reset(costOfStep(size, schema));
-    const seen = needsWatch(size, schema) ? watchValue(structuredClone(json), (work) => meter.work(work)) : json;
-    const { valid, errors } = validate(seen, schema.root as Schema, schema.dialect, lookup, true);
+    if (expanded.deepestInPlace ** 2 * Math.max(size.widestObject, size.longestArray) > MAX_NOTES) throw new TooCostly();
+    meter.startSteps(costOfStep(size, schema));
+    const seen = needsWatch(size, schema) ? watchValue(json, work) : json;
+    const { valid, errors } = validate(seen, schema.root as Schema, schema.dialect, expanded.lookup, true);
     return valid ? [] : phraseErrors(errors, json);
   } catch (error) {
-    const isCostly = error instanceof TooCostly || error instanceof RangeError;
-    return [{ message: isCostly ? 'takes too long to check against its schema' : 'is not JSON', path: [] }];
+    return [{ message: whyUnchecked(error), path: [] }];
   }
 }
 
-/** Tells what is JSON already from what becomes it: members that are `undefined`, dates and the like. */
-function isJson(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null)
-    return typeof value !== 'undefined' && typeof value !== 'bigint' && typeof value !== 'function' && typeof value !== 'symbol';
-  return typeof (value as { toJSON?: unknown }).toJSON !== 'function' && Object.values(value).every(isJson);
+function whyUnchecked(error: unknown): string {
+  if (error instanceof TooCostly || error instanceof RangeError) return 'takes too long to check against its schema';
+  return error instanceof URIError ? 'has a member whose name is not valid Unicode' : 'is not JSON';
+}
+
+/** Takes what is JSON already as it is, and makes JSON of what becomes it: members that are `undefined`, dates and the like. */
+function toMeasured(value: unknown, work: (cost: number) => void): readonly [json: unknown, size: ValueSize] {
+  const size = measureValue(value, work);
+  if (size !== undefined) return [value, size];
+  const json: unknown = JSON.parse(JSON.stringify(value));
+  return [json, measureValue(json, work) as ValueSize];
 }
 
 /** Whether a single step may take so long that the meter must see into it. */
-function needsWatch(size: ValueSize, { hasUniqueItems, mostPatterns }: BoundedSchema): boolean {
-  return (hasUniqueItems && size.costliestArray > MAX_COMPARED_VALUES) || mostPatterns * size.widestObject > MAX_MATCHES;
+function needsWatch({ costliestArray, widestObject }: ValueSize, { hasUniqueItems, mostPatterns, mostObjects }: BoundedSchema): boolean {
+  return (hasUniqueItems && costliestArray > MAX_COMPARED_VALUES) || Math.max(mostPatterns, mostObjects) * widestObject > MAX_MATCHES;
 }
 
 function costOfStep({ longestText, widestObject, longestArray }: ValueSize, { readsTexts }: BoundedSchema): number {
@@ -123,11 +135,15 @@ class StepMeter {
     });
   }
 
-  reset(valueCost: number): void {
+  /** Starts the clock for one value. */
+  reset(): void {
     this.#steps = 0;
     this.#sinceLook = 0;
-    this.#valueCost = valueCost;
     this.#endsAt = performance.now() + this.#maxCheckMs;
+  }
+
+  startSteps(valueCost: number): void {
+    this.#valueCost = valueCost;
   }
 
   #count(copy: SchemaCopy): undefined {

@@ -3,9 +3,8 @@
 const CHARACTERS_PER_WORK = 64;
 
 /**
- * Wraps a value and, as they are reached, its parts.
+ * Wraps a value and, as they are reached, its parts: a copy of each, for members that cannot be changed would have to be shown as they are.
  *
- * @param value Its own copy: members that cannot be changed would have to be shown as they are.
  * @param work Called with what a look costs; throws where it has become too much.
  */
 export function watchValue(value: unknown, work: (cost: number) => void): unknown {
@@ -29,9 +28,19 @@ export function watchValue(value: unknown, work: (cost: number) => void): unknow
     if (typeof part !== 'object' || part === null) return part;
     const known = shown.get(part);
     if (known !== undefined) return known;
-    const proxy = new Proxy(part, handler);
+    const proxy = new Proxy(copyPart(part, work), handler);
     shown.set(part, proxy);
     return proxy;
   };
   return show(value);
+}
+
+/** Its members are still those of the value: each is copied when it is reached. */
+function copyPart(part: object, work: (cost: number) => void): object {
+  if (Array.isArray(part)) {
+    work(part.length);
+    return [...(part as readonly unknown[])];
+  }
+  work(Object.keys(part).length);
+  return { ...part };
 }

@@ -21,6 +21,22 @@ const nestedUnevaluated = (): JsonValue => {
   return schema;
 };
 
+const nestedAnyOf = (levels: number): JsonValue => {
+  let schema: JsonValue = { additionalProperties: true };
+  for (let level = 0; level < levels; level += 1) schema = { anyOf: [schema] };
+  return schema;
+};
+
+const chainOfDefinitions = (length: number): JsonValue => ({
+  $defs: Object.fromEntries(
+    times(length, (index) => [
+      `d${index}`,
+      index === length - 1 ? { additionalProperties: true } : { allOf: [{ $ref: `#/$defs/d${index + 1}` }] },
+    ]),
+  ),
+  $ref: '#/$defs/d0',
+});
+
 describe('rule 6: a hostile schema', () => {
   const cases: readonly (readonly [string, () => JsonValue, () => JsonValue])[] = [
     ['patternProperties x members of one object', () => ({ patternProperties: patterns(4000) }), () => members(100_000)],
@@ -55,6 +71,16 @@ describe('rule 6: a hostile schema', () => {
       () => ({ propertyNames: { enum: times(19_000, (index) => `e${index}`) } }),
       () => members(200_000),
     ],
+    ['objects of an enum x members of one object', () => ({ enum: times(1000, (index) => ({ [`k${index}`]: 1 })) }), () => members(50_000)],
+    [
+      'objects within those of an enum x members of one object',
+      () => ({ enum: times(1000, (index) => ({ of: { [`k${index}`]: 1 } })) }),
+      () => ({ of: members(50_000) }),
+    ],
+    ['anyOf within one another over many members', () => nestedAnyOf(60), () => members(50_000)],
+    ['anyOf within one another over many items of a member', () => ({ items: nestedAnyOf(60) }), () => [members(50_000)]],
+    ['a chain of definitions over a few members', () => chainOfDefinitions(1200), () => members(300)],
+    ['any schema against a value that alone takes long to look at', () => true, () => new Array(2000).fill(members(20_000)) as JsonValue],
   ];
   it.each(cases)('[JSCH-007][SCHEMA-011] rule 6: ends %s by the clock', (_, schema, value) => {
     const check = createJsonSchemaValidator({ maxCheckMs }).compile(schema());
@@ -100,6 +126,26 @@ describe('rule 6: what is large and harmless', () => {
     expect(check({ rows, tags: ['a', 'a'] })).toEqual([{ message: expect.stringContaining('Duplicate items'), path: ['tags'] }]);
     expect(check({ rows, tags: [{ a: [1] }, { a: [1] }] })).toHaveLength(1);
     expect(check({ rows, k1: 'x' })).toEqual([{ message: 'must be a number', path: ['k1'] }]);
+  });
+
+  it('checks many members against branches within a few others', () => {
+    const check = validator.compile({ ...(nestedAnyOf(6) as object), unevaluatedProperties: false });
+    expect(check(members(50_000))).toEqual([]);
+  });
+
+  it('compares a wide object with the objects of an enum', () => {
+    const wide = members(400);
+    const check = validator.compile({ enum: [...times(1000, (index) => ({ other: index })), wide] });
+    expect(check({ ...wide })).toEqual([]);
+    expect(check({ ...wide, k0: 2 })).toHaveLength(1);
+  });
+
+  it('tells of a name that is half a character that it is not valid, and takes it where no schema looks at it', () => {
+    const half = JSON.parse('{"\\ud800":1}') as JsonValue;
+    expect(validator.compile({ type: 'object' })(half)).toEqual([]);
+    expect(validator.compile({ additionalProperties: { type: 'number' } })(half)).toEqual([
+      { message: 'has a member whose name is not valid Unicode', path: [] },
+    ]);
   });
 
   it('says of what a false schema refuses that it is not allowed', () => {
