@@ -95,7 +95,9 @@ class HttpChannel implements FuzzChannel {
         fn();
       };
       call.on('error', (error) => settle(() => reject(call.destroyed && call.reusedSocket === undefined ? new Cut() : error)));
-      call.on('close', () => settle(() => reject(new Cut())));
+      call.on('close', () => {
+        if (this.#open.has(call)) settle(() => reject(new Cut()));
+      });
       call.on('response', (response) => {
         this.#sessionId ??= single(response.headers['mcp-session-id']);
         this.#read(response, () => settle(() => resolve(response.statusCode ?? 0)));

@@ -5,7 +5,7 @@ import { createInMemoryOpener, createWebSocketOpener, type OpenChannel, openStdi
 import { createHttpOpener } from '../fuzz/http-channel.ts';
 import type { Json } from '../fuzz/mutate.ts';
 import { recordMessages, type Recording } from '../fuzz/record-messages.ts';
-import { runFuzz } from '../fuzz/run-fuzz.ts';
+import { addFigures, runFuzz } from '../fuzz/run-fuzz.ts';
 
 const seed = Number(process.env['MORTISE_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 const messages = 50_000;
@@ -41,6 +41,19 @@ describe('fuzzed messages', () => {
     },
     300_000,
   );
+});
+
+describe('the fuzzer', () => {
+  it('sends the same, however many runners share the connections', async () => {
+    const options = { seed: 7, messages: 950, messagesPerConnection: 200, recordings };
+    const alone = await runFuzz({ ...options, open: createInMemoryOpener() });
+    const shares = await Promise.all(
+      [0, 1, 2].map((job) => runFuzz({ ...options, open: createInMemoryOpener(), share: { job, jobs: 3 } })),
+    );
+    expect(shares.map(({ connections }) => connections)).toEqual([2, 2, 1]);
+    expect(shares.reduce(addFigures)).toEqual(alone);
+    expect([alone.sent, alone.connections]).toEqual([950, 5]);
+  });
 });
 
 describe('the fuzzer notices', () => {
