@@ -11,7 +11,12 @@ export interface CallOptions {
    * @default none
    */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer, in milliseconds. `Infinity` for no bound. @default the client's `requestTimeoutMs` */
+  /**
+   * How long to wait for the server's answer, in milliseconds; what this side takes for answering it meanwhile, or for signing in, does not count.
+   * `Infinity` for no bound.
+   *
+   * @default the client's `requestTimeoutMs`
+   */
   readonly timeoutMs?: number | undefined;
   /** The hard bound in milliseconds, however much progress is told. @default the client's `maxRequestTimeoutMs` */
   readonly maxTimeoutMs?: number | undefined;

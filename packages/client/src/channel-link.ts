@@ -129,6 +129,11 @@ export class ChannelLink implements Link {
     return { ended, cancel };
   }
 
+  /** See `Connection.pauseTimeouts`. */
+  pauseTimeouts(): () => void {
+    return this.#connection.pauseTimeouts();
+  }
+
   close(): Promise<void> {
     return this.#connection.close();
   }

@@ -46,7 +46,8 @@ export class PendingExchange implements ExchangeOptions {
   readonly id: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
   deadlineMs: number;
-  readonly #hardDeadlineMs: number;
+  #hardDeadlineMs: number;
+  #pausedAtMs: number | undefined;
   readonly #time: ExchangeTime;
   readonly #owner: ExchangeOwner;
   readonly #method: string;
@@ -120,7 +121,24 @@ export class PendingExchange implements ExchangeOptions {
     }
   }
 
+  pauseTimeout(): () => void {
+    const { clock } = this.#owner.settings;
+    const pausedAtMs = (this.#pausedAtMs ??= clock.monotonicMs());
+    const [deadlineMs, hardDeadlineMs] = [this.deadlineMs, this.#hardDeadlineMs];
+    return () => {
+      if (this.#pausedAtMs === undefined) return;
+      this.#pausedAtMs = undefined;
+      const byMs = clock.monotonicMs() - pausedAtMs;
+      this.deadlineMs = deadlineMs + byMs;
+      this.#hardDeadlineMs = hardDeadlineMs + byMs;
+    };
+  }
+
   expire(nowMs: number): void {
+    if (this.#pausedAtMs !== undefined) {
+      this.deadlineMs = nowMs + Math.max(PAUSED_LOOK_MS, this.#time.timeoutMs);
+      return;
+    }
     const boundMs = nowMs >= this.#hardDeadlineMs ? this.#time.maxTimeoutMs : this.#time.timeoutMs;
     this.abandon(new TimeoutError(`"${this.#method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`, boundMs));
   }
@@ -185,6 +203,9 @@ export class PendingExchange implements ExchangeOptions {
     this.#owner.forget(this);
   }
 }
+
+/** How often at most a call that stands still is looked at. */
+const PAUSED_LOOK_MS = 1000;
 
 /** Parameters that a session made are the link's own and are written to; a gateway's are not. */
 function withToken(params: JsonObject = {}, progressToken: number, isForeign: boolean): JsonObject {

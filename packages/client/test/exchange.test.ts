@@ -251,6 +251,31 @@ describe('an exchange', () => {
     expect(http.methods).toEqual(['server/discover', 'tools/call']);
   });
 
+  it('stands still for as long as the transport asks, such as while somebody signs in', async () => {
+    const clock = new FakeClock();
+    let resume: (() => void) | undefined;
+    const http = modern({
+      'tools/call': (_request, options) => {
+        resume = options.pauseTimeout?.();
+        return new Promise(() => undefined);
+      },
+    });
+    const client = await connect(http, { clock });
+    let outcome: unknown = 'waiting';
+    const call = client.callTool('x', {}, { timeoutMs: 100, maxTimeoutMs: 250 }).catch((error: unknown) => (outcome = error));
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let minute = 0; minute < 60; minute++) clock.advance(60_000);
+    resume?.();
+    clock.advance(99);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(outcome).toBe('waiting');
+    for (let turn = 0; turn < 20; turn++) clock.advance(60);
+    await call;
+    expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    await client.close();
+    expect(clock.running).toBe(0);
+  });
+
   it('that takes too long is aborted; progress gives it more time, up to the hard bound', async () => {
     const clock = new FakeClock();
     let tell: (progress: number) => void = () => undefined;

@@ -167,8 +167,14 @@ class LegacySession implements Session, LinkHost {
     };
     const asked = convert(this.revision.fromWire.params, method, params);
     const ask = (): Promise<JsonObject> => answers.answer(method, asked, context);
-    const answer = await (tracer ? this.#traced(method, params, ask) : ask());
-    return toResult(request, convert(this.revision.toWire.results, method, answer));
+    // The server waits for the user here, and which of its calls it asks for nothing on this wire tells.
+    const resumeTimeouts = this.link.pauseTimeouts();
+    try {
+      const answer = await (tracer ? this.#traced(method, params, ask) : ask());
+      return toResult(request, convert(this.revision.toWire.results, method, answer));
+    } finally {
+      resumeTimeouts();
+    }
   }
 
   async #traced(method: string, params: JsonObject, ask: () => Promise<JsonObject>): Promise<JsonObject> {

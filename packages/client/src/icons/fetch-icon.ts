@@ -89,19 +89,9 @@ async function download(first: URL, maxBytes: number, options: FetchIconOptions)
 }
 
 async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader();
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-    if (done || value === undefined) return concat(chunks, length);
-    length += value.byteLength;
-    if (length > maxBytes) {
-      await reader?.cancel();
-      throw tooLarge(maxBytes);
-    }
-    chunks.push(value);
-  }
+  const bytes = await readBytes(response.body as ReadableStream<Uint8Array> | null, maxBytes);
+  if (!bytes) throw tooLarge(maxBytes);
+  return bytes;
 }
 
 function readDataUrl({ href }: URL, maxBytes: number): Uint8Array {
@@ -117,16 +107,6 @@ function readDataUrl({ href }: URL, maxBytes: number): Uint8Array {
   } catch (error) {
     throw error instanceof IconError ? error : new IconError('the data: URL of an icon cannot be read', { cause: error });
   }
-}
-
-function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
 }
 
 function tooLarge(maxBytes: number): IconError {

@@ -27,6 +27,42 @@ const form = (properties: JsonObject, required: readonly string[] = []): JsonObj
 });
 const accept = (content: Record<string, unknown>): ElicitResult => ({ action: 'accept', content: content as ElicitResult['content'] });
 
+describe('the time limit of a call', () => {
+  it('stands still while the user answers what a legacy server asks', async () => {
+    const clock = new FakeClock();
+    const script = legacyScript(NEWEST_LEGACY.version, {
+      'tools/call': async ({ params }, server) => {
+        if (params?.['name'] === 'silent') return 'silence';
+        await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: form({}) });
+        await server.next((message) => 'id' in message && message.id === 'q');
+        return { result: { content: [] } };
+      },
+    });
+    const server = new ScriptedServer(script);
+    const elicitation = (): ElicitResult => {
+      clock.advance(3_600_000);
+      return accept({});
+    };
+    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation });
+    open.push(client);
+    expect(await client.callTool('asks', {}, { timeoutMs: 1000 })).toMatchObject({ content: [] });
+    const late = client.callTool('silent', {}, { timeoutMs: 1000 });
+    const rejected = expect(late).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+    clock.advance(1000);
+    await rejected;
+  });
+
+  it('begins anew with each round of a modern call, and what the user takes between them is not of it', async () => {
+    const clock = new FakeClock();
+    const elicitation = (): ElicitResult => {
+      clock.advance(3_600_000);
+      return accept({});
+    };
+    const { ask } = await start('modern', { clock, elicitation, requestTimeoutMs: 1000, maxRequestTimeoutMs: 1000 });
+    expect(await ask('elicitation/create', form({}))).toEqual({ answer: accept({}), error: undefined });
+  });
+});
+
 describe.each(eras)('elicitation in the $era era', ({ era }) => {
   it('[ELICIT-006] without a mode is a form', async () => {
     const { ask } = await start(era, { elicitation: { form: () => accept({ a: 'form' }), url: () => accept({ a: 'page' }) } });

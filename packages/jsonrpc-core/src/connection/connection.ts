@@ -68,6 +68,16 @@ export class Connection {
     return this.#transport;
   }
 
+  /**
+   * Lets the time limits of every request that was sent from here stand still, for as long as this side itself answers what the peer asks meanwhile.
+   * Neither `timeoutMs` nor `maxTimeoutMs` goes on.
+   *
+   * @returns Lets the time go on. Of several pauses the last one ends it.
+   */
+  pauseTimeouts(): () => void {
+    return this.#pending.pauseTimeouts();
+  }
+
   /** How many requests are being served (`inbound`) and how many wait for the peer's answer (`outbound`). */
   get inFlight(): { readonly inbound: number; readonly outbound: number } {
     return { inbound: this.#inbound.running, outbound: this.#pending.size };

@@ -6,7 +6,7 @@ import { type Clock, type ClockTimer, isHoldableTimer } from '../instruments.ts'
 export interface Deadline {
   /** When it has waited long enough, by `Clock.monotonicMs`; `Infinity` for never. May move while it waits, but not to or from `Infinity`. */
   readonly deadlineMs: number;
-  /** Its time is over. Must not throw. */
+  /** Its time is over; or it moves its deadline. Must not throw. */
   expire(nowMs: number): void;
 }
 
@@ -20,6 +20,7 @@ export class DeadlineTable {
   #timer: ClockTimer | undefined;
   #timerAtMs = Infinity;
   #waiting = 0;
+  #isPaused = false;
 
   /** @param calls Those that wait now. */
   constructor(clock: Clock, calls: () => Iterable<Deadline>) {
@@ -40,6 +41,18 @@ export class DeadlineTable {
     if (deadlineMs === Infinity) return;
     this.#waiting -= 1;
     if (this.#waiting === 0) this.#release();
+  }
+
+  /** Ends no call until `resume`. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** The deadlines have been moved by the time that passed meanwhile. */
+  resume(): void {
+    this.#isPaused = false;
+    this.#disarm();
+    if (this.#waiting > 0) this.#sweep();
   }
 
   /** Forgets all calls. */
@@ -72,11 +85,13 @@ export class DeadlineTable {
 
   #sweep(): void {
     this.#disarm();
+    if (this.#isPaused) return;
     const nowMs = this.#clock.monotonicMs();
     let nextMs = Infinity;
     for (const call of [...this.#calls()]) {
       if (call.deadlineMs <= nowMs) call.expire(nowMs);
-      else nextMs = Math.min(nextMs, call.deadlineMs);
+      // A call may have put its end off.
+      if (call.deadlineMs > nowMs) nextMs = Math.min(nextMs, call.deadlineMs);
     }
     // Callers hear of it later, so nothing but a host that throws could have set the timer in between.
     if (nextMs < this.#timerAtMs) this.#arm(nextMs);

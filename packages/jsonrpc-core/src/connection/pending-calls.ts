@@ -44,6 +44,8 @@ export class PendingCalls {
     this.#abandon(call, reason, call.init.cancelReason ?? toReasonText(reason)),
   );
   readonly #deadlines: DeadlineTable;
+  #pauses = 0;
+  #pausedAtMs = 0;
 
   constructor(clock: Clock, host: PendingCallsHost) {
     this.#clock = clock;
@@ -92,6 +94,28 @@ export class PendingCalls {
     // The timer may now be early; it then looks again and is set to what is due next.
     if (call.init.resetsOnProgress) call.restart(this.#clock.monotonicMs());
     return call.init.onProgress;
+  }
+
+  /** Lets the time of every call stand still. @returns Lets it go on; of several pauses the last one ends it. */
+  pauseTimeouts(): () => void {
+    this.#pauses += 1;
+    if (this.#pauses === 1) {
+      this.#pausedAtMs = this.#clock.monotonicMs();
+      this.#deadlines.pause();
+    }
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#pauses -= 1;
+      if (this.#pauses === 0) this.#resumeTimeouts();
+    };
+  }
+
+  #resumeTimeouts(): void {
+    const byMs = this.#clock.monotonicMs() - this.#pausedAtMs;
+    for (const call of this.#calls.values()) call.postpone(byMs);
+    this.#deadlines.resume();
   }
 
   /** Rejects a call whose request could not be sent. The peer knows nothing of it and is told nothing. */
@@ -159,7 +183,7 @@ export class PendingCalls {
 class PendingCall implements Deadline {
   readonly init: PendingCallInit;
   readonly #calls: PendingCalls;
-  readonly #hardDeadlineMs: number;
+  #hardDeadlineMs: number;
   deadlineMs: number;
 
   constructor(calls: PendingCalls, init: PendingCallInit, nowMs: number) {
@@ -171,6 +195,12 @@ class PendingCall implements Deadline {
 
   restart(nowMs: number): void {
     this.deadlineMs = Math.min(nowMs + this.init.timeoutMs, this.#hardDeadlineMs);
+  }
+
+  /** One that was sent during the pause gets a little more than it lost. */
+  postpone(byMs: number): void {
+    this.#hardDeadlineMs += byMs;
+    this.deadlineMs += byMs;
   }
 
   expire(nowMs: number): void {

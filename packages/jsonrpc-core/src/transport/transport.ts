@@ -101,6 +101,12 @@ export interface ExchangeOptions {
    * @default none
    */
   onAbort?: ((listener: (reason: unknown) => void) => void) | undefined;
+  /**
+   * Lets the caller's time limit stand still, which a transport asks for while it waits for a person or a server that signs in. @returns Lets it go on.
+   *
+   * @default none: the time runs on
+   */
+  pauseTimeout?(): () => void;
   /** More request headers, where the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called with each notification that belongs to this request, in order, before the answer. @default none */

@@ -91,6 +91,25 @@ describe('the time that a request waits', () => {
     expect(calls.map(({ outcome }) => outcome)).toEqual([expect.any(TimeoutError), expect.any(TimeoutError)]);
   });
 
+  it('stands still, hard end and all, until the last of several pauses is over', async () => {
+    const clock = new FakeClock();
+    const { connection } = await connectToRawPeer({ clock });
+    const call = track(connection.request('x', {}, { timeoutMs: 100, maxTimeoutMs: 150 }));
+    clock.advance(60);
+    const [first, second] = [connection.pauseTimeouts(), connection.pauseTimeouts()];
+    clock.advance(1_000_000);
+    first();
+    first();
+    clock.advance(1_000_000);
+    second();
+    clock.advance(39);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+  });
+
   it('[TIME-005] has a hard end, however much progress is told', async () => {
     const clock = new FakeClock();
     const { connection, peer } = await connectToRawPeer({ clock });

@@ -50,7 +50,7 @@ export class ExchangeRun implements MessageListener, Lingerer {
     if (this.#isSettled) return;
     const call = toCall();
     this.#call = call;
-    this.#sending = this.#owner.wire.send(call);
+    this.#sending = this.#owner.wire.send(call, this.#options);
     this.#sending.answer.then(
       (answer) => this.#onAnswer(call, answer),
       (error: unknown) => this.fail(error),

@@ -1,6 +1,7 @@
 /** Every request of a client goes out here: with its authorization, without leaving the origin, and with errors that say what failed. */
 
 import { type Clock, ConnectionClosedError, isMortiseError } from '@mortise/jsonrpc-core';
+import type { ExchangeOptions } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError, RedirectError } from '../errors.ts';
 import type { HttpAnswer, HttpCall, HttpFlight, HttpSender } from './http-sender.ts';
@@ -50,9 +51,9 @@ export class Wire {
     this.#authContext = given === undefined ? undefined : crypto.randomUUID();
   }
 
-  /** Sends a request. */
-  send(call: HttpCall): Sending {
-    return new Sending(this, call);
+  /** Sends a request. @param caller Whose time stands still while it is authorized. */
+  send(call: HttpCall, caller?: ExchangeOptions): Sending {
+    return new Sending(this, call, caller);
   }
 }
 
@@ -68,13 +69,15 @@ export class Sending {
   readonly answer: Promise<HttpAnswer>;
   readonly #wire: Wire;
   readonly #call: HttpCall;
+  readonly #caller: ExchangeOptions | undefined;
   #flight: HttpFlight | undefined;
   #authorizing: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
 
-  constructor(wire: Wire, call: HttpCall) {
+  constructor(wire: Wire, call: HttpCall, caller: ExchangeOptions | undefined) {
     this.#wire = wire;
     this.#call = call;
+    this.#caller = caller;
     this.answer = wire.authorizer === undefined ? this.#follow(call) : this.#authorized(wire.authorizer);
   }
 
@@ -89,14 +92,24 @@ export class Sending {
     const { method, url } = this.#call;
     const { signal } = (this.#authorizing = new AbortController());
     for (let attempt = 1; ; attempt++) {
-      const given = toLowerCaseNames(await authorizer.headers({ method, url }, { signal }));
+      const given = toLowerCaseNames(await this.#untimed(() => authorizer.headers({ method, url }, { signal })));
       this.#wire.noteAuthorization(given['authorization']);
       const answer = await this.#follow({ ...this.#call, headers: { ...this.#call.headers, ...given } });
       const { status } = answer;
       if ((status !== 401 && status !== 403) || attempt > MAX_CHALLENGES) return answer;
       const challenge = { status, url, attempt, given, header: (name: string) => answer.header(name.toLowerCase()) };
-      if ((await authorizer.onChallenge(challenge, { signal })) === 'fail') return answer;
+      if ((await this.#untimed(() => authorizer.onChallenge(challenge, { signal }))) === 'fail') return answer;
       this.#wire.lingering.discard(answer);
+    }
+  }
+
+  /** Signing in may take a person minutes, which are none of the server's. */
+  async #untimed<T>(authorize: () => T | Promise<T>): Promise<T> {
+    const resume = this.#caller?.pauseTimeout?.();
+    try {
+      return await authorize();
+    } finally {
+      resume?.();
     }
   }
 
