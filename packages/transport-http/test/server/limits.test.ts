@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
   type Answer,
   FACES,
@@ -21,41 +21,16 @@ import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../suppo
 let serving: Serving;
 afterEach(() => serving.close());
 
-/** A clock whose timers fire when the test says so. */
-class TestClock implements Clock {
-  #now = 1_000_000;
-  #timers: { readonly fn: () => void; readonly atMs: number }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  monotonicMs(): number {
-    return this.#now;
-  }
-
-  schedule(fn: () => void, delayMs: number): ClockTimer {
-    const timer = { fn, atMs: this.#now + delayMs };
-    this.#timers.push(timer);
-    return { cancel: () => (this.#timers = this.#timers.filter((other) => other !== timer)) };
-  }
-
-  get pending(): number {
-    return this.#timers.length;
-  }
-
-  advance(ms: number): void {
-    const until = this.#now + ms;
-    for (;;) {
-      const next = this.#timers.toSorted((a, b) => a.atMs - b.atMs)[0];
-      if (next === undefined || next.atMs > until) break;
-      this.#timers = this.#timers.filter((timer) => timer !== next);
-      this.#now = next.atMs;
-      next.fn();
-    }
-    this.#now = until;
+/** Waits until a count grows no more: whoever makes it grow waits for something else than its turn. */
+async function untilStill(count: () => number): Promise<void> {
+  for (let last = count(), turns = 0; turns < STILL_TURNS; turns++) {
+    await new Promise(setImmediate);
+    if (count() === last) continue;
+    last = count();
+    turns = 0;
   }
 }
+const STILL_TURNS = 50;
 
 describe.each(FACES)('bounds over the %s face', (face) => {
   it('[ROBUSTNESS-7] refuses a body past the bound with 413, by its announced length and by what comes', async () => {
@@ -97,7 +72,9 @@ describe.each(FACES)('bounds over the %s face', (face) => {
   });
 
   it('[ROBUSTNESS-9] ends a stalled body after its bound with 408', async () => {
-    serving = await serve(face, new ScriptedEndpoint(), { bodyTimeoutMs: 300 });
+    const clock = new FakeClock();
+    serving = await serve(face, new ScriptedEndpoint(), { clock, bodyTimeoutMs: 30_000 });
+    void clock.untilScheduled().then(() => clock.advance(30_250));
     const line = await new Promise<string>((resolve, reject) => {
       const socket = connect(serving.port, '127.0.0.1', () => {
         socket.write(`POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"json`);
@@ -149,7 +126,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
   });
 
   it('[SEC-002][ROBUSTNESS-8] ends idle sessions, and none that is used or listened to', async () => {
-    const clock = new TestClock();
+    const clock = new FakeClock();
     const endpoint = new ScriptedEndpoint();
     serving = await serve(face, endpoint, { clock, sessionIdleMs: 60_000, eventStore: new TestEventStore() });
     const [idle, used, listening] = [
@@ -220,11 +197,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     serving = await serve(face, endpoint);
     const answer = await modernTool(serving.port, 'flood');
     answer.message.pause();
-    let last = -1;
-    while (sent !== last) {
-      last = sent;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await untilStill(() => sent);
     expect(sent).toBeLessThan(300);
     answer.message.resume();
     expect(await answer.text()).toContain('done');
@@ -251,11 +224,12 @@ describe.each(FACES)('bounds over the %s face', (face) => {
   });
 
   it('cuts a stream that has taken nothing for the stall time, and leaves one alone that is only quiet', async () => {
-    const clock = new TestClock();
+    const clock = new FakeClock();
     const endpoint = new ScriptedEndpoint();
     const block = 'x'.repeat(64 * 1024);
+    let sent = 0;
     endpoint.tools.set('flood', async ({ call }) => {
-      while (!call.isCancelled) await call.send({ jsonrpc: '2.0', method: 'notifications/message', params: { block } });
+      for (; !call.isCancelled; sent++) await call.send({ jsonrpc: '2.0', method: 'notifications/message', params: { block } });
       return text('done');
     });
     serving = await serve(face, endpoint, { clock, keepAliveMs: 10_000, stallMs: 30_000 });
@@ -265,7 +239,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     stalled.message.pause();
     let calls = endpoint.calls.filter(({ isCancelled }) => !isCancelled).length;
     for (let beat = 0; beat < 20 && calls === 2; beat++) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilStill(() => sent);
       clock.advance(10_000);
       calls = endpoint.calls.filter(({ isCancelled }) => !isCancelled).length;
     }
@@ -275,7 +249,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
   });
 
   it('[HTTPM-012] sends a comment on a quiet stream, and none on a busy one', async () => {
-    const clock = new TestClock();
+    const clock = new FakeClock();
     const endpoint = new ScriptedEndpoint();
     serving = await serve(face, endpoint, { clock, keepAliveMs: 15_000 });
     const answer = await modern(serving.port, 'subscriptions/listen', { notifications: {} });
