@@ -6,7 +6,7 @@
 
 import { type Clock, isMortiseError, TimeoutError } from '@mortise/jsonrpc-core';
 import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
-import { checkUrl, type UrlPolicy } from '@mortise/protocol/edge';
+import { checkUrl, readBytes, type UrlPolicy } from '@mortise/protocol/edge';
 import { AuthNetworkError, AuthTimeoutError, DocumentTooLargeError, RedirectRefusedError, UnsafeUrlError } from './errors.ts';
 
 /** `fetch`, or what takes its place. Redirects are never left to it. */
@@ -124,19 +124,9 @@ function findRedirect(url: string, response: Response): string | undefined {
 }
 
 async function readText(url: string, response: Response, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder();
-  const reader = response.body?.getReader();
-  let text = '';
-  let size = 0;
-  for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
-    size += piece.value.byteLength;
-    if (size > maxBytes) {
-      await reader?.cancel();
-      throw new DocumentTooLargeError(`${nameUrl(url)} sent more than ${maxBytes} bytes: the rest was not read`);
-    }
-    text += decoder.decode(piece.value, { stream: true });
-  }
-  return text + decoder.decode();
+  const bytes = await readBytes(response.body, maxBytes);
+  if (bytes) return new TextDecoder().decode(bytes);
+  throw new DocumentTooLargeError(`${nameUrl(url)} sent more than ${maxBytes} bytes: the rest was not read`);
 }
 
 function toNamedError(error: unknown, url: string, signal: AbortSignal): unknown {

@@ -1,11 +1,14 @@
 /**
  * `@mortise/protocol/edge`: what every transport, the client and auth share at the edge of the network: the check of Host and
- * Origin, the policy for URLs that peers give, and stores in memory.
+ * Origin, the policy for URLs that peers give, bodies and credentials of strangers, limits, and stores in memory.
  */
 
 export { checkAuthInfo } from './edge/check-auth-info.ts';
 export { createHostGuard, type GuardedRequest, type GuardOptions, type HostGuard } from './edge/host-guard.ts';
 export { checkUrl, type UrlPolicy } from './edge/url-policy.ts';
-export { classifyHost, type HostKind, isLoopbackHost } from './edge/address.ts';
+export { classifyHost, type HostKind, isLoopbackHost, toReachableHost } from './edge/address.ts';
+export { type Credentials, parseAuthorization } from './edge/parse-authorization.ts';
+export { joinBytes, readBytes } from './edge/read-bytes.ts';
+export { KeyedLimit } from './edge/keyed-limit.ts';
 export { MemorySessionStore, type MemorySessionStoreOptions } from './edge/memory-session-store.ts';
 export { MemoryEventStore, type MemoryEventStoreOptions } from './edge/memory-event-store.ts';

@@ -3,14 +3,13 @@
 import type { IncomingMessage } from 'node:http';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import type { AuthInfo } from '@mortise/protocol/contracts';
-import { checkAuthInfo, createHostGuard, type HostGuard, isLoopbackHost } from '@mortise/protocol/edge';
+import { checkAuthInfo, createHostGuard, type HostGuard, isLoopbackHost, parseAuthorization } from '@mortise/protocol/edge';
 import { WebSocketOptionError } from './errors.ts';
 import { MCP_PROTOCOL, readBearerProtocol } from './subprotocol.ts';
 import { UpgradeRefusal } from './upgrade-refusal.ts';
 import type { WebSocketServerOptions } from './web-socket-options.ts';
 
 const SINGLE_HEADERS = ['host', 'origin', 'authorization', 'sec-websocket-key', 'sec-websocket-version'];
-const CREDENTIALS = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?: +([A-Za-z0-9\-._~+/]+=*))? *$/;
 
 /** @throws {WebSocketOptionError} An entry that is no host or origin. */
 export function createUpgradeGuard({ allowedHosts, allowedOrigins }: WebSocketServerOptions): HostGuard {
@@ -95,15 +94,9 @@ function readCredentials(request: IncomingMessage): Credentials {
   }
   if (offered !== undefined) return { scheme: 'Bearer', token: offered };
   if (header === undefined) return { scheme: undefined, token: undefined };
-  const match = CREDENTIALS.exec(header);
-  if (!match) throw new UpgradeRefusal(400, 'The "Authorization" header must hold one scheme and one token');
-  return { scheme: canonicalScheme(match[1] ?? ''), token: match[2] };
-}
-
-function canonicalScheme(scheme: string): string {
-  const lower = scheme.toLowerCase();
-  if (lower === 'bearer') return 'Bearer';
-  return lower === 'dpop' ? 'DPoP' : scheme;
+  const credentials = parseAuthorization(header);
+  if (!credentials) throw new UpgradeRefusal(400, 'The "Authorization" header must hold one scheme and one token');
+  return credentials;
 }
 
 /** What `AuthChallengeError` of `@mortise/protocol` holds, which is known here by its code alone. */

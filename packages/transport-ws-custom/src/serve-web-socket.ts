@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connectable } from '@mortise/jsonrpc-core';
+import { toReachableHost } from '@mortise/protocol/edge';
 import { SocketHost } from './socket-host.ts';
 import { refuseUpgrade, UpgradeRefusal } from './upgrade-refusal.ts';
 import type { WebSocketServerOptions } from './web-socket-options.ts';
@@ -139,6 +140,6 @@ async function closeAll(server: Server, sockets: SocketHost, drainMs: number): P
 }
 
 function toUrlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
+  const reachable = toReachableHost(host);
+  return reachable.includes(':') ? `[${reachable}]` : reachable;
 }

@@ -5,12 +5,11 @@ import type { Duplex } from 'node:stream';
 import type { Clock, Connectable, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
 import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
-import type { HostGuard } from '@mortise/protocol/edge';
+import { type HostGuard, KeyedLimit } from '@mortise/protocol/edge';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { addressKey, checkUpgrade, createUpgradeGuard, verifyUpgrade } from './check-upgrade.ts';
 import { CloseCode } from './close-codes.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { KeyedLimit } from './keyed-limit.ts';
 import type { MessageSocket } from './message-socket.ts';
 import { ResumableChannels } from './resumable-channels.ts';
 import { createSocketTransport } from './socket-transport.ts';
@@ -106,9 +105,10 @@ export class SocketHost {
     const auth = await this.#admit(request, socket);
     const key = this.#options.limitKey?.(request, auth) ?? auth?.principal ?? addressKey(request);
     this.#checkLimit(this.#limit, key);
-    const release = this.#limit.acquire(key);
-    socket.once('close', release);
+    this.#limit.acquire(key);
+    const release = (): void => this.#limit.release(key);
     if (socket.destroyed) return release();
+    socket.once('close', release);
     this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#join(ws, socket, { auth, key }));
   }
 
@@ -118,7 +118,7 @@ export class SocketHost {
     this.#checkLimit(this.#limit, undefined);
     if (!this.#options.tokenVerifier) return undefined;
     this.#checkLimit(this.#pending, key);
-    const release = this.#pending.acquire(key);
+    this.#pending.acquire(key);
     const timeout = new AbortController();
     const abort = (): void => timeout.abort();
     const timer = this.#clock.schedule(abort, this.#options.upgradeTimeoutMs ?? 10_000);
@@ -128,7 +128,7 @@ export class SocketHost {
     } finally {
       timer.cancel();
       socket.off('close', abort);
-      release();
+      this.#pending.release(key);
     }
   }
 

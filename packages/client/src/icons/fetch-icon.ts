@@ -1,6 +1,7 @@
 /** Icons from a peer: which addresses are safe, and their bytes fetched without giving anything away. */
 
 import type { Icon } from '@mortise/protocol';
+import { readBytes } from '@mortise/protocol/edge';
 import { IconError } from '../errors.ts';
 import { type ImageFacts, type ImageType, readImageFacts } from './image-facts.ts';
 

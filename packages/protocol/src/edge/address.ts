@@ -47,6 +47,11 @@ export function isLoopbackHost(hostname: string): boolean {
   return classifyHost(hostname) === 'loopback';
 }
 
+/** A host that clients on this machine can be told for the one that a server listens at: every address is not one. */
+export function toReachableHost(host: string): string {
+  return host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+}
+
 function classifyIpv4(address: number): HostKind {
   if (Number.isNaN(address)) return 'private';
   const range = SPECIAL_IPV4.find(([first, bits]) => address >>> (32 - bits) === toNumber(first) >>> (32 - bits));

@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { toReachableHost } from '@mortise/protocol/edge';
 import { HttpOptionError, ListenError } from '../errors.ts';
 import { createHttpHandler, type HttpHandler } from '../server/handler.ts';
 import type { HttpHandlerOptions } from '../server/options.ts';
@@ -61,7 +62,7 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   signal?.addEventListener('abort', () => void close(), { once: true });
   const bound = server.address() as AddressInfo;
   return {
-    url: `http://${toAuthority(toReachable(host), bound.port)}${path}`,
+    url: `http://${toAuthority(toReachableHost(host), bound.port)}${path}`,
     port: bound.port,
     handler,
     server,
@@ -113,11 +114,6 @@ async function closeAll(server: Server, handler: HttpHandler, drainMs: number | 
   await handler.close(drainMs === undefined ? {} : { drainMs });
   server.closeAllConnections();
   await closed;
-}
-
-/** A name that clients on this machine can use. */
-function toReachable(host: string): string {
-  return host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 }
 
 function toAuthority(host: string, port: number): string {

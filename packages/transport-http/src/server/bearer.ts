@@ -3,7 +3,7 @@
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import type { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
-import { checkAuthInfo } from '@mortise/protocol/edge';
+import { checkAuthInfo, parseAuthorization } from '@mortise/protocol/edge';
 import type { HeaderList, HttpRequest } from './http-request.ts';
 import { HttpRefusal } from './refusal.ts';
 
@@ -16,8 +16,6 @@ export interface VerifyContext {
   readonly metadataUrl: string | undefined;
   readonly signal: AbortSignal;
 }
-
-const CREDENTIALS = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?: +([A-Za-z0-9\-._~+/]+=*))? *$/;
 
 /**
  * Verifies the request's token.
@@ -43,15 +41,9 @@ export async function verifyToken(request: HttpRequest, context: VerifyContext):
 
 function readCredentials(header: string | undefined): { readonly scheme: string | undefined; readonly token: string | undefined } {
   if (header === undefined) return { scheme: undefined, token: undefined };
-  const match = CREDENTIALS.exec(header);
-  if (match === null) throw new HttpRefusal(400, 'The "Authorization" header must hold one scheme and one token');
-  return { scheme: canonicalScheme(match[1] ?? ''), token: match[2] };
-}
-
-function canonicalScheme(scheme: string): string {
-  const lower = scheme.toLowerCase();
-  if (lower === 'bearer') return 'Bearer';
-  return lower === 'dpop' ? 'DPoP' : scheme;
+  const credentials = parseAuthorization(header);
+  if (!credentials) throw new HttpRefusal(400, 'The "Authorization" header must hold one scheme and one token');
+  return credentials;
 }
 
 function isChallenge(error: unknown): error is AuthChallengeError {

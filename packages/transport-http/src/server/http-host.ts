@@ -2,13 +2,13 @@
 
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { KeyedLimit } from '@mortise/protocol/edge';
 import { NEWEST_LEGACY } from '@mortise/protocol';
 import { HttpOptionError } from '../errors.ts';
 import { BodySweep } from './body-watch.ts';
 import { Guard } from './guard.ts';
 import type { HostedCall } from './hosted-call.ts';
 import type { HttpRequest } from './http-request.ts';
-import { KeyedLimit } from './limits.ts';
 import { ModernCall } from './modern-call.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 import { busyRefusal, unknownSession } from './refusal.ts';

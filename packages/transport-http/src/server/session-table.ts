@@ -7,10 +7,10 @@ import type { Clock, JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-co
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { findRevision } from '@mortise/protocol';
 import type { ExchangeCall, McpEndpoint, SessionRecord, SessionState } from '@mortise/protocol/contracts';
+import { KeyedLimit } from '@mortise/protocol/edge';
 import { Beat } from './beat.ts';
 import type { Caller } from './hosted-call.ts';
 import { HostedSession } from './hosted-session.ts';
-import { KeyedLimit } from './limits.ts';
 import type { Settings } from './options.ts';
 import { busyRefusal, HttpRefusal } from './refusal.ts';
 import { SessionRelay } from './session-relay.ts';
