@@ -3,6 +3,7 @@
  *
  * The words after `ts` on the fence: `run` runs the program, which must end with code 0; where the next fence is
  * `text output`, it must print exactly that. `continues` puts the block below the one before it, as one program.
+ * A program imports only what an `npm install` of its README brings (apps, which are run in the repository, need none).
  * Each README's programs are written to `.cache/readmes`, where `@mortise/*` stands for the packages' sources.
  */
 
@@ -34,7 +35,7 @@ interface Program {
 
 const programs = readmes().flatMap((readme) => programsOf(readme));
 writePrograms(programs);
-const failures = [...(await compile(programs)), ...(await runAll(programs.filter((program) => program.run)))];
+const failures = [...missingInstalls(programs), ...(await compile(programs)), ...(await runAll(programs.filter((program) => program.run)))];
 for (const failure of failures) console.error(`${failure}\n`);
 console.log(
   `${programs.length} programs in ${new Set(programs.map((program) => program.readme)).size} READMEs, ${programs.filter((program) => program.run).length} of them run`,
@@ -90,6 +91,23 @@ function fencesOf(markdown: string): Fence[] {
     index = end;
   }
   return fences;
+}
+
+/** What a reader who does as the README says does not have. */
+function missingInstalls(all: readonly Program[]): string[] {
+  return all.flatMap(({ readme, line, code }) => {
+    if (readme.startsWith('apps/')) return [];
+    const imported = new Set([...code.matchAll(/\bfrom '((?:@[^/']+\/)?[^./'][^/']*)/g)].map((match) => match[1] ?? ''));
+    const missing = [...imported].filter((name) => !name.startsWith('node:') && !installedBy(readme).includes(name));
+    return missing.length === 0 ? [] : [`${readme}:${line} imports ${missing.join(', ')}, which no \`npm install\` of the page brings`];
+  });
+}
+
+/** The packages that the `npm install` lines of a page name. */
+function installedBy(readme: string): string[] {
+  const shell = fencesOf(readFileSync(join(root, readme), 'utf8')).filter((fence) => fence.language === 'sh');
+  const lines = shell.flatMap(({ text }) => [...text.matchAll(/\bnpm install ([^#&\n]*)/g)].map((match) => match[1] ?? ''));
+  return lines.flatMap((words) => words.split(/\s+/).map((word) => word.replace(/(?<=.)@.*$/, '')));
 }
 
 function writePrograms(all: readonly Program[]): void {
