@@ -3,7 +3,8 @@
  * (`zod-to-json-schema`, say), imports none.
  */
 
-import { isStandardSchema, type StandardProps, type StandardResult, type StandardSchema } from './schema/standard-schema.ts';
+import { type EffectIssue, guardEffects, throwFailure } from './schema/guard-effects.ts';
+import type { StandardProps, StandardResult, StandardSchema } from './schema/standard-schema.ts';
 import { withConverter } from './schema/with-converter.ts';
 
 /** A schema of zod 3, by structure. */
@@ -44,7 +45,8 @@ export function fromZodV3(
 ): <S extends ZodV3Schema | Readonly<Record<string, ZodV3Schema>>>(schema: S) => FromZodV3<S> {
   const tell = (schema: object, direction: 'input' | 'output'): object => {
     refuseUntellable(schema, direction, new Set());
-    return convertField(schema, (each) => convert(each as never, direction));
+    // Converters ask whether a field may be left out, and that runs its effects.
+    return convertField(guardEffects(schema) ?? schema, (each) => convert(each as never, direction));
   };
   return (schema) => withConverter(schema, tell, toProps);
 }
@@ -59,11 +61,16 @@ function convertField(schema: object, convert: (schema: object) => object): obje
   return definition.description === undefined ? told : { ...told, description: definition.description };
 }
 
+interface ZodV3Issue extends EffectIssue {
+  readonly message: string;
+  readonly path: readonly (string | number)[];
+}
+
 /** What zod 3 gives of a check. */
 interface Parsed {
   readonly success: boolean;
   readonly data?: unknown;
-  readonly error?: { readonly issues: readonly { readonly message: string; readonly path: readonly (string | number)[] }[] };
+  readonly error?: { readonly issues: readonly ZodV3Issue[] };
 }
 
 interface Parser {
@@ -71,26 +78,39 @@ interface Parser {
   safeParseAsync(value: unknown): Promise<Parsed>;
 }
 
-/** zod 3.24 and later are Standard Schemas; before that `safeParse` does the same. */
+/**
+ * Whether an effect is asynchronous is only known when it has run, and what it then rejects with would be nobody's: so a schema with
+ * effects is checked by zod's async method at once. One without has nothing to wait for.
+ */
 function toProps(schema: object): StandardProps {
-  if (isStandardSchema(schema)) return schema['~standard'];
   const parser = schema as Parser;
-  if (typeof parser.safeParse !== 'function')
+  if (!('_def' in schema) || typeof parser.safeParse !== 'function')
     throw new TypeError('Not a zod 3 schema: hand over a schema, or an object whose every field is one');
-  return { version: 1, vendor: 'zod', validate: (value) => parse(parser, value) };
+  const guarded = guardEffects(schema) as Parser | undefined;
+  const validate =
+    guarded === undefined ? (value: unknown) => toResult(parser.safeParse(value)) : (value: unknown) => parse(guarded, value);
+  return { version: 1, vendor: 'zod', validate };
 }
 
-function parse(parser: Parser, value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>> {
+function parse(guarded: Parser, value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>> {
+  // Whether a field may be left out is asked without waiting. Nothing is lost by a try: what a guarded effect rejects with is caught.
+  const [result] = value === undefined ? tryAtOnce(guarded, value) : [];
+  return result ?? guarded.safeParseAsync(value).then(toResult);
+}
+
+function tryAtOnce(guarded: Parser, value: unknown): readonly StandardResult<unknown>[] {
   try {
-    return toResult(parser.safeParse(value));
+    return [toResult(guarded.safeParse(value))];
   } catch {
-    // zod 3 throws where a refinement turns out to be asynchronous; anything else throws again here, as a rejection.
-    return parser.safeParseAsync(value).then(toResult);
+    return [];
   }
 }
 
 function toResult(parsed: Parsed): StandardResult<unknown> {
-  return parsed.success ? { value: parsed.data } : { issues: parsed.error?.issues ?? [{ message: 'is invalid' }] };
+  if (parsed.success) return { value: parsed.data };
+  const issues: readonly ZodV3Issue[] = parsed.error?.issues ?? [{ message: 'is invalid', path: [] }];
+  throwFailure(issues);
+  return { issues };
 }
 
 /** Kinds without words in JSON Schema. */

@@ -68,6 +68,6 @@ function compile(validator: JsonSchemaValidator, schema: JsonObject, place: Sche
 let defaultValidator: Promise<JsonSchemaValidator> | undefined;
 
 function loadDefaultValidator(): Promise<JsonSchemaValidator> {
-  defaultValidator ??= import('@mortise/protocol/json-schema').then(({ createJsonSchemaValidator }) => createJsonSchemaValidator());
+  defaultValidator ??= import('./default-validator.ts').then(({ createJsonSchemaValidator }) => createJsonSchemaValidator());
   return defaultValidator;
 }
