@@ -7,7 +7,7 @@
  * no entry leads to. See docs/decisions/joined-modules.md for what this saves at start-up and on disk.
  */
 
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { minify } from 'terser';
@@ -134,9 +134,16 @@ async function joinChunks(outputs, source) {
   visit(start);
   const others = Object.keys(outputs).filter((path) => path.endsWith('.js') && path !== start && !chunks.has(path));
   const internals = await importFromStart(others, chunks, toSpecifier(start));
+  const entryFiles = new Set([...sourcesOf.keys()].map((path) => path.slice('./'.length)));
+  for (const path of others)
+    if (outputs[path].entryPoint !== undefined && !entryFiles.has(path)) await reachStart(path, toSpecifier(start));
   await build({
     ...options,
-    stdin: { contents: [`export * from '${toSpecifier(start)}';`, ...internals].join('\n'), resolveDir: 'dist', sourcefile: 'joined.js' },
+    stdin: {
+      contents: [`export * from '${toSpecifier(start)}';`, ...internals, 'export const internal_start = true;'].join('\n'),
+      resolveDir: 'dist',
+      sourcefile: 'joined.js',
+    },
     entryNames: start.slice('dist/'.length, -'.js'.length),
     allowOverwrite: true,
     external: [...options.external, ...others.map((path) => `./${path}`)],
@@ -170,6 +177,14 @@ async function importFromStart(files, chunks, start) {
     if (changed !== code) await writeFile(file, changed);
   }
   return [...internals.values()];
+}
+
+/**
+ * Makes a module that loads on demand one that needs the start entry. Bundlers put into one file what the same modules need: where some on demand
+ * needed the package's dependencies alone, a program's start was three files in place of one.
+ */
+async function reachStart(file, start) {
+  await appendFile(file, `export { internal_start } from "${start}";\n`);
 }
 
 function toSpecifier(path) {

@@ -81,7 +81,7 @@ export class OutputChecks {
   }
 
   async #load(): Promise<JsonSchemaValidator> {
-    this.#loaded ??= (await import('@mortise/protocol/json-schema')).createJsonSchemaValidator();
+    this.#loaded ??= (await import('./default-validator.ts')).createJsonSchemaValidator();
     return this.#loaded;
   }
 }
