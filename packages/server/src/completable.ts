@@ -1,5 +1,7 @@
 /** Completion of arguments while they are typed: how a field says what it suggests, and how suggestions are put into order. */
 
+import { checkType } from './check-types.ts';
+import { RegistrationError } from './errors.ts';
 import type { TypedSchema } from './schema/infer.ts';
 
 /** What a completer knows beside the typed text. */
@@ -34,6 +36,9 @@ interface Marked {
  * @see 2026-07-28 server/utilities/completion
  */
 export function completable<S extends TypedSchema>(schema: S, complete: Completer): S {
+  if (!isMarkable(schema) || !('~standard' in schema))
+    throw new RegistrationError('completable(schema, complete): "schema" must be a schema, such as z.string()');
+  checkType('completable(schema, complete): "complete"', complete, 'function');
   return Object.defineProperty(copySchema(schema), COMPLETER, { value: complete });
 }
 

@@ -25,6 +25,7 @@ import type {
   TemplateReader,
   ToolConfig,
 } from './config.ts';
+import { checkType } from './check-types.ts';
 import type { HandlerContext } from './context.ts';
 import type { AnyPromptDefinition, AnyToolDefinition, ResourceDefinition, ResourceTemplateDefinition } from './define-tool.ts';
 import type { Middleware } from './middleware/middleware.ts';
@@ -235,6 +236,10 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
   }
 
   #registerValues({ tools = {} as ToolValues, prompts = {}, resources = {} }: McpServerOptions<App, ToolValues>): void {
+    for (const [made, values] of Object.entries({ tools, prompts, resources })) {
+      for (const [name, value] of Object.entries(values as object))
+        checkType(`the server's options: "${name}" of "${made}"`, value, 'object');
+    }
     for (const [name, tool] of Object.entries(tools)) this.#tools.register(name, tool.config, tool.handler as ToolFn);
     for (const [name, prompt] of Object.entries(prompts)) this.#prompts.register(name, prompt.config, prompt.handler as PromptFn);
     for (const [name, resource] of Object.entries(resources)) {

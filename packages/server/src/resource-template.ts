@@ -3,6 +3,7 @@
 import type { Annotations, Icon, MetaObject } from '@mortise/protocol/model';
 import { UriTemplate } from '@mortise/protocol';
 import type { Completer } from './completable.ts';
+import { checkTypes, type Kind } from './check-types.ts';
 import { RegistrationError } from './errors.ts';
 
 /** A member of a family as a list shows it. What it leaves out is taken from the template's registration. */
@@ -17,6 +18,12 @@ export interface ListedResource {
   readonly size?: number | undefined;
   readonly icons?: readonly Icon[] | undefined;
   readonly _meta?: MetaObject | undefined;
+}
+
+const CALLBACKS: Readonly<Record<string, Kind>> = { list: 'function', complete: 'object' };
+
+function completerKinds(complete: object): Readonly<Record<string, Kind>> {
+  return Object.fromEntries(Object.keys(complete).map((name) => [name, 'function']));
 }
 
 /** Names the members of a family that exist now. `list(ctx)` is asked for every `resources/list`. */
@@ -50,6 +57,10 @@ export class ResourceTemplate {
    * @throws {RegistrationError} `ERR_REGISTRATION`: `complete` names a variable that the template has not.
    */
   constructor(uriTemplate: string | UriTemplate, callbacks: ResourceTemplateCallbacks) {
+    if (typeof uriTemplate !== 'string' && typeof (uriTemplate as UriTemplate | undefined)?.variableNames !== 'object')
+      throw new RegistrationError('new ResourceTemplate(uriTemplate, { list }): "uriTemplate" must be a string such as "note://{id}"');
+    checkTypes(`template "${String(uriTemplate)}": the second argument, { list: undefined } where there is no list`, callbacks, CALLBACKS);
+    checkTypes(`template "${String(uriTemplate)}": "complete"`, callbacks.complete ?? {}, completerKinds(callbacks.complete ?? {}));
     this.uriTemplate = typeof uriTemplate === 'string' ? UriTemplate.parse(uriTemplate) : uriTemplate;
     this.#callbacks = callbacks;
     const names = this.uriTemplate.variableNames;

@@ -10,6 +10,7 @@ import type { AskInterceptor, BusMessage, MessageBus, ServerExtension } from '@m
 import { checkRequestStateOptions } from './asks/request-state-options.ts';
 import { cacheHintsOf, checkCacheOptions } from './cache-hints.ts';
 import { CapabilityBook } from './capabilities.ts';
+import { checkServer } from './check-server.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Session } from './era/session.ts';
 import { RegistrationError } from './errors.ts';
@@ -21,7 +22,6 @@ import { createNotificationHandlers, type NotificationHandlers } from './notific
 import { onDemand } from './on-demand.ts';
 import type { CacheHints, ServerOptions } from './options.ts';
 import type { RawHandler } from './raw-call.ts';
-import { checkShown } from './registry/check-shown.ts';
 import type { RequestCall } from './request-call.ts';
 import { type Interceptor, type MethodEntry, ResolvedMethod } from './resolved-method.ts';
 import { Topics } from './topics.ts';
@@ -76,7 +76,7 @@ export class ServerCore {
   #resultMeta: JsonObject | undefined;
 
   constructor(info: Implementation, options: ServerOptions) {
-    checkShown('the server', info);
+    checkServer(info, options);
     checkRequestStateOptions(options.requestState);
     checkCacheOptions(options.cache ?? {});
     this.info = info;

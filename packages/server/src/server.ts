@@ -35,6 +35,7 @@ import { openChannel } from './channel.ts';
 import type { HandlerContext } from './context.ts';
 import { addSessionMethods } from './era/handshake.ts';
 import { addDiscovery, serveModern } from './era/stateless.ts';
+import { checkType } from './check-types.ts';
 import { RegistrationError } from './errors.ts';
 import { installExtensions } from './extension-host.ts';
 import { openHostedSession } from './open-session.ts';
@@ -118,6 +119,7 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** Declares capabilities beside those of `options.capabilities`. Clients that are connected already do not learn of it. */
   registerCapabilities(capabilities: ServerCapabilities): void {
+    checkType('registerCapabilities(capabilities): "capabilities"', capabilities, 'object');
     this.#core.capabilities.declare(capabilities);
     this.#core.forgetResolved();
   }
@@ -128,6 +130,8 @@ export class Server<App = unknown> implements McpEndpoint {
    * @param method One of the protocol's is served only in the revisions that have it.
    */
   setRequestHandler<M extends string>(method: M, handler: RequestHandler<KnownParams<M>, App>): this {
+    checkType('setRequestHandler(method, handler): "method"', method, 'string');
+    checkType(`setRequestHandler("${method}", handler): "handler"`, handler, 'function');
     const run = handler as RequestHandler<JsonObject, unknown>;
     this.#core.setMethod(method, { isBounded: true, run: (params, call) => run({ method, params }, createContext(call)) });
     const [capability] = capabilityPath(method);
@@ -143,6 +147,8 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** Is told a notification of legacy clients, such as `notifications/initialized` or `notifications/roots/list_changed`. */
   setNotificationHandler(method: string, handler: NotificationHandler): this {
+    checkType('setNotificationHandler(method, handler): "method"', method, 'string');
+    checkType(`setNotificationHandler("${method}", handler): "handler"`, handler, 'function');
     this.#core.notifications.set(method, { eras: undefined, run: (params, call) => handler({ method, params }, call) });
     return this;
   }
@@ -158,6 +164,7 @@ export class Server<App = unknown> implements McpEndpoint {
    * is checked or converted; unknown methods, members and error data pass byte for byte as far as JSON keeps them.
    */
   onAnyRequest(handler: RawHandler): this {
+    checkType('onAnyRequest(handler): "handler"', handler, 'function');
     if (this.#core.rawHandler) throw new RegistrationError('onAnyRequest is set already: one handler sees every request');
     this.#core.rawHandler = handler;
     return this;
@@ -168,7 +175,7 @@ export class Server<App = unknown> implements McpEndpoint {
   use(method: string, middleware: Middleware<App>): this;
   use(first: string | Middleware<App>, second?: Middleware<App>): this {
     const [method, middleware] = typeof first === 'string' ? [first, second] : [undefined, first];
-    if (!middleware) throw new RegistrationError(`use("${String(method)}") needs a middleware`);
+    checkType(`use(${method === undefined ? '' : `"${method}", `}middleware): "middleware"`, middleware, 'function');
     this.#core.addMiddleware(middleware as Middleware, method);
     return this;
   }
@@ -236,7 +243,8 @@ export class Server<App = unknown> implements McpEndpoint {
   }
 
   /** Tells those who subscribed to a resource that it changed. */
-  sendResourceUpdated(params: { readonly uri: string }): Promise<void> {
+  async sendResourceUpdated(params: { readonly uri: string }): Promise<void> {
+    checkType('sendResourceUpdated({ uri }): "uri"', (params as Partial<typeof params> | undefined)?.uri, 'string');
     return this.#core.publishResourceUpdated(params.uri);
   }
 
@@ -248,6 +256,7 @@ export class Server<App = unknown> implements McpEndpoint {
    * @deprecated since 2026-07-28: write to stderr, or use OpenTelemetry. Works in every legacy revision.
    */
   async sendLoggingMessage(params: LoggingMessageNotificationParams, sessionId?: string): Promise<void> {
+    checkType('sendLoggingMessage({ level, data }): its argument', params, 'object');
     const { level, data, logger } = params;
     if (!isLoggingLevel(level)) throw new TypeError(`log level ${JSON.stringify(level)} does not exist`);
     for (const session of this.#core.sessions) {
@@ -260,6 +269,7 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** Sends a notification to every legacy client that is ready; one of the protocol's only where the revision has it. */
   async notify(method: string, params?: JsonObject): Promise<void> {
+    checkType('notify(method, params): "method"', method, 'string');
     const message: JsonRpcNotification = { jsonrpc: '2.0', method, ...(params ? { params } : {}) };
     for (const session of this.#core.sessions) session.tell(message, undefined);
   }
@@ -278,6 +288,11 @@ export function connectTo(
   transport: TransportLike | EndpointTransport,
   { logger }: ConnectOptions,
 ): Promise<ServerConnection> {
+  const { attach, start, send } = (transport ?? {}) as unknown as Readonly<Record<string, unknown>>;
+  if (typeof attach !== 'function' && (typeof start !== 'function' || typeof send !== 'function')) {
+    const what = 'connect(transport) needs a transport, an object with start(), send() and close(), such as a new StdioServerTransport()';
+    return Promise.reject(new RegistrationError(`${what}; to serve stdio write serveStdio(server)`));
+  }
   if (logger) core.offerLogger(logger);
   return isEndpointTransport(transport) ? transport.attach(endpoint) : openChannel(core, transport as Transport);
 }

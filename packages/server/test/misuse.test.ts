@@ -50,6 +50,83 @@ describe('what no compiler checks', () => {
     expect(() => register(untyped())).toThrow(message);
   });
 
+  const anything = McpServer as unknown as new (...args: unknown[]) => Record<string, (...args: unknown[]) => unknown>;
+  const server = () => new anything({ name: 'm', version: '1' });
+  const misuses: [string, () => unknown, RegExp][] = [
+    ['a server of nothing', () => new anything(), /first argument of a new server, \{ name, version \}, must be an object, got undefined/],
+    ['a server of text', () => new anything('calculator'), /must be an object, got "calculator"/],
+    ['a server without a name', () => new anything({ version: '1' }), /the server: "name" must be a string, got undefined/],
+    ['a version that is a number', () => new anything({ name: 'm', version: 1 }), /"version" must be a string, got 1/],
+    ['options that are null', () => new anything({ name: 'm', version: '1' }, null), /options must be an object, got null/],
+    [
+      'a timeout of text',
+      () => new anything({ name: 'm', version: '1' }, { handlerTimeoutMs: '5s' }),
+      /"handlerTimeoutMs" must be a number, 0 or more, got "5s"/,
+    ],
+    ['a page size of 0', () => new anything({ name: 'm', version: '1' }, { pageSize: 0 }), /"pageSize" must be a number, 1 or more, got 0/],
+    ['extensions that are no list', () => new anything({ name: 'm', version: '1' }, { extensions: {} }), /"extensions" must be an array/],
+    [
+      'an extension that is none',
+      () => new anything({ name: 'm', version: '1' }, { extensions: [null] }),
+      /each extension must be an object, got null/,
+    ],
+    ['a console as logger', () => new anything({ name: 'm', version: '1' }, { logger: 5 }), /log\(level, message, data\)/],
+    [
+      'a tool value that is none',
+      () => new anything({ name: 'm', version: '1' }, { tools: { a: null } }),
+      /"a" of "tools" must be an object, got null/,
+    ],
+    [
+      'a description that is a number',
+      () => server()['registerTool']?.('t', { description: 5 }, run),
+      /tool "t": "description" must be a string, got 5/,
+    ],
+    ['icons that are no list', () => server()['registerPrompt']?.('p', { icons: {} }, run), /prompt "p": "icons" must be an array/],
+    ['an icon that is none', () => server()['registerTool']?.('t', { icons: [null] }, run), /each icon needs a "src"/],
+    [
+      'a visible that is no function',
+      () => server()['registerTool']?.('t', { visible: true }, run),
+      /"visible" must be a function, got boolean/,
+    ],
+    [
+      'an audience that is no list',
+      () => server()['registerResource']?.('r', 'x:y', { annotations: { audience: 'user' } }, run),
+      /"audience" must be an array/,
+    ],
+    [
+      'a middleware that is none',
+      () => server()['use']?.('tools/call', {}),
+      /use\("tools\/call", middleware\): "middleware" must be a function, got object/,
+    ],
+    [
+      'an update of nothing',
+      () => (server()['registerTool']?.('t', {}, run) as Loose).update(),
+      /tool "t": update.* must be an object, got undefined/,
+    ],
+    [
+      'a handler that is none',
+      () => (server()['registerTool']?.('t', {}, run) as Loose).update({ handler: 5 }),
+      /"handler" must be a function, got 5/,
+    ],
+    ['a template without its second argument', () => new (ResourceTemplate as Loose)('a:{x}'), /second argument, \{ list: undefined \}/],
+    [
+      'a completer that is none',
+      () => new (ResourceTemplate as Loose)('a:{x}', { complete: { x: 5 } }),
+      /"complete": "x" must be a function/,
+    ],
+    ['a field that is no schema', () => (completable as Loose)(5, run), /"schema" must be a schema/],
+  ];
+
+  it.each(misuses)('%s is refused, with the name of what is wrong', (_what, use, message) => {
+    expect(use).toThrow(message);
+    expect(use).toThrow(expect.objectContaining({ code: 'ERR_REGISTRATION' }));
+  });
+
+  it.each([undefined, null, {}, 'stdio'])('connect(%j) says what a transport is', async (transport) => {
+    await expect(server()['connect']?.(transport)).rejects.toThrow(/needs a transport.*serveStdio\(server\)/);
+    await expect(server()['sendResourceUpdated']?.(transport)).rejects.toThrow(/"uri" must be a string/);
+  });
+
   it('registrations that are right stay possible', () => {
     const server = new McpServer({ name: 'm', version: '1' });
     server.registerTool('t', {}, run);

@@ -8,18 +8,11 @@ import { sha256 } from './sha256.ts';
 
 /** How many characters of a question messages show. */
 const MAX_TEXT = 80;
-/** 132 bits. */
-const KEY_CHARACTERS = 22;
 
 /** SHA-256 of its canonical JSON, as base64url. */
 export function digestAsk(method: string, params: JsonObject | undefined): string {
   const text = toCanonicalJson({ method, params: params ?? {} });
   return toBase64Url(sha256(new TextEncoder().encode(text)));
-}
-
-/** The key of a question that its author gave none: the first word of its method, and the digest. */
-export function keyOfDigest(method: string, digest: string): string {
-  return `${method.split('/', 1)[0]}-${digest.slice(0, KEY_CHARACTERS)}`;
 }
 
 /** The beginning of a question: `elicitation "Who are you?"`. */

@@ -2,11 +2,12 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { toDigestKey } from '@mortise/jsonrpc-core/encoding';
 import type { UrlElicitationData } from '@mortise/protocol/wire';
 import type { Ask } from '@mortise/protocol/contracts';
 import { AskUnavailableError, InvalidHandlerResultError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';
-import { describeAsk, digestAsk, keyOfDigest, nameCall } from './ask-identity.ts';
+import { describeAsk, digestAsk, nameCall } from './ask-identity.ts';
 import { ExchangeRun } from './exchange-run.ts';
 import { prepareAsk, readInputRequest } from './prepare-ask.ts';
 import { refusePages } from './refuse-pages.ts';
@@ -31,7 +32,7 @@ export async function askForPages(call: RequestCall, pages: UrlElicitationData['
   const asks = pages.map((page): Ask => {
     const params = { ...page, mode: 'url' };
     const ask = prepareAsk({ method: 'elicitation/create', params }, call);
-    return { ...ask, key: keyOfDigest(ask.method, digestAsk(ask.method, ask.params)) };
+    return { ...ask, key: toDigestKey(ask.method, digestAsk(ask.method, ask.params)) };
   });
   refusePages(call, asks);
   return seal(call, asks, call.round?.requestState);

@@ -4,11 +4,12 @@
  */
 
 import type { ClockTimer, JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { toDigestKey } from '@mortise/jsonrpc-core/encoding';
 import type { Ask } from '@mortise/protocol/contracts';
 import { AskChangedError, Suspended, TooManyAsksError } from '../errors.ts';
 import type { RequestCall } from '../request-call.ts';
 import type { RunOutcome } from './after-run.ts';
-import { describeAsk, digestAsk, keyOfDigest, nameCall } from './ask-identity.ts';
+import { describeAsk, digestAsk, nameCall } from './ask-identity.ts';
 import type { ExchangeRun } from './exchange-run.ts';
 import { sealRound } from './seal-round.ts';
 import type { Answered, Asked, RoundState } from './round-state.ts';
@@ -71,7 +72,7 @@ export class Round {
     if (ask.signal?.aborted) return Promise.reject(ask.signal.reason as Error);
     const params = ask.params && (JSON.parse(JSON.stringify(ask.params)) as JsonObject);
     const digest = digestAsk(ask.method, params);
-    const key = this.#toKey(ask.key ?? keyOfDigest(ask.method, digest));
+    const key = this.#toKey(ask.key ?? toDigestKey(ask.method, digest));
     const text = describeAsk(ask.method, params);
     const known = this.state.answers.get(key);
     if (known) return this.#answer(key, known, { digest, text });

@@ -13,7 +13,7 @@ import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog, type CatalogItem } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
 import { checkRegistration } from './check-registration.ts';
-import { checkShown } from './check-shown.ts';
+import { checkChanges, checkShown } from './check-shown.ts';
 
 const withGetting = onDemand(() => import('./get-prompt.ts'));
 
@@ -93,7 +93,7 @@ export class PromptItem implements CatalogItem {
   prepare(changes: PromptConfig, handler: PromptFn | undefined): () => void {
     const config = { ...this.#config, ...changes };
     const { validator } = this.#core.options;
-    checkShown(`prompt "${this.key}"`, { icons: config.icons });
+    checkShown(`prompt "${this.key}"`, config);
     const args =
       config.argsSchema === undefined ? undefined : toSchemaAdapter(config.argsSchema, 'prompt arguments', this.key, { validator });
     return () => {
@@ -133,6 +133,7 @@ class PromptHandle extends CatalogHandle<PromptItem> implements RegisteredPrompt
   }
 
   update(changes: PromptChanges): void {
+    checkChanges(`prompt "${this.name}"`, changes);
     const { name, enabled, handler, callback, ...config } = changes;
     if (name === null) return this.remove();
     const change = this.item.prepare(config, (handler ?? callback) as PromptFn | undefined);

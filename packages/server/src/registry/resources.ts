@@ -17,7 +17,7 @@ import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
 import { checkRegistration } from './check-registration.ts';
-import { checkShown, checkUri } from './check-shown.ts';
+import { checkChanges, checkShown, checkUri } from './check-shown.ts';
 import { type ReadFn, ResourceItem, TemplateItem } from './resource-items.ts';
 
 const withReading = onDemand(() => import('./read-resource.ts'));
@@ -119,6 +119,7 @@ class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredRe
   }
 
   update(changes: ResourceChanges): void {
+    checkChanges(`resource "${this.name}"`, changes);
     const { name, uri, enabled, read, callback, ...config } = changes;
     if (uri === null) return this.remove();
     if (uri !== undefined) checkUri(`resource "${this.name}"`, uri);
@@ -138,6 +139,7 @@ class TemplateHandle extends CatalogHandle<TemplateItem> implements RegisteredRe
   }
 
   update(changes: ResourceTemplateChanges): void {
+    checkChanges(`resource template "${this.name}"`, changes);
     const { name, enabled, read, callback, ...config } = changes;
     if (name === null) return this.remove();
     checkShown(`resource template "${this.name}"`, config);

@@ -11,7 +11,7 @@ import { readParamHeaders } from '../schema/param-headers.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
 import type { CatalogItem } from './catalog.ts';
-import { checkShown } from './check-shown.ts';
+import { checkShown, type Shown } from './check-shown.ts';
 import type { ToolFn } from './tools.ts';
 
 const OWN_OPTIONS: ReadonlySet<string> = new Set([
@@ -84,7 +84,7 @@ export class ToolItem implements CatalogItem {
     const core = this.#core;
     const config = { ...this.#config, ...changes };
     refuseUnknownOptions(this.key, config, core);
-    checkShown(`tool "${this.key}"`, { icons: config.icons });
+    checkShown(`tool "${this.key}"`, config as Shown);
     const options = { validator: core.options.validator };
     const input = config.inputSchema === undefined ? undefined : toSchemaAdapter(config.inputSchema, 'tool input', this.key, options);
     const output = config.outputSchema === undefined ? undefined : toSchemaAdapter(config.outputSchema, 'tool output', this.key, options);

@@ -18,6 +18,7 @@ import type { ServerCore } from '../server-core.ts';
 import { isThenable } from '../thenable.ts';
 import { Catalog } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
+import { checkChanges } from './check-shown.ts';
 import { checkRegisteredName, checkRegistration } from './check-registration.ts';
 import { requireScopes } from './require-scopes.ts';
 import { ToolItem } from './tool-item.ts';
@@ -186,6 +187,7 @@ class ToolHandle extends CatalogHandle<ToolItem> implements RegisteredTool {
   }
 
   update(changes: ToolChanges): void {
+    checkChanges(`tool "${this.name}"`, changes);
     const { name, enabled, handler, callback, paramsSchema, ...config } = changes;
     if (name === null) return this.remove();
     if (name !== undefined) {

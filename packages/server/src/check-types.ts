@@ -1,0 +1,45 @@
+/** Checks the types of what a program gives, for programs that no compiler checks. */
+
+import { RegistrationError } from './errors.ts';
+
+const KINDS = {
+  string: ['a string', (value: unknown) => typeof value === 'string'],
+  function: ['a function', (value: unknown) => typeof value === 'function'],
+  boolean: ['true or false', (value: unknown) => typeof value === 'boolean'],
+  object: ['an object', (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)],
+  list: ['an array', Array.isArray],
+  amount: ['a number, 0 or more', (value: unknown) => typeof value === 'number' && value >= 0],
+  count: ['a number, 1 or more', (value: unknown) => typeof value === 'number' && value >= 1],
+} as const;
+
+/** What a value must be. */
+export type Kind = keyof typeof KINDS;
+
+/**
+ * @param what Names the value in the message: `tool "add": "title"`.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: it is something else.
+ */
+export function checkType(what: string, value: unknown, kind: Kind): void {
+  const [name, fits] = KINDS[kind];
+  if (!fits(value)) throw new RegistrationError(`${what} must be ${name}, got ${describe(value)}`);
+}
+
+/**
+ * Checks the members that are there.
+ *
+ * @param owner Names the object in messages.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: `given` is no object, or a member is something else.
+ */
+export function checkTypes(owner: string, given: unknown, kinds: Readonly<Record<string, Kind>>): void {
+  checkType(owner, given, 'object');
+  for (const [name, kind] of Object.entries(kinds)) {
+    const value = (given as Readonly<Record<string, unknown>>)[name];
+    if (value !== undefined) checkType(`${owner}: "${name}"`, value, kind);
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === null || typeof value === 'number') return String(value);
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
+  return Array.isArray(value) ? 'an array' : typeof value;
+}
