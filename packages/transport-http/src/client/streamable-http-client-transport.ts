@@ -18,6 +18,7 @@ import { type HttpTransportOptions, toBounds, toLegacySettings, toWire } from '.
 import type { LegacyChannel } from './legacy/legacy-channel.ts';
 import type { Lineage } from './legacy/legacy-settings.ts';
 import { versionOf } from './mirror.ts';
+import { reportTo } from './report-to.ts';
 import { ToolHeaders } from './tool-headers.ts';
 import type { Wire } from './wire.ts';
 
@@ -234,11 +235,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   }
 
   #report(thrown: unknown): void {
-    try {
-      this.onerror?.(thrown instanceof Error ? thrown : new Error('A callback threw', { cause: thrown }));
-    } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
-    }
+    reportTo(this, thrown);
   }
 }
 

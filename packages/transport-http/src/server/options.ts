@@ -193,7 +193,8 @@ export function toSettings(options: HttpHandlerOptions): Settings {
   };
 }
 
-function toSsePaths(sse: HttpHandlerOptions['sse']): SsePaths | undefined {
+/** Where HTTP+SSE is served; undefined where it is not. */
+export function toSsePaths(sse: HttpHandlerOptions['sse']): SsePaths | undefined {
   if (sse === undefined || sse === false) return undefined;
   const { path = '/sse', messagePath = '/messages' } = sse === true ? {} : sse;
   return { path, messagePath };

@@ -4,7 +4,8 @@ import type { HttpRequest } from './http-request.ts';
 import { toRequestUrl } from './hosted-call.ts';
 import type { Settings } from './options.ts';
 
-const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+/** Where the metadata is, before the endpoint's own path. */
+export const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
 /** Tells whether a path is where the metadata is: with the endpoint's path inserted, or at the root. */
 export function isMetadataPath(path: string, settings: Settings): boolean {

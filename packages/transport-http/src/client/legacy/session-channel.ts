@@ -26,6 +26,7 @@ import { type HttpFailure, readFailure, toHttpError } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { SSE_TYPE } from '../media-type.ts';
 import { POST_HEADERS } from '../post-headers.ts';
+import { reportTo } from '../report-to.ts';
 import type { Wire } from '../wire.ts';
 import type { LegacySettings } from './legacy-settings.ts';
 import { Notice } from './notice.ts';
@@ -157,16 +158,12 @@ export class SessionChannel implements Transport, PostOwner {
       // T5: a JSON value that is no message is for the reader above to judge, and so is a batch.
       this.onmessage?.(value as unknown as JsonRpcMessage);
     } catch (error) {
-      this.report(error instanceof Error ? error : new Error('onmessage threw', { cause: error }));
+      this.report(error);
     }
   }
 
-  report(error: Error): void {
-    try {
-      this.onerror?.(error);
-    } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
-    }
+  report(thrown: unknown): void {
+    reportTo(this, thrown);
   }
 
   onAccepted({ method }: JsonRpcRequest, answer: HttpAnswer): void {
@@ -331,7 +328,7 @@ export class SessionChannel implements Transport, PostOwner {
     try {
       this.onclose?.();
     } catch (error) {
-      this.report(error instanceof Error ? error : new Error('onclose threw', { cause: error }));
+      this.report(error);
     }
   }
 

@@ -28,6 +28,7 @@ import type { HttpCall } from '../http-sender.ts';
 import { SSE_TYPE } from '../media-type.ts';
 import { type MessageListener, MessageReader } from '../message-reader.ts';
 import { POST_HEADERS } from '../post-headers.ts';
+import { reportTo } from '../report-to.ts';
 import { describe, type Sending, type Wire } from '../wire.ts';
 import type { LegacySettings } from './legacy-settings.ts';
 import { Notice } from './notice.ts';
@@ -199,11 +200,7 @@ export class SseChannel implements Transport, MessageListener {
   }
 
   #report(thrown: unknown): void {
-    try {
-      this.onerror?.(thrown instanceof Error ? thrown : new Error('A callback threw', { cause: thrown }));
-    } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
-    }
+    reportTo(this, thrown);
   }
 }
 
