@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader, generateKeyPair, importJWK, type JWK, jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
   clientCredentials,
   clientCredentialsExtension,
@@ -16,7 +17,7 @@ import type { Connectable } from '@mortise/jsonrpc-core';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { Peer } from '../support/authorization-server.ts';
-import { agreeing, ask, createTestClock, createWorld, type World } from '../support/world.ts';
+import { agreeing, ask, createWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -89,11 +90,11 @@ describe('client credentials', () => {
 
   it('[XCC-011] asks for another token before the first ends', async () => {
     const { as, server } = world;
-    const clock = createTestClock();
+    const clock = new FakeClock(1_800_000_000_000);
     as.metadata = { token_endpoint_auth_methods_supported: ['client_secret_basic'] };
     const one = clientCredentials(server.url, { client: withSecret(as.issuer), clock });
     expect(await ask(one, server.url)).toBe(200);
-    clock.nowMs += 3_595_000;
+    clock.advance(3_595_000);
     expect(await ask(one, server.url)).toBe(200);
     expect(tokenRequests()).toHaveLength(2);
     expect(server.to('/mcp').filter(({ headers }) => headers['authorization'] === undefined)).toHaveLength(1);

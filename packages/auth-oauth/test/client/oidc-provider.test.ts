@@ -2,6 +2,7 @@
 
 import { createRemoteJWKSet, decodeJwt, generateKeyPair, jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { oauth, redirectSignIn } from '@mortise/auth-oauth/client';
 import { Peer } from '../support/authorization-server.ts';
 import { type Oidc, startOidc } from '../support/oidc.ts';
@@ -56,12 +57,7 @@ describe('with oidc-provider', () => {
   });
 
   it('refreshes with rotation, and signs out', async () => {
-    const clock = {
-      nowMs: Date.now(),
-      now: () => clock.nowMs,
-      monotonicMs: () => clock.nowMs,
-      schedule: () => ({ cancel: () => undefined }),
-    };
+    const clock = new FakeClock(Date.now());
     const pages: string[] = [];
     const counting = redirectSignIn({
       redirectUrl: REDIRECT_URL,
@@ -73,7 +69,7 @@ describe('with oidc-provider', () => {
     const authorizer = oauth(url(), { signIn: counting, clock });
     for (let round = 0; round < 3; round++) {
       expect(await ask(authorizer, url())).toBe(200);
-      clock.nowMs += 24 * 3_600_000;
+      clock.advance(24 * 3_600_000);
     }
     expect(pages).toHaveLength(1);
     expect(new Set(tokens).size).toBe(3);

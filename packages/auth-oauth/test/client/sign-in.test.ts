@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { MemoryCredentialStore, oauth, redirectSignIn, SignInPendingError } from '@mortise/auth-oauth/client';
-import { agreeing, ask, createTestClock, createWorld, REDIRECT_URL, type World } from '../support/world.ts';
+import { agreeing, ask, createWorld, REDIRECT_URL, type World } from '../support/world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -66,12 +67,12 @@ describe('the authorization code flow', () => {
 
   it('[AUTH-058][AUTH-059] sends the resource, as the server spells it, with every request', async () => {
     const { as, server, authorizer } = world;
-    const clock = createTestClock();
+    const clock = new FakeClock(1_800_000_000_000);
     server.path = '/mcp/';
     server.metadata = { resource: `${server.origin}/mcp` };
     const one = authorizer({ clock });
     expect(await ask(one, server.url)).toBe(200);
-    clock.nowMs += 3_595_000;
+    clock.advance(3_595_000);
     expect(await ask(one, server.url)).toBe(200);
     expect(as.to('/authorize')[0]?.query.get('resource')).toBe(`${server.origin}/mcp`);
     expect(as.to('/token').map(({ body }) => [body['grant_type'], body['resource']])).toEqual([
@@ -217,10 +218,10 @@ describe('a sign-in that ends elsewhere', () => {
 
   it('takes no answer after a quarter of an hour', async () => {
     const { as, server } = world;
-    const clock = createTestClock();
+    const clock = new FakeClock(1_800_000_000_000);
     const one = oauth(server.url, { signIn: away, clock });
     const begun = (await one.signIn().catch((reason: unknown) => reason)) as SignInPendingError;
-    clock.nowMs += 16 * 60_000;
+    clock.advance(16 * 60_000);
     await expect(one.finishSignIn(await as.agree(new URL(begun.authorizationUrl)))).rejects.toMatchObject({ code: 'ERR_STATE_MISMATCH' });
     expect(as.to('/token')).toEqual([]);
   });

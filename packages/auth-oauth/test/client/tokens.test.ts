@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { clientCredentials, MemoryCredentialStore, oauth } from '@mortise/auth-oauth/client';
-import { agreeing, ask, createTestClock, createWorld, type World } from '../support/world.ts';
+import { agreeing, ask, createWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -125,11 +126,11 @@ describe('step-up', () => {
 describe('refresh', () => {
   it('renews a token before it ends, and takes the new refresh token', async () => {
     const { as, server, authorizer } = world;
-    const clock = createTestClock();
+    const clock = new FakeClock(1_800_000_000_000);
     const one = authorizer({ clock });
     for (let round = 0; round < 3; round++) {
       expect(await ask(one, server.url)).toBe(200);
-      clock.nowMs += 3_595_000;
+      clock.advance(3_595_000);
     }
     expect(grants()).toEqual(['authorization_code', 'refresh_token', 'refresh_token']);
     const used = as.to('/token').map(({ body }) => body['refresh_token']);
@@ -140,11 +141,11 @@ describe('refresh', () => {
   it('keeps the refresh token where the answer brings no new one', async () => {
     const { as, server, authorizer } = world;
     as.rotates = false;
-    const clock = createTestClock();
+    const clock = new FakeClock(1_800_000_000_000);
     const one = authorizer({ clock });
     for (let round = 0; round < 3; round++) {
       expect(await ask(one, server.url)).toBe(200);
-      clock.nowMs += 3_595_000;
+      clock.advance(3_595_000);
     }
     expect(grants()).toEqual(['authorization_code', 'refresh_token', 'refresh_token']);
   });

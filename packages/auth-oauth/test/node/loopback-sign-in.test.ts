@@ -1,8 +1,9 @@
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { oauth } from '@mortise/auth-oauth/client';
 import { loopbackSignIn, nodeOAuth } from '@mortise/auth-oauth/node';
-import { ask, createTestClock, createWorld, type World } from '../support/world.ts';
+import { ask, createWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -78,15 +79,8 @@ describe('the loopback listener', () => {
 
   it('waits no longer than it was told to', async () => {
     const { server } = world;
-    const fired: (() => void)[] = [];
-    const clock = {
-      ...createTestClock(),
-      schedule: (fn: () => void) => {
-        fired.push(fn);
-        return { cancel: () => undefined };
-      },
-    };
-    const signIn = loopbackSignIn({ open: () => fired.at(-1)?.(), clock, timeoutMs: 1000 });
+    const clock = new FakeClock();
+    const signIn = loopbackSignIn({ open: () => clock.advance(1000), clock, timeoutMs: 1000 });
     await expect(ask(oauth(server.url, { signIn }), server.url)).rejects.toMatchObject({ code: 'ERR_SIGN_IN_TIMEOUT' });
   });
 });

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MemoryAuthorizationStore } from '../../src/server.ts';
-import { TestClock } from './support/test-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 
-let clock: TestClock;
+let clock: FakeClock;
 let store: MemoryAuthorizationStore;
 beforeEach(() => {
-  clock = new TestClock();
+  clock = new FakeClock(1_800_000_000_000);
   store = new MemoryAuthorizationStore({ clock, maxEntriesPerKind: 3 });
 });
 
@@ -16,7 +16,7 @@ describe('MemoryAuthorizationStore', () => {
     await put('code:a');
     await store.put('code:a', { second: true }, clock.now() + 1_000);
     expect(await store.get('code:a')).toEqual({ second: true });
-    clock.pass(1_000);
+    clock.advance(1_000);
     expect([await store.get('code:a'), await store.take('code:a')]).toEqual([undefined, undefined]);
     await put('code:b');
     await store.delete('code:b');

@@ -3,19 +3,19 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT }
 import { beforeEach, describe, expect, it } from 'vitest';
 import { dpopVerifier, type DpopVerifierOptions, jwtVerifier, MemoryReplayStore } from '../../src/server.ts';
 import { ask, refusalOf } from './support/ask.ts';
-import { TestClock } from './support/test-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
 
 const ALGS = 'ES256 ES384 PS256 RS256 EdDSA Ed25519';
 
 let issuer: TestIssuer;
-let clock: TestClock;
+let clock: FakeClock;
 let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 let jwk: JWK;
 let token: string;
 beforeEach(async () => {
   issuer = await TestIssuer.create();
-  clock = new TestClock();
+  clock = new FakeClock(1_800_000_000_000);
   keys = await generateKeyPair('ES256', { extractable: true });
   jwk = await exportJWK(keys.publicKey);
   token = await issuer.sign({ cnf: { jkt: await calculateJwkThumbprint(jwk) } }, { atMs: clock.now() });
@@ -98,7 +98,7 @@ describe('dpopVerifier', () => {
     const nonce = first.headers['DPoP-Nonce'] ?? '';
     expect((await ask(verifier, token, sent(await prove({ claims: { nonce } })))).subject).toBe('ada');
     expect((await refusalOf(verifier, token, sent(await prove({ claims: { nonce: `${nonce}x` } })))).challenge).toContain('use_dpop_nonce');
-    clock.pass(5 * 60_000 + 1);
+    clock.advance(5 * 60_000 + 1);
     expect((await refusalOf(verifier, token, sent(await prove({ claims: { nonce } })))).challenge).toContain('use_dpop_nonce');
   });
 
@@ -139,7 +139,7 @@ describe('MemoryReplayStore', () => {
     const store = new MemoryReplayStore({ clock, maxEntries: 2 });
     const claim = (id: string) => store.claim(id, clock.now() + 1_500);
     expect([await claim('a'), await claim('a'), await claim('b'), await claim('c')]).toEqual([true, false, true, false]);
-    clock.pass(2_000);
+    clock.advance(2_000);
     expect([await claim('a'), await claim('c')]).toEqual([true, true]);
   });
 });

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { introspectionVerifier, type IntrospectionVerifierOptions, TokenSourceError, toPrincipal } from '../../src/server.ts';
 import { ask, refusalOf } from './support/ask.ts';
-import { TestClock } from './support/test-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
 
 let issuer: TestIssuer;
-let clock: TestClock;
+let clock: FakeClock;
 beforeEach(async () => {
   issuer = await TestIssuer.create();
-  clock = new TestClock();
+  clock = new FakeClock(1_800_000_000_000);
   know('opaque');
 });
 
@@ -69,7 +69,7 @@ describe('introspectionVerifier', () => {
     issuer.introspections.delete('opaque');
     expect((await refusalOf(live, 'opaque')).status).toBe(401);
     expect((await ask(kept, 'opaque')).subject).toBe('ada');
-    clock.pass(60_000);
+    clock.advance(60_000);
     expect((await refusalOf(kept, 'opaque')).status).toBe(401);
   });
 
@@ -78,7 +78,7 @@ describe('introspectionVerifier', () => {
     know('second');
     for (const token of ['opaque', 'second', 'opaque']) await ask(verifier, token);
     expect(questions()).toBe(3);
-    clock.pass(700_000);
+    clock.advance(700_000);
     expect((await refusalOf(verifier, 'opaque')).status).toBe(401);
   });
 

@@ -11,7 +11,7 @@ import { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from '@m
 import { type JWTPayload, UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { jwtVerifier, protect, type ProtectOptions } from '../../src/server.ts';
-import { TestClock } from './support/test-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
 
 const WHERE = 'resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp"';
@@ -21,12 +21,12 @@ const META = {
 };
 
 let issuer: TestIssuer;
-let clock: TestClock;
+let clock: FakeClock;
 let seen: (AuthInfo | undefined)[];
 const handlers: HttpHandler[] = [];
 beforeEach(async () => {
   issuer = await TestIssuer.create();
-  clock = new TestClock();
+  clock = new FakeClock(1_800_000_000_000);
   seen = [];
 });
 afterEach(() => Promise.all(handlers.splice(0).map((handler) => handler.close({ drainMs: 0 }))));
@@ -252,7 +252,7 @@ describe('a protected session', () => {
     const session = await open(handler, token);
     expect((await send(handler, token, listTools, session)).status).toBe(200);
     expect((await send(handler, undefined, listTools, session)).status).toBe(401);
-    clock.pass(11 * 60_000);
+    clock.advance(11 * 60_000);
     expect(await refusalOf(send(handler, token, listTools, session))).toEqual(invalid('The token has expired'));
   });
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AuthOptionError, InvalidTokenError, MemoryAuthorizationStore, toPrincipal } from '../../src/server.ts';
 import { ask, refusalOf } from './support/ask.ts';
-import { TestClock } from './support/test-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
   authorizeUrl,
   createWorld,
@@ -247,7 +247,7 @@ describe('the consent page', () => {
       await stolen.press(page, PROXY, 'allow'),
     ];
     expect(answers.map(({ status, location }) => [status, location])).toEqual(answers.map(() => [403, undefined]));
-    world.clock.pass(11 * 60_000);
+    world.clock.advance(11 * 60_000);
     expect((await world.browser.press(page, PROXY, 'allow')).status).toBe(403);
   });
 
@@ -272,7 +272,7 @@ describe('the consent page', () => {
     jar.set('__Host-mortise-consent', `${value.startsWith('e') ? 'f' : 'e'}${value.slice(1)}`);
     expect(await statusOf(authorizeUrl(clientId))).toBe(200);
     jar.set('__Host-mortise-consent', value);
-    world.clock.pass(31 * 86_400_000);
+    world.clock.advance(31 * 86_400_000);
     expect(await statusOf(authorizeUrl(await register(world)))).toBe(200);
   });
 
@@ -320,7 +320,7 @@ describe('the state between the proxy and its provider', () => {
     expect((await world.browser.get(answer)).location?.searchParams.get('code')).toBeTypeOf('string');
     expect((await world.browser.get(answer)).status).toBe(400);
     const late = await untilAnswer();
-    world.clock.pass(10 * 60_000);
+    world.clock.advance(10 * 60_000);
     expect((await world.browser.get(late)).status).toBe(400);
   });
 
@@ -414,7 +414,7 @@ describe('the token endpoint', () => {
     const back = await signIn(world, authorizeUrl(clientId));
     expect(await redeem(world, await register(world), back)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     const late = await signIn(world, authorizeUrl(clientId));
-    world.clock.pass(60_000);
+    world.clock.advance(60_000);
     expect(await redeem(world, clientId, late)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
@@ -423,7 +423,7 @@ describe('the token endpoint', () => {
     const first = await obtain(world, clientId);
     const second = (await refresh(world, clientId, first['refresh_token'])).body;
     expect(second['refresh_token']).not.toBe(first['refresh_token']);
-    world.clock.pass(15 * 60_000);
+    world.clock.advance(15 * 60_000);
     expect((await refusalOf(world.proxy.verifier, String(second['access_token']))).status).toBe(401);
     const third = (await refresh(world, clientId, second['refresh_token'])).body;
     expect((await ask(world.proxy.verifier, String(third['access_token']))).subject).toBe('ada');
@@ -443,7 +443,7 @@ describe('the token endpoint', () => {
     });
     const clientId = await register(world);
     const { refresh_token: token } = await obtain(world, clientId);
-    world.clock.pass(60 * 60_000);
+    world.clock.advance(60 * 60_000);
     isAway = true;
     expect(await refresh(world, clientId, token)).toMatchObject({ status: 500, body: { error: 'server_error' } });
     isAway = false;
@@ -468,11 +468,11 @@ describe('the token endpoint', () => {
   it("[AUTH-008] renews the provider's token, and ends the grant when the provider has", async () => {
     const clientId = await register(world);
     const first = await obtain(world, clientId);
-    world.clock.pass(3_600_000);
+    world.clock.advance(3_600_000);
     const second = (await refresh(world, clientId, first['refresh_token'])).body;
     const info = await ask(world.proxy.verifier, String(second['access_token']));
     expect(await world.proxy.upstreamToken(info)).toBe('upstream-ada-2');
-    world.clock.pass(3_600_000);
+    world.clock.advance(3_600_000);
     world.provider.refuses = true;
     expect(await refresh(world, clientId, second['refresh_token'])).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     await expect(world.proxy.upstreamToken(info)).rejects.toThrow(InvalidTokenError);
@@ -583,7 +583,7 @@ describe('registration', () => {
   });
 
   it('[ROBUSTNESS-8] is bounded, and never pushes out a client that somebody uses', async () => {
-    const clock = new TestClock();
+    const clock = new FakeClock(1_800_000_000_000);
     world = await createWorld({ store: new MemoryAuthorizationStore({ maxEntriesPerKind: 5, clock }), clock });
     const used = await register(world);
     const { refresh_token: refreshToken } = await obtain(world, used);
@@ -601,7 +601,7 @@ describe('registration', () => {
 
   it('ends after a day for a client that nobody has consented to', async () => {
     const clientId = await register(world);
-    world.clock.pass(86_400_000);
+    world.clock.advance(86_400_000);
     expect((await world.browser.get(authorizeUrl(clientId))).status).toBe(400);
   });
 });
@@ -634,7 +634,7 @@ describe('a client id that is a URL', () => {
     await createDocumentWorld(() => Response.json(DOCUMENT, { headers: { 'cache-control': 'max-age=60' } }));
     await obtain(world, ID);
     expect(asked).toHaveLength(1);
-    world.clock.pass(60_000);
+    world.clock.advance(60_000);
     await world.browser.get(authorizeUrl(ID));
     expect(asked).toHaveLength(2);
     await createDocumentWorld(() => Response.json(DOCUMENT, { headers: { 'cache-control': 'no-store' } }));

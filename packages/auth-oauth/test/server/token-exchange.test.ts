@@ -2,15 +2,15 @@ import type { AuthInfo } from '@mortise/protocol/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createTokenExchange, jwtVerifier, TokenExchangeError, type TokenExchangeOptions } from '../../src/server.ts';
 import { ask } from './support/ask.ts';
-import { TestClock } from './support/test-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
 
 let issuer: TestIssuer;
-let clock: TestClock;
+let clock: FakeClock;
 let auth: AuthInfo;
 beforeEach(async () => {
   issuer = await TestIssuer.create();
-  clock = new TestClock();
+  clock = new FakeClock(1_800_000_000_000);
   const verifier = jwtVerifier({ issuer: ISSUER, audience: RESOURCE, fetch: issuer.fetch, clock });
   auth = await ask(verifier, await issuer.sign({}, { atMs: clock.now() }));
   let count = 0;
@@ -60,7 +60,7 @@ describe('createTokenExchange', () => {
       'up-1',
       'up-2',
     ]);
-    clock.pass(90_000);
+    clock.advance(90_000);
     expect((await exchange(auth)).accessToken).toBe('up-3');
   });
 

@@ -52,14 +52,3 @@ export async function ask(authorizer: Authorizer, url: string, method = 'POST'):
     if ((await authorizer.onChallenge({ status, url, attempt, given, header })) === 'fail') return status;
   }
 }
-
-/** A clock that the test moves. */
-export function createTestClock() {
-  const clock = {
-    nowMs: 1_800_000_000_000,
-    now: () => clock.nowMs,
-    monotonicMs: () => clock.nowMs,
-    schedule: () => ({ cancel: () => undefined }),
-  };
-  return clock;
-}

@@ -1,10 +1,10 @@
 /** What one run asks: questions go into the record together, and its answers come back from there. */
 
 import { type Clock, type ClockTimer, type JsonObject, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
-import { toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
+import { toCanonicalJson, toDigestKey } from '@mortise/jsonrpc-core/encoding';
 import type { Ask, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import { TaskAskChangedError } from '../errors.ts';
-import { digestText, keyOfDigest } from './ask-digest.ts';
+import { digestText } from './ask-digest.ts';
 import type { Written } from './task-writer.ts';
 import type { MakeChanges } from './task-writer.ts';
 import { isEnded, isOutstanding, statusOf } from './transitions.ts';
@@ -130,7 +130,7 @@ export class RunQuestions {
 
 async function toTaskAsk({ ask, text, repetition }: Question): Promise<TaskAsk> {
   const digest = await digestText(text);
-  const name = ask.key ?? keyOfDigest(ask.method, digest);
+  const name = ask.key ?? toDigestKey(ask.method, digest);
   const key = repetition === 1 ? name : `${name}#${repetition}`;
   return { key, digest, method: ask.method, params: ask.params ?? {} };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../src/server.ts';
 import { Browser } from './browser.ts';
 import { Provider, PROVIDER } from './provider.ts';
-import { TestClock } from './test-clock.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 
 export const PROXY = 'https://mcp.example';
 export const RESOURCE = 'https://mcp.example/mcp';
@@ -20,13 +20,13 @@ export interface World {
   readonly proxy: AuthorizationProxy;
   readonly provider: Provider;
   readonly browser: Browser;
-  readonly clock: TestClock;
+  readonly clock: FakeClock;
   readonly store: AuthorizationStore;
 }
 
 export async function createWorld(options: Partial<AuthorizationProxyOptions> = {}): Promise<World> {
   const provider = new Provider();
-  const clock = new TestClock();
+  const clock = new FakeClock(1_800_000_000_000);
   const store = new MemoryAuthorizationStore({ clock: options.clock ?? clock });
   const proxy = await createAuthorizationProxy({
     issuer: PROXY,
