@@ -1,7 +1,7 @@
 /** Standard Schemas (zod, valibot, arktype, ...) as adapters: told by `~standard.jsonSchema`, checked by `~standard.validate`. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
+import type { SchemaAdapter, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
 import { withPhrasing } from './load-phrasing.ts';
 import { runsOwnCode } from './runs-own-code.ts';
 import { directionOf, unsupported, type SchemaPlace } from './schema-purpose.ts';
@@ -78,12 +78,17 @@ function remedyFor(schema: StandardSchema): string {
 function settle(
   result: StandardResult<unknown> | Promise<StandardResult<unknown>>,
 ): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
-  return 'then' in result ? result.then(toOutcome) : toOutcome(result);
+  // What has a `then` need not be a promise, nor give one.
+  return 'then' in result ? Promise.resolve(result).then(toOutcome) : toOutcome(result);
 }
+
+const UNTOLD: SchemaIssue = { message: 'does not fit its schema', path: [] };
 
 function toOutcome(result: StandardResult<unknown>): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
   const { issues } = result;
-  return issues === undefined ? result : withPhrasing(({ phraseIssue }) => ({ issues: Array.from(issues, phraseIssue) }));
+  return issues === undefined
+    ? result
+    : withPhrasing(({ phraseIssue }) => ({ issues: issues.length > 0 ? Array.from(issues, phraseIssue) : [UNTOLD] }));
 }
 
 export function withoutDefaultDialect(schema: JsonObject): JsonObject {

@@ -214,3 +214,21 @@ describe('a form for elicitation', () => {
     expect(refusal(schema, 'elicitation')).toContain(`elicitation of "add": requestedSchema ${reason}`);
   });
 });
+
+describe('what a library answers to a check', () => {
+  const answering = (answer: unknown): object => {
+    const told = () => ({ type: 'object' });
+    return { '~standard': { version: 1, vendor: 'x', validate: () => answer, jsonSchema: { input: told, output: told } } };
+  };
+  const check = async (answer: unknown) => toSchemaAdapter(answering(answer), 'tool input', 't').validate({});
+
+  it('says that a value does not fit where the library says no more', async () => {
+    expect(await check({ issues: [] })).toEqual({ issues: [{ message: 'does not fit its schema', path: [] }] });
+  });
+
+  it('waits for what has a then and is no promise', async () => {
+    const thenable = (answer: object) => ({ then: (take: (value: object) => void) => take(answer) });
+    expect(await check(thenable({ value: { a: 1 } }))).toEqual({ value: { a: 1 } });
+    expect(await check(thenable({ issues: [{ message: 'is odd' }] }))).toEqual({ issues: [{ message: 'is odd', path: [] }] });
+  });
+});
