@@ -18,30 +18,4 @@ export { clientMetadataDocument } from './client/register.ts';
 export { findAuthorization, type FoundAuthorization } from './client/find-authorization.ts';
 export { clientCredentialsExtension, enterpriseManagedExtension } from './client/extensions.ts';
 export type { FetchLike } from './safe-fetch.ts';
-export {
-  type AnyAuthClientError,
-  AuthNetworkError,
-  AuthOptionError,
-  AuthTimeoutError,
-  AuthorizationResponseError,
-  ClientMismatchError,
-  CredentialFileError,
-  DiscoveryError,
-  DocumentTooLargeError,
-  InsufficientScopeError,
-  IssuerMismatchError,
-  PkceUnsupportedError,
-  RedirectRefusedError,
-  RegistrationError,
-  ResourceMismatchError,
-  ResponseIssuerError,
-  SignInDeniedError,
-  SignInPendingError,
-  SignInRequiredError,
-  SignInTimeoutError,
-  StateMismatchError,
-  TokenRejectedError,
-  TokenRequestError,
-  UnsafeUrlError,
-  type DiscoveryAttempt,
-} from './errors.ts';
+export type { AnyAuthClientError } from './errors.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DiscoveryError, findAuthorization, IssuerMismatchError, ResourceMismatchError } from '@mortise/auth-oauth/client';
+import { findAuthorization } from '@mortise/auth-oauth/client';
+import { DiscoveryError, IssuerMismatchError, ResourceMismatchError } from '@mortise/auth-oauth/errors';
 import { ask, createWorld, type World } from '../support/world.ts';
 
 let world: World;

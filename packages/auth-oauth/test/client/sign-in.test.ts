@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { MemoryCredentialStore, oauth, redirectSignIn, SignInPendingError } from '@mortise/auth-oauth/client';
+import { MemoryCredentialStore, oauth, redirectSignIn } from '@mortise/auth-oauth/client';
+import { SignInPendingError } from '@mortise/auth-oauth/errors';
 import { agreeing, ask, createWorld, REDIRECT_URL, type World } from '../support/world.ts';
 
 let world: World;

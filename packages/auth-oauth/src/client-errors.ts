@@ -1,0 +1,28 @@
+/** `@mortise/auth-oauth/errors`: what can go wrong while a client signs in, one class a reason to act differently. */
+
+export {
+  AuthNetworkError,
+  AuthOptionError,
+  AuthTimeoutError,
+  AuthorizationResponseError,
+  ClientMismatchError,
+  CredentialFileError,
+  DiscoveryError,
+  DocumentTooLargeError,
+  InsufficientScopeError,
+  IssuerMismatchError,
+  PkceUnsupportedError,
+  RedirectRefusedError,
+  RegistrationError,
+  ResourceMismatchError,
+  ResponseIssuerError,
+  SignInDeniedError,
+  SignInPendingError,
+  SignInRequiredError,
+  SignInTimeoutError,
+  StateMismatchError,
+  TokenRejectedError,
+  TokenRequestError,
+  UnsafeUrlError,
+  type DiscoveryAttempt,
+} from './errors.ts';
