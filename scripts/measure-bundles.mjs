@@ -93,23 +93,45 @@ export async function measureBundles({ fromSources = false } = {}) {
   return rows;
 }
 
+const toOptions = (code, without) => ({
+  stdin: { contents: code, resolveDir: root, sourcefile: 'program.js' },
+  bundle: true,
+  minify: true,
+  write: false,
+  outdir: 'out',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  external: [...without, ...builtinModules, ...builtinModules.map((name) => `node:${name}`)],
+  absWorkingDir: root,
+  logLevel: 'silent',
+});
+
+/**
+ * Bundles a program into one file, as if nothing that it loads on demand were there: what all of it weighs without the cost of splitting.
+ *
+ * @param {(typeof programs)[number]} program
+ * @returns {Promise<{ code: string, map: { mappings: string, sources: readonly string[] } }>}
+ */
+export async function bundleInOneFile({ code, without = [] }) {
+  const leftOut = {
+    name: 'left-out',
+    setup: ({ onResolve }) => {
+      onResolve({ filter: /^/ }, ({ path, kind }) => (kind === 'dynamic-import' ? { path, external: true } : undefined));
+    },
+  };
+  const result = await build({ ...toOptions(code, without), sourcemap: 'external', plugins: [leftOut, workspacePackages()] });
+  const textOf = (end) => result.outputFiles.find(({ path }) => path.endsWith(end)).text;
+  return { code: textOf('.js'), map: JSON.parse(textOf('.map')) };
+}
+
 /** What the program loads at its start: its entry and the chunks that it imports statically. */
 async function bundle(code, without, fromSources) {
   const result = await build({
-    stdin: { contents: code, resolveDir: root, sourcefile: 'program.js' },
-    bundle: true,
-    minify: true,
+    ...toOptions(code, without),
     splitting: true,
-    write: false,
     metafile: true,
-    outdir: 'out',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
     conditions: fromSources ? ['mortise-source'] : [],
-    external: [...without, ...builtinModules, ...builtinModules.map((name) => `node:${name}`)],
-    absWorkingDir: root,
-    logLevel: 'silent',
     plugins: [workspacePackages()],
   });
   const { outputs } = result.metafile;
