@@ -1,12 +1,17 @@
-/** Adds up the totals that several runs left in files, prints them as the closing line, and fails where anything failed. */
+/** Adds up the totals that several runs left in files, prints each and their sum as the closing line, and fails where anything failed. */
 
 import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { reportTotals } from './report-totals.mjs';
 
 const sum = { passed: 0, failed: 0, skipped: 0 };
+console.log();
 for (const file of process.argv.slice(2)) {
   // A run that left no totals ended before its end.
-  const totals = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { passed: 0, failed: 1, skipped: 0 };
+  const hasEnded = existsSync(file);
+  const totals = hasEnded ? JSON.parse(readFileSync(file, 'utf8')) : { passed: 0, failed: 1, skipped: 0 };
+  const counts = `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`;
+  console.log(`${basename(file, '.json').padEnd(12)} ${hasEnded ? counts : 'ended before its end: see above'}`);
   for (const outcome of Object.keys(sum)) sum[outcome] += totals[outcome];
 }
 console.log();

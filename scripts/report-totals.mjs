@@ -9,9 +9,11 @@ import { writeFileSync } from 'node:fs';
  * @param {{ passed: number, failed: number, skipped?: number }} totals
  */
 export function reportTotals({ passed, failed, skipped = 0 }) {
-  const line = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
   const file = process.env.MORTISE_TOTALS_FILE;
-  if (file === undefined) console.log(line);
-  else writeFileSync(file, JSON.stringify({ passed, failed, skipped }));
+  if (file !== undefined) writeFileSync(file, JSON.stringify({ passed, failed, skipped }));
+  else {
+    if (skipped > 0) console.log(`${skipped} skipped`);
+    console.log(`${passed} passed, ${failed} failed`);
+  }
   process.exitCode = failed === 0 ? 0 : 1;
 }

@@ -9,7 +9,7 @@ import { countOutcomes, readTestReport, reportFile } from './read-test-report.mj
  * @param {{ args?: readonly string[], node?: string, env?: Record<string, string>, report?: string }} [options]
  *   `node` is the Node to run under, `report` where the JSON report goes.
  * @returns {Promise<{ tests: import('./read-test-report.mjs').TestOutcome[], totals: ReturnType<typeof countOutcomes> }>}
- *   A run that fails without a failing test (a crash, an unhandled rejection) counts as one failure.
+ *   A run that fails without a failing test (a crash, an unhandled rejection, a filter that no test matches) counts as one failure.
  */
 export async function runTests({ args = [], node = process.execPath, env = {}, report = reportFile } = {}) {
   mkdirSync(`${root}.cache`, { recursive: true });
@@ -17,7 +17,7 @@ export async function runTests({ args = [], node = process.execPath, env = {}, r
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const colors = process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: undefined };
   const code = await new Promise((resolve) => {
-    const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', '--passWithNoTests', ...reporters, ...args], {
+    const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args], {
       cwd: root,
       env: { ...process.env, ...colors, ...env },
       stdio: ['ignore', 'inherit', 'inherit'],

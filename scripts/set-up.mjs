@@ -88,6 +88,7 @@ function dependencyStamp() {
 async function buildPackages() {
   for (const folder of workspaceFolders()) removeStaleOutput(folder);
   const args = ['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--log-order=grouped', '--ui=stream'];
+  console.log(`build     turbo over ${workspaceFolders().length - 1} folders; a minute or two the first time`);
   const { code, output, seconds } = await runPnpm(args, { show: process.stdout.isTTY === true });
   if (code !== 0) {
     if (process.stdout.isTTY !== true) process.stdout.write(output);
