@@ -88,6 +88,7 @@ class CallContext implements OwnContext {
 
   progress(update: ProgressUpdate | number, total?: number, message?: string): Promise<void> {
     if (!this.#facts.isOver) this.#facts.progress?.report(typeof update === 'number' ? { progress: update, total, message } : update);
+    else this.#facts.warnIfAnswered?.('ctx.progress');
     return resolvedPromise;
   }
 
@@ -112,7 +113,7 @@ class CallContext implements OwnContext {
   elicit<S extends ObjectSchema>(params: ElicitFormRequest<S>, options?: AskOptions): Promise<ElicitFormResult<InferOutput<S>>>;
   elicit(params: ElicitRequestParams, options?: AskOptions): Promise<ElicitResult>;
   elicit(params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams, options?: AskOptions): Promise<unknown> {
-    return markHandled(withAsking((asking) => asking.elicit(this.#facts, params, options)));
+    return this.#count('ctx.elicit', () => withAsking((asking) => asking.elicit(this.#facts, params, options)));
   }
 
   sample(params: CreateMessageRequestParams, options?: AskOptions): Promise<CreateMessageResult> {
@@ -161,13 +162,30 @@ class CallContext implements OwnContext {
   }
 
   #ask(method: string, params: JsonObject | undefined, options: AskOptions | undefined): Promise<JsonObject> {
-    return markHandled(withAsking((asking) => asking.askClient(this.#facts, method, params, options)));
+    return this.#count(`"${method}"`, () => withAsking((asking) => asking.askClient(this.#facts, method, params, options)));
+  }
+
+  /** A question that nobody waits for would be lost without a word. */
+  #count<T>(use: string, ask: () => Promise<T>): Promise<T> {
+    const facts = this.#facts;
+    facts.warnIfAnswered?.(use);
+    const asked = markHandled(ask());
+    if (facts.openAsks === undefined) return asked;
+    facts.openAsks += 1;
+    const onSettled = (): void => {
+      facts.openAsks = (facts.openAsks ?? 0) - 1;
+    };
+    asked.then(onSettled, onSettled);
+    return asked;
   }
 
   #writeLog(level: LogLevel, data: JsonValue, logger: string | undefined): Promise<void> {
     if (!isLoggingLevel(level))
       return Promise.reject(new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`));
-    if (this.#facts.isOver) return resolvedPromise;
+    if (this.#facts.isOver) {
+      this.#facts.warnIfAnswered?.('ctx.log');
+      return resolvedPromise;
+    }
     const params = this.#facts.logGate?.admit(level, data ?? null, logger);
     return params ? this.#facts.run.report({ jsonrpc: '2.0', method: 'notifications/message', params }) : resolvedPromise;
   }

@@ -99,6 +99,8 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
     this.session = init.session;
   }
 
+  openAsks = 0;
+
   get method(): string {
     return this.resolved.method;
   }
@@ -271,9 +273,27 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
     else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
   }
 
+  warnIfAnswered(use: string): void {
+    if (!this.#isEnded || this.host.isCancelled || this.#abortReason || this.#detachedTo) return;
+    this.core.warnOnce(`${this.#name} uses ${use} after it has given its answer, which does nothing: await everything before you return`);
+  }
+
+  /** Names of tools and prompts are the program's own, and few; addresses are not. */
+  get #name(): string {
+    return this.resolved.targetParam === 'name' ? `${this.method} "${this.target}"` : this.method;
+  }
+
+  #warnOfOpenAsks(): void {
+    if (this.host.isCancelled || this.#abortReason) return;
+    this.core.warnOnce(
+      `${this.#name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
+    );
+  }
+
   /** The answer is about to be given: the last progress goes out, and after that nothing. */
   end(): void {
     if (this.#isEnded) return;
+    if (this.openAsks > 0) this.#warnOfOpenAsks();
     this.core.deadlines.delete(this);
     if (this.host.isCancelled) this.#progress?.stop();
     else this.#progress?.flush();

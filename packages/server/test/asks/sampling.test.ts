@@ -221,7 +221,8 @@ describe('a loop with a model that never stops using tools', () => {
     for (let n = 0; ; n++) {
       const { content } = await ctx.sample({ messages, maxTokens: 9, tools: [tool] } as Loose);
       const block = (Array.isArray(content) ? content[0] : content) as Loose;
-      messages.push(assistant({ ...block, id: `${n}` }), user(result(`${n}`)));
+      // The last exchange alone is kept: a conversation that grows costs its square, a thousand times over in this test.
+      messages.splice(1, 2, assistant({ ...block, id: `${n}` }), user(result(`${n}`)));
     }
   });
 

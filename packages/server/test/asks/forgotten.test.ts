@@ -1,0 +1,59 @@
+/** What a handler leaves behind when it returns. */
+
+import { expect, it } from 'vitest';
+import { ALL, MODERN } from '../raw-peer.ts';
+import { defer, MemoryLogger } from '../support.ts';
+import { callIn, form, serverOf } from './chain.ts';
+
+it.each(['2025-06-18', '2025-11-25', MODERN] as const)(
+  'a question that is not awaited is told of once, by the tool in %s',
+  async (version) => {
+    const logger = new MemoryLogger();
+    const server = serverOf(
+      (ctx) => {
+        void ctx.elicit(form('Who?'));
+        return 'done';
+      },
+      { logger },
+    );
+    for (let call = 0; call < 2; call++) expect((await callIn(version, server)).text).toBe('done');
+    const warnings = logger.lines.filter(({ level }) => level === 'warning').map(({ message }) => message);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^tools\/call "run" ended before its question to the client was answered: await every ctx\.elicit/),
+    ]);
+  },
+);
+
+it.each(ALL)('a context that is used after the answer is told of once for each use in %s', async (version) => {
+  const logger = new MemoryLogger();
+  const answered = defer();
+  const used = defer();
+  const server = serverOf(
+    (ctx) => {
+      void answered.promise.then(async () => {
+        for (let again = 0; again < 2; again++) {
+          await ctx.progress(1);
+          await ctx.log.info('late');
+          await ctx.elicit(form('late')).catch(() => undefined);
+        }
+        used.resolve();
+      });
+      return 'done';
+    },
+    { logger, capabilities: { logging: {} } },
+  );
+  await callIn(version, server);
+  answered.resolve();
+  await used.promise;
+  const uses = logger.lines.flatMap(
+    ({ message }) => /^tools\/call "run" uses (\S+) after it has given its answer/.exec(message)?.[1] ?? [],
+  );
+  expect(uses).toEqual(['ctx.progress', 'ctx.log', 'ctx.elicit']);
+});
+
+it.each(['2025-11-25', MODERN] as const)('nothing is told of questions that are awaited in %s', async (version) => {
+  const logger = new MemoryLogger();
+  const server = serverOf((ctx) => Promise.all([ctx.elicit(form('a')), ctx.elicit(form('b')), ctx.listRoots()]), { logger });
+  await callIn(version, server);
+  expect(logger.lines).toEqual([]);
+});
