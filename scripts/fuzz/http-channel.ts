@@ -18,6 +18,8 @@ export function createHttpOpener(): OpenChannel {
     serving ??= serveHttp(createFuzzServer(), { port: 0 }).then((opened) => {
       // The fuzzer ends with the process.
       opened.server.unref();
+      // Both ends are this process: one that stands still for five seconds must not find its idle connections ended when it goes on.
+      opened.server.keepAliveTimeout = 0;
       return opened;
     });
     return new HttpChannel((await serving).url, onMessage);
