@@ -35,9 +35,13 @@ export interface StreamableHTTPClientTransportOptions extends HttpTransportOptio
   /** `reconnection` by the names that MCP's users know; all in milliseconds. @default as `reconnection` */
   readonly reconnectionOptions?:
     | {
+        /** @default 1_000 */
         readonly initialReconnectionDelay?: number | undefined;
+        /** @default 30_000 */
         readonly maxReconnectionDelay?: number | undefined;
+        /** @default 2 */
         readonly reconnectionDelayGrowFactor?: number | undefined;
+        /** @default 10 */
         readonly maxRetries?: number | undefined;
       }
     | undefined;

@@ -4,11 +4,11 @@
 export interface SseEventFields {
   /** @default 'message' */
   readonly event?: string;
-  /** What the reader sends back as `Last-Event-ID`. Must have no line break. */
+  /** What the reader sends back as `Last-Event-ID`. Must have no line break. @default none */
   readonly id?: string | undefined;
-  /** Text of the event; may have line breaks. */
+  /** Text of the event; may have line breaks. @default none: the event has no data */
   readonly data?: string;
-  /** How long the reader waits before it connects again, in milliseconds. */
+  /** How long the reader waits before it connects again, in milliseconds. @default none: as before */
   readonly retryMs?: number | undefined;
 }
 
