@@ -49,12 +49,21 @@ function randomScalar(random: Random): Json {
     () => [null, [[]], {}],
     () => ({ [random.pick(keys)]: random.pick(strings) }),
     () => nest(random.below(200)),
+    () => (random.chance(0.02) ? widen(random) : {}),
   ])();
 }
 
 function nest(levels: number): Json {
   let value: Json = 1;
   for (let level = 0; level < levels; level += 1) value = level % 2 === 0 ? [value] : { a: value };
+  return value;
+}
+
+/** An object of very many members; some have more of them than readers take (50,000 names by default). */
+function widen(random: Random): Json {
+  const count = random.chance(0.15) ? 45_000 + random.below(10_000) : random.below(5_000);
+  const value: { [key: string]: Json } = {};
+  for (let index = 0; index < count; index += 1) value[`k${index}`] = index;
   return value;
 }
 
