@@ -2,7 +2,10 @@
 
 import { RegistrationError } from './errors.ts';
 
-const KINDS = {
+/** What a value must be. */
+export type Kind = 'string' | 'function' | 'boolean' | 'object' | 'list' | 'amount' | 'count';
+
+const KINDS: Readonly<Record<Kind, readonly [name: string, fits: (value: unknown) => boolean]>> = {
   string: ['a string', (value: unknown) => typeof value === 'string'],
   function: ['a function', (value: unknown) => typeof value === 'function'],
   boolean: ['true or false', (value: unknown) => typeof value === 'boolean'],
@@ -10,10 +13,7 @@ const KINDS = {
   list: ['an array', Array.isArray],
   amount: ['a number, 0 or more', (value: unknown) => typeof value === 'number' && value >= 0],
   count: ['a number, 1 or more', (value: unknown) => typeof value === 'number' && value >= 1],
-} as const;
-
-/** What a value must be. */
-export type Kind = keyof typeof KINDS;
+};
 
 /**
  * @param what Names the value in the message: `tool "add": "title"`.
