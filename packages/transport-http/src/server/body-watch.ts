@@ -3,6 +3,7 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { Beat } from './beat.ts';
 import type { BodyWatch, WatchedBody } from './http-request.ts';
+import { Slots } from './slots.ts';
 
 /** A body may stay this much over its bound. */
 const EVERY_MS = 250;
@@ -11,7 +12,7 @@ const EVERY_MS = 250;
 export class BodySweep implements BodyWatch {
   readonly #clock: Clock;
   readonly #beat: Beat;
-  readonly #readings: Set<WatchedBody> = new Set();
+  readonly #readings: Slots<WatchedBody> = new Slots();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -30,12 +31,12 @@ export class BodySweep implements BodyWatch {
 
   close(): void {
     this.#beat.stop();
-    this.#readings.clear();
+    for (const reading of this.#readings.all()) this.#readings.delete(reading);
   }
 
   #sweep(): boolean {
     const now = this.#clock.monotonicMs();
-    for (const reading of this.#readings) {
+    for (const reading of this.#readings.all()) {
       if (now - reading.startedAtMs < reading.timeoutMs) continue;
       this.#readings.delete(reading);
       reading.onTimeout();

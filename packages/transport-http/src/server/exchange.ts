@@ -149,7 +149,7 @@ async function authorize(host: HttpHost, request: HttpRequest, reply: Reply): Pr
   const { tokenVerifier, baseUrl } = host.settings;
   if (tokenVerifier === undefined) return request.auth;
   const controller = new AbortController();
-  reply.onLeave = () => controller.abort();
+  reply.leaver = { onLeave: () => controller.abort() };
   const url = toRequestUrl(request, baseUrl);
   const auth = await verifyToken(request, {
     verifier: tokenVerifier,
@@ -157,7 +157,7 @@ async function authorize(host: HttpHost, request: HttpRequest, reply: Reply): Pr
     metadataUrl: metadataUrlOf(request, host.settings),
     signal: controller.signal,
   });
-  reply.onLeave = undefined;
+  reply.leaver = undefined;
   return auth;
 }
 

@@ -4,6 +4,7 @@ import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core'
 import type { AuthInfo, CallOrigin, ExchangeCall, Principal } from '@mortise/protocol/contracts';
 import type { HttpRequest } from './http-request.ts';
 import type { LimitSubject, Settings } from './options.ts';
+import type { Slotted } from './slots.ts';
 
 /** A verified or anonymous caller, and the request that it makes. */
 export class Caller {
@@ -48,7 +49,8 @@ export function toRequestUrl(request: HttpRequest, baseUrl: string | undefined):
   return base + request.mountPath + request.target;
 }
 
-export abstract class HostedCall implements ExchangeCall {
+export abstract class HostedCall implements ExchangeCall, Slotted {
+  slot: number = -1;
   readonly caller: Caller;
   #controller: AbortController | undefined;
   #abortReason: unknown;

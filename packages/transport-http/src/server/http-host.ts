@@ -13,6 +13,7 @@ import { ModernCall } from './modern-call.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 import { busyRefusal, unknownSession } from './refusal.ts';
 import { SessionTable } from './session-table.ts';
+import { Slots } from './slots.ts';
 import type { SseChannel } from './sse-endpoints.ts';
 import { StreamPulse } from './sse-stream.ts';
 import { createStatelessOpener, type StatelessOpener } from './stateless-sessions.ts';
@@ -38,7 +39,7 @@ export class HttpHost {
   /** The channels of HTTP+SSE, by the id in their address. */
   readonly channels: Map<string, SseChannel> = new Map();
   readonly #streams: KeyedLimit;
-  readonly #calls: Set<HostedCall> = new Set();
+  readonly #calls: Slots<HostedCall> = new Slots();
   readonly #isSingleSession: boolean;
   #isClosing = false;
   #onIdle: (() => void) | undefined;
@@ -103,12 +104,12 @@ export class HttpHost {
    */
   async close(drainMs: number): Promise<void> {
     this.#isClosing = true;
-    for (const call of this.#calls) {
+    for (const call of this.#calls.all()) {
       if (call instanceof ModernCall) call.endListen();
     }
     await this.#drain(drainMs);
     const reason = new ConnectionClosedError('The server has closed');
-    for (const call of this.#calls) {
+    for (const call of this.#calls.all()) {
       if (call instanceof ModernCall) call.cut(reason);
       else call.abort(reason);
     }

@@ -1,6 +1,7 @@
 /** What both faces, `node:http` and `fetch`, make of a request and of the way to answer it. Everything behind them knows only this. */
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
+import type { Slotted } from './slots.ts';
 
 /** A request before its body was read. */
 export interface HttpRequest {
@@ -45,7 +46,7 @@ export interface BodyWatch {
 }
 
 /** A body that is being read. */
-export interface WatchedBody {
+export interface WatchedBody extends Slotted {
   /** Set by the watch. */
   startedAtMs: number;
   readonly timeoutMs: number;
@@ -55,14 +56,19 @@ export interface WatchedBody {
 /** Names and values in turns, so that no object is built for a handful of headers. */
 export type HeaderList = readonly string[];
 
+/** Who is told that the client has left. An object and no function: a closure for each request keeps all that the request made alive. */
+export interface LeaveListener {
+  onLeave(): void;
+}
+
 /** The way to answer one request. Exactly one of `respond` and `stream` is used, once. */
 export interface HttpSink {
   /** The whole answer at once. Does nothing when the client has left. */
   respond(status: number, headers: HeaderList, body?: string): void;
   /** Begins an answer whose length is not known. */
   stream(status: number, headers: HeaderList): ByteSink;
-  /** The client closed the connection, or gave the answer up, before the answer was complete. */
-  onLeave: (() => void) | undefined;
+  /** Told when the client closed the connection, or gave the answer up, before the answer was complete. */
+  leaver: LeaveListener | undefined;
   readonly hasLeft: boolean;
 }
 

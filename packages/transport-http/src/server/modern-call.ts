@@ -10,6 +10,7 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { encodeMessageEvent } from '../sse/encode-event.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
+import type { LeaveListener } from './http-request.ts';
 import type { Accepts } from './media-types.ts';
 import type { Reply } from './reply.ts';
 import type { SseStream } from './sse-stream.ts';
@@ -25,7 +26,7 @@ export interface AnswerMode extends Accepts {
   readonly jsonOnly: boolean;
 }
 
-export class ModernCall extends HostedCall {
+export class ModernCall extends HostedCall implements LeaveListener {
   readonly #request: JsonRpcRequest;
   readonly #reply: Reply;
   readonly #mode: AnswerMode;
@@ -38,7 +39,11 @@ export class ModernCall extends HostedCall {
     this.#reply = reply;
     this.#mode = mode;
     // In this era leaving is cancelling.
-    reply.onLeave = () => this.abort(new CancelledError('the client closed the connection'));
+    reply.leaver = this;
+  }
+
+  onLeave(): void {
+    this.abort(new CancelledError('the client closed the connection'));
   }
 
   get isListen(): boolean {

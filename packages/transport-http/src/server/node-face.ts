@@ -3,7 +3,7 @@
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { joinChunks } from './join-chunks.ts';
 import { isLoopbackAddress } from './loopback.ts';
-import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, WatchedBody } from './http-request.ts';
+import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
 import type { NodeRequest, NodeResponse } from './node-types.ts';
 import { HttpRefusal } from './refusal.ts';
 
@@ -101,6 +101,7 @@ interface Settle {
 /** Reads one body. Once it has settled it goes on throwing away what comes, so that the connection is not stuck. */
 class BodyReader implements WatchedBody {
   startedAtMs = 0;
+  slot: number = -1;
   readonly timeoutMs: number;
   readonly #limits: BodyLimits;
   readonly #settle: Settle;
@@ -164,7 +165,7 @@ function tooLarge(maxBytes: number): HttpRefusal {
 }
 
 export class NodeFaceSink implements HttpSink {
-  onLeave: (() => void) | undefined;
+  leaver: LeaveListener | undefined;
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
   #hasLeft = false;
@@ -236,7 +237,7 @@ export class NodeFaceSink implements HttpSink {
   readonly #onClose = (): void => {
     if (this.#hasLeft || (this.#isComplete && this.#response.writableFinished)) return;
     this.#hasLeft = true;
-    this.onLeave?.();
+    this.leaver?.onLeave();
   };
 }
 

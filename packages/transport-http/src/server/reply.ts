@@ -1,10 +1,11 @@
 /** Answers one HTTP request in MCP's ways: one JSON body, nothing but a status, a refusal, or an event stream. */
 
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
-import type { ByteSink, HeaderList, HttpSink } from './http-request.ts';
+import type { ByteSink, HeaderList, HttpSink, LeaveListener } from './http-request.ts';
 import type { HttpRefusal } from './refusal.ts';
 import { type Overflow, SseStream, type StreamPulse } from './sse-stream.ts';
 
+const NONE: HeaderList = [];
 const JSON_HEADERS: HeaderList = ['Content-Type', 'application/json'];
 const SSE_HEADERS: HeaderList = [
   'Content-Type',
@@ -16,23 +17,26 @@ const SSE_HEADERS: HeaderList = [
   'no',
 ];
 
-export class Reply {
+export class Reply implements LeaveListener {
   readonly #sink: HttpSink;
   readonly #pulse: StreamPulse;
   /** Headers of every answer to this request: CORS. */
   #headers: HeaderList;
   #hasAnswered = false;
   #stream: SseStream | undefined;
-  #onLeave: (() => void) | undefined;
+  #leaver: LeaveListener | undefined;
 
   constructor(sink: HttpSink, pulse: StreamPulse) {
     this.#sink = sink;
     this.#pulse = pulse;
-    this.#headers = [];
-    sink.onLeave = () => {
-      this.#stream?.closed();
-      this.#onLeave?.();
-    };
+    this.#headers = NONE;
+    sink.leaver = this;
+  }
+
+  /** Told by the face. */
+  onLeave(): void {
+    this.#stream?.closed();
+    this.#leaver?.onLeave();
   }
 
   get hasLeft(): boolean {
@@ -44,9 +48,9 @@ export class Reply {
   }
 
   /** Told when the client leaves before its answer is complete; at once if it has. */
-  set onLeave(fn: (() => void) | undefined) {
-    this.#onLeave = fn;
-    if (this.#sink.hasLeft) fn?.();
+  set leaver(leaver: LeaveListener | undefined) {
+    this.#leaver = leaver;
+    if (this.#sink.hasLeft) leaver?.onLeave();
   }
 
   /** Adds headers to whatever will be answered. */

@@ -1,19 +1,19 @@
 /** The `fetch` face: a web `Request` in, a web `Response` out, for Bun, Deno, Workers and every framework that speaks them. */
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
-import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, WatchedBody } from './http-request.ts';
+import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
 import { joinChunks } from './join-chunks.ts';
 import { HttpRefusal } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {
-  /** The peer's address, which limits of anonymous callers go by. */
+  /** The peer's address, which limits of anonymous callers go by. @default unknown: all count as one */
   readonly remoteAddress?: string | undefined;
-  /** Whether the socket is bound to loopback. Left out, only loopback names and `allowedHosts` are served. */
+  /** Whether the socket is bound to loopback. Left out, only loopback names and `allowedHosts` are served. @default unknown */
   readonly isLoopback?: boolean | undefined;
-  /** What a framework in front has verified about the caller. */
+  /** What a framework in front has verified about the caller. @default nothing */
   readonly auth?: AuthInfo | undefined;
-  /** The body, where a framework in front has parsed it already. */
+  /** The body, where a framework in front has parsed it already. @default it is read */
   readonly parsedBody?: unknown;
 }
 
@@ -29,6 +29,7 @@ const NO_COMMA = [
   'last-event-id',
 ];
 const MAX_HEADER_LENGTH = 16 * 1024;
+const SHORT_BYTES = 64 * 1024;
 
 export class WebFaceRequest implements HttpRequest {
   readonly method: string;
@@ -81,29 +82,15 @@ export class WebFaceRequest implements HttpRequest {
   readBody(limits: BodyLimits): Promise<string> {
     const declared = this.header('content-length');
     if (declared !== undefined && Number(declared) > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
-    return new Promise<string>((resolve, reject) => {
-      const reading: WatchedBody = {
-        startedAtMs: 0,
-        timeoutMs: limits.timeoutMs,
-        onTimeout: () => reject(new HttpRefusal(408, 'The body took too long to arrive')),
-      };
-      limits.watch.add(reading);
-      const onEnd = (read: () => string): void => {
-        limits.watch.delete(reading);
-        try {
-          resolve(read());
-        } catch (error) {
-          reject(error as Error);
-        }
-      };
-      const onBreak = (error: unknown): void => {
-        limits.watch.delete(reading);
-        reject(error instanceof HttpRefusal ? error : new HttpRefusal(400, 'The body ended early'));
-      };
-      // A platform holds a body to the length that it announces, so that one is read at once.
-      if (declared === undefined) this.#readPieces(limits.maxBytes).then((text) => onEnd(() => text), onBreak);
-      else this.#request.arrayBuffer().then((bytes) => onEnd(() => toText(bytes, limits.maxBytes)), onBreak);
-    });
+    // A platform holds a body to the length that it announces, so that a short one is read at once; a long one would be copied twice.
+    const isShort = declared !== undefined && Number(declared) <= SHORT_BYTES;
+    return new WebBody(limits, isShort ? this.#readAtOnce(limits.maxBytes) : this.#readPieces(limits.maxBytes)).text;
+  }
+
+  async #readAtOnce(maxBytes: number): Promise<string> {
+    const bytes = new Uint8Array(await this.#request.arrayBuffer());
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+    return joinChunks([bytes], bytes.length);
   }
 
   async #readPieces(maxBytes: number): Promise<string> {
@@ -123,9 +110,35 @@ export class WebFaceRequest implements HttpRequest {
   }
 }
 
-function toText(buffer: ArrayBuffer, maxBytes: number): string {
-  if (buffer.byteLength > maxBytes) throw tooLarge(maxBytes);
-  return joinChunks([new Uint8Array(buffer)], buffer.byteLength);
+/** The text of a body, or why it cannot be had in time. */
+class WebBody implements WatchedBody {
+  readonly text: Promise<string>;
+  readonly timeoutMs: number;
+  startedAtMs: number = 0;
+  slot: number = -1;
+  #reject: (error: Error) => void = () => undefined;
+
+  constructor({ timeoutMs, watch }: BodyLimits, reading: Promise<string>) {
+    this.timeoutMs = timeoutMs;
+    this.text = new Promise((resolve, reject) => {
+      this.#reject = reject;
+      reading.then(
+        (text) => {
+          watch.delete(this);
+          resolve(text);
+        },
+        (error: unknown) => {
+          watch.delete(this);
+          reject(error instanceof HttpRefusal ? error : new HttpRefusal(400, 'The body ended early'));
+        },
+      );
+    });
+    watch.add(this);
+  }
+
+  onTimeout(): void {
+    this.#reject(new HttpRefusal(408, 'The body took too long to arrive'));
+  }
 }
 
 /** A request's URL has been through a parser already, so that finding its parts needs no second one. */
@@ -142,7 +155,7 @@ function tooLarge(maxBytes: number): HttpRefusal {
 
 /** Makes the `Response`. */
 export class WebFaceSink implements HttpSink {
-  onLeave: (() => void) | undefined;
+  leaver: LeaveListener | undefined;
   readonly response: Promise<Response>;
   readonly #signal: AbortSignal;
   #resolve: (response: Response) => void = () => undefined;
@@ -186,7 +199,7 @@ export class WebFaceSink implements HttpSink {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
     this.#complete();
-    this.onLeave?.();
+    this.leaver?.onLeave();
   };
 }
 
