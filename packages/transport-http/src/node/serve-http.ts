@@ -40,13 +40,14 @@ const CHECK_EVERY_MS = 5_000;
 /**
  * Serves an endpoint, such as an `McpServer`, on a port of its own.
  *
- * Resolves once it listens. `signal` closes it later; one that has aborted already rejects with its reason.
+ * Resolves once it listens. `signal` closes it later; one that aborts before that rejects with its reason, and nothing listens.
  *
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no port, or an option that cannot hold.
  * @throws {ListenError} `ERR_LISTEN`: a port that is in use or not allowed, a host that is no address of this machine.
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs, ...rest } = checkOptions(options);
+  const { logger } = rest;
   signal?.throwIfAborted();
   const handler = createHttpHandler(endpoint, { ...rest, path });
   const server = createServer({
@@ -57,9 +58,20 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   server.maxHeadersCount = 0;
   server.on('request', (request, response) => void handler.node(request, response));
   await listen(server, port, host);
+  const logError = (error: unknown): void => logger?.log('error', 'The HTTP server failed', { error: String(error) });
+  // A connection that cannot be taken, for want of descriptors perhaps, is no reason to end the process.
+  server.on('error', logError);
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= closeAll(server, handler, drainMs));
-  signal?.addEventListener('abort', () => void close(), { once: true });
+  const close = (): Promise<void> => {
+    signal?.removeEventListener('abort', onAbort);
+    return (closing ??= closeAll(server, handler, drainMs));
+  };
+  const onAbort = (): void => void close().catch(logError);
+  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted === true) {
+    await close();
+    throw signal.reason;
+  }
   const bound = server.address() as AddressInfo;
   return {
     url: `http://${toAuthority(toReachableHost(host), bound.port)}${path}`,

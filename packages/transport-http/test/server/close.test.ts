@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { createServer } from 'node:http';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -97,6 +98,35 @@ describe('serveHttp', () => {
   it('rejects with the reason of a signal that has aborted', async () => {
     const reason = new Error('not today');
     await expect(serveHttp(new ScriptedEndpoint(), { port: 0, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
+  it('rejects with the reason of a signal that aborts before it listens, and gives the port back', async () => {
+    const { port, close } = await serveHttp(new ScriptedEndpoint(), { port: 0 });
+    await close();
+    const controller = new AbortController();
+    const reason = new Error('not today');
+    const opening = serveHttp(new ScriptedEndpoint(), { port, signal: controller.signal });
+    controller.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+    await using again = await serveHttp(new ScriptedEndpoint(), { port });
+    expect(again.port).toBe(port);
+  });
+
+  it('lets go of its signal when it closes', async () => {
+    const { signal } = new AbortController();
+    const serving = await serveHttp(new ScriptedEndpoint(), { port: 0, signal });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await serving.close();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  it('[ROBUSTNESS-5] goes on, and logs it, where a connection cannot be taken', async () => {
+    const lines: unknown[] = [];
+    const logger = { log: (...line: readonly unknown[]) => void lines.push(line) };
+    await using serving = await serveHttp(new ScriptedEndpoint(), { port: 0, logger });
+    serving.server.emit('error', new Error('accept EMFILE'));
+    expect(lines).toEqual([['error', 'The HTTP server failed', { error: 'Error: accept EMFILE' }]]);
+    expect((await modernTool(serving.port, 'echo')).status).toBe(200);
   });
 
   it.each([
