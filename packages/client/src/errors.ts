@@ -192,5 +192,5 @@ export type AnyClientError =
   | OutputSchemaError
   | ToolFailedError
   | PagingError
-  | IconError
-  | InvalidFormError;
+  | InvalidFormError
+  | IconError;
