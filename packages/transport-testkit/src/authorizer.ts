@@ -35,6 +35,7 @@ async function call({
   }
 }
 
+/** The promises A1 to A3 of `Authorizer`: for `describeKit` or `runCases`. */
 export const authorizerCases: readonly AuthorizerCase[] = [
   {
     id: 'A1.1',

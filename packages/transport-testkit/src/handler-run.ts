@@ -55,6 +55,7 @@ async function inCall<T>({ call }: HandlerRunSubject, work: (run: HandlerRun) =>
   return outcome.value;
 }
 
+/** The promises R1 to R3 of `HandlerRun`: for `describeKit` or `runCases`. */
 export const handlerRunCases: readonly HandlerRunCase[] = [
   {
     id: 'R1.1',

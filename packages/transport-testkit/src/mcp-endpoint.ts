@@ -64,6 +64,7 @@ async function openInitialized(subject: McpEndpointSubject, principal: string): 
   return session;
 }
 
+/** The promises E1 to E5 of `McpEndpoint`: for `describeKit` or `runCases`. */
 export const mcpEndpointCases: readonly McpEndpointCase[] = [
   {
     id: 'E1.1',

@@ -23,6 +23,7 @@ async function listed(store: TaskHandleStore, server: string): Promise<readonly 
   return (await store.list(server)).toSorted((one, other) => (one.taskId < other.taskId ? -1 : 1));
 }
 
+/** The promises H1 to H3 of `TaskHandleStore`: for `describeKit` or `runCases`. */
 export const taskHandleStoreCases: readonly TaskHandleStoreCase[] = [
   {
     id: 'H1.1',

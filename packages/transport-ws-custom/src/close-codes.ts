@@ -1,5 +1,6 @@
 /** Why a WebSocket ends: the codes of RFC 6455 section 7.4 and IANA's registry that this transport uses. */
 
+/** The codes by name. @see RFC 6455 section 7.4.1 */
 export const CloseCode = {
   /** The connection has done what it was for. */
   normal: 1000,

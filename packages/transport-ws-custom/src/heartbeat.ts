@@ -23,11 +23,13 @@ export class Heartbeat {
     this.#clock = clock;
   }
 
+  /** Beats for one more, until it is deleted. */
   add(peer: Beating): void {
     this.#peers.add(peer);
     this.#timer ??= this.#schedule();
   }
 
+  /** Beats for it no more. */
   delete(peer: Beating): void {
     this.#peers.delete(peer);
     if (this.#peers.size > 0) return;

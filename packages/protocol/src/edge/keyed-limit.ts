@@ -1,5 +1,6 @@
 /** Counts what is open, in all and by the key of whoever opened it: connections, sessions, streams. */
 
+/** A count with two bounds. */
 export class KeyedLimit {
   readonly #max: number;
   readonly #maxPerKey: number;
@@ -15,6 +16,7 @@ export class KeyedLimit {
     this.#maxPerKey = maxPerKey;
   }
 
+  /** How many are open in all. */
   get total(): number {
     return this.#total;
   }

@@ -7,6 +7,7 @@ import { JsonObjectSchema, loose, optionalBoolean, optionalObject } from './base
 const settings = z.record(z.string(), JsonObjectSchema).optional();
 const listed = loose({ listChanged: optionalBoolean }).optional();
 
+/** The zod twin of `ClientCapabilities`. */
 export const ClientCapabilitiesSchema: z.ZodType<ClientCapabilities> = loose({
   experimental: settings,
   roots: listed,
@@ -23,6 +24,7 @@ export const ClientCapabilitiesSchema: z.ZodType<ClientCapabilities> = loose({
   extensions: settings,
 });
 
+/** The zod twin of `ServerCapabilities`. */
 export const ServerCapabilitiesSchema: z.ZodType<ServerCapabilities> = loose({
   experimental: settings,
   logging: optionalObject,

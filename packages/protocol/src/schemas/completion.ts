@@ -5,6 +5,7 @@ import { type CompleteRequestParams, type CompleteResult, MAX_COMPLETION_VALUES 
 import { loose, optionalBoolean, optionalInt, optionalString } from './base.ts';
 import { requestShape, resultShape } from './meta.ts';
 
+/** The zod twin of `CompleteRequestParams`. */
 export const CompleteRequestParamsSchema: z.ZodType<CompleteRequestParams> = loose({
   ...requestShape,
   ref: z.union([
@@ -15,6 +16,7 @@ export const CompleteRequestParamsSchema: z.ZodType<CompleteRequestParams> = loo
   context: loose({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
 });
 
+/** The zod twin of `CompleteResult`. */
 export const CompleteResultSchema: z.ZodType<CompleteResult> = loose({
   ...resultShape,
   completion: loose({ values: z.array(z.string()).max(MAX_COMPLETION_VALUES), total: optionalInt, hasMore: optionalBoolean }),

@@ -18,16 +18,22 @@ import { AnnotationsSchema, ResourceContentsSchema, resourceShape } from './reso
 const block = { annotations: AnnotationsSchema.optional(), _meta: optionalObject };
 const media = { ...block, data: z.string(), mimeType: z.string() };
 
+/** The zod twin of `TextContent`. */
 export const TextContentSchema: z.ZodType<TextContent> = loose({ ...block, type: z.literal('text'), text: z.string() });
+/** The zod twin of `ImageContent`. */
 export const ImageContentSchema: z.ZodType<ImageContent> = loose({ ...media, type: z.literal('image') });
+/** The zod twin of `AudioContent`. */
 export const AudioContentSchema: z.ZodType<AudioContent> = loose({ ...media, type: z.literal('audio') });
+/** The zod twin of `ResourceLink`. */
 export const ResourceLinkSchema: z.ZodType<ResourceLink> = loose({ ...resourceShape, type: z.literal('resource_link') });
+/** The zod twin of `EmbeddedResource`. */
 export const EmbeddedResourceSchema: z.ZodType<EmbeddedResource> = loose({
   ...block,
   type: z.literal('resource'),
   resource: ResourceContentsSchema,
 });
 
+/** The zod twin of `ContentBlock`. */
 export const ContentBlockSchema: z.ZodType<ContentBlock> = z.union([
   TextContentSchema,
   ImageContentSchema,
@@ -36,6 +42,7 @@ export const ContentBlockSchema: z.ZodType<ContentBlock> = z.union([
   EmbeddedResourceSchema,
 ]);
 
+/** The zod twin of `ToolUseContent`. */
 export const ToolUseContentSchema: z.ZodType<ToolUseContent> = loose({
   type: z.literal('tool_use'),
   id: z.string(),
@@ -44,6 +51,7 @@ export const ToolUseContentSchema: z.ZodType<ToolUseContent> = loose({
   _meta: optionalObject,
 });
 
+/** The zod twin of `ToolResultContent`. */
 export const ToolResultContentSchema: z.ZodType<ToolResultContent> = loose({
   type: z.literal('tool_result'),
   toolUseId: z.string(),
@@ -53,6 +61,7 @@ export const ToolResultContentSchema: z.ZodType<ToolResultContent> = loose({
   _meta: optionalObject,
 });
 
+/** The zod twin of `SamplingMessageContentBlock`. */
 export const SamplingMessageContentBlockSchema: z.ZodType<SamplingMessageContentBlock> = z.union([
   TextContentSchema,
   ImageContentSchema,

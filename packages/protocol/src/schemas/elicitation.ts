@@ -19,6 +19,7 @@ const several = { ...field, type: z.literal('array'), minItems: optionalInt, max
 const options = z.array(loose({ const: z.string(), title: z.string() }));
 const names = z.array(z.string());
 
+/** The zod twin of `PrimitiveSchemaDefinition`. */
 export const PrimitiveSchemaDefinitionSchema: z.ZodType<PrimitiveSchemaDefinition> = z.union([
   loose<PrimitiveSchemaDefinition>({
     ...text,
@@ -42,6 +43,7 @@ export const PrimitiveSchemaDefinitionSchema: z.ZodType<PrimitiveSchemaDefinitio
 
 const asked = { ...requestShape, message: z.string(), task: TaskMetadataSchema.optional() };
 
+/** The zod twin of `ElicitRequestFormParams`. */
 export const ElicitRequestFormParamsSchema: z.ZodType<ElicitRequestFormParams> = loose({
   ...asked,
   mode: z.literal('form').optional(),
@@ -53,6 +55,7 @@ export const ElicitRequestFormParamsSchema: z.ZodType<ElicitRequestFormParams> =
   }),
 });
 
+/** The zod twin of `ElicitRequestURLParams`. */
 export const ElicitRequestURLParamsSchema: z.ZodType<ElicitRequestURLParams> = loose({
   ...asked,
   mode: z.literal('url'),
@@ -60,17 +63,20 @@ export const ElicitRequestURLParamsSchema: z.ZodType<ElicitRequestURLParams> = l
   elicitationId: optionalString,
 });
 
+/** The zod twin of `ElicitRequestParams`. */
 export const ElicitRequestParamsSchema: z.ZodType<ElicitRequestParams> = z.union([
   ElicitRequestFormParamsSchema,
   ElicitRequestURLParamsSchema,
 ]);
 
+/** The zod twin of `ElicitResult`. */
 export const ElicitResultSchema: z.ZodType<ElicitResult> = loose({
   action: z.enum(['accept', 'decline', 'cancel']),
   content: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
   _meta: optionalObject,
 });
 
+/** The zod twin of `ElicitationCompleteNotificationParams`. */
 export const ElicitationCompleteNotificationParamsSchema: z.ZodType<ElicitationCompleteNotificationParams> = loose({
   ...notificationShape,
   elicitationId: z.string(),

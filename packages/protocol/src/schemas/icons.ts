@@ -5,6 +5,7 @@ import type { Icon } from '../model/icons.ts';
 import type { Implementation } from '../model/implementation.ts';
 import { loose, optionalString, optionalStrings } from './base.ts';
 
+/** The zod twin of `Icon`. */
 export const IconSchema: z.ZodType<Icon> = loose({
   src: z.string(),
   mimeType: optionalString,
@@ -15,6 +16,7 @@ export const IconSchema: z.ZodType<Icon> = loose({
 /** Members of whatever has a name and icons. */
 export const named: z.ZodRawShape = { name: z.string(), title: optionalString, icons: z.array(IconSchema).optional() };
 
+/** The zod twin of `Implementation`. */
 export const ImplementationSchema: z.ZodType<Implementation> = loose({
   ...named,
   version: z.string(),

@@ -28,6 +28,7 @@ import {
 } from './meta.ts';
 import { CreateMessageRequestParamsSchema } from './sampling.ts';
 
+/** The zod twin of `InitializeRequestParams`. */
 export const InitializeRequestParamsSchema: z.ZodType<InitializeRequestParams> = loose({
   ...requestShape,
   protocolVersion: z.string(),
@@ -35,6 +36,7 @@ export const InitializeRequestParamsSchema: z.ZodType<InitializeRequestParams> =
   clientInfo: ImplementationSchema,
 });
 
+/** The zod twin of `InitializeResult`. */
 export const InitializeResultSchema: z.ZodType<InitializeResult> = loose({
   ...resultShape,
   protocolVersion: z.string(),
@@ -43,6 +45,7 @@ export const InitializeResultSchema: z.ZodType<InitializeResult> = loose({
   instructions: optionalString,
 });
 
+/** The zod twin of `DiscoverResult`. */
 export const DiscoverResultSchema: z.ZodType<DiscoverResult> = loose({
   ...resultShape,
   ...cacheableShape,
@@ -51,29 +54,36 @@ export const DiscoverResultSchema: z.ZodType<DiscoverResult> = loose({
   instructions: optionalString,
 });
 
+/** The zod twin of `PaginatedRequestParams`. */
 export const PaginatedRequestParamsSchema: z.ZodType<PaginatedRequestParams> = loose(pagedRequestShape);
+/** The zod twin of `SetLevelRequestParams`. */
 export const SetLevelRequestParamsSchema: z.ZodType<SetLevelRequestParams> = loose({ ...requestShape, level: LoggingLevelSchema });
 
+/** The zod twin of `SubscriptionFilter`. */
 export const SubscriptionFilterSchema: z.ZodType<SubscriptionFilter> = loose({
   toolsListChanged: optionalBoolean,
   promptsListChanged: optionalBoolean,
   resourcesListChanged: optionalBoolean,
   resourceSubscriptions: optionalStrings,
 });
+/** The zod twin of `SubscriptionsListenRequestParams`. */
 export const SubscriptionsListenRequestParamsSchema: z.ZodType<SubscriptionsListenRequestParams> = loose({
   ...requestShape,
   notifications: SubscriptionFilterSchema,
 });
+/** The zod twin of `SubscriptionsAcknowledgedNotificationParams`. */
 export const SubscriptionsAcknowledgedNotificationParamsSchema: z.ZodType<SubscriptionsAcknowledgedNotificationParams> = loose({
   ...notificationShape,
   notifications: SubscriptionFilterSchema,
 });
 
+/** The zod twin of `CancelledNotificationParams`. */
 export const CancelledNotificationParamsSchema: z.ZodType<CancelledNotificationParams> = loose({
   ...notificationShape,
   requestId: RequestIdSchema.optional(),
   reason: optionalString,
 });
+/** The zod twin of `ProgressNotificationParams`. */
 export const ProgressNotificationParamsSchema: z.ZodType<ProgressNotificationParams> = loose({
   ...notificationShape,
   progressToken: RequestIdSchema,
@@ -81,6 +91,7 @@ export const ProgressNotificationParamsSchema: z.ZodType<ProgressNotificationPar
   total: optionalNumber,
   message: optionalString,
 });
+/** The zod twin of `LoggingMessageNotificationParams`. */
 export const LoggingMessageNotificationParamsSchema: z.ZodType<LoggingMessageNotificationParams> = loose({
   ...notificationShape,
   level: LoggingLevelSchema,
@@ -88,12 +99,14 @@ export const LoggingMessageNotificationParamsSchema: z.ZodType<LoggingMessageNot
   data: JsonValueSchema,
 });
 
+/** The zod twin of `InputRequest`. */
 export const InputRequestSchema: z.ZodType<InputRequest> = z.union([
   loose<InputRequest>({ method: z.literal('elicitation/create'), params: ElicitRequestParamsSchema }),
   loose<InputRequest>({ method: z.literal('sampling/createMessage'), params: CreateMessageRequestParamsSchema }),
   loose<InputRequest>({ method: z.literal('roots/list'), params: RequestParamsSchema.optional() }),
 ]);
 
+/** The zod twin of `InputRequiredResult`. */
 export const InputRequiredResultSchema: z.ZodType<InputRequiredResult> = (
   loose({
     ...resultShape,

@@ -18,6 +18,7 @@ import { loose, optionalNumber, optionalString, RequestIdSchema } from './base.t
 import { ClientCapabilitiesSchema } from './capabilities.ts';
 import { ImplementationSchema } from './icons.ts';
 
+/** The zod twin of `LoggingLevel`. */
 export const LoggingLevelSchema: z.ZodType<LoggingLevel> = z.enum(LOGGING_LEVELS);
 
 /** `_meta` of a modern request, with what is mandatory there. */
@@ -47,6 +48,9 @@ export const cacheableShape: z.ZodRawShape = { ttlMs: optionalNumber, cacheScope
 /** Members of params that may carry the answers of an earlier round. */
 export const roundShape: z.ZodRawShape = { inputResponses: z.record(z.string(), loose({})).optional(), requestState: optionalString };
 
+/** The zod twin of `RequestParams`. */
 export const RequestParamsSchema: z.ZodType<RequestParams> = loose(requestShape);
+/** The zod twin of `NotificationParams`. */
 export const NotificationParamsSchema: z.ZodType<NotificationParams> = loose(notificationShape);
+/** The zod twin of `EmptyResult`. */
 export const EmptyResultSchema: z.ZodType<EmptyResult> = loose(resultShape);

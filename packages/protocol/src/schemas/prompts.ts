@@ -15,6 +15,7 @@ import { named } from './icons.ts';
 import { cacheableShape, pagedResultShape, requestShape, resultShape, roundShape } from './meta.ts';
 import { RoleSchema } from './resources.ts';
 
+/** The zod twin of `PromptArgument`. */
 export const PromptArgumentSchema: z.ZodType<PromptArgument> = loose({
   name: z.string(),
   title: optionalString,
@@ -22,6 +23,7 @@ export const PromptArgumentSchema: z.ZodType<PromptArgument> = loose({
   required: optionalBoolean,
 });
 
+/** The zod twin of `Prompt`. */
 export const PromptSchema: z.ZodType<Prompt> = loose({
   ...named,
   description: optionalString,
@@ -29,12 +31,14 @@ export const PromptSchema: z.ZodType<Prompt> = loose({
   _meta: optionalObject,
 });
 
+/** The zod twin of `ListPromptsResult`. */
 export const ListPromptsResultSchema: z.ZodType<ListPromptsResult> = loose({
   ...pagedResultShape,
   ...cacheableShape,
   prompts: z.array(PromptSchema),
 });
 
+/** The zod twin of `GetPromptRequestParams`. */
 export const GetPromptRequestParamsSchema: z.ZodType<GetPromptRequestParams> = loose({
   ...requestShape,
   ...roundShape,
@@ -42,8 +46,10 @@ export const GetPromptRequestParamsSchema: z.ZodType<GetPromptRequestParams> = l
   arguments: z.record(z.string(), z.string()).optional(),
 });
 
+/** The zod twin of `PromptMessage`. */
 export const PromptMessageSchema: z.ZodType<PromptMessage> = loose({ role: RoleSchema, content: ContentBlockSchema });
 
+/** The zod twin of `GetPromptResult`. */
 export const GetPromptResultSchema: z.ZodType<GetPromptResult> = loose({
   ...resultShape,
   description: optionalString,

@@ -16,8 +16,10 @@ const message = {
   _meta: optionalObject,
 };
 
+/** The zod twin of `SamplingMessage`. */
 export const SamplingMessageSchema: z.ZodType<SamplingMessage> = loose(message);
 
+/** The zod twin of `CreateMessageRequestParams`. */
 export const CreateMessageRequestParamsSchema: z.ZodType<CreateMessageRequestParams> = loose({
   ...requestShape,
   messages: z.array(SamplingMessageSchema),
@@ -38,11 +40,14 @@ export const CreateMessageRequestParamsSchema: z.ZodType<CreateMessageRequestPar
   task: TaskMetadataSchema.optional(),
 });
 
+/** The zod twin of `CreateMessageResult`. */
 export const CreateMessageResultSchema: z.ZodType<CreateMessageResult> = loose({
   ...message,
   model: z.string(),
   stopReason: optionalString,
 });
 
+/** The zod twin of `Root`. */
 export const RootSchema: z.ZodType<Root> = loose({ uri: z.string(), name: optionalString, _meta: optionalObject });
+/** The zod twin of `ListRootsResult`. */
 export const ListRootsResultSchema: z.ZodType<ListRootsResult> = loose({ roots: z.array(RootSchema), _meta: optionalObject });

@@ -8,6 +8,7 @@ import { named } from './icons.ts';
 import { cacheableShape, pagedResultShape, requestShape, resultShape, roundShape } from './meta.ts';
 import { TaskMetadataSchema } from './tasks.ts';
 
+/** The zod twin of `ToolAnnotations`. */
 export const ToolAnnotationsSchema: z.ZodType<ToolAnnotations> = loose({
   title: optionalString,
   readOnlyHint: optionalBoolean,
@@ -16,10 +17,12 @@ export const ToolAnnotationsSchema: z.ZodType<ToolAnnotations> = loose({
   openWorldHint: optionalBoolean,
 });
 
+/** The zod twin of `ToolExecution`. */
 export const ToolExecutionSchema: z.ZodType<ToolExecution> = loose({
   taskSupport: z.enum(['forbidden', 'optional', 'required']).optional(),
 });
 
+/** The zod twin of `Tool`. */
 export const ToolSchema: z.ZodType<Tool> = loose({
   ...named,
   description: optionalString,
@@ -30,12 +33,14 @@ export const ToolSchema: z.ZodType<Tool> = loose({
   _meta: optionalObject,
 });
 
+/** The zod twin of `ListToolsResult`. */
 export const ListToolsResultSchema: z.ZodType<ListToolsResult> = loose({
   ...pagedResultShape,
   ...cacheableShape,
   tools: z.array(ToolSchema),
 });
 
+/** The zod twin of `CallToolRequestParams`. */
 export const CallToolRequestParamsSchema: z.ZodType<CallToolRequestParams> = loose({
   ...requestShape,
   ...roundShape,
@@ -44,6 +49,7 @@ export const CallToolRequestParamsSchema: z.ZodType<CallToolRequestParams> = loo
   task: TaskMetadataSchema.optional(),
 });
 
+/** The zod twin of `CallToolResult`. */
 export const CallToolResultSchema: z.ZodType<CallToolResult> = loose({
   ...resultShape,
   content: z.array(ContentBlockSchema),
