@@ -1,6 +1,7 @@
 /** The errors of tasks, on either side. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
+import type { InvalidTaskError, TaskInputError } from './client/errors.ts';
 
 /** There is no such task, or not for this caller: the two are never told apart. */
 export class TaskNotFoundError extends MortiseError {
@@ -66,4 +67,6 @@ export type AnyTaskError =
   | TaskLimitError
   | TaskAskChangedError
   | TaskAnswerError
-  | TaskUnavailableError;
+  | TaskUnavailableError
+  | TaskInputError
+  | InvalidTaskError;

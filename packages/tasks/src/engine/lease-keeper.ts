@@ -27,6 +27,8 @@ export class LeaseKeeper {
   readonly #init: LeaseKeeperInit;
   readonly #runs = new Map<string, TaskRun>();
   readonly #untilMs = new Map<string, number>();
+  /** The tasks that this process put on the queue and that nobody has taken yet, and when it would do so again. */
+  readonly #queued = new Map<string, { readonly waitMs: number; readonly againAtMs: number }>();
   #timers: ClockTimer[] = [];
   #isClosed = false;
 
@@ -40,6 +42,11 @@ export class LeaseKeeper {
     this.#repeat(leaseMs / 2, () => this.#findOrphans());
     this.#repeat(sweepIntervalMs, () => this.#sweep());
     void this.#guard('Tasks that were left behind could not be found', () => this.#findOrphans());
+  }
+
+  /** A task is put on the queue. */
+  noteQueued(id: string, waitMs: number = this.#init.leaseMs): void {
+    this.#queued.set(id, { waitMs, againAtMs: this.#init.clock.now() + waitMs });
   }
 
   /** A lease to create a task with. */
@@ -73,6 +80,7 @@ export class LeaseKeeper {
    */
   async take(id: string): Promise<{ readonly record: TaskRecord; readonly wasStarted: boolean } | undefined> {
     const { store, clock, leaseMs } = this.#init;
+    this.#queued.delete(id);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const before = await store.get(id);
       if (!before || isEnded(before.status) || before.driver !== 'engine') return undefined;
@@ -125,8 +133,22 @@ export class LeaseKeeper {
 
   async #findOrphans(): Promise<void> {
     const { store, clock, onOrphan } = this.#init;
-    const ids = await store.listOrphans(clock.now(), ORPHANS_AT_ONCE);
-    for (const id of ids) if (!this.#runs.has(id)) await onOrphan(id);
+    const now = clock.now();
+    const ids = await store.listOrphans(now, ORPHANS_AT_ONCE);
+    this.#forgetTaken(new Set(ids), now);
+    for (const id of ids) {
+      const queued = this.#queued.get(id);
+      // A task that only waits for a worker looks like one that was left behind: it is not queued a second time until it should be lost.
+      if (this.#runs.has(id) || (queued && queued.againAtMs > now)) continue;
+      this.noteQueued(id, queued && queued.waitMs * 2);
+      await onOrphan(id);
+    }
+  }
+
+  /** What is no orphan any more was taken, by whomever. */
+  #forgetTaken(orphans: ReadonlySet<string>, now: number): void {
+    const isAll = orphans.size < ORPHANS_AT_ONCE;
+    for (const [id, { againAtMs }] of this.#queued) if (!orphans.has(id) && (isAll || againAtMs <= now)) this.#queued.delete(id);
   }
 
   async #sweep(): Promise<void> {

@@ -43,6 +43,8 @@ export class TaskEngine {
   readonly #runHost: RunHost;
   /** The tasks whose lease is being taken, since a queue may hand one out twice; with what was written to them meanwhile. */
   readonly #taking = new Map<string, TaskRecord | undefined>();
+  /** The last creation under way of each principal. */
+  readonly #creating = new Map<Principal, Promise<unknown>>();
   #stopWork: (() => Promise<void>) | undefined;
   #isClosed = false;
 
@@ -95,7 +97,9 @@ export class TaskEngine {
   async create(task: NewTask): Promise<TaskRecord> {
     const record = await this.#create(task, undefined);
     try {
-      if (record.driver === 'engine') await this.#queue.enqueue(record.id);
+      if (record.driver !== 'engine') return record;
+      this.#leases.noteQueued(record.id);
+      await this.#queue.enqueue(record.id);
     } catch (error) {
       await this.#takeBack(record.id);
       throw error;
@@ -356,7 +360,26 @@ export class TaskEngine {
     }
   }
 
+  /**
+   * Creates the tasks of a principal one after the other, so that of two that come at once both count. Another process counts for itself: with
+   * several, a caller may have as many more as they create at the same moment.
+   */
   async #create(task: NewTask, lease: TaskRecord['lease']): Promise<TaskRecord> {
+    checkDuration('ttlMs', task.ttlMs);
+    checkDuration('pollIntervalMs', task.pollIntervalMs);
+    const { principal } = task;
+    const before = this.#creating.get(principal);
+    const create = (): Promise<TaskRecord> => this.#createNow(task, lease);
+    const created = before ? before.then(create, create) : create();
+    this.#creating.set(principal, created);
+    try {
+      return await created;
+    } finally {
+      if (this.#creating.get(principal) === created) this.#creating.delete(principal);
+    }
+  }
+
+  async #createNow(task: NewTask, lease: TaskRecord['lease']): Promise<TaskRecord> {
     const { principal, generation, driver = 'engine', resumable = false } = task;
     await this.#checkCount(principal);
     const now = this.#clock.now();
@@ -385,7 +408,6 @@ export class TaskEngine {
     return record;
   }
 
-  /** Two that come at once may both pass: the limit keeps a caller from flooding, it does not count to the last. */
   async #checkCount(principal: Principal): Promise<void> {
     const max = this.#limits.maxTasksPerPrincipal ?? 100;
     if ((await this.#store.count(principal, OPEN)) < max) return;
@@ -427,6 +449,12 @@ export class TaskEngine {
   #delay(delayMs: number): Promise<void> {
     return new Promise((resolve) => this.#clock.schedule(resolve, delayMs, { keepAlive: true }));
   }
+}
+
+/** A clock that is asked for what is no time would keep the task for ever, or for none. */
+function checkDuration(name: string, valueMs: number | null | undefined): void {
+  if (valueMs === undefined || valueMs === null || valueMs >= 0) return;
+  throw new RangeError(`A task's "${name}" must be a number of milliseconds, 0 or more, got ${String(valueMs)}`);
 }
 
 function interrupted(message: string): TaskOutcome {

@@ -96,7 +96,7 @@ class Followed {
 
   /** Follows a task until it has ended, or `signal` aborts. */
   add(record: TaskRecord, signal: AbortSignal): void {
-    if (isEnded(record.status)) return;
+    if (isEnded(record.status) || signal.aborted) return;
     const followed = this.#followed.get(record.id) ?? { followers: 0, stop: this.#follow(record) };
     followed.followers++;
     this.#followed.set(record.id, followed);

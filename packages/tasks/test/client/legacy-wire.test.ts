@@ -30,7 +30,9 @@ function task(status: string, more: object = {}): Record<string, unknown> {
 const now = (status: string, more: object = {}): Reply => task(status, more) as Reply;
 const callOf = (params: { task?: unknown }): Reply =>
   params.task === undefined ? (result as Reply) : ({ task: task('working') } as Reply);
-const settle = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 5));
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
+};
 
 interface Answers {
   readonly elicitation?: (params: { readonly message: string }) => unknown;

@@ -42,11 +42,13 @@ async function connect(script: Script, { elicitation, ...options }: TaskClientOp
 }
 
 /** Lets what was sent arrive. */
-const settle = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 5));
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
+};
 
 /** Lets time pass poll by poll until something holds. */
 async function pass(clock: FakeClock, isOver: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 200 && !isOver(); turn++) {
+  while (!isOver()) {
     clock.advance(500);
     await settle();
   }

@@ -46,6 +46,68 @@ async function pass(clock: FakeClock, ms: number): Promise<void> {
   }
 }
 
+describe('a task that waits for a worker', () => {
+  it('stands on the queue once, however long it waits; one that was lost is put there again', async () => {
+    const { clock, store } = createWorld();
+    const queued: string[] = [];
+    const queue = { enqueue: async (id: string) => void queued.push(id), work: () => async () => undefined, close: async () => undefined };
+    const start = (): TaskEngine => {
+      const engine = new TaskEngine({ store, clock, queue, run: () => never, leaseMs: LEASE_MS, closeMs: 0 });
+      engine.start();
+      return engine;
+    };
+    const first = start();
+    const { id } = await first.create({ principal: 'ann', generation: 'g' });
+    await pass(clock, LEASE_MS - 1000);
+    expect(queued).toEqual([id]);
+    // It may be lost after all: put there again after twice the time, and twice that.
+    await pass(clock, LEASE_MS * 10);
+    expect(queued.length).toBeLessThanOrEqual(5);
+    expect(queued.length).toBeGreaterThan(1);
+    const before = queued.length;
+    await first.close();
+    const second = start();
+    await turn();
+    expect(queued.length).toBe(before + 1);
+    await second.close();
+  });
+});
+
+describe('the limit of a principal', () => {
+  it('holds for tasks that are created at the same moment, and for each principal by itself', async () => {
+    const { clock, store } = createWorld();
+    const slow = new Proxy(store, {
+      get: (target, key) => {
+        const member: unknown = Reflect.get(target, key, target);
+        if (typeof member !== 'function') return member;
+        return async (...args: unknown[]): Promise<unknown> => {
+          await turn();
+          return member.apply(target, args) as unknown;
+        };
+      },
+    });
+    const engine = new TaskEngine({ store: slow, clock, run: () => never, limits: { maxTasksPerPrincipal: 3 } });
+    const create = (principal: string) => engine.create({ principal, generation: 'g', driver: 'hand' });
+    const outcomes = await Promise.allSettled([...Array.from({ length: 10 }, () => create('ann')), create('bob')]);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      ...Array.from({ length: 3 }, () => 'fulfilled'),
+      ...Array.from({ length: 7 }, () => 'rejected'),
+      'fulfilled',
+    ]);
+    expect((await store.list('ann', { limit: 100 })).tasks).toHaveLength(3);
+    await engine.close();
+  });
+
+  it.each([{ ttlMs: NaN }, { ttlMs: -1 }, { pollIntervalMs: NaN }])('is no place for a task of no time: %j is refused', async (wish) => {
+    const { clock, store } = createWorld();
+    const engine = new TaskEngine({ store, clock, run: () => never });
+    await expect(engine.create({ principal: 'ann', generation: 'g', ...wish })).rejects.toThrow(
+      /must be a number of milliseconds, 0 or more/,
+    );
+    await engine.close();
+  });
+});
+
 describe('a task whose process died', () => {
   it('is run again by the next process where it can be resumed, and none of its steps runs twice', async () => {
     const world = createWorld();
