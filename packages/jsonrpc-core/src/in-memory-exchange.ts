@@ -20,7 +20,8 @@ export interface InMemoryExchangeCall {
 /**
  * Makes exchanges by calling a function. Messages pass by reference.
  *
- * What the function throws becomes an error response, as `toWireError` says. Keeps the promises X1 to X5.
+ * What the function throws becomes an error response, as `toWireError` says. Keeps the promises X1 to X5. An exchange rejects with the
+ * reason of its signal, and with `InvalidResponseError` where the function gives something else than a response to its request.
  */
 export function createInMemoryExchange(
   handle: (request: JsonRpcRequest, call: InMemoryExchangeCall) => JsonRpcResponse | Promise<JsonRpcResponse>,

@@ -7,17 +7,17 @@ export class KitFailure extends Error {
   }
 }
 
-/** Fails unless a condition holds. @param message What should have been, as a whole sentence. */
+/** Fails unless a condition holds. @param message What should have been, as a whole sentence. @throws {KitFailure} It does not. */
 export function check(condition: boolean, message: string): asserts condition {
   if (!condition) throw new KitFailure(message);
 }
 
-/** Fails unless two values are equal, members and elements compared one by one. Members that are `undefined` count as absent. */
+/** Fails unless two values are equal, members and elements compared one by one. Members that are `undefined` count as absent. @throws {KitFailure} */
 export function checkEqual(actual: unknown, expected: unknown, what: string): void {
   if (!isEqual(actual, expected)) throw new KitFailure(`${what} should be ${show(expected)} but is ${show(actual)}`);
 }
 
-/** Fails unless a promise rejects, soon. @returns What it rejects with. */
+/** Fails unless a promise rejects, soon. @returns What it rejects with. @throws {KitFailure} It resolves, or does not settle. */
 export async function checkRejects(promise: Promise<unknown>, what: string): Promise<unknown> {
   const outcome = await within(
     promise.then(
@@ -30,7 +30,7 @@ export async function checkRejects(promise: Promise<unknown>, what: string): Pro
   return outcome.error;
 }
 
-/** Fails unless an error has a code, as every `MortiseError` does. */
+/** Fails unless an error has a code, as every `MortiseError` does. @throws {KitFailure} */
 export function checkCode(error: unknown, code: string, what: string): void {
   const actual = typeof error === 'object' && error !== null ? (error as { readonly code?: unknown }).code : undefined;
   check(actual === code, `${what} should be an error with code ${code}, but is ${show(error)}`);

@@ -23,6 +23,8 @@ export interface BearerVerifierOptions {
  * A token that is bound to a key is refused, since whoever presents it as a bearer token has not shown the key.
  *
  * @param reader Reads a token, or a function that does. What it gives is the caller's identity, so it must check the audience itself.
+ * @returns A verifier whose `verify` rejects with `AuthChallengeError` for whatever is not a good token, and with the reason of its signal.
+ * @see RFC 6750
  */
 export function bearerVerifier(reader: TokenReader | TokenReader['read'], options: BearerVerifierOptions = {}): TokenVerifier {
   const read = typeof reader === 'function' ? reader : reader.read.bind(reader);
