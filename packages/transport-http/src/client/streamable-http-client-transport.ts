@@ -18,7 +18,7 @@ import { type HttpTransportOptions, toBounds, toLegacySettings, toWire } from '.
 import type { LegacyChannel } from './legacy/legacy-channel.ts';
 import type { Lineage } from './legacy/legacy-settings.ts';
 import { versionOf } from './mirror.ts';
-import { reportTo } from './report-to.ts';
+import { reportTo } from '../report-to.ts';
 import { ToolHeaders } from './tool-headers.ts';
 import type { Wire } from './wire.ts';
 

@@ -77,10 +77,10 @@ export interface HttpHandlerOptions {
   readonly eventStore?: EventStore | undefined;
   /** Makes the ids of sessions: visible ASCII that nobody can guess. @default 192 random bits */
   readonly generateSessionId?: (() => string) | undefined;
-  /** @default none */
-  readonly onSessionOpened?: ((sessionId: string) => void) | undefined;
-  /** @default none */
-  readonly onSessionClosed?: ((sessionId: string) => void) | undefined;
+  /** Told of a session before its client is, which waits for what this promises. What it throws is logged. @default none */
+  readonly onSessionOpened?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** Told of a session that has ended, whoever ended it. What it throws is logged. @default none */
+  readonly onSessionClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
 
   /** What streams and sessions are counted by. @default the principal, or the remote address of anonymous callers */
   readonly limitKey?: ((subject: LimitSubject) => string) | undefined;

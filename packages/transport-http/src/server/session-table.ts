@@ -83,7 +83,7 @@ export class SessionTable {
     this.#list(session);
     session.isDirty = true;
     await this.#save(session);
-    this.#settings.onSessionOpened?.(session.id);
+    await this.#tell('onSessionOpened', session.id);
   }
 
   /** Finds the session that a request names, if it is this caller's. */
@@ -123,7 +123,7 @@ export class SessionTable {
     this.#unlist(session);
     await session.close();
     await Promise.allSettled([this.#settings.sessionStore?.delete(session.id), this.#settings.eventStore?.delete(session.id)]);
-    this.#settings.onSessionClosed?.(session.id);
+    void this.#tell('onSessionClosed', session.id);
   }
 
   /** Ends what lives here. Stored sessions stay, for other machines and later processes. */
@@ -131,6 +131,15 @@ export class SessionTable {
     this.#beat.stop();
     const keep = this.#settings.sessionStore !== undefined;
     await Promise.all(Array.from(this.#sessions.values(), (session) => (keep ? this.#forget(session) : this.end(session))));
+  }
+
+  /** What the program does when it is told is its own affair, and its failure too. */
+  async #tell(callback: 'onSessionOpened' | 'onSessionClosed', sessionId: string): Promise<void> {
+    try {
+      await this.#settings[callback]?.(sessionId);
+    } catch (error) {
+      this.#settings.logger.log('error', `The option "${callback}" failed`, { error: String(error) });
+    }
   }
 
   #reserve(key: string): void {

@@ -15,6 +15,7 @@ import { serveNode } from './handler.ts';
 import { HttpHost } from './http-host.ts';
 import type { NodeRequest, NodeResponse } from './node-types.ts';
 import type { HttpHandlerOptions } from './options.ts';
+import { reportTo } from '../report-to.ts';
 import { NoLink, type StatelessOpener } from './stateless-sessions.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
@@ -108,7 +109,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     await this.#host?.close(0);
     this.#channel.close();
     this.#resolveClosed?.();
-    this.onclose?.();
+    this.#tell(() => this.onclose?.());
   }
 
   #begin(host: HttpHost): void {
@@ -118,10 +119,15 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   }
 
   #deliver(message: JsonRpcMessage, info: MessageInfo): void {
+    this.#tell(() => this.onmessage?.(message, info));
+  }
+
+  /** Calls a callback; one that throws must end nothing else. */
+  #tell(callback: () => void): void {
     try {
-      this.onmessage?.(message, info);
+      callback();
     } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      reportTo(this, error);
     }
   }
 
@@ -143,12 +149,12 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
       ...(sessionIdGenerator === undefined ? { sessions: false } : { generateSessionId: sessionIdGenerator }),
       onSessionOpened: (id) => {
         this.#sessionId = id;
-        void onsessioninitialized?.(id);
+        return onsessioninitialized?.(id);
       },
       onSessionClosed: (id) => {
-        if (this.#isClosed) return;
-        void onsessionclosed?.(id);
+        if (this.#isClosed) return undefined;
         void this.close();
+        return onsessionclosed?.(id);
       },
     };
   }

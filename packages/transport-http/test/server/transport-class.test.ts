@@ -12,7 +12,7 @@ import { MemoryEventStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { StreamableHTTPServerTransport, type StreamableHTTPServerTransportOptions } from '@mortise/transport-http/server';
 import { initializeRequest, LEGACY, LegacyClient, modernTool, post, send } from '../support/http-client.ts';
-import { gate } from '../support/scripted-endpoint.ts';
+import { gate, until } from '../support/scripted-endpoint.ts';
 
 let http: Server | undefined;
 afterEach(async () => {
@@ -104,6 +104,41 @@ describe('connected to an McpServer', () => {
     expect((await one.delete()).status).toBe(204);
     expect((await one.tool('add')).status).toBe(400);
     expect([told, Object.keys(transports)]).toEqual([['begun', 'begun', 'closed', 'onclose'], [two.sessionId]]);
+  });
+
+  it('[ROBUSTNESS-5] waits for what its callbacks promise before the client is told, and goes on where they fail', async () => {
+    const logged: string[] = [];
+    const logger = { log: (_level: string, line: string) => void logged.push(line) };
+    const ready = gate();
+    let isTold = false;
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: async () => {
+        await ready.promise;
+        isTold = true;
+        throw new Error('the program failed');
+      },
+      onsessionclosed: () => Promise.reject(new Error('and again')),
+      logger,
+    });
+    const errors: Error[] = [];
+    const closed = gate();
+    transport.onerror = (error) => void errors.push(error);
+    transport.onclose = () => {
+      closed.open();
+      throw new Error('and once more');
+    };
+    await createMcpServer().connect(transport);
+    const port = await listen(createServer((req, res) => void transport.handleRequest(req, res)));
+    const opening = LegacyClient.open(port).then((client) => ({ client, wasTold: isTold }));
+    ready.open();
+    const { client, wasTold } = await opening;
+    expect(wasTold).toBe(true);
+    expect((await client.delete()).status).toBe(204);
+    await closed.promise;
+    await until(() => errors.length > 0);
+    expect(logged.sort()).toEqual(['The option "onSessionClosed" failed', 'The option "onSessionOpened" failed']);
+    expect(errors.map(({ message }) => message)).toContain('and once more');
   });
 
   it('[HTTP-044] refuses a second initialize, and everything after its session has ended', async () => {

@@ -26,7 +26,7 @@ import { type HttpFailure, readFailure, toHttpError } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { SSE_TYPE } from '../media-type.ts';
 import { POST_HEADERS } from '../post-headers.ts';
-import { reportTo } from '../report-to.ts';
+import { reportTo } from '../../report-to.ts';
 import type { Wire } from '../wire.ts';
 import type { LegacySettings } from './legacy-settings.ts';
 import { Notice } from './notice.ts';

@@ -28,7 +28,7 @@ import type { HttpCall } from '../http-sender.ts';
 import { SSE_TYPE } from '../media-type.ts';
 import { type MessageListener, MessageReader } from '../message-reader.ts';
 import { POST_HEADERS } from '../post-headers.ts';
-import { reportTo } from '../report-to.ts';
+import { reportTo } from '../../report-to.ts';
 import { describe, type Sending, type Wire } from '../wire.ts';
 import type { LegacySettings } from './legacy-settings.ts';
 import { Notice } from './notice.ts';
