@@ -1,0 +1,35 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { isMortiseError, MortiseError } from '@mortise/jsonrpc-core';
+import type { AnyTaskError } from '@mortise/tasks';
+import * as errors from '../src/errors.ts';
+import * as clientErrors from '../src/client/errors.ts';
+
+/** One of each: the compiler sees to it that the union has no code beside these. */
+const BY_CODE: { readonly [C in AnyTaskError['code']]: Extract<AnyTaskError, { readonly code: C }> } = {
+  ERR_TASK_NOT_FOUND: new errors.TaskNotFoundError('a'),
+  ERR_TASK_ENDED: new errors.TaskEndedError('a'),
+  ERR_TASK_CANCELLED: new errors.TaskCancelledError('a'),
+  ERR_TASK_LOST: new errors.TaskLostError('a'),
+  ERR_TASK_LIMIT: new errors.TaskLimitError('a', 5),
+  ERR_TASK_ASK_CHANGED: new errors.TaskAskChangedError('a'),
+  ERR_TASK_ANSWER: new errors.TaskAnswerError('a'),
+  ERR_TASK_UNAVAILABLE: new errors.TaskUnavailableError('a'),
+  ERR_TASK_INPUT: new clientErrors.TaskInputError('a', 'elicitation/create'),
+  ERR_INVALID_TASK: new clientErrors.InvalidTaskError('a'),
+};
+
+describe('errors', () => {
+  it('are all in the union AnyTaskError, which narrows by code', () => {
+    const classes = new Set([...Object.values(errors), ...Object.values(clientErrors)]);
+    expect(new Set(Object.values(BY_CODE).map(({ constructor }) => constructor))).toEqual(classes);
+    const error = BY_CODE.ERR_TASK_INPUT as AnyTaskError;
+    if (error.code === 'ERR_TASK_INPUT') expectTypeOf(error.method).toEqualTypeOf<string>();
+  });
+
+  it.each(Object.entries(BY_CODE))('gives %s a code, a name and the common base', (code, error) => {
+    expect(error.code).toBe(code);
+    expect(error).toBeInstanceOf(MortiseError);
+    expect(isMortiseError(error)).toBe(true);
+    expect(String(error)).toBe(`${error.constructor.name}: a`);
+  });
+});
