@@ -223,7 +223,8 @@ function floorOf(name, figures) {
 
 /** What a bare fetch handler behind the same adapter needs: what the platform's own objects cost is no server's doing. */
 function bareFetchOf(name, figures) {
-  return name.includes('web face') && !name.startsWith('floor') ? figures[`floor, web face${eraOf(name)}`] : undefined;
+  if (!name.includes('web face') || name.startsWith('floor')) return undefined;
+  return figures[`floor, web face${name.includes('by Hono') ? ' by Hono' : ''}${eraOf(name)}`];
 }
 
 const wordFor = (isHeld, isNear) => (isHeld ? 'holds' : isNear ? 'within a quarter' : 'MISSES');

@@ -7,6 +7,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const v1 = 'official v1';
 const v2 = 'official v2';
 const web = { face: 'web' };
+const hono = { face: 'hono' };
 
 const servers = {
   floor: ['floor/http-server.mjs', 'legacy'],
@@ -18,6 +19,8 @@ const servers = {
   'ours, modern': ['ours/http-server.mjs', 'modern'],
   'ours, web face': ['ours/http-server.mjs', 'legacy', web],
   'ours, web face, modern': ['ours/http-server.mjs', 'modern', web],
+  'ours, web face by Hono': ['ours/http-server.mjs', 'legacy', hono],
+  'ours, web face by Hono, modern': ['ours/http-server.mjs', 'modern', hono],
 };
 
 /** CPU microseconds a call, spent in the server alone. */
@@ -64,9 +67,12 @@ const reportProgress = {
 const webFloors = {
   'floor, web face': ['floor/http-server.mjs', 'legacy', web],
   'floor, web face, modern': ['floor/http-server.mjs', 'modern', web],
+  'floor, web face by Hono': ['floor/http-server.mjs', 'legacy', hono],
+  'floor, web face by Hono, modern': ['floor/http-server.mjs', 'modern', hono],
 };
 const serverRow = (settings) => (name) => serverCpu(name, settings);
-const webAims = (aim) => ({ 'ours, web face': aim, 'ours, web face, modern': aim });
+const webAims = (aim) =>
+  Object.fromEntries(['', ' by Hono'].flatMap((by) => ['', ', modern'].map((era) => [`ours, web face${by}${era}`, aim])));
 
 /** Bytes of live heap for each of 1,000 sessions that nobody uses. */
 async function sessionHeap(name) {

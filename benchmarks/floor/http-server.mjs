@@ -1,6 +1,6 @@
 // The floor for servers over HTTP: what bare node:http and JSON alone cost, in either era; with the face "web", a bare fetch handler.
 import { createServer } from 'node:http';
-import { throughFetch } from '../measure/through-fetch.mjs';
+import { throughFetch, throughHono } from '../measure/through-fetch.mjs';
 
 const { face = 'node' } = JSON.parse(process.argv[2] ?? '{}');
 
@@ -53,5 +53,6 @@ async function serveWeb(request) {
   return new Response(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answer(message) }), { headers: json });
 }
 
-const server = createServer(face === 'web' ? throughFetch(serveWeb) : serveNode);
+const listeners = { node: () => serveNode, web: () => throughFetch(serveWeb), hono: () => throughHono(serveWeb) };
+const server = createServer(listeners[face]());
 server.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${server.address().port}/mcp\n`));

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { McpServer } from '@mortise/server';
 import { createHttpHandler } from '@mortise/transport-http/server';
 import { z } from 'zod';
-import { throughFetch } from '../measure/through-fetch.mjs';
+import { throughFetch, throughHono } from '../measure/through-fetch.mjs';
 
 const { face = 'node', sessions = false } = JSON.parse(process.argv[2] ?? '{}');
 
@@ -21,5 +21,7 @@ server.registerTool('progress', { description: 'Reports steps', inputSchema: { c
 });
 
 const handler = createHttpHandler(server, { path: '/mcp', sessions, maxSessionsPerKey: 10_000, maxBodyBytes: 32 * 1024 * 1024 });
-const http = createServer(face === 'node' ? handler.node : throughFetch((request) => handler.fetch(request, { isLoopback: true })));
+const fetchHandler = (request) => handler.fetch(request, { isLoopback: true });
+const listeners = { node: () => handler.node, web: () => throughFetch(fetchHandler), hono: () => throughHono(fetchHandler) };
+const http = createServer(listeners[face]());
 http.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${http.address().port}/mcp\n`));
