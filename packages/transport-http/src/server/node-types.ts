@@ -3,7 +3,8 @@
  * objects of Express, Fastify (`.raw`) and `node:http2`. Written out so that this entry needs no Node types.
  */
 
-type Listener = (...args: never[]) => void;
+/** By a method's type, which is compared in both directions: the types of Node declare `on` in other ways from version to version. */
+type Listener = { listen(...args: unknown[]): void }['listen'];
 
 /** A request of `node:http`. */
 export interface NodeRequest {
