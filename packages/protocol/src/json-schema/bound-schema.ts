@@ -7,7 +7,7 @@ import type { JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { SchemaNotCheckableError } from '../errors.ts';
 import { checkKeyword, type Dialect, DIALECTS, type Keyword, keywordsOf, SAFE_FORMATS } from './keywords.ts';
-import { whyNotLinear } from './linear-pattern.ts';
+import { ProofBudget, whyNotLinear } from './linear-pattern.ts';
 
 /** What a schema may be at most. */
 export interface SchemaLimits {
@@ -49,7 +49,7 @@ export interface BoundedSchema {
 
 /** Keywords that read a text to its end. */
 const READS_TEXTS: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'pattern', 'format']);
-/** Characters of the names that lead to a subschema, and of `$id`, `$ref` and anchors: each is resolved against those above it. */
+/** Characters of the names that lead to a subschema, and of `$id`, `$ref` and anchors: each is resolved against those above it. Of a pattern too. */
 const MAX_ADDRESS = 8192;
 /** How many values of a list an issue has room for. */
 const SHOWN_VALUES = 100;
@@ -85,6 +85,7 @@ class SchemaReader {
   readonly #prototype: object;
   readonly #keywords: ReadonlyMap<string, Keyword>;
   readonly #all = new Map<SchemaCopy, string>();
+  readonly #proofs = new ProofBudget();
   #values = 0;
   #hasUniqueItems = false;
   #readsTexts = false;
@@ -201,12 +202,14 @@ class SchemaReader {
 
   #checkPattern(copy: SchemaCopy, pattern: string, at: string): void {
     addCost(copy, pattern.length);
+    if (pattern.length > MAX_ADDRESS)
+      throw new SchemaNotCheckableError(`Pattern ${quote(pattern)} has more than ${MAX_ADDRESS} characters`, at);
     try {
       new RegExp(pattern, 'u');
     } catch {
       throw new SchemaNotCheckableError(`Pattern ${quote(pattern)} is not a regular expression`, at);
     }
-    const reason = whyNotLinear(pattern);
+    const reason = whyNotLinear(pattern, this.#proofs);
     if (reason !== undefined) throw new SchemaNotCheckableError(`Pattern ${quote(pattern)} is not proven to be fast: ${reason}`, at);
   }
 }

@@ -20,35 +20,51 @@ const MAX_WAYS_WITHOUT_LOOP = 1024;
 const ANY: CharSet = [[0, 0x10_ffff]];
 const TWO_WAYS = 'a repetition can read the same text in two ways';
 
+/** The most that a proof may cost, in steps and comparisons: well under a second. One pattern of ordinary length takes some thousand. */
+const MAX_EFFORT = 4_000_000;
+
+/** What may still be spent on proofs: those of all patterns of one schema share it. */
+export class ProofBudget {
+  #left = MAX_EFFORT;
+
+  /** @throws {PatternRefusal} Where it is used up. */
+  spend(effort: number): void {
+    this.#left -= effort;
+    if (this.#left < 0) throw new PatternRefusal('to look at it takes too long');
+  }
+}
+
 /** Says why a pattern is not proven linear. @param source It must compile as a RegExp. @returns undefined for a linear one. */
-export function whyNotLinear(source: string): string | undefined {
+export function whyNotLinear(source: string, budget: ProofBudget = new ProofBudget()): string | undefined {
   try {
+    budget.spend(source.length);
     const pattern = parsePattern(source);
-    for (const option of pattern.kind === 'choice' ? pattern.options : [pattern]) checkOption(option);
+    for (const option of pattern.kind === 'choice' ? pattern.options : [pattern]) checkOption(option, budget);
     return undefined;
   } catch (error) {
     if (error instanceof PatternRefusal) return error.message;
+    if (error instanceof RangeError) return 'it nests too deeply';
     throw error;
   }
 }
 
 /** One alternative by itself. Look-ahead right after the anchor is tried once, so that it is checked apart. */
-function checkOption(option: Pattern): void {
+function checkOption(option: Pattern, budget: ProofBudget): void {
   const items = option.kind === 'sequence' ? option.items : [option];
   const isAnchored = items[0]?.kind === 'assertion' && items[0].which === '^';
   let at = 1;
-  for (let item = items[at]; isAnchored && item?.kind === 'lookahead'; item = items[(at += 1)]) checkAutomaton(item.item, true);
-  checkAutomaton({ kind: 'sequence', items: isAnchored ? items.slice(at) : items }, isAnchored);
+  for (let item = items[at]; isAnchored && item?.kind === 'lookahead'; item = items[(at += 1)]) checkAutomaton(item.item, true, budget);
+  checkAutomaton({ kind: 'sequence', items: isAnchored ? items.slice(at) : items }, isAnchored, budget);
 }
 
-function checkAutomaton(pattern: Pattern, isAnchored: boolean): void {
-  const automaton = new Automaton();
+function checkAutomaton(pattern: Pattern, isAnchored: boolean, budget: ProofBudget): void {
+  const automaton = new Automaton(budget);
   if (!isAnchored) automaton.addPrefixLoop();
   const { last, nullable } = automaton.add(pattern, isAnchored ? [] : [0]);
   // Where nothing must follow, reaching a last state is success, and nothing is tried again.
   automaton.refuseSlow(hasAssertion(pattern) || nullable ? [] : last);
   const limit = isAnchored && !hasLoop(pattern) ? MAX_WAYS_WITHOUT_LOOP : MAX_WAYS;
-  if (countWays(pattern) > limit) throw new PatternRefusal('it has too many choices in a row');
+  if (countWays(pattern, budget) > limit) throw new PatternRefusal('it has too many choices in a row');
 }
 
 interface Fragment {
@@ -62,7 +78,12 @@ interface Fragment {
 class Automaton {
   readonly #sets: CharSet[] = [];
   readonly #next: Set<number>[] = [];
+  readonly #budget: ProofBudget;
   #accepting: ReadonlySet<number> = new Set();
+
+  constructor(budget: ProofBudget) {
+    this.#budget = budget;
+  }
 
   addPrefixLoop(): void {
     this.#state(ANY);
@@ -151,6 +172,7 @@ class Automaton {
   }
 
   #link(from: readonly number[], to: readonly number[]): void {
+    this.#budget.spend(from.length * to.length);
     for (const state of from) {
       const known = this.#next[state] ?? new Set();
       for (const next of to) {
@@ -167,7 +189,9 @@ class Automaton {
     for (let state = waiting.pop(); state !== undefined; state = waiting.pop()) {
       if (reached.has(state) || !isAllowed(state)) continue;
       reached.add(state);
-      waiting.push(...(this.#next[state] ?? []));
+      const next = this.#next[state] ?? [];
+      this.#budget.spend(1 + ('size' in next ? next.size : 0));
+      waiting.push(...next);
     }
     return reached;
   }
@@ -195,7 +219,7 @@ class Automaton {
   }
 
   #overlap(one: number, other: number): boolean {
-    return overlap(this.#sets[one] ?? [], this.#sets[other] ?? []);
+    return overlap(this.#sets[one] ?? [], this.#sets[other] ?? [], this.#budget);
   }
 }
 
@@ -226,19 +250,19 @@ function countStates(pattern: Pattern): number {
 }
 
 /** In how many ways the choices outside loops can turn out, at most. */
-function countWays(pattern: Pattern): number {
-  const ways = partsOf(pattern).map(countWays);
+function countWays(pattern: Pattern, budget: ProofBudget): number {
+  const ways = partsOf(pattern).map((part) => countWays(part, budget));
   if (pattern.kind === 'sequence') return ways.reduce((product, way) => product * way, 1);
-  if (pattern.kind === 'choice') return areToldApart(pattern.options) ? Math.max(...ways) : ways.reduce((sum, way) => sum + way, 0);
+  if (pattern.kind === 'choice') return areToldApart(pattern.options, budget) ? Math.max(...ways) : ways.reduce((sum, way) => sum + way, 0);
   if (pattern.kind !== 'repeat' || isLoop(pattern)) return 1;
   return (pattern.max - pattern.min + 1) * (ways[0] ?? 1) ** pattern.max;
 }
 
 /** Whether the first character decides. */
-function areToldApart(options: readonly Pattern[]): boolean {
+function areToldApart(options: readonly Pattern[], budget: ProofBudget): boolean {
   const firsts = options.map(firstSet);
   return firsts.every(
-    (one, index) => one !== undefined && firsts.slice(index + 1).every((other) => other !== undefined && !overlap(one, other)),
+    (one, index) => one !== undefined && firsts.slice(index + 1).every((other) => other !== undefined && !overlap(one, other, budget)),
   );
 }
 
@@ -251,6 +275,7 @@ function firstSet(pattern: Pattern): CharSet | undefined {
   return sets.includes(undefined) ? undefined : sets.flatMap((set) => set ?? []);
 }
 
-function overlap(a: CharSet, b: CharSet): boolean {
+function overlap(a: CharSet, b: CharSet, budget: ProofBudget): boolean {
+  budget.spend(1 + a.length * b.length);
   return a.some(([low, high]) => b.some(([from, to]) => low <= to && from <= high));
 }

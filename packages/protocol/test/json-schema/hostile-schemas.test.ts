@@ -102,6 +102,26 @@ describe('rule 6: a hostile schema', () => {
     expect(checkSchema(schema)).toContain(reason);
   });
 
+  it.each([
+    ['a loop over many alternatives', `^(?:${times(250, (index) => String.fromCodePoint(0x4e00 + index)).join('|')})*$`, 'takes too long'],
+    [
+      'a loop over many parts that may be left out',
+      `^(?:${times(250, (index) => `${String.fromCodePoint(0x4e00 + index)}?`).join('')}z)*$`,
+      'takes too long',
+    ],
+    ['many groups within one another', `${'('.repeat(3000)}a${')'.repeat(3000)}`, 'is not proven to be fast'],
+    ['many characters', `^${'a'.repeat(10_000)}$`, 'more than 8192 characters'],
+  ])('[JSCH-007][SCHEMA-011] rule 6: refuses a pattern of %s', (_, pattern, reason) => {
+    expect(checkSchema({ pattern })).toContain(reason);
+  });
+
+  it('[JSCH-007][SCHEMA-011] rule 6: bounds what the proofs of all patterns of a schema cost together', () => {
+    const loop = `^(?:${times(60, (index) => String.fromCodePoint(0x4e00 + index)).join('|')})*$`;
+    const withPatterns = (count: number): JsonValue => ({ allOf: times(count, () => ({ pattern: loop })) });
+    expect(checkSchema(withPatterns(3))).toBeUndefined();
+    expect(checkSchema(withPatterns(1000))).toContain('takes too long');
+  });
+
   it('rule 6: an issue shows the start of a long enum', () => {
     const [issue] = createJsonSchemaValidator().compile({ enum: times(10_000, (index) => index) })('no');
     expect(issue?.message).toMatch(/^must be one of \[0,1,2,/);
