@@ -12,7 +12,7 @@ import type { HttpHost } from './http-host.ts';
 import type { HttpRequest } from './http-request.ts';
 import { LegacyAnswer, LegacyCall } from './legacy-answer.ts';
 import type { AnswerMode } from './modern-call.ts';
-import { HttpRefusal, unknownSession } from './refusal.ts';
+import { HttpRefusal, toRefusal, unknownSession } from './refusal.ts';
 import type { Reply } from './reply.ts';
 import { scopeChallenge } from './scope-challenge.ts';
 import { NoLink, QuietCall } from './stateless-sessions.ts';
@@ -79,7 +79,9 @@ export async function serveLegacyBatch(exchange: PostExchange, values: readonly 
     else others.push(value as unknown as JsonRpcMessage);
   }
   if (requests.length === 0 && ready.length === 0) return accept(exchange, route, others);
-  for (const message of others) void route.receive(message, new QuietCall(exchange.caller));
+  for (const message of others) {
+    route.receive(message, new QuietCall(exchange.caller)).catch((error: unknown) => logFailure(exchange.host, error));
+  }
   await answer(exchange, route, { requests, ready, isBatch: true });
 }
 
@@ -197,10 +199,18 @@ async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Runn
   let response: JsonRpcResponse | undefined;
   try {
     response = await route.receive(request, call);
+  } catch (error) {
+    // A store that fails, say. Others of the batch, and a stream that has begun, are not to suffer: who asked gets an answer.
+    logFailure(host, error);
+    response = { jsonrpc: '2.0', id: request.id, error: toRefusal(error).rpcError };
   } finally {
     host.end(call);
     legacyAnswer.settle(response);
   }
+}
+
+function logFailure({ settings }: HttpHost, error: unknown): void {
+  settings.logger.log('error', 'A request failed', { error: String(error) });
 }
 
 const AS_ONE = { isResumable: true, expected: 1, isBatch: false } as const;

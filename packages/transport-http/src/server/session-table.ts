@@ -147,7 +147,7 @@ export class SessionTable {
     const victim =
       findIdle(this.#byKey.get(key) ?? []) ??
       (this.#limit.total >= this.#settings.maxSessions ? findIdle(this.#sessions.values()) : undefined);
-    if (victim !== undefined) void this.#forget(victim);
+    if (victim !== undefined) this.#forgetSoon(victim);
     if (!this.#limit.acquire(key)) throw busyRefusal('Too many sessions: end one, or come back later', RETRY_AFTER_SECONDS);
   }
 
@@ -179,6 +179,12 @@ export class SessionTable {
     const ofKey = this.#byKey.get(session.limitKey);
     ofKey?.delete(session);
     ofKey?.add(session);
+  }
+
+  #forgetSoon(session: HostedSession): void {
+    this.#forget(session).catch((error: unknown) =>
+      this.#settings.logger.log('error', 'A session could not be closed', { error: String(error) }),
+    );
   }
 
   /** Drops a session from memory. Without a store that is its end, and its log goes with it. */
@@ -250,9 +256,14 @@ export class SessionTable {
     const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, session: session.legacy.state };
     const expiresAtMs = this.#clock.now() + this.#settings.sessionIdleMs;
     session.isDirty = false;
-    const saved = await store.put({ id: session.id, principal: session.principal, state, expiresAtMs }, session.storedVersion);
-    if (saved) session.storedVersion++;
-    else session.isDirty = true;
+    let saved = false;
+    try {
+      saved = await store.put({ id: session.id, principal: session.principal, state, expiresAtMs }, session.storedVersion);
+    } finally {
+      // Of a store that fails, too: the next message tries again.
+      if (saved) session.storedVersion++;
+      else session.isDirty = true;
+    }
     return saved;
   }
 
@@ -268,7 +279,7 @@ export class SessionTable {
     for (const session of this.#sessions.values()) {
       // The order is by use, so behind the first that is young enough all are.
       if (session.usedAtMs > before) break;
-      if (session.inFlight === 0 && !session.isConnected) void this.#forget(session);
+      if (session.inFlight === 0 && !session.isConnected) this.#forgetSoon(session);
       else this.#use(session);
     }
     void this.#settings.sessionStore?.deleteExpired(this.#clock.now()).catch(() => undefined);
