@@ -237,6 +237,8 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
   detach(run: HandlerRun): RunSoFar | undefined {
     const before = this.run;
     if (this.#detachedTo || this.isOver || this.isConcluded || !(before instanceof ExchangeRun)) return undefined;
+    // The run itself hears of a question only once what asks is loaded.
+    if (this.openAsks > 0) return undefined;
     const { soFar } = before;
     if (!soFar) return undefined;
     this.#detachedTo = run;

@@ -92,10 +92,14 @@ describe('a step', () => {
 
   it('that is under way when a question goes out is waited for, and remembered', async () => {
     const gate = defer();
+    const suspended = defer();
     let runs = 0;
     const peer = await open((ctx) =>
       Promise.all([
-        askName(ctx, 'a'),
+        askName(ctx, 'a').catch((error: unknown) => {
+          suspended.resolve();
+          throw error;
+        }),
         ctx.once('slow', async () => {
           runs += 1;
           await gate.promise;
@@ -106,7 +110,8 @@ describe('a step', () => {
     const first = peer.request('tools/call', { name: 'run' });
     let isAnswered = false;
     void first.then(() => (isAnswered = true));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await suspended.promise;
+    await peer.settle();
     expect(isAnswered).toBe(false);
     gate.resolve();
     const { result } = await first;

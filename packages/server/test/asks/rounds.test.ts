@@ -11,7 +11,7 @@ const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);
 beforeEach(() => process.on('unhandledRejection', note));
 afterEach(async () => {
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
   process.off('unhandledRejection', note);
   expect(unhandled.splice(0)).toEqual([]);
 });
@@ -207,7 +207,7 @@ describe('a run that ends with a question', () => {
         trace.push((error as { code: string }).code);
         throw error;
       } finally {
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await new Promise((resolve) => setImmediate(resolve));
         trace.push('finally');
       }
     });
@@ -223,7 +223,7 @@ describe('a run that ends with a question', () => {
       try {
         return await askName(ctx, 'a');
       } finally {
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
         running -= 1;
       }
     });
@@ -567,7 +567,7 @@ describe('a handler that asks something else when it runs again', () => {
   it('is not confused with one whose I/O is slower this time', async () => {
     let runs = 0;
     const slow = async (): Promise<void> => {
-      if (runs > 1) await new Promise((resolve) => setTimeout(resolve, 50));
+      for (let turn = 0; runs > 1 && turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     };
     const peer = await open((ctx) => {
       runs += 1;

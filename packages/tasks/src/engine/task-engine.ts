@@ -3,36 +3,34 @@
  * neither wire and no tool.
  */
 
-import type { Clock, JsonObject, JsonRpcErrorObject, Logger, Meter } from '@mortise/jsonrpc-core';
+import type { Clock, Logger, Meter } from '@mortise/jsonrpc-core';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, toWireError } from '@mortise/jsonrpc-core/messages';
 import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { Principal, TaskAsk, TaskPage, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
-import { TaskAnswerError, TaskLimitError, TaskLostError, TaskNotFoundError } from '../errors.ts';
+import type { Principal, TaskPage, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import { TaskAnswerError, TaskLostError, TaskNotFoundError } from '../errors.ts';
 import { MemoryTaskQueue } from '../memory-task-queue.ts';
-import type { NewTask, TaskEngineOptions, TaskLimits, TaskOutcome } from './engine-options.ts';
+import type { NewTask, TaskEngineOptions, TaskOutcome } from './engine-options.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { PollLimiter } from './poll-limiter.ts';
-import { createTaskId, MAX_ID_LENGTH, shortId } from './task-id.ts';
+import { type GivenAnswer, withAnswers, withdrawAll } from './task-answers.ts';
+import { TaskCreator, type TaskCreatorInit } from './task-creator.ts';
+import { MAX_ID_LENGTH, shortId } from './task-id.ts';
 import { type RunHost, TaskRun } from './task-run.ts';
 import { type OnTask, TaskWatch } from './task-watch.ts';
 import { type MakeChanges, TaskWriter, type Written } from './task-writer.ts';
-import { isEnded, isOutstanding, OPEN, statusOf } from './transitions.ts';
+import { isEnded, isOutstanding } from './transitions.ts';
 
-const DAY_MS = 86_400_000;
 /** How often the end of a task is tried to be kept, and the first pause between; each later one is twice as long: 13 seconds in all. */
 const MAX_END_TRIES = 8;
 const END_RETRY_MS = 50;
-
-/** What one answer is: a result, or the error that the other side refused with. */
-export type GivenAnswer = { readonly answer: JsonObject } | { readonly error: JsonRpcErrorObject };
 
 /** Drives tasks over a store. */
 export class TaskEngine {
   readonly #store: TaskStore;
   readonly #queue: TaskQueue;
   readonly #options: TaskEngineOptions;
-  readonly #limits: TaskLimits;
+  readonly #creator: TaskCreator;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #meter: Meter | undefined;
@@ -43,8 +41,6 @@ export class TaskEngine {
   readonly #runHost: RunHost;
   /** The tasks whose lease is being taken, since a queue may hand one out twice; with what was written to them meanwhile. */
   readonly #taking = new Map<string, TaskRecord | undefined>();
-  /** The last creation under way of each principal. */
-  readonly #creating = new Map<Principal, Promise<unknown>>();
   #stopWork: (() => Promise<void>) | undefined;
   #isClosed = false;
 
@@ -56,7 +52,8 @@ export class TaskEngine {
     this.#clock = clock;
     this.#logger = logger;
     this.#meter = options.meter;
-    this.#limits = limits;
+    const audit: TaskCreatorInit['audit'] = (message, about) => this.#audit(message, about);
+    this.#creator = new TaskCreator({ store: options.store, clock, limits, meter: options.meter, audit });
     this.#polls = new PollLimiter(limits, clock, options.meter);
     this.#watch = new TaskWatch(options.store, clock, options.watchIntervalMs ?? 1000, (error) =>
       this.#fault('A task could not be read', error),
@@ -95,7 +92,7 @@ export class TaskEngine {
    * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the principal has as many unfinished tasks as it may.
    */
   async create(task: NewTask): Promise<TaskRecord> {
-    const record = await this.#create(task, undefined);
+    const record = await this.#creator.create(task, undefined);
     try {
       if (record.driver !== 'engine') return record;
       this.#leases.noteQueued(record.id);
@@ -109,7 +106,7 @@ export class TaskEngine {
 
   /** Creates a task for work that runs already. @returns Its run, which holds the lease. @throws As `create`. */
   async adopt(task: NewTask): Promise<TaskRun> {
-    const record = await this.#create(task, this.#leases.claim());
+    const record = await this.#creator.create(task, this.#leases.claim());
     const run = new TaskRun(this.#runHost, record);
     this.#leases.add(run);
     return run;
@@ -360,69 +357,6 @@ export class TaskEngine {
     }
   }
 
-  /**
-   * Creates the tasks of a principal one after the other, so that of two that come at once both count. Another process counts for itself: with
-   * several, a caller may have as many more as they create at the same moment.
-   */
-  async #create(task: NewTask, lease: TaskRecord['lease']): Promise<TaskRecord> {
-    checkDuration('ttlMs', task.ttlMs);
-    checkDuration('pollIntervalMs', task.pollIntervalMs);
-    const { principal } = task;
-    const before = this.#creating.get(principal);
-    const create = (): Promise<TaskRecord> => this.#createNow(task, lease);
-    const created = before ? before.then(create, create) : create();
-    this.#creating.set(principal, created);
-    try {
-      return await created;
-    } finally {
-      if (this.#creating.get(principal) === created) this.#creating.delete(principal);
-    }
-  }
-
-  async #createNow(task: NewTask, lease: TaskRecord['lease']): Promise<TaskRecord> {
-    const { principal, generation, driver = 'engine', resumable = false } = task;
-    await this.#checkCount(principal);
-    const now = this.#clock.now();
-    const ttlMs = this.#toTtl(task.ttlMs);
-    const record = await this.#store.create({
-      id: createTaskId(),
-      principal,
-      generation,
-      driver,
-      resumable,
-      status: 'working',
-      asks: [],
-      createdAtMs: now,
-      updatedAtMs: now,
-      ttlMs,
-      expiresAtMs: ttlMs === null ? null : now + ttlMs,
-      pollIntervalMs: task.pollIntervalMs ?? this.#limits.pollIntervalMs ?? 1000,
-      ...(task.call && { call: task.call }),
-      ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
-      ...(task.statusMessage !== undefined && { statusMessage: task.statusMessage }),
-      ...(task.data && { data: task.data }),
-      ...(lease && { lease }),
-    });
-    this.#meter?.count('mcp.tasks.created', 1);
-    this.#audit('A task was created', record);
-    return record;
-  }
-
-  async #checkCount(principal: Principal): Promise<void> {
-    const max = this.#limits.maxTasksPerPrincipal ?? 100;
-    if ((await this.#store.count(principal, OPEN)) < max) return;
-    this.#meter?.count('mcp.tasks.refused', 1);
-    this.#audit('A task was refused: too many are unfinished', { principal });
-    throw new TaskLimitError(`You have ${max} unfinished tasks, which is the most: wait for some of them, or cancel them`);
-  }
-
-  #toTtl(wish: number | null | undefined): number | null {
-    const maxTtlMs = this.#limits.maxTtlMs ?? DAY_MS;
-    const ttlMs = wish === undefined ? (this.#limits.defaultTtlMs ?? maxTtlMs) : (wish ?? maxTtlMs);
-    const cut = Math.min(Math.max(1, Math.floor(ttlMs)), maxTtlMs);
-    return cut === Infinity ? null : cut;
-  }
-
   #onWritten(record: TaskRecord): void {
     this.#leases.find(record.id)?.onRecord(record);
     if (this.#taking.has(record.id)) this.#taking.set(record.id, record);
@@ -451,23 +385,6 @@ export class TaskEngine {
   }
 }
 
-/** A clock that is asked for what is no time would keep the task for ever, or for none. */
-function checkDuration(name: string, valueMs: number | null | undefined): void {
-  if (valueMs === undefined || valueMs === null || valueMs >= 0) return;
-  throw new RangeError(`A task's "${name}" must be a number of milliseconds, 0 or more, got ${String(valueMs)}`);
-}
-
 function interrupted(message: string): TaskOutcome {
   return { status: 'failed', error: { code: INTERNAL_ERROR, message }, statusMessage: message };
-}
-
-function withAnswers({ status, asks }: TaskRecord, answers: ReadonlyMap<string, GivenAnswer>): ReturnType<MakeChanges> {
-  if (isEnded(status) || !asks.some((ask) => isOutstanding(ask) && answers.has(ask.key))) return undefined;
-  const all = asks.map((ask) => (isOutstanding(ask) ? { ...ask, ...answers.get(ask.key) } : ask));
-  return { asks: all, status: statusOf(all) };
-}
-
-/** What a task asked and nobody answered is of no use once it has ended. */
-function withdrawAll(asks: readonly TaskAsk[]): readonly TaskAsk[] {
-  return asks.some(isOutstanding) ? asks.map((ask) => (isOutstanding(ask) ? { ...ask, isWithdrawn: true } : ask)) : asks;
 }
