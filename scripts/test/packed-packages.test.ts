@@ -51,6 +51,10 @@ describe('the packed packages', () => {
     expect([...forServer.names].sort()).toEqual([...base, '@mortise/server'].sort());
   });
 
+  it('take less than a megabyte for a stdio server, all files of all packages counted', () => {
+    expect(forServer.bytes).toBeLessThan(1_000_000);
+  });
+
   it('bring a stdio client with its transport and nothing else', () => {
     expect([...forClient.names].sort()).toEqual([...base, '@mortise/client'].sort());
   });
