@@ -5,6 +5,7 @@ import { createEraMemory } from '@mortise/client/era-memory';
 import { McpServer } from '@mortise/server';
 import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { type HttpServing, serveHttp } from '@mortise/transport-http/node';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { initializeResult } from './support/legacy.ts';
 import { ScriptedHttp, type Visit } from './support/scripted-http.ts';
@@ -153,7 +154,8 @@ describe.each(SENDERS)('over $name', ({ options }) => {
 
   it('lets calls on their way in the lost session finish', async () => {
     const sessions = await listen();
-    const client = await connect(httpTransport(sessions.http.url, options));
+    // What is on its way has a second: not one of a busy machine.
+    const client = await connect(httpTransport(sessions.http.url, { ...options, clock: new FakeClock() }));
     const held: Visit[] = [];
     sessions.http.on(
       (visit) => visit.body.includes('"slow"'),
