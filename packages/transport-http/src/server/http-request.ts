@@ -56,7 +56,7 @@ export interface WatchedBody extends Slotted {
 /** Names and values in turns, so that no object is built for a handful of headers. */
 export type HeaderList = readonly string[];
 
-/** Who is told that the client has left. An object and no function: a closure for each request keeps all that the request made alive. */
+/** Who is told that the client has left. An object and no function: with a closure here, V8 was measured to keep more of each request. */
 export interface LeaveListener {
   onLeave(): void;
 }
