@@ -110,7 +110,7 @@ function keepNames({ text, names }, used) {
   if (!names.some((name) => used.has(name))) return blank(text);
   return text.replace(/^(import .*)\{(.*)\}/m, (_, start, list) => {
     const left = list.split(',').filter((each) => used.has(/[\w$]+\s*$/.exec(each)?.[0].trim()));
-    return `${start}{${left.join(',')}}`;
+    return `${start}{ ${left.map((each) => each.trim()).join(', ')} }`;
   });
 }
 
