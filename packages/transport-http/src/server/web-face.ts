@@ -82,9 +82,9 @@ export class WebFaceRequest implements HttpRequest {
   readBody(limits: BodyLimits): Promise<string> {
     const declared = this.header('content-length');
     if (declared !== undefined && Number(declared) > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
-    // A platform holds a body to the length that it announces, so that a short one is read at once; a long one would be copied twice.
-    const isShort = declared !== undefined && Number(declared) <= SHORT_BYTES;
-    return new WebBody(limits, isShort ? this.#readAtOnce(limits.maxBytes) : this.#readPieces(limits.maxBytes)).text;
+    // A platform holds a body to the length that it announces, so that one can be read at once.
+    const isAtOnce = declared !== undefined && (Number(declared) <= SHORT_BYTES || isLight(this.#request));
+    return new WebBody(limits, isAtOnce ? this.#readAtOnce(limits.maxBytes) : this.#readPieces(limits.maxBytes)).text;
   }
 
   async #readAtOnce(maxBytes: number): Promise<string> {
@@ -108,6 +108,14 @@ export class WebFaceRequest implements HttpRequest {
     }
     return joinChunks(chunks, length);
   }
+}
+
+/**
+ * Whether an adapter made the request: one that knows Node's objects (Hono's is one) has a short way to the whole body, and builds the platform's
+ * request, with its streams, once pieces are asked for. The platform's own copies a long body twice that is asked for as a whole.
+ */
+function isLight(request: Request): boolean {
+  return Object.getPrototypeOf(request) !== Request.prototype;
 }
 
 /** The text of a body, or why it cannot be had in time. */
