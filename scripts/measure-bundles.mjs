@@ -65,6 +65,18 @@ export const programs = [
       console.log(await client.callTool('add', { a: 1, b: 2 }));
     `,
   },
+  {
+    name: 'HTTP client, without OAuth',
+    needs: ['client', 'transport-http'],
+    budgetBytes: 39.6 * kibibyte,
+    aimBytes: 12 * kibibyte,
+    code: `
+      import { McpClient } from '@mortise/client';
+      import { httpTransport } from '@mortise/transport-http/client';
+      const client = await McpClient.connect(httpTransport('http://127.0.0.1:3000/mcp'), { name: 'smallest', version: '1.0.0' });
+      console.log(await client.callTool('add', { a: 1, b: 2 }));
+    `,
+  },
 ];
 
 /**

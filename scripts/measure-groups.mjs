@@ -45,6 +45,24 @@ const groups = [
     paths: /^transport-stdio\//,
   },
   {
+    name: 'HTTP: what a call mirrors into headers',
+    need: 'first call',
+    demandedBy: 'HDR, HTTPM',
+    paths: /^transport-http\/src\/(?:client\/(?:param-headers|tool-headers|mirror)|headers)/,
+  },
+  {
+    name: 'HTTP: event streams',
+    need: 'first call',
+    demandedBy: 'HTTP, SSE; ROBUSTNESS 7',
+    paths: /^transport-http\/src\/sse\//,
+  },
+  {
+    name: 'HTTP: requests, answers, bounds, redirects, authorizers',
+    need: 'start',
+    demandedBy: 'HTTP, HTTPM, AUTH, ERA; ROBUSTNESS 7, 11',
+    paths: /^transport-http\//,
+  },
+  {
     name: 'conversions from and to all revisions but the newest',
     need: 'first call',
     demandedBy: 'DESIGN D2; ERA, CAP (a peer speaks one revision of five)',
