@@ -33,9 +33,9 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
    * @default 'reference'
    */
   readonly passBy?: 'reference' | 'json' | undefined;
-  /** On whose behalf the client calls, in the modern era by exchanges. @default 'local' */
+  /** On whose behalf the client calls, in every era and both ways. @default the one of `auth`, else 'local' */
   readonly principal?: Principal | undefined;
-  /** What the server is told of the caller's token, in the modern era by exchanges. @default none */
+  /** What the server is told of the caller's token, in every era and both ways: scopes are checked against it. @default none */
   readonly auth?: AuthInfo | undefined;
 }
 
@@ -63,8 +63,9 @@ export function inMemoryTransport(
 }
 
 /** The client's end of a pair whose other end the server serves as soon as the client starts. */
-function openChannel(endpoint: Connectable, { passBy = 'reference' }: InMemoryConnectOptions): Transport {
-  const [near, far] = createInMemoryPair({ passBy });
+function openChannel(endpoint: Connectable, options: InMemoryConnectOptions): Transport {
+  const { passBy = 'reference', auth } = options;
+  const [near, far] = createInMemoryPair({ passBy, info: { principal: principalOf(options), auth } });
   const start = near.start.bind(near);
   near.start = async () => {
     await endpoint.connect(far);
@@ -73,15 +74,21 @@ function openChannel(endpoint: Connectable, { passBy = 'reference' }: InMemoryCo
   return near;
 }
 
+function principalOf({ principal, auth }: InMemoryConnectOptions): Principal {
+  return principal ?? auth?.principal ?? 'local';
+}
+
 /** Hands each request to the endpoint. */
 class EndpointExchange implements ExchangeTransport, LegacyOpener {
   readonly #endpoint: McpEndpoint & Connectable;
   readonly #options: InMemoryConnectOptions;
+  readonly #principal: Principal;
   readonly #isCopying: boolean;
 
   constructor(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions) {
     this.#endpoint = endpoint;
     this.#options = options;
+    this.#principal = principalOf(options);
     this.#isCopying = options.passBy === 'json';
   }
 
@@ -107,8 +114,7 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
   }
 
   #handle(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
-    const { principal = 'local', auth } = this.#options;
-    const call = new EndpointCall(options, principal, auth, this.#isCopying);
+    const call = new EndpointCall(options, this.#principal, this.#options.auth, this.#isCopying);
     if (!this.#isCopying) return this.#endpoint.handle(request, call);
     return this.#endpoint.handle(copy(request), call).then(copy);
   }

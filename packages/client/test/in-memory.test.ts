@@ -141,11 +141,33 @@ it('detects the era of a server that speaks both: the modern one', async () => {
   expect((await connect(makeServer(), { era: 'legacy' })).era).toBe('legacy');
 });
 
-it('tells the server on whose behalf it calls', async () => {
-  const server = new McpServer({ name: 's', version: '1' });
-  server.registerTool('me', {}, (ctx) => `${ctx.principal} ${ctx.auth?.clientId ?? ''}`);
-  const client = await connect(server, { principal: 'ada', auth: { principal: 'ada', clientId: 'c', scopes: [] } });
-  expect((await client.callTool('me')).content).toMatchObject([{ text: 'ada c' }]);
+describe.each(ways)('on whose behalf, $version by $via, passed by $passBy', ({ version, via, passBy }) => {
+  const options = { protocolVersion: version, via, passBy };
+
+  function makeGuarded(): McpServer {
+    const server = new McpServer({ name: 's', version: '1' });
+    open.push(server);
+    server.registerTool('me', {}, (ctx) => `${ctx.principal} ${ctx.auth?.clientId ?? ''}`);
+    server.registerTool('purge', { scopes: ['admin'] }, () => 'purged');
+    return server;
+  }
+
+  it('tells the server the principal and the token, against which scopes are checked', async () => {
+    const auth = { principal: 'ada', clientId: 'c', scopes: [] };
+    const client = await connect(makeGuarded(), { ...options, principal: 'ada', auth });
+    expect((await client.callTool('me')).content).toMatchObject([{ text: 'ada c' }]);
+    await expect(client.callTool('purge')).rejects.toThrow('admin');
+    const admin = await connect(makeGuarded(), { ...options, auth: { ...auth, scopes: ['admin'] } });
+    expect((await admin.callTool('purge')).content).toMatchObject([{ text: 'purged' }]);
+  });
+
+  it('takes the principal of the token where none is given, and "local" without both', async () => {
+    const ada = await connect(makeGuarded(), { ...options, auth: { principal: 'ada', scopes: [] } });
+    expect((await ada.callTool('me')).content).toMatchObject([{ text: 'ada ' }]);
+    const local = await connect(makeGuarded(), options);
+    expect((await local.callTool('me')).content).toMatchObject([{ text: 'local ' }]);
+    expect((await local.callTool('purge')).content).toMatchObject([{ text: 'purged' }]);
+  });
 });
 
 it('gives transports for clients of other kinds', () => {

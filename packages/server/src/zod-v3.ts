@@ -14,12 +14,16 @@ export interface ZodV3Schema<Output = unknown, Input = unknown> {
   readonly _def: object;
 }
 
-/**
- * Tells a zod 3 schema as JSON Schema.
- *
- * @param direction Which side of a conversion is wanted: what the schema takes, or what it gives.
- */
-export type ZodV3Converter = (schema: never, direction: 'input' | 'output') => object;
+/** What a converter is told beside the schema. `zodToJsonSchema` takes it as its options. */
+export interface ZodV3ConvertOptions {
+  /** Which side of a conversion is wanted: what the schema takes, or what it gives. */
+  readonly io: 'input' | 'output';
+  /** The same in the words of `zod-to-json-schema`, which otherwise tells both sides of a `pipe` at once. */
+  readonly pipeStrategy: 'input' | 'output';
+}
+
+/** Tells a zod 3 schema as JSON Schema: `zodToJsonSchema` of `zod-to-json-schema`, say, as it is. */
+export type ZodV3Converter = (schema: never, options: ZodV3ConvertOptions) => object;
 
 /** A zod 3 schema, or a shape of them, as the server takes it. */
 export type FromZodV3<S> =
@@ -33,7 +37,7 @@ export type FromZodV3<S> =
  * ```ts
  * import { z } from 'zod/v3';
  * import { zodToJsonSchema } from 'zod-to-json-schema';
- * const schema = fromZodV3((each) => zodToJsonSchema(each));
+ * const schema = fromZodV3(zodToJsonSchema);
  * server.registerTool('add', { inputSchema: schema({ a: z.number(), b: z.number() }) }, ({ a, b }) => String(a + b));
  * ```
  *
@@ -46,7 +50,8 @@ export function fromZodV3(
   const tell = (schema: object, direction: 'input' | 'output'): object => {
     refuseUntellable(schema, direction, new Set());
     // Converters ask whether a field may be left out, and that runs its effects.
-    return convertField(guardEffects(schema) ?? schema, (each) => convert(each as never, direction));
+    const options = { io: direction, pipeStrategy: direction };
+    return convertField(guardEffects(schema) ?? schema, (each) => convert(each as never, options));
   };
   return (schema) => withConverter(schema, tell, toProps);
 }
@@ -84,6 +89,10 @@ interface Parser {
  */
 function toProps(schema: object): StandardProps {
   const parser = schema as Parser;
+  if ('_zod' in schema)
+    throw new TypeError(
+      'This is a schema of zod 4: zod 4.2 and later go in as they are, earlier ones by fromZod(z) of @mortise/server/zod',
+    );
   if (!('_def' in schema) || typeof parser.safeParse !== 'function')
     throw new TypeError('Not a zod 3 schema: hand over a schema, or an object whose every field is one');
   const guarded = guardEffects(schema) as Parser | undefined;

@@ -62,9 +62,12 @@ describe.each(oldZods)('%s', (_name, library) => {
   });
 });
 
-describe('zod 3', () => {
-  const schema = fromZodV3((each) => zodToJsonSchema(each));
+const converters = [
+  ['the converter itself', fromZodV3(zodToJsonSchema)],
+  ['a function that calls it', fromZodV3((each) => zodToJsonSchema(each))],
+] as const;
 
+describe.each(converters)('zod 3 by %s', (_name, schema) => {
   it('is refused without the entry, which the refusal names', () => {
     expect(() => adapt({ a: z3.number() })).toThrow(/field "a" cannot be told as JSON Schema: .*@mortise\/server\/zod-v3/);
     expect(() => adapt(z3.object({ a: z3.number() }))).toThrow(/@mortise\/server\/zod-v3/);
@@ -81,6 +84,7 @@ describe('zod 3', () => {
     });
     expect(adapt(schema(z3.object(shape))).jsonSchema).toMatchObject({ $schema: dialect, type: 'object', required: ['a'] });
     expect(await adapt(schema(shape)).validate({ a: 1 })).toEqual({ value: { a: 1, c: 'x' } });
+    expect(await adapt(schema(z3.object(shape))).validate({ a: 1 })).toEqual({ value: { a: 1, c: 'x' } });
     expect(await sentence(schema(shape), { a: 'q' })).toBe('tool "add": argument "a" must be a number, got "q"');
     expect(await sentence(schema(shape), {})).toBe('tool "add": argument "a" is required');
   });
@@ -128,6 +132,21 @@ describe('zod 3', () => {
       n: { type: 'string' },
       d: { type: 'string', format: 'date-time' },
     });
+  });
+});
+
+describe('zod 3, what its entry hands over and takes', () => {
+  it('tells the converter which side of a pipe is wanted', () => {
+    const schema = fromZodV3(zodToJsonSchema);
+    const given = { n: z3.string().pipe(z3.coerce.number()) };
+    expect(adapt(schema(given)).jsonSchema['properties']).toEqual({ n: { type: 'string' } });
+    expect(adapt(schema(z3.object(given)), 'tool output').jsonSchema['properties']).toEqual({ n: { type: 'number' } });
+  });
+
+  it('refuses a schema of zod 4, and says where that goes', () => {
+    const schema = fromZodV3(zodToJsonSchema);
+    expect(() => schema(z.object({ a: z.number() }) as never)).toThrow(/a schema of zod 4: .*as they are/);
+    expect(() => schema({ a: z41.number() } as never)).toThrow(/fromZod\(z\) of @mortise\/server\/zod/);
   });
 });
 
