@@ -8,7 +8,8 @@ export { createHostGuard, type GuardedRequest, type GuardOptions, type HostGuard
 export { checkUrl, type UrlPolicy } from './edge/url-policy.ts';
 export { classifyHost, type HostKind, isLoopbackHost, toReachableHost } from './edge/address.ts';
 export { type Credentials, parseAuthorization } from './edge/parse-authorization.ts';
-export { joinBytes, readBytes } from './edge/read-bytes.ts';
+export { BytePieces, joinBytes } from './edge/byte-pieces.ts';
+export { readBytes } from './edge/read-bytes.ts';
 export { KeyedLimit } from './edge/keyed-limit.ts';
 export { MemorySessionStore, type MemorySessionStoreOptions } from './edge/memory-session-store.ts';
 export { MemoryEventStore, type MemoryEventStoreOptions } from './edge/memory-event-store.ts';

@@ -1,5 +1,7 @@
 /** Reads bodies that strangers send: no further than is allowed. */
 
+import { BytePieces } from './byte-pieces.ts';
+
 /**
  * Reads a body to its end.
  *
@@ -9,29 +11,14 @@
  * @throws What reading throws: the connection broke, or a signal aborted.
  */
 export async function readBytes(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const pieces = new BytePieces();
   const reader = body?.getReader();
   for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
-    length += piece.value.byteLength;
-    if (length > maxBytes) {
+    pieces.push(piece.value);
+    if (pieces.length > maxBytes) {
       await reader?.cancel();
       return undefined;
     }
-    chunks.push(piece.value);
   }
-  return joinBytes(chunks, length);
-}
-
-/** Joins the pieces of a body. @param length Of all together, in bytes. */
-export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined) return first;
-  const joined = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    joined.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return joined;
+  return pieces.join();
 }

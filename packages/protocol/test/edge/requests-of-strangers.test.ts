@@ -1,6 +1,6 @@
 /** What the edge reads of requests, and how it counts them. */
 
-import { joinBytes, KeyedLimit, parseAuthorization, readBytes, toReachableHost } from '@mortise/protocol/edge';
+import { BytePieces, joinBytes, KeyedLimit, parseAuthorization, readBytes, toReachableHost } from '@mortise/protocol/edge';
 import { describe, expect, it } from 'vitest';
 
 describe('parseAuthorization', () => {
@@ -70,6 +70,45 @@ describe('readBytes', () => {
   it('joins pieces that are views of larger buffers', () => {
     const buffer = new Uint8Array([1, 2, 3, 4]);
     expect(joinBytes([buffer.subarray(1, 2), buffer.subarray(3)], 2)).toEqual(new Uint8Array([2, 4]));
+  });
+});
+
+describe('BytePieces', () => {
+  /** Bytes that tell where they stood. */
+  const numbered = (from: number, length: number): Uint8Array => Uint8Array.from({ length }, (_, at) => (from + at) % 251);
+
+  it.each([
+    ['none', []],
+    ['one', [5]],
+    ['single bytes', Array.from({ length: 10_000 }, () => 1)],
+    ['empty ones among others', [0, 3, 0, 0, 20_000, 0, 1]],
+    ['large and small ones in turns', [1, 20_000, 1, 1, 70_000, 16_384, 16_383, 2, 5_000, 5_000, 90_000, 1]],
+  ])('[ROBUSTNESS-2] gives back what it was given, in order: %s', (_, lengths) => {
+    const pieces = new BytePieces();
+    let at = 0;
+    for (const length of lengths) {
+      pieces.push(numbered(at, length));
+      at += length;
+    }
+    expect(pieces.length).toBe(at);
+    expect(Buffer.compare(pieces.join(), numbered(0, at))).toBe(0);
+    expect([pieces.length, pieces.join()]).toEqual([0, new Uint8Array(0)]);
+  });
+
+  it('copies no body that comes in one piece', () => {
+    const pieces = new BytePieces();
+    const whole = numbered(0, 100);
+    pieces.push(whole);
+    expect(pieces.join()).toBe(whole);
+  });
+
+  it('forgets what it was given', () => {
+    const pieces = new BytePieces();
+    pieces.push(numbered(0, 10));
+    pieces.push(numbered(0, 10));
+    pieces.clear();
+    pieces.push(numbered(7, 2));
+    expect(pieces.join()).toEqual(numbered(7, 2));
   });
 });
 

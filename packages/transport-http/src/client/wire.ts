@@ -170,18 +170,28 @@ function showUrl(given: string): string {
 /**
  * Where an answer leads to, if it leads anywhere. A POST is only sent again as the POST it was (307, 308).
  *
- * @throws {RedirectError} It leads to another origin: credentials, a session and the body are nobody else's business.
+ * @throws {RedirectError} It leads to another origin (credentials, a session and the body are nobody else's business), or a POST is to
+ *   become a GET.
  */
 function findRedirect(call: HttpCall, answer: HttpAnswer): string | undefined {
   const { status } = answer;
   const keepsMethod = status === 307 || status === 308;
-  const isRedirect = keepsMethod || (call.method === 'GET' && (status === 301 || status === 302 || status === 303));
+  const isRedirect = keepsMethod || (call.method !== 'DELETE' && (status === 301 || status === 302 || status === 303));
   const location = answer.header('location');
   if (!isRedirect || location === undefined || !URL.canParse(location, call.url)) return undefined;
   const target = new URL(location, call.url);
-  if (target.origin === new URL(call.url).origin && target.username === '' && target.password === '') return target.href;
+  const isOwn = target.origin === new URL(call.url).origin && target.username === '' && target.password === '';
+  if (isOwn && (keepsMethod || call.method === 'GET')) return target.href;
   answer.abort();
-  throw new RedirectError(`${describe(call)} redirects to another origin (${target.origin}): if you trust it, use the address it leads to`);
+  throw new RedirectError(`${describe(call)} ${isOwn ? `redirects (${status})` : 'redirects to another origin'}: ${toAdvice(target, status, isOwn)}`);
+}
+
+/** What to do about a redirect that is not followed. Without the query, which may hold secrets, and who signs in. */
+function toAdvice(target: URL, status: number, isOwn: boolean): string {
+  const { protocol, origin, pathname } = target;
+  const shown = protocol === 'https:' || protocol === 'http:' ? `${origin}${pathname}` : protocol;
+  if (isOwn) return `it leads to ${shown}, and a POST is not sent on after ${status}. If the MCP server is there, use that address`;
+  return `it leads to ${shown}. If that is the MCP server and you trust it, use that address; a sign-in page means that a token is needed`;
 }
 
 function toNetworkError(call: HttpCall, error: unknown): unknown {
@@ -190,11 +200,15 @@ function toNetworkError(call: HttpCall, error: unknown): unknown {
     : new ConnectionClosedError(`${describe(call)} was not answered: ${reasonOf(error)}`, { cause: error });
 }
 
-/** The innermost reason: `fetch` hides it as a cause of causes. */
+/** The innermost reason, in one line: `fetch` hides it as a cause of causes. */
 function reasonOf(error: unknown): string {
   let inner = error;
   for (let depth = 0; depth < 5 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause;
   if (!(inner instanceof Error)) return 'unknown reason';
   const { code } = inner as { readonly code?: unknown };
-  return inner.message !== '' ? inner.message : typeof code === 'string' ? code : inner.name;
+  if (NO_TLS.has(code)) return 'the server does not speak TLS at this port. Begin the address with "http://", or give the port that does';
+  return inner.message !== '' ? inner.message.replace(/\s+/g, ' ').trim() : typeof code === 'string' ? code : inner.name;
 }
+
+/** What Node says of something that is no TLS: which of them depends on its release, and on the server's first bytes. */
+const NO_TLS: ReadonlySet<unknown> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO']);

@@ -1,7 +1,8 @@
 /** The `node:http` face: gives the exchange what it asks for straight from Node's objects, without a `Request` or `Response`. */
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
-import { joinChunks } from './join-chunks.ts';
+import { BytePieces } from '@mortise/protocol/edge';
+import { decodeBody } from './decode-body.ts';
 import { isLoopbackAddress } from './loopback.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
 import type { NodeRequest, NodeResponse } from './node-types.ts';
@@ -105,8 +106,7 @@ class BodyReader implements WatchedBody {
   readonly timeoutMs: number;
   readonly #limits: BodyLimits;
   readonly #settle: Settle;
-  readonly #chunks: Uint8Array[] = [];
-  #length = 0;
+  readonly #pieces: BytePieces = new BytePieces();
   #isDone = false;
 
   constructor(request: NodeRequest, limits: BodyLimits, settle: Settle) {
@@ -126,16 +126,15 @@ class BodyReader implements WatchedBody {
 
   readonly #onData = (chunk: Uint8Array): void => {
     if (this.#isDone) return;
-    this.#length += chunk.length;
-    if (this.#length > this.#limits.maxBytes) this.#fail(tooLarge(this.#limits.maxBytes));
-    else this.#chunks.push(chunk);
+    this.#pieces.push(chunk);
+    if (this.#pieces.length > this.#limits.maxBytes) this.#fail(tooLarge(this.#limits.maxBytes));
   };
 
   readonly #onEnd = (): void => {
     if (this.#isDone) return;
     this.#finish();
     try {
-      this.#settle.resolve(joinChunks(this.#chunks, this.#length));
+      this.#settle.resolve(decodeBody(this.#pieces.join()));
     } catch (error) {
       this.#settle.reject(error as Error);
     }
@@ -147,7 +146,7 @@ class BodyReader implements WatchedBody {
 
   #fail(error: Error): void {
     this.#finish();
-    this.#chunks.length = 0;
+    this.#pieces.clear();
     this.#settle.reject(error);
   }
 

@@ -1,8 +1,9 @@
 /** The `fetch` face: a web `Request` in, a web `Response` out, for Bun, Deno, Workers and every framework that speaks them. */
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
+import { BytePieces } from '@mortise/protocol/edge';
+import { decodeBody } from './decode-body.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
-import { joinChunks } from './join-chunks.ts';
 import { HttpRefusal } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
@@ -84,30 +85,34 @@ export class WebFaceRequest implements HttpRequest {
     if (declared !== undefined && Number(declared) > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
     // A platform holds a body to the length that it announces, so that one can be read at once.
     const isAtOnce = declared !== undefined && (Number(declared) <= SHORT_BYTES || isLight(this.#request));
-    return new WebBody(limits, isAtOnce ? this.#readAtOnce(limits.maxBytes) : this.#readPieces(limits.maxBytes)).text;
+    if (isAtOnce) return new WebBody(limits, this.#readAtOnce(limits.maxBytes), undefined).text;
+    const reader = this.#request.body?.getReader();
+    return reader === undefined ? Promise.resolve('') : new WebBody(limits, readPieces(reader, limits.maxBytes), reader).text;
   }
 
   async #readAtOnce(maxBytes: number): Promise<string> {
     const bytes = new Uint8Array(await this.#request.arrayBuffer());
     if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-    return joinChunks([bytes], bytes.length);
+    return decodeBody(bytes);
   }
+}
 
-  async #readPieces(maxBytes: number): Promise<string> {
-    const reader = this.#request.body?.getReader();
-    if (reader === undefined) return '';
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      length += piece.value.length;
-      if (length > maxBytes) {
-        reader.cancel().catch(() => undefined);
-        throw tooLarge(maxBytes);
-      }
-      chunks.push(piece.value);
-    }
-    return joinChunks(chunks, length);
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+
+async function readPieces(reader: BodyReader, maxBytes: number): Promise<string> {
+  const pieces = new BytePieces();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    pieces.push(piece.value);
+    if (pieces.length <= maxBytes) continue;
+    cancel(reader);
+    throw tooLarge(maxBytes);
   }
+  return decodeBody(pieces.join());
+}
+
+/** Nobody reads on: the platform need not either. */
+function cancel(reader: BodyReader | undefined): void {
+  reader?.cancel().catch(() => undefined);
 }
 
 /**
@@ -124,10 +129,13 @@ class WebBody implements WatchedBody {
   readonly timeoutMs: number;
   startedAtMs: number = 0;
   slot: number = -1;
+  readonly #reader: BodyReader | undefined;
   #reject: (error: Error) => void = () => undefined;
 
-  constructor({ timeoutMs, watch }: BodyLimits, reading: Promise<string>) {
+  /** @param reader Where the body is read in pieces: it is let go of when time is up. */
+  constructor({ timeoutMs, watch }: BodyLimits, reading: Promise<string>, reader: BodyReader | undefined) {
     this.timeoutMs = timeoutMs;
+    this.#reader = reader;
     this.text = new Promise((resolve, reject) => {
       this.#reject = reject;
       reading.then(
@@ -146,6 +154,7 @@ class WebBody implements WatchedBody {
 
   onTimeout(): void {
     this.#reject(new HttpRefusal(408, 'The body took too long to arrive'));
+    cancel(this.#reader);
   }
 }
 
