@@ -3,6 +3,7 @@
 // What programs use.
 export { type HttpTransport, httpTransport } from './client/http-transport.ts';
 export type { HttpClientOptions, HttpTransportOptions } from './client/http-transport-options.ts';
+export type { GivenHeaders } from './client/wire.ts';
 export { StreamableHTTPClientTransport, type StreamableHTTPClientTransportOptions } from './client/streamable-http-client-transport.ts';
 export { SSEClientTransport } from './client/sse-client-transport.ts';
 export type { ReconnectionOptions } from './client/legacy/reconnect-pace.ts';

@@ -13,7 +13,7 @@ import {
 import { classifyMessage, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeOptions } from '@mortise/jsonrpc-core/transport';
 import type { Exchanges } from './exchanges.ts';
-import { readFailure, toHttpError, toOwnResponse } from './http-failure.ts';
+import { readFailure, toHttpError, toNoResponse, toOwnResponse } from './http-failure.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import type { Lingerer } from './lingering.ts';
 import { type MessageListener, MessageReader } from './message-reader.ts';
@@ -127,11 +127,11 @@ export class ExchangeRun implements MessageListener, Lingerer {
   }
 
   #refuse(value: JsonValue): void {
-    const { method, id } = this.#request;
+    const { method } = this.#request;
     // Garbage in a stream is reported and skipped, unless it was meant as the answer.
     const isMeant = this.#reader?.isStream !== true || (isJsonObject(value) && value['method'] === undefined && value['id'] !== undefined);
     if (!isMeant) return this.#report(`The answer to "${method}" holds something that is not a message: it was skipped`);
-    this.fail(new InvalidResponseError(`The answer to "${method}" is not a response to its request (id ${JSON.stringify(id)})`));
+    this.fail(toNoResponse(this.#call, this.#request));
   }
 
   #tell(notification: JsonRpcNotification): void {

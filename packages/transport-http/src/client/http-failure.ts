@@ -1,6 +1,14 @@
 /** What an answer with an error status says: the JSON-RPC response in its body, or an error that keeps all its facts. */
 
-import { ExchangeHttpError, type JsonRpcErrorObject, type JsonRpcResponse, type JsonValue, type RequestId } from '@mortise/jsonrpc-core';
+import {
+  ExchangeHttpError,
+  InvalidResponseError,
+  type JsonRpcErrorObject,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type JsonValue,
+  type RequestId,
+} from '@mortise/jsonrpc-core';
 import { isErrorObject, isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
 import { readShortText } from './body-text.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
@@ -53,6 +61,13 @@ export function toHttpError(call: HttpCall, answer: HttpAnswer, rpcError?: JsonR
       headers,
     },
   );
+}
+
+/** An error for an answer that is JSON, or ends, and holds no response to the request. */
+export function toNoResponse(call: HttpCall | undefined, { method, id }: JsonRpcRequest): InvalidResponseError {
+  const from = call === undefined ? '' : ` of ${describe(call)}`;
+  const what = `The answer${from} to "${method}" is not a response to its request (id ${JSON.stringify(id)})`;
+  return new InvalidResponseError(`${what}: see that this is the address of an MCP server`);
 }
 
 /** Said only of a body that is none of MCP's. */

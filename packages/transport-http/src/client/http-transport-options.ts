@@ -8,12 +8,17 @@ import { createFetchSender, type FetchLike } from './fetch-sender.ts';
 import type { HttpSender } from './http-sender.ts';
 import type { LegacySettings, Lineage } from './legacy/legacy-settings.ts';
 import type { ReconnectionOptions } from './legacy/reconnect-pace.ts';
-import { toLowerCaseNames, Wire } from './wire.ts';
+import { type GivenHeaders, toLowerCaseNames, Wire } from './wire.ts';
 
 /** The options of every transport over HTTP. Each may be left out. */
 export interface HttpClientOptions {
-  /** Sent with every request, beside what the protocol needs. Names that the protocol needs have no effect. @default none */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Sent with every request, beside what the protocol needs: by name, or as `Headers`, a `Map` or pairs. Names that the protocol needs
+   * have no effect.
+   *
+   * @default none
+   */
+  readonly headers?: GivenHeaders | undefined;
   /**
    * More for every `fetch`, such as `credentials`, and `headers`. Its method, body, signal and redirect mode have no effect.
    *

@@ -144,9 +144,17 @@ export function describe({ method, url }: Pick<HttpCall, 'method' | 'url'>): str
   return `${method} ${origin}${pathname}`;
 }
 
+/** Headers by name; or whatever gives names and values in turn, as `Headers` and a `Map` do. */
+export type GivenHeaders = Readonly<Record<string, string>> | Iterable<readonly [name: string, value: string]>;
+
 /** Headers by lower-case name, so that no two spell the same one. */
-export function toLowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+export function toLowerCaseNames(headers: GivenHeaders): Record<string, string> {
+  const pairs: Iterable<readonly [string, string]> = isIterable(headers) ? headers : Object.entries(headers);
+  return Object.fromEntries(Array.from(pairs, ([name, value]) => [name.toLowerCase(), value]));
+}
+
+function isIterable(headers: GivenHeaders): headers is Iterable<readonly [string, string]> {
+  return typeof (headers as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function';
 }
 
 /** @throws {HttpOptionError} `ERR_HTTP_OPTION` */
@@ -183,7 +191,9 @@ function findRedirect(call: HttpCall, answer: HttpAnswer): string | undefined {
   const isOwn = target.origin === new URL(call.url).origin && target.username === '' && target.password === '';
   if (isOwn && (keepsMethod || call.method === 'GET')) return target.href;
   answer.abort();
-  throw new RedirectError(`${describe(call)} ${isOwn ? `redirects (${status})` : 'redirects to another origin'}: ${toAdvice(target, status, isOwn)}`);
+  throw new RedirectError(
+    `${describe(call)} ${isOwn ? `redirects (${status})` : 'redirects to another origin'}: ${toAdvice(target, status, isOwn)}`,
+  );
 }
 
 /** What to do about a redirect that is not followed. Without the query, which may hold secrets, and who signs in. */
@@ -206,9 +216,10 @@ function reasonOf(error: unknown): string {
   for (let depth = 0; depth < 5 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause;
   if (!(inner instanceof Error)) return 'unknown reason';
   const { code } = inner as { readonly code?: unknown };
-  if (NO_TLS.has(code)) return 'the server does not speak TLS at this port. Begin the address with "http://", or give the port that does';
+  if (NO_TLS.test(inner.message))
+    return 'the server does not speak TLS at this port. Begin the address with "http://", or name the port that does';
   return inner.message !== '' ? inner.message.replace(/\s+/g, ' ').trim() : typeof code === 'string' ? code : inner.name;
 }
 
-/** What Node says of something that is no TLS: which of them depends on its release, and on the server's first bytes. */
-const NO_TLS: ReadonlySet<unknown> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO']);
+/** What OpenSSL says of an answer that is no TLS; which of them depends on its release. */
+const NO_TLS = /:SSL routines:.*:(?:wrong version number|packet length too long):/;

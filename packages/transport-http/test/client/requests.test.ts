@@ -152,11 +152,21 @@ describe.each(SENDERS)('over $name', ({ options }) => {
 
     it.each([301, 302, 303])('does not turn a POST into a GET on a %i', async (status) => {
       open();
-      server.on('tools/call', (visit) => visit.reply(status, { location: '/elsewhere' }));
+      server.on('tools/call', (visit) => visit.reply(status, { location: '/elsewhere?secret=1' }));
+      const origin = new URL(server.url).origin;
       await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
-        code: 'ERR_EXCHANGE_HTTP',
-        status,
-        headers: { location: '/elsewhere' },
+        code: 'ERR_HTTP_REDIRECT',
+        message: `POST ${origin}/mcp redirects (${status}): it leads to ${origin}/elsewhere, and a POST is not sent on after ${status}. If the MCP server is there, use that address`,
+      });
+      expect(server.visits).toHaveLength(1);
+    });
+
+    it.each([301, 302, 303, 307, 308])('names where a %i leads outside the origin, and what to do', async (status) => {
+      open();
+      server.on('tools/call', (visit) => visit.reply(status, { location: 'https://login.example.com/sign-in?state=secret' }));
+      await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
+        code: 'ERR_HTTP_REDIRECT',
+        message: expect.stringMatching(/another origin: it leads to https:\/\/login\.example\.com\/sign-in\. If that .* use that address/),
       });
       expect(server.visits).toHaveLength(1);
     });
@@ -215,10 +225,39 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       });
     });
 
+    it.each([
+      ['Headers', new Headers({ Authorization: 'Bearer t' })],
+      ['a Map', new Map([['Authorization', 'Bearer t']])],
+      ['pairs', [['Authorization', 'Bearer t']] as const],
+      ['an object', { Authorization: 'Bearer t' }],
+    ])('takes them as %s', async (_what, headers) => {
+      open({ headers });
+      server.on('tools/call', (visit) => visit.result(complete));
+      await transport.exchange(callRequest('a'));
+      expect(server.visits[0]?.headers.authorization).toBe('Bearer t');
+    });
+
     it('refuses a value with a line break', async () => {
       open({ headers: { 'x-evil': 'a\r\nx-injected: b' } });
       await expect(transport.exchange(callRequest('a'))).rejects.toThrow();
       expect(server.visits).toHaveLength(0);
+    });
+  });
+
+  it('says in one line that a server does not speak TLS', async () => {
+    open({}, server.url.replace('http:', 'https:'));
+    await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
+      code: 'ERR_CONNECTION_CLOSED',
+      message: `POST https://127.0.0.1:${server.port}/mcp was not answered: the server does not speak TLS at this port. Begin the address with "http://", or name the port that does`,
+    });
+  });
+
+  it('names the address of what answers with JSON that is no response', async () => {
+    open();
+    server.on('tools/call', (visit) => visit.json({ ok: true }));
+    await expect(transport.exchange(callRequest('a', {}, 'x'))).rejects.toMatchObject({
+      code: 'ERR_INVALID_RESPONSE',
+      message: `The answer of POST ${server.url} to "tools/call" is not a response to its request (id "x"): see that this is the address of an MCP server`,
     });
   });
 

@@ -9,7 +9,7 @@ import {
   ParseError,
 } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { type HttpFailure, readFailure, toHttpError, toOwnResponse } from '../http-failure.ts';
+import { type HttpFailure, readFailure, toHttpError, toNoResponse, toOwnResponse } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { describe, type Sending } from '../wire.ts';
 import { ReopeningStream, type StreamListener, type StreamOwner, toRefusalText } from './reopening-stream.ts';
@@ -88,7 +88,7 @@ export class RequestPost implements StreamListener {
     const { method } = this.message;
     if (error instanceof ParseError) {
       this.fail(new InvalidResponseError(`The answer to "${method}" cannot be read: ${error.message}`, { cause: error }));
-    } else if (error === undefined) this.fail(new InvalidResponseError(`The answer to "${method}" is not a response to its request`));
+    } else if (error === undefined) this.fail(toNoResponse(this.#call, this.message));
     else if (isMortiseError(error) && !(error instanceof ConnectionClosedError)) this.fail(error);
     else {
       const message = `${describe(this.#call)} broke off before "${method}" was answered: whether it was carried out is not known`;
