@@ -105,6 +105,11 @@ export class ExchangeLink implements Link, ExchangeOwner {
     await this.closed;
   }
 
+  /** See `ExchangeOptions.pauseTimeout`. */
+  pauseTimeout(call: PendingExchange): () => void {
+    return this.#deadlines.pause(call);
+  }
+
   /** A call has been settled. */
   forget(call: PendingExchange): void {
     if (this.#calls.delete(call)) this.#deadlines.delete(call);

@@ -10,6 +10,7 @@ import {
   TimeoutError,
 } from '@mortise/jsonrpc-core';
 import { copyObject, isJsonObject, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
+import { type TimeBounds, TimeLimit } from '@mortise/jsonrpc-core/connection';
 import type { ExchangeOptions, ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import type { LinkSettings } from './channel-link.ts';
 import type { LinkHost, LinkRequestOptions } from './link.ts';
@@ -27,27 +28,24 @@ export interface ExchangeCaller {
 }
 
 /** What bounds an exchange; `Infinity` for no bound. */
-export interface ExchangeTime {
+export interface ExchangeTime extends TimeBounds {
   readonly nowMs: number;
-  readonly timeoutMs: number;
-  readonly maxTimeoutMs: number;
 }
 
 /** The link that an exchange belongs to. */
 export interface ExchangeOwner {
   readonly host: LinkHost;
   readonly settings: LinkSettings;
+  /** Lets the time of an exchange stand still. @returns Lets it go on. */
+  pauseTimeout(exchange: PendingExchange): () => void;
   /** An exchange has been settled. */
   forget(exchange: PendingExchange): void;
 }
 
 /** One exchange that is not over yet. It is its own options, which so cost no object. */
-export class PendingExchange implements ExchangeOptions {
+export class PendingExchange extends TimeLimit implements ExchangeOptions {
   readonly id: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
-  deadlineMs: number;
-  #hardDeadlineMs: number;
-  #pausedAtMs: number | undefined;
   readonly #time: ExchangeTime;
   readonly #owner: ExchangeOwner;
   readonly #method: string;
@@ -64,6 +62,7 @@ export class PendingExchange implements ExchangeOptions {
     caller: ExchangeCaller,
     time: ExchangeTime,
   ) {
+    super(time, time.nowMs);
     this.#owner = owner;
     this.id = call.id;
     this.#method = call.method;
@@ -71,8 +70,6 @@ export class PendingExchange implements ExchangeOptions {
     this.#caller = caller;
     this.headers = call.options?.headers;
     this.#time = time;
-    this.#hardDeadlineMs = time.nowMs + time.maxTimeoutMs;
-    this.deadlineMs = Math.min(time.nowMs + time.timeoutMs, this.#hardDeadlineMs);
   }
 
   /** The signal by which the caller may give the exchange up. */
@@ -122,25 +119,7 @@ export class PendingExchange implements ExchangeOptions {
   }
 
   pauseTimeout(): () => void {
-    const { clock } = this.#owner.settings;
-    const pausedAtMs = (this.#pausedAtMs ??= clock.monotonicMs());
-    const [deadlineMs, hardDeadlineMs] = [this.deadlineMs, this.#hardDeadlineMs];
-    return () => {
-      if (this.#pausedAtMs === undefined) return;
-      this.#pausedAtMs = undefined;
-      const byMs = clock.monotonicMs() - pausedAtMs;
-      this.deadlineMs = deadlineMs + byMs;
-      this.#hardDeadlineMs = hardDeadlineMs + byMs;
-    };
-  }
-
-  expire(nowMs: number): void {
-    if (this.#pausedAtMs !== undefined) {
-      this.deadlineMs = nowMs + Math.max(PAUSED_LOOK_MS, this.#time.timeoutMs);
-      return;
-    }
-    const boundMs = nowMs >= this.#hardDeadlineMs ? this.#time.maxTimeoutMs : this.#time.timeoutMs;
-    this.abandon(new TimeoutError(`"${this.#method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`, boundMs));
+    return this.#owner.pauseTimeout(this);
   }
 
   /** Gives the exchange up: the peer is to stop, and the caller learns why. */
@@ -151,6 +130,10 @@ export class PendingExchange implements ExchangeOptions {
     this.#controller?.abort(reason);
     this.#onAbort?.(reason);
     this.#caller.reject(reason);
+  }
+
+  protected onTimeout(boundMs: number): void {
+    this.abandon(new TimeoutError(`"${this.#method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`, boundMs));
   }
 
   get #wantsProgress(): boolean {
@@ -171,7 +154,7 @@ export class PendingExchange implements ExchangeOptions {
     if (typeof params['progress'] !== 'number') return;
     const { onProgress, resetTimeoutOnProgress } = this.#options ?? {};
     const { clock, onError } = this.#owner.settings;
-    if (resetTimeoutOnProgress !== false) this.deadlineMs = Math.min(clock.monotonicMs() + this.#time.timeoutMs, this.#hardDeadlineMs);
+    if (resetTimeoutOnProgress !== false) this.restart(clock.monotonicMs());
     const report = (error: unknown): void => onError(error instanceof Error ? error : new Error('onProgress threw', { cause: error }));
     try {
       // A callback that is async fails later, which must not go unhandled.
@@ -203,9 +186,6 @@ export class PendingExchange implements ExchangeOptions {
     this.#owner.forget(this);
   }
 }
-
-/** How often at most a call that stands still is looked at. */
-const PAUSED_LOOK_MS = 1000;
 
 /** Parameters that a session made are the link's own and are written to; a gateway's are not. */
 function withToken(params: JsonObject = {}, progressToken: number, isForeign: boolean): JsonObject {

@@ -251,27 +251,31 @@ describe('an exchange', () => {
     expect(http.methods).toEqual(['server/discover', 'tools/call']);
   });
 
-  it('stands still for as long as the transport asks, such as while somebody signs in', async () => {
+  it('stands still for as long as the transport asks, such as while somebody signs in, and ends exactly that much later', async () => {
     const clock = new FakeClock();
-    let resume: (() => void) | undefined;
+    const resumes: (() => void)[] = [];
     const http = modern({
       'tools/call': (_request, options) => {
-        resume = options.pauseTimeout?.();
+        for (let pause = 0; pause < 2; pause++) resumes.push(options.pauseTimeout?.() ?? expect.fail('no time to stop'));
         return new Promise(() => undefined);
       },
     });
     const client = await connect(http, { clock });
     let outcome: unknown = 'waiting';
-    const call = client.callTool('x', {}, { timeoutMs: 100, maxTimeoutMs: 250 }).catch((error: unknown) => (outcome = error));
-    await new Promise((resolve) => setImmediate(resolve));
-    for (let minute = 0; minute < 60; minute++) clock.advance(60_000);
-    resume?.();
-    clock.advance(99);
-    await new Promise((resolve) => setImmediate(resolve));
+    client.callTool('x', {}, { timeoutMs: 60_000, maxTimeoutMs: 60_000 }).catch((error: unknown) => (outcome = error));
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    await settled();
+    for (let minute = 0; minute < 60; minute++) clock.advance(61_000);
+    resumes[0]?.();
+    resumes[0]?.();
+    clock.advance(1000);
+    resumes[1]?.();
+    clock.advance(59_999);
+    await settled();
     expect(outcome).toBe('waiting');
-    for (let turn = 0; turn < 20; turn++) clock.advance(60);
-    await call;
-    expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    clock.advance(1);
+    await settled();
+    expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 60_000 });
     await client.close();
     expect(clock.running).toBe(0);
   });

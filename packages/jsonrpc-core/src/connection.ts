@@ -5,4 +5,5 @@ export type { ConnectionOptions, InboundCall, RequestOptions, RequestOutcome } f
 export { AsyncQueue, type AsyncQueueOptions } from './async-queue.ts';
 export { SignalWatch } from './signal-watch.ts';
 export { abortable, type LinkedSignal, linkSignals, withTimeout } from './signals.ts';
-export { type Deadline, DeadlineTable } from './connection/deadline-table.ts';
+export { DeadlineTable } from './connection/deadline-table.ts';
+export { type TimeBounds, TimeLimit } from './connection/time-limit.ts';

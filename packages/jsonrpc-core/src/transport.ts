@@ -14,6 +14,7 @@ export {
   type SendOptions,
   type TransportFactory,
   type TransportLike,
+  type WaitingCaller,
 } from './transport/transport.ts';
 export { resolvedPromise } from './resolved-promise.ts';
 export { silentLogger, systemClock } from './system-clock.ts';

@@ -91,7 +91,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** @default the connection's `requestTimeoutMs` */
   readonly timeoutMs?: number | undefined;
-  /** The hard bound, however much progress is told. @default the connection's `maxRequestTimeoutMs`, or `timeoutMs` if that is longer */
+  /** The hard bound, however much progress is told; like `timeoutMs` it stands still while time is paused. @default the connection's `maxRequestTimeoutMs`, or `timeoutMs` if that is longer */
   readonly maxTimeoutMs?: number | undefined;
   /**
    * Whether progress starts the time anew. If so, and the time is bounded, the peer is asked for progress whether or not

@@ -70,7 +70,7 @@ export class Connection {
 
   /**
    * Lets the time limits of every request that was sent from here stand still, for as long as this side itself answers what the peer asks meanwhile.
-   * Neither `timeoutMs` nor `maxTimeoutMs` goes on.
+   * Neither `timeoutMs` nor `maxTimeoutMs` goes on; each request gets exactly the time that it lost, one that is sent meanwhile too.
    *
    * @returns Lets the time go on. Of several pauses the last one ends it.
    */
@@ -190,10 +190,10 @@ export class Connection {
     const id = ++this.#lastId;
     options?.onId?.(id);
     const init = this.#toPendingCall(id, method, options, resolve, reject, isRaw);
-    this.#pending.open(init);
+    const call = this.#pending.open(init);
     const wantsProgress = init.onProgress !== undefined || init.resetsOnProgress || options?.wantsProgress === true;
     const sentParams = wantsProgress ? withProgressToken(params, id) : params;
-    const sent = this.#send(toRequest(id, method, sentParams), toSendOptions(options));
+    const sent = this.#send(toRequest(id, method, sentParams), call);
     if (sent !== resolvedPromise) sent.then(undefined, (error: unknown) => this.#pending.fail(id, error));
   }
 
@@ -222,6 +222,7 @@ export class Connection {
     };
   }
 
+      relatedRequestId: options?.relatedRequestId,
   #findSendRefusal(): Error | undefined {
     if (this.#state === 'open') return undefined;
     return this.#state === 'new' ? new NotConnectedError('This connection is not started yet: call start() first') : this.#toClosedError();
@@ -353,10 +354,6 @@ export class Connection {
       // Whoever is told of errors has failed: there is nobody left to tell.
     }
   }
-}
-
-function toSendOptions(options: RequestOptions | undefined): SendOptions | undefined {
-  return options?.relatedRequestId === undefined ? undefined : { relatedRequestId: options.relatedRequestId };
 }
 
 function findBadTimeout(options: RequestOptions | undefined): Error | undefined {

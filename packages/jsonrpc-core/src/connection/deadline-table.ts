@@ -1,14 +1,7 @@
 /** The deadlines of many calls on one timer: with equal timeouts only the first call of a burst has to set it. */
 
 import { type Clock, type ClockTimer, isHoldableTimer } from '../instruments.ts';
-
-/** A call with a deadline. */
-export interface Deadline {
-  /** When it has waited long enough, by `Clock.monotonicMs`; `Infinity` for never. May move while it waits, but not to or from `Infinity`. */
-  readonly deadlineMs: number;
-  /** Its time is over; or it moves its deadline. Must not throw. */
-  expire(nowMs: number): void;
-}
+import type { TimeLimit } from './time-limit.ts';
 
 /**
  * Ends calls whose time is over. While a call with an end waits, the timer keeps the process alive, so that who waits is told; when none
@@ -16,20 +9,22 @@ export interface Deadline {
  */
 export class DeadlineTable {
   readonly #clock: Clock;
-  readonly #calls: () => Iterable<Deadline>;
+  readonly #calls: () => Iterable<TimeLimit>;
   #timer: ClockTimer | undefined;
   #timerAtMs = Infinity;
   #waiting = 0;
-  #isPaused = false;
+  #pauses = 0;
 
   /** @param calls Those that wait now. */
-  constructor(clock: Clock, calls: () => Iterable<Deadline>) {
+  constructor(clock: Clock, calls: () => Iterable<TimeLimit>) {
     this.#clock = clock;
     this.#calls = calls;
   }
 
   /** A call begins to wait. */
-  add({ deadlineMs }: Deadline): void {
+  add(call: TimeLimit): void {
+    const { deadlineMs } = call;
+    if (this.#pauses > 0) call.pause(this.#clock.monotonicMs());
     if (deadlineMs === Infinity) return;
     this.#waiting += 1;
     if (deadlineMs < this.#timerAtMs) this.#arm(deadlineMs);
@@ -37,28 +32,38 @@ export class DeadlineTable {
   }
 
   /** A call that was added waits no longer. */
-  delete({ deadlineMs }: Deadline): void {
+  delete({ deadlineMs }: TimeLimit): void {
     if (deadlineMs === Infinity) return;
     this.#waiting -= 1;
     if (this.#waiting === 0) this.#release();
   }
 
-  /** Ends no call until `resume`. */
-  pause(): void {
-    this.#isPaused = true;
+  /** Lets the time of one call stand still. @returns Lets it go on; of several pauses the last one ends it. */
+  pause(call: TimeLimit): () => void {
+    call.pause(this.#clock.monotonicMs());
+    return once(() => this.#resume(call));
   }
 
-  /** The deadlines have been moved by the time that passed meanwhile. */
-  resume(): void {
-    this.#isPaused = false;
-    this.#disarm();
-    if (this.#waiting > 0) this.#sweep();
+  /** Lets the time of every call stand still, of those too that begin meanwhile. @returns Lets it go on; of several pauses the last one ends it. */
+  pauseAll(): () => void {
+    this.#pauses += 1;
+    if (this.#pauses === 1) for (const call of this.#calls()) call.pause(this.#clock.monotonicMs());
+    return once(() => {
+      this.#pauses -= 1;
+      if (this.#pauses === 0) for (const call of this.#calls()) this.#resume(call);
+    });
   }
 
   /** Forgets all calls. */
   stop(): void {
     this.#waiting = 0;
     this.#disarm();
+  }
+
+  /** The timer may have passed the call over while its time stood still. */
+  #resume(call: TimeLimit): void {
+    const goesOn = call.resume(this.#clock.monotonicMs());
+    if (goesOn && this.#waiting > 0 && call.deadlineMs < this.#timerAtMs) this.#arm(call.deadlineMs);
   }
 
   #hold(): void {
@@ -85,15 +90,23 @@ export class DeadlineTable {
 
   #sweep(): void {
     this.#disarm();
-    if (this.#isPaused) return;
     const nowMs = this.#clock.monotonicMs();
     let nextMs = Infinity;
     for (const call of [...this.#calls()]) {
+      // One whose time stands still is looked for again when it goes on.
       if (call.deadlineMs <= nowMs) call.expire(nowMs);
-      // A call may have put its end off.
-      if (call.deadlineMs > nowMs) nextMs = Math.min(nextMs, call.deadlineMs);
+      else nextMs = Math.min(nextMs, call.deadlineMs);
     }
     // Callers hear of it later, so nothing but a host that throws could have set the timer in between.
     if (nextMs < this.#timerAtMs) this.#arm(nextMs);
   }
+}
+
+function once(run: () => void): () => void {
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    run();
+  };
 }

@@ -5,10 +5,12 @@ import type { Clock } from '../instruments.ts';
 import type { JsonObject, JsonRpcErrorResponse, JsonRpcResponse, RequestId } from '../message.ts';
 import { SignalWatch } from '../signal-watch.ts';
 import { CallTable } from './call-table.ts';
-import { type Deadline, DeadlineTable } from './deadline-table.ts';
+import type { SendOptions } from '../transport/transport.ts';
+import { DeadlineTable } from './deadline-table.ts';
+import { type TimeBounds, TimeLimit } from './time-limit.ts';
 
 /** What a pending call needs to know beside its id; `Infinity` for no bound. */
-export interface PendingCallInit {
+export interface PendingCallInit extends TimeBounds {
   readonly id: number;
   readonly method: string;
   readonly resolve: (outcome: JsonObject | JsonRpcResponse) => void;
@@ -16,12 +18,11 @@ export interface PendingCallInit {
   /** Resolves with the response as it came, errors included. */
   readonly isRaw: boolean;
   readonly isCancellable: boolean;
-  readonly timeoutMs: number;
-  readonly maxTimeoutMs: number;
   readonly resetsOnProgress: boolean;
   readonly onProgress: ((params: JsonObject) => void) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly cancelReason: string | undefined;
+  readonly relatedRequestId: RequestId | undefined;
 }
 
 /** What the table of pending calls does outside itself. */
@@ -41,11 +42,9 @@ export class PendingCalls {
   readonly #calls = new CallTable<RequestId, PendingCall>();
   readonly #abandoned = new Set<RequestId>();
   readonly #signals = new SignalWatch<PendingCall>((call, reason) =>
-    this.#abandon(call, reason, call.init.cancelReason ?? toReasonText(reason)),
+    this.#abandon(call, reason, initOf(call).cancelReason ?? toReasonText(reason)),
   );
   readonly #deadlines: DeadlineTable;
-  #pauses = 0;
-  #pausedAtMs = 0;
 
   constructor(clock: Clock, host: PendingCallsHost) {
     this.#clock = clock;
@@ -57,18 +56,20 @@ export class PendingCalls {
     return this.#calls.size;
   }
 
-  open(init: PendingCallInit): void {
+  /** @returns How its request is to be sent. */
+  open(init: PendingCallInit): SendOptions {
     const call = new PendingCall(this, init, this.#clock.monotonicMs());
     this.#calls.set(init.id, call);
     if (init.signal) this.#signals.add(init.signal, call);
     this.#deadlines.add(call);
+    return call;
   }
 
   /** Settles the call that a response answers. False if there is none that waits for it. */
   settle(response: JsonRpcResponse): boolean {
     const call = this.#take(response.id);
     if (!call) return false;
-    const { init } = call;
+    const init = initOf(call);
     if (init.isRaw) init.resolve(response);
     else if (isErrorResponse(response)) init.reject(new RemoteError(response.error, init.method));
     else init.resolve(response.result);
@@ -78,8 +79,10 @@ export class PendingCalls {
   /** Settles the call that a malformed response was meant for, which would wait in vain. False if there is none. */
   settleMalformed(id: unknown): boolean {
     const call = this.#take(id);
-    call?.init.reject(new InvalidResponseError(`The answer to "${call.init.method}" is not a JSON-RPC response`));
-    return call !== undefined;
+    if (!call) return false;
+    const { method, reject } = initOf(call);
+    reject(new InvalidResponseError(`The answer to "${method}" is not a JSON-RPC response`));
+    return true;
   }
 
   /** True, once, if a response answers a request that was given up here: it is late, not wrong. */
@@ -92,35 +95,25 @@ export class PendingCalls {
     const call = this.#calls.get(token as RequestId);
     if (!call) return undefined;
     // The timer may now be early; it then looks again and is set to what is due next.
-    if (call.init.resetsOnProgress) call.restart(this.#clock.monotonicMs());
-    return call.init.onProgress;
+    const { resetsOnProgress, onProgress } = initOf(call);
+    if (resetsOnProgress) call.restart(this.#clock.monotonicMs());
+    return onProgress;
   }
 
   /** Lets the time of every call stand still. @returns Lets it go on; of several pauses the last one ends it. */
   pauseTimeouts(): () => void {
-    this.#pauses += 1;
-    if (this.#pauses === 1) {
-      this.#pausedAtMs = this.#clock.monotonicMs();
-      this.#deadlines.pause();
-    }
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      this.#pauses -= 1;
-      if (this.#pauses === 0) this.#resumeTimeouts();
-    };
+    return this.#deadlines.pauseAll();
   }
 
-  #resumeTimeouts(): void {
-    const byMs = this.#clock.monotonicMs() - this.#pausedAtMs;
-    for (const call of this.#calls.values()) call.postpone(byMs);
-    this.#deadlines.resume();
+  /** Lets the time of one call stand still. */
+  pauseTimeout(call: PendingCall): () => void {
+    return this.#deadlines.pause(call);
   }
 
   /** Rejects a call whose request could not be sent. The peer knows nothing of it and is told nothing. */
   fail(id: number, error: unknown): void {
-    this.#take(id)?.init.reject(error);
+    const call = this.#take(id);
+    if (call) initOf(call).reject(error);
   }
 
   /** Rejects everything that waits, and stops the clock. */
@@ -131,7 +124,7 @@ export class PendingCalls {
     this.stop();
     for (const call of calls) {
       this.#release(call);
-      call.init.reject(error);
+      initOf(call).reject(error);
     }
   }
 
@@ -140,25 +133,24 @@ export class PendingCalls {
   }
 
   /** A call's time is over. */
-  expire(call: PendingCall, nowMs: number): void {
-    const boundMs = call.boundAt(nowMs);
-    const message = `"${call.init.method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`;
+  expire(call: PendingCall, boundMs: number): void {
+    const message = `"${initOf(call).method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`;
     this.#abandon(call, new TimeoutError(message, boundMs), `Not answered within ${boundMs} ms`);
   }
 
   /** Gives a call up because its signal aborted or its time is over. */
   #abandon(call: PendingCall, error: unknown, reason: string | undefined): void {
-    const { id, isCancellable } = call.init;
+    const { id, isCancellable, reject } = initOf(call);
     if (this.#take(id) !== call) return;
     this.#remember(id);
     if (isCancellable) this.#host.sendCancelled(id, reason);
-    call.init.reject(error);
+    reject(error);
   }
 
   #take(id: unknown): PendingCall | undefined {
     const call = this.#calls.get(id as RequestId);
     if (!call) return undefined;
-    this.#calls.delete(call.init.id);
+    this.#calls.delete(initOf(call).id);
     this.#deadlines.delete(call);
     this.#release(call);
     if (this.#calls.size === 0) this.#host.onNoneLeft();
@@ -166,7 +158,8 @@ export class PendingCalls {
   }
 
   #release(call: PendingCall): void {
-    if (call.init.signal) this.#signals.remove(call.init.signal, call);
+    const { signal } = initOf(call);
+    if (signal) this.#signals.remove(signal, call);
   }
 
   #remember(id: number): void {
@@ -179,38 +172,35 @@ export class PendingCalls {
   }
 }
 
-/** One waiting caller and when it has waited long enough. */
-class PendingCall implements Deadline {
-  readonly init: PendingCallInit;
+/** One waiting caller. It is how its own request is sent, which so costs no object. */
+class PendingCall extends TimeLimit implements SendOptions {
+  readonly relatedRequestId: RequestId | undefined;
+  readonly #init: PendingCallInit;
   readonly #calls: PendingCalls;
-  #hardDeadlineMs: number;
-  deadlineMs: number;
 
   constructor(calls: PendingCalls, init: PendingCallInit, nowMs: number) {
+    super(init, nowMs);
     this.#calls = calls;
-    this.init = init;
-    this.#hardDeadlineMs = nowMs + init.maxTimeoutMs;
-    this.deadlineMs = Math.min(nowMs + init.timeoutMs, this.#hardDeadlineMs);
+    this.#init = init;
+    this.relatedRequestId = init.relatedRequestId;
   }
 
-  restart(nowMs: number): void {
-    this.deadlineMs = Math.min(nowMs + this.init.timeoutMs, this.#hardDeadlineMs);
+  /** Not a member, for a transport is handed the call: what settles it is none of its business. */
+  static initOf(call: PendingCall): PendingCallInit {
+    return call.#init;
   }
 
-  /** One that was sent during the pause gets a little more than it lost. */
-  postpone(byMs: number): void {
-    this.#hardDeadlineMs += byMs;
-    this.deadlineMs += byMs;
+  pauseTimeout(): () => void {
+    return this.#calls.pauseTimeout(this);
   }
 
-  expire(nowMs: number): void {
-    this.#calls.expire(this, nowMs);
+  protected onTimeout(boundMs: number): void {
+    this.#calls.expire(this, boundMs);
   }
+}
 
-  /** Which of the two bounds was reached. */
-  boundAt(nowMs: number): number {
-    return nowMs >= this.#hardDeadlineMs ? this.init.maxTimeoutMs : this.init.timeoutMs;
-  }
+function initOf(call: PendingCall): PendingCallInit {
+  return PendingCall.initOf(call);
 }
 
 function isErrorResponse(response: JsonRpcResponse): response is JsonRpcErrorResponse {

@@ -17,7 +17,7 @@ export interface MessageInfo {
 }
 
 /** How a message is to be sent. */
-export interface SendOptions {
+export interface SendOptions extends WaitingCaller {
   /** The request that this message belongs to, so that a transport with a stream per request can choose the right one. @default none */
   readonly relatedRequestId?: RequestId | undefined;
 }
@@ -91,7 +91,7 @@ export interface ChannelEndError extends Error {
 }
 
 /** How one exchange is made. */
-export interface ExchangeOptions {
+export interface ExchangeOptions extends WaitingCaller {
   /** Ends the exchange, which tells the peer to stop; `exchange` then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -101,12 +101,6 @@ export interface ExchangeOptions {
    * @default none
    */
   onAbort?: ((listener: (reason: unknown) => void) => void) | undefined;
-  /**
-   * Lets the caller's time limit stand still, which a transport asks for while it waits for a person or a server that signs in. @returns Lets it go on.
-   *
-   * @default none: the time runs on
-   */
-  pauseTimeout?(): () => void;
   /** More request headers, where the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called with each notification that belongs to this request, in order, before the answer. @default none */

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { type Deadline, DeadlineTable } from '../../src/connection.ts';
-import type { ClockTimer } from '../../src/index.ts';
+import { DeadlineTable, TimeLimit } from '../../src/connection.ts';
+import type { Clock, ClockTimer } from '../../src/index.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const source = (path: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
@@ -45,16 +45,17 @@ describe('a process that lives for nothing but a call', () => {
 });
 
 describe('DeadlineTable', () => {
-  class Call implements Deadline {
+  class Call extends TimeLimit {
     expiredAtMs: number | undefined;
-    deadlineMs: number;
+    readonly #clock: Pick<Clock, 'monotonicMs'>;
     readonly #waiting: Set<Call>;
-    constructor(deadlineMs: number, waiting: Set<Call>) {
-      this.deadlineMs = deadlineMs;
+    constructor(timeoutMs: number, clock: Pick<Clock, 'monotonicMs'>, waiting: Set<Call>) {
+      super({ timeoutMs, maxTimeoutMs: Infinity }, clock.monotonicMs());
+      this.#clock = clock;
       this.#waiting = waiting.add(this);
     }
-    expire(nowMs: number): void {
-      this.expiredAtMs = nowMs;
+    protected onTimeout(): void {
+      this.expiredAtMs = this.#clock.monotonicMs();
       this.#waiting.delete(this);
     }
   }
@@ -64,18 +65,61 @@ describe('DeadlineTable', () => {
     const waiting = new Set<Call>();
     const table = new DeadlineTable(clock, () => waiting);
     const startMs = clock.monotonicMs();
-    const [late, soon, moved, never] = [50, 10, 20, Infinity].map((ms) => new Call(startMs + ms, waiting));
+    const [late, soon, moved, never] = [50, 10, 20, Infinity].map((ms) => new Call(ms, clock, waiting));
     for (const call of waiting) table.add(call);
-    if (moved) moved.deadlineMs = startMs + 40;
+    moved?.restart(startMs + 20);
     clock.advance(100);
     expect([late, soon, moved, never].map((call) => call?.expiredAtMs)).toEqual([startMs + 50, startMs + 10, startMs + 40, undefined]);
+  });
+
+  it('lengthens each call by exactly what it lost, of whichever pauses', () => {
+    const clock = new FakeClock();
+    const waiting = new Set<Call>();
+    const table = new DeadlineTable(clock, () => waiting);
+    const startMs = clock.monotonicMs();
+    const [plain, alone, both] = [new Call(100, clock, waiting), new Call(100, clock, waiting), new Call(100, clock, waiting)];
+    for (const call of waiting) table.add(call);
+    const resumeAlone = table.pause(alone);
+    const resumeBoth = table.pause(both);
+    clock.advance(10);
+    const resumeAll = table.pauseAll();
+    clock.advance(20);
+    resumeBoth();
+    resumeBoth();
+    clock.advance(5);
+    const late = new Call(100, clock, waiting);
+    table.add(late);
+    clock.advance(500);
+    resumeAll();
+    resumeAll();
+    clock.advance(5);
+    resumeAlone();
+    const readings = new Map([plain, alone, both, late].map((call) => [call, 0]));
+    for (let ms = 0; ms < 200; ms += 1) clock.advance(1);
+    for (const call of readings.keys()) readings.set(call, (call.expiredAtMs ?? Infinity) - startMs);
+    expect([...readings.values()]).toEqual([100 + 525, 100 + 540, 100 + 535, 100 + 535]);
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('sets no timer for a call that is over before its pause is', () => {
+    const clock = new FakeClock();
+    const waiting = new Set<Call>();
+    const table = new DeadlineTable(clock, () => waiting);
+    const call = new Call(100, clock, waiting);
+    table.add(call);
+    const resume = table.pause(call);
+    clock.advance(200);
+    waiting.delete(call);
+    table.delete(call);
+    resume();
+    expect(clock.timerCount).toBe(0);
   });
 
   it('stops a timer that cannot be released when no call waits', () => {
     const clock = new FakeClock();
     const waiting = new Set<Call>();
     const table = new DeadlineTable(clock, () => waiting);
-    const call = new Call(clock.monotonicMs() + 10, waiting);
+    const call = new Call(10, clock, waiting);
     table.add(call);
     expect(clock.timerCount).toBe(1);
     table.delete(call);
@@ -89,9 +133,10 @@ describe('DeadlineTable', () => {
       return { cancel: () => told.push('cancel'), hold: () => told.push('hold'), release: () => told.push('release') };
     };
     const waiting = new Set<Call>();
-    const table = new DeadlineTable({ now: () => 0, monotonicMs: () => 0, schedule }, () => waiting);
+    const clock = { now: () => 0, monotonicMs: () => 0, schedule };
+    const table = new DeadlineTable(clock, () => waiting);
     for (let round = 0; round < 2; round += 1) {
-      const calls = [new Call(10, waiting), new Call(10, waiting)];
+      const calls = [new Call(10, clock, waiting), new Call(10, clock, waiting)];
       for (const call of calls) table.add(call);
       for (const call of calls) table.delete(call);
     }

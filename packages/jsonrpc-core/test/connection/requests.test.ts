@@ -9,6 +9,7 @@ import {
   SerializeError,
 } from '../../src/index.ts';
 import { Connection } from '../../src/connection.ts';
+import type { SendOptions } from '../../src/transport.ts';
 import { connectPair, connectToRawPeer, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 
 describe('requests that are sent', () => {
@@ -226,11 +227,11 @@ describe('notifications that are sent', () => {
   });
 
   it('tell the transport which request they belong to', async () => {
-    const sent: unknown[] = [];
+    const sent: { readonly method: string | undefined; readonly options: SendOptions | undefined }[] = [];
     const transport = {
       start: () => Promise.resolve(),
-      send: (message: JsonRpcMessage, options: unknown) => {
-        sent.push([(message as { method?: string }).method, options]);
+      send: (message: JsonRpcMessage, options?: SendOptions) => {
+        sent.push({ method: (message as { method?: string }).method, options });
         return Promise.resolve();
       },
       close: () => Promise.resolve(),
@@ -240,11 +241,13 @@ describe('notifications that are sent', () => {
     await connection.notify('a', {}, { relatedRequestId: 7 });
     void connection.request('b', {}, { relatedRequestId: 'x' }).catch(() => undefined);
     void connection.request('c').catch(() => undefined);
-    expect(sent).toEqual([
-      ['a', { relatedRequestId: 7 }],
-      ['b', { relatedRequestId: 'x' }],
+    expect(sent.map(({ method, options }) => [method, options?.relatedRequestId])).toEqual([
+      ['a', 7],
+      ['b', 'x'],
       ['c', undefined],
     ]);
+    // Some transports send the options along to another thread.
+    expect(structuredClone(sent[1]?.options)).toMatchObject({ relatedRequestId: 'x' });
     await connection.close();
   });
 });

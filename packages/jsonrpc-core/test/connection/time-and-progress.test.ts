@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Connection } from '../../src/connection.ts';
 import { type JsonObject, type JsonRpcNotification, TimeoutError } from '../../src/index.ts';
+import type { SendOptions } from '../../src/transport.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { connectToRawPeer, notification, result, turn } from '../support/raw-peer.ts';
 
@@ -14,6 +16,19 @@ function track(answer: Promise<unknown>): { outcome: unknown } {
     (error: unknown) => (tracked.outcome = error),
   );
   return tracked;
+}
+
+/** A connection to a peer that answers nothing, and how each message was to be sent. */
+async function connectToSilence(clock: FakeClock): Promise<{ connection: Connection; sent: (SendOptions | undefined)[] }> {
+  const sent: (SendOptions | undefined)[] = [];
+  const transport = {
+    start: async () => undefined,
+    send: async (_message: unknown, options?: SendOptions) => void sent.push(options),
+    close: async () => undefined,
+  };
+  const connection = new Connection(transport, { clock });
+  await connection.start();
+  return { connection, sent };
 }
 
 describe('the time that a request waits', () => {
@@ -108,6 +123,59 @@ describe('the time that a request waits', () => {
     clock.advance(1);
     await turn();
     expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+  });
+
+  it('gives a request that is sent while time stands still no more than its own', async () => {
+    const clock = new FakeClock();
+    const { connection } = await connectToRawPeer({ clock });
+    const resume = connection.pauseTimeouts();
+    clock.advance(600_000);
+    const call = track(connection.request('x', {}, { timeoutMs: 1000, maxTimeoutMs: 1000 }));
+    clock.advance(1);
+    resume();
+    clock.advance(999);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 1000 });
+  });
+
+  it('begins anew by progress that comes while time stands still, and is not lengthened twice', async () => {
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock });
+    const call = track(connection.request('x', {}, { timeoutMs: 100, maxTimeoutMs: 1000 }));
+    clock.advance(60);
+    const resume = connection.pauseTimeouts();
+    clock.advance(5000);
+    await peer.send(progress(1, 1));
+    clock.advance(5000);
+    resume();
+    clock.advance(99);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+  });
+
+  it('lets a transport stop the time of the one request that it signs in for', async () => {
+    const clock = new FakeClock();
+    const { connection, sent } = await connectToSilence(clock);
+    const calls = [1, 2].map(() => track(connection.request('x', {}, { timeoutMs: 100, maxTimeoutMs: 150, relatedRequestId: 'r' })));
+    expect(sent[0]?.relatedRequestId).toBe('r');
+    clock.advance(60);
+    const resume = sent[0]?.pauseTimeout?.();
+    clock.advance(3_600_000);
+    await turn();
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['waiting', expect.any(TimeoutError)]);
+    resume?.();
+    clock.advance(39);
+    await turn();
+    expect(calls[0]?.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(calls[0]?.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
   });
 
   it('[TIME-005] has a hard end, however much progress is told', async () => {
