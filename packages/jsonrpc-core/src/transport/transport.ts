@@ -16,6 +16,17 @@ export interface MessageInfo {
   readonly auth?: unknown;
 }
 
+/** Who waits for the answer to what a transport sends. */
+export interface WaitingCaller {
+  /**
+   * Lets the caller's time limit stand still, hard bound and all, which a transport asks for while it waits for a person or a server that signs in.
+   *
+   * @returns Lets it go on. Of several pauses the last one ends it.
+   * @default none: the time runs on
+   */
+  pauseTimeout?(): () => void;
+}
+
 /** How a message is to be sent. */
 export interface SendOptions extends WaitingCaller {
   /** The request that this message belongs to, so that a transport with a stream per request can choose the right one. @default none */
