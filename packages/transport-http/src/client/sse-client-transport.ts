@@ -1,7 +1,7 @@
 /** `SSEClientTransport`: the class that MCP's TypeScript users know, for servers that speak nothing newer than HTTP+SSE. */
 
 import type { JsonRpcMessage, Transport } from '@mortise/jsonrpc-core';
-import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
+import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
 import { toEraKey } from './era-key.ts';
 import { type HttpClientOptions, toLegacySettings, toWire } from './http-transport-options.ts';
 import { SseChannel } from './legacy/sse-channel.ts';
@@ -75,8 +75,8 @@ export class SSEClientTransport implements Transport {
   }
 
   /** Posts a message. Resolves once the server has accepted it. @throws {SessionLostError} {ExchangeHttpError} It has not. */
-  send(message: JsonRpcMessage): Promise<void> {
-    return this.#channel.send(message);
+  send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    return this.#channel.send(message, options);
   }
 
   /** Closes the stream, and with it the session. */

@@ -11,7 +11,14 @@ import {
   type RequestId,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import type { ExchangeOptions, ExchangeTransport, LegacyOpener, MessageInfo } from '@mortise/jsonrpc-core/transport';
+import type {
+  ExchangeOptions,
+  ExchangeTransport,
+  LegacyOpener,
+  MessageInfo,
+  SendOptions,
+  WaitingCaller,
+} from '@mortise/jsonrpc-core/transport';
 import { toEraKey } from './era-key.ts';
 import { Exchanges } from './exchanges.ts';
 import { type HttpTransportOptions, toBounds, toLegacySettings, toWire } from './http-transport-options.ts';
@@ -150,15 +157,16 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
    * Sends a message: a modern one as an exchange, a legacy one in the session. Settles as `send` of the channel does: for a request when
    * its answer has been delivered.
    */
-  async send(message: JsonRpcMessage): Promise<void> {
+  async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (this.#closing !== undefined) throw new ConnectionClosedError();
     const params = 'method' in message ? message.params : undefined;
-    if (versionOf(params) !== undefined && 'id' in message) return this.#sendModern(message as JsonRpcRequest);
+    if (versionOf(params) !== undefined && 'id' in message) return this.#sendModern(message as JsonRpcRequest, options);
     if (!this.#isStarted) throw new NotConnectedError();
     // What belongs to no session and answers nothing belongs to the exchanges.
     if (this.#channel === undefined && 'method' in message && !('id' in message)) return this.#notifyModern(message);
     // Not awaited where it is open, so that the order of calls is the order of sending.
-    return this.#own === undefined || this.#channel === undefined ? (await this.#ownChannel()).send(message) : this.#channel.send(message);
+    const channel = this.#own === undefined || this.#channel === undefined ? await this.#ownChannel() : this.#channel;
+    return channel.send(message, options);
   }
 
   /** Told by clients what `initialize` agreed on. */
@@ -210,12 +218,18 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     return this.#own;
   }
 
-  async #sendModern(request: JsonRpcRequest): Promise<void> {
+  async #sendModern(request: JsonRpcRequest, caller: WaitingCaller | undefined): Promise<void> {
     const controller = new AbortController();
     this.#cancels.set(request.id, controller);
     try {
       const onMessage = (notification: JsonRpcNotification): void => this.#deliver(notification);
-      this.#deliver(await this.exchange(request, { signal: controller.signal, onMessage }));
+      this.#deliver(
+        await this.exchange(request, {
+          signal: controller.signal,
+          onMessage,
+          pauseTimeout: () => caller?.pauseTimeout?.() ?? ((): void => undefined),
+        }),
+      );
     } catch (error) {
       if (!controller.signal.aborted) throw error;
     } finally {

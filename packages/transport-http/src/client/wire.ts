@@ -1,7 +1,7 @@
 /** Every request of a client goes out here: with its authorization, without leaving the origin, and with errors that say what failed. */
 
 import { type Clock, ConnectionClosedError, isMortiseError } from '@mortise/jsonrpc-core';
-import type { ExchangeOptions } from '@mortise/jsonrpc-core/transport';
+import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError, RedirectError } from '../errors.ts';
 import type { HttpAnswer, HttpCall, HttpFlight, HttpSender } from './http-sender.ts';
@@ -52,7 +52,7 @@ export class Wire {
   }
 
   /** Sends a request. @param caller Whose time stands still while it is authorized. */
-  send(call: HttpCall, caller?: ExchangeOptions): Sending {
+  send(call: HttpCall, caller?: WaitingCaller): Sending {
     return new Sending(this, call, caller);
   }
 }
@@ -69,12 +69,12 @@ export class Sending {
   readonly answer: Promise<HttpAnswer>;
   readonly #wire: Wire;
   readonly #call: HttpCall;
-  readonly #caller: ExchangeOptions | undefined;
+  readonly #caller: WaitingCaller | undefined;
   #flight: HttpFlight | undefined;
   #authorizing: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
 
-  constructor(wire: Wire, call: HttpCall, caller: ExchangeOptions | undefined) {
+  constructor(wire: Wire, call: HttpCall, caller: WaitingCaller | undefined) {
     this.#wire = wire;
     this.#call = call;
     this.#caller = caller;

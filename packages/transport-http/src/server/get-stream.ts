@@ -16,6 +16,7 @@ import { namesEventStream } from './media-types.ts';
 import { HttpRefusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
+import type { SseStream } from './sse-stream.ts';
 import { watchExpiry } from './token-expiry.ts';
 
 /** Opens a stream, or goes on with one that broke. */
@@ -74,14 +75,19 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
   const isStanding = streamKindOf(found.streamId) === 'get';
   // A POST's stream that is not at hand has ended, or goes on elsewhere: the client gets what there is, and may ask again.
   const stream = session.findStream(found.streamId) ?? new SessionStream(found.streamId, log, !isStanding);
-  await stream.resume(lastEventId, () => openSse(get, stream), revision.http.polling ? host.settings.retryMs : undefined);
-  if (isStanding) session.addGet(stream);
+  const open = (): SseStream => {
+    // At once: what has no request is to go this way while the replay still waits for its reader.
+    if (isStanding) session.addGet(stream);
+    return openSse(get, stream);
+  };
+  await stream.resume(lastEventId, open, revision.http.polling ? host.settings.retryMs : undefined);
   if (!reply.hasAnswered) release();
 }
 
-function openSse({ host, caller, session, revision, reply, release }: Get, stream: SessionStream): ReturnType<Reply['openStream']> {
+function openSse({ host, caller, session, revision, reply, release }: Get, stream: SessionStream): SseStream {
   const { clock, retryMs } = host.settings;
-  const sse = reply.openStream('cut');
+  // Who answers a request can wait for a slow reader, others cannot.
+  const sse = reply.openStream(streamKindOf(stream.id) === 'get' ? 'cut' : 'wait');
   const expiry = watchExpiry(clock, caller.auth, () => stream.pause(revision.http.polling ? retryMs : undefined));
   sse.onClose(() => {
     expiry?.cancel();

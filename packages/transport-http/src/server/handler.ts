@@ -78,7 +78,7 @@ export interface NodePair {
 /** Serves one request of `node:http`. */
 export function serveNode(host: HttpHost, { request, response }: NodePair, info: NodeInfo): Promise<void> {
   const face = new NodeFaceRequest(request, info.auth ?? toAuthInfo(request.auth), info.parsedBody ?? request.body);
-  return serveExchange(host, face, new NodeFaceSink(request, response));
+  return serveExchange(host, face, new NodeFaceSink(request, response, host.settings.stallMs));
 }
 
 function serveFetch(host: HttpHost, request: Request, info: FetchInfo): Promise<Response> {

@@ -74,7 +74,8 @@ export interface HttpSink {
 
 /** A body that is written piece by piece. */
 export interface ByteSink {
-  write(text: string): void;
+  /** @returns true where `onDrain` may never tell of it, because the layer below has room for more. */
+  write(text: string): boolean;
   /** What was written and has not been taken by the layer below, in bytes. */
   readonly queuedBytes: number;
   /** Told when `queuedBytes` has fallen. */

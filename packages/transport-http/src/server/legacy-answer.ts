@@ -143,7 +143,7 @@ export class LegacyAnswer {
 
 function sendResponse(stream: SessionStream, response: JsonRpcResponse): void {
   const { message, json } = writeResponse(response);
-  void stream.send(message, json);
+  stream.sendAnswer(message, json);
 }
 
 /** A legacy request as its endpoint sees it. A client that leaves has not cancelled. */

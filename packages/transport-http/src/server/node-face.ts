@@ -5,7 +5,7 @@ import { BytePieces } from '@mortise/protocol/edge';
 import { decodeBody } from './decode-body.ts';
 import { isLoopbackAddress } from './loopback.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
-import type { NodeRequest, NodeResponse } from './node-types.ts';
+import type { NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
 import { HttpRefusal } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
@@ -167,10 +167,13 @@ export class NodeFaceSink implements HttpSink {
   leaver: LeaveListener | undefined;
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
+  readonly #stallMs: number;
   #hasLeft = false;
   #isComplete = false;
 
-  constructor(request: NodeRequest, response: NodeResponse) {
+  /** @param stallMs How long a client may take nothing of an answer before its connection is cut, in milliseconds. */
+  constructor(request: NodeRequest, response: NodeResponse, stallMs: number) {
+    this.#stallMs = stallMs;
     this.#request = request;
     this.#response = response;
     response.on('close', this.#onClose);
@@ -185,11 +188,13 @@ export class NodeFaceSink implements HttpSink {
   respond(status: number, headers: HeaderList, body?: string): void {
     if (this.#hasLeft) return;
     this.#isComplete = true;
-    if (this.#respondAtOnce(status, headers, body)) return;
-    this.#writeHead(status, headers);
-    if (headers.includes('close')) this.#lingerOver(body ?? '');
-    else if (body === undefined) this.#response.end();
-    else this.#response.end(body);
+    if (!this.#respondAtOnce(status, headers, body)) {
+      this.#writeHead(status, headers);
+      if (headers.includes('close')) this.#lingerOver(body ?? '');
+      else if (body === undefined) this.#response.end();
+      else this.#response.end(body);
+    }
+    boundDrain(this.#response, this.#stallMs);
   }
 
   stream(status: number, headers: HeaderList): ByteSink {
@@ -197,7 +202,7 @@ export class NodeFaceSink implements HttpSink {
       this.#writeHead(status, headers);
       this.#response.flushHeaders?.();
     }
-    return new NodeByteSink(this.#response, () => (this.#isComplete = true));
+    return new NodeByteSink(this.#response, this.#stallMs, () => (this.#isComplete = true));
   }
 
   /** Nearly every answer: one header and a text. Node takes them together for half of what it takes them one by one for. */
@@ -242,10 +247,12 @@ export class NodeFaceSink implements HttpSink {
 
 class NodeByteSink implements ByteSink {
   readonly #response: NodeResponse;
+  readonly #stallMs: number;
   readonly #onEnd: () => void;
 
-  constructor(response: NodeResponse, onEnd: () => void) {
+  constructor(response: NodeResponse, stallMs: number, onEnd: () => void) {
     this.#response = response;
+    this.#stallMs = stallMs;
     this.#onEnd = onEnd;
   }
 
@@ -257,18 +264,37 @@ class NodeByteSink implements ByteSink {
     if (fn !== undefined) this.#response.on('drain', fn);
   }
 
-  write(text: string): void {
-    this.#response.write(text);
+  write(text: string): boolean {
+    return this.#response.write(text);
   }
 
   end(): void {
     this.#onEnd();
     this.#response.end();
+    boundDrain(this.#response, this.#stallMs);
   }
 
   destroy(): void {
     this.#response.destroy();
   }
+}
+
+/**
+ * Cuts a connection whose client takes nothing of what was written for a while. Node's own timer of the socket is the one that sees a
+ * long write get on, so it is lent for as long as the answer is not out.
+ */
+function boundDrain(response: NodeResponse, stallMs: number): void {
+  if (response.writableLength === 0) return;
+  const arm = (socket: NodeSocket): void => {
+    const timeoutBefore = socket.timeout ?? 0;
+    socket.setTimeout?.(stallMs);
+    // Before Node's own, which may go on with the next answer, or wait for the next request with a time of its own.
+    response.prependListener?.('finish', () => void socket.setTimeout?.(timeoutBefore));
+  };
+  response.on('timeout', () => void response.destroy());
+  // An answer that waits for the one before it has no socket yet.
+  if (response.socket) arm(response.socket);
+  else response.on('socket', arm);
 }
 
 function ignore(): void {

@@ -31,6 +31,9 @@ export interface NodeSocket {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;
   readonly encrypted?: boolean | undefined;
+  /** In milliseconds. */
+  readonly timeout?: number | undefined;
+  setTimeout?(timeoutMs: number): unknown;
 }
 
 /** A response of `node:http`. */
@@ -38,6 +41,7 @@ export interface NodeResponse {
   statusCode: number;
   readonly writableLength: number;
   readonly writableFinished: boolean;
+  readonly socket?: NodeSocket | null | undefined;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
   setHeader(name: string, value: string): unknown;
   flushHeaders?(): void;
@@ -46,4 +50,5 @@ export interface NodeResponse {
   end(chunk: string): unknown;
   destroy(): unknown;
   on(event: string, listener: Listener): unknown;
+  prependListener?(event: string, listener: Listener): unknown;
 }

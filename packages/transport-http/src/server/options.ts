@@ -106,7 +106,12 @@ export interface HttpHandlerOptions {
   readonly maxStreamsPerKey?: number | undefined;
   /** What may wait for a slow reader on one stream before senders wait, or a stream of notifications is cut. @default 1 MiB */
   readonly maxQueuedBytes?: number | undefined;
-  /** A stream whose reader takes nothing for this many milliseconds is cut. @default 30_000 */
+  /**
+   * A stream or answer whose reader takes nothing for this many milliseconds is cut. Of answers that are no streams only on `node:http`:
+   * elsewhere the platform sends them.
+   *
+   * @default 30_000
+   */
   readonly stallMs?: number | undefined;
   /** How often a quiet stream gets a comment, in milliseconds. @default 15_000 */
   readonly keepAliveMs?: number | undefined;

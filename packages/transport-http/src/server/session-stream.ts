@@ -5,7 +5,7 @@
  * @see 2025-11-25 basic/transports#resumability-and-redelivery
  */
 
-import type { JsonRpcMessage, Logger } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-core';
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { EventStore } from '@mortise/protocol/contracts';
@@ -105,6 +105,23 @@ export class SessionStream {
   }
 
   /**
+   * Sends an answer, which can wait until a slow reader has room for it. What is sent and done afterwards waits, too.
+   *
+   * @param json The answer's text.
+   */
+  sendAnswer(message: JsonRpcResponse, json: string): void {
+    if (this.#log === undefined) {
+      const sent = this.#sse?.writeWhenRoom(encodeMessageEvent(json)) ?? resolvedPromise;
+      if (sent !== resolvedPromise) void this.#inTurn(() => sent);
+      return;
+    }
+    void this.#inTurn(async () => {
+      const id = await this.#append(message);
+      await this.#sse?.writeWhenRoom(encodeMessageEvent(json, id));
+    });
+  }
+
+  /**
    * Lets a new connection take over after an event: what came after it is sent again, then the stream goes on.
    *
    * @param open Makes the connection, once it is known that there is something to resume.
@@ -120,7 +137,9 @@ export class SessionStream {
       this.#attach(sse);
       if (retryMs !== undefined) void sse.write(encodeEvent({ retryMs }));
       for (const event of replayed.events) {
-        if (event.message !== undefined) void sse.write(encodeMessageEvent(serializeMessage(event.message), event.id));
+        if (!sse.isOpen) return;
+        // At the pace of the reader, however much there is.
+        if (event.message !== undefined) await sse.write(encodeMessageEvent(serializeMessage(event.message), event.id));
       }
       if (this.#isFinished) sse.end();
     });
@@ -137,7 +156,7 @@ export class SessionStream {
 
   /** Ends the stream. What was logged can still be fetched. */
   finish(): Promise<void> {
-    if (this.#log === undefined) {
+    if (this.#log === undefined && this.#turn === resolvedPromise) {
       this.#end();
       return resolvedPromise;
     }

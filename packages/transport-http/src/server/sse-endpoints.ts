@@ -59,7 +59,7 @@ export class SseChannel implements SessionLink {
     const call = this.#host.begin(new ChannelCall(caller, this));
     try {
       const response = await this.#legacy.receive(message, call);
-      if (response !== undefined) await this.#sse.write(encodeMessageEvent(toJsonText(response)));
+      if (response !== undefined) await this.#sse.writeWhenRoom(encodeMessageEvent(toJsonText(response)));
     } finally {
       this.#host.end(call);
     }
@@ -90,7 +90,7 @@ export function serveSseStream(host: HttpHost, caller: Caller, reply: Reply, mes
     throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
   const id = host.settings.generateSessionId();
   const release = host.holdStream(caller.limitKey);
-  const sse = reply.openStream('cut');
+  const sse = reply.openStream('wait');
   const channel = new SseChannel(host, caller, sse);
   host.channels.set(id, channel);
   sse.onClose(() => {

@@ -9,7 +9,7 @@ import { Beat } from './beat.ts';
 import type { ByteSink } from './http-request.ts';
 import type { Settings } from './options.ts';
 
-/** How much more than the bound may lie in a stream whose senders wait, so that a burst from one turn is no reason to cut. */
+/** How much more than the bound may lie in a stream whose senders wait, or come from one turn, in which no reader can take anything. */
 const BURST_FACTOR = 4;
 
 /** What a stream does when its reader is slower than its senders. */
@@ -26,7 +26,13 @@ export class SseStream {
   #hasWritten = true;
   #idleLooks = 0;
   #lastQueued = 0;
+  /** What was sent in this turn, in characters. */
+  #fresh = 0;
+  /** The longest text since the stream was last empty: one that is long is no sign of a slow reader. */
+  #longest = 0;
   #closeListeners: (() => void)[] = [];
+  /** The layer below is full, and tells when it is not any more. */
+  #willDrain = false;
   #drained: Promise<void> | undefined;
   #resolveDrained: (() => void) | undefined;
 
@@ -34,7 +40,7 @@ export class SseStream {
     this.#bytes = bytes;
     this.#pulse = pulse;
     this.#overflow = overflow;
-    bytes.onDrain = this.#release;
+    bytes.onDrain = this.#onDrain;
     pulse.add(this);
   }
 
@@ -53,12 +59,13 @@ export class SseStream {
    */
   write(text: string): Promise<void> {
     if (!this.#isOpen) return resolvedPromise;
-    const max = this.#pulse.maxQueuedBytes;
-    const queuedBefore = this.#bytes.queuedBytes + this.#pending.length;
-    if (queuedBefore > (this.#overflow === 'cut' ? max : max * BURST_FACTOR)) {
+    const queuedBefore = this.#queued;
+    if (this.#isOver(queuedBefore)) {
       this.cut();
       return resolvedPromise;
     }
+    this.#longest = queuedBefore === 0 ? text.length : Math.max(this.#longest, text.length);
+    this.#fresh += text.length;
     this.#pending += text;
     this.#hasWritten = true;
     if (this.#busy === undefined) {
@@ -66,7 +73,15 @@ export class SseStream {
       this.#busy = setTimeout(this.#onTurn, 0);
       queueMicrotask(this.#flush);
     }
-    return queuedBefore + text.length <= max ? resolvedPromise : this.#waitForDrain();
+    return queuedBefore + text.length <= this.#pulse.maxQueuedBytes ? resolvedPromise : this.#waitForDrain();
+  }
+
+  /** Sends a piece that can wait, such as an answer, once there is room. Resolves when it is sent or the stream has closed; never rejects. */
+  writeWhenRoom(text: string): Promise<void> {
+    const isToldOfRoom = this.#willDrain || this.#pending !== '';
+    if (isToldOfRoom && this.#queued > this.#pulse.maxQueuedBytes) return this.#waitForDrain().then(() => this.writeWhenRoom(text));
+    void this.write(text);
+    return resolvedPromise;
   }
 
   /** Sends what is left and ends the stream. */
@@ -107,7 +122,18 @@ export class SseStream {
     this.#hasWritten = false;
   }
 
+  get #queued(): number {
+    return this.#isOpen ? this.#bytes.queuedBytes + this.#pending.length : 0;
+  }
+
+  #isOver(queued: number): boolean {
+    const max = this.#pulse.maxQueuedBytes;
+    if (queued > max * BURST_FACTOR + this.#longest) return true;
+    return this.#overflow === 'cut' && queued - this.#fresh > max + this.#longest;
+  }
+
   readonly #onTurn = (): void => {
+    this.#fresh = 0;
     this.#busy = this.#pending === '' ? undefined : setTimeout(this.#onTurn, 0);
     this.#flush();
   };
@@ -116,13 +142,19 @@ export class SseStream {
     if (!this.#isOpen || this.#pending === '') return;
     const text = this.#pending;
     this.#pending = '';
-    this.#bytes.write(text);
+    this.#willDrain = !this.#bytes.write(text);
+    if (!this.#willDrain) this.#release();
   };
 
   #waitForDrain(): Promise<void> {
     this.#drained ??= new Promise<void>((resolve) => (this.#resolveDrained = resolve));
     return this.#drained;
   }
+
+  readonly #onDrain = (): void => {
+    this.#willDrain = false;
+    this.#release();
+  };
 
   readonly #release = (): void => {
     const resolve = this.#resolveDrained;

@@ -249,8 +249,10 @@ class WebByteSink implements ByteSink {
     return -(this.#controller?.desiredSize ?? 0);
   }
 
-  write(text: string): void {
+  write(text: string): boolean {
     this.#controller?.enqueue(encoder.encode(text));
+    // Each pull tells.
+    return false;
   }
 
   end(): void {

@@ -7,7 +7,7 @@
 
 import type { JsonRpcMessage, JsonRpcRequest, Transport } from '@mortise/jsonrpc-core';
 import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
-import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
+import type { MessageInfo, SendOptions, WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { isModernError } from '@mortise/protocol/wire';
 import type { HttpFailure } from '../http-failure.ts';
 import type { Wire } from '../wire.ts';
@@ -32,7 +32,7 @@ export class LegacyChannel implements Transport {
     this.#session = new SessionChannel(wire, settings, saved);
     this.#active = this.#session;
     this.#listen(this.#session);
-    if (settings.sseFallback) this.#session.fallback = (message, failure) => this.#trySse(message, failure);
+    if (settings.sseFallback) this.#session.fallback = (message, failure, caller) => this.#trySse(message, failure, caller);
   }
 
   get sessionId(): string | undefined {
@@ -47,8 +47,8 @@ export class LegacyChannel implements Transport {
     return this.#session.start();
   }
 
-  send(message: JsonRpcMessage): Promise<void> {
-    return this.#active.send(message);
+  send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    return this.#active.send(message, options);
   }
 
   /** Ends the session at the server. */
@@ -68,19 +68,19 @@ export class LegacyChannel implements Transport {
     };
   }
 
-  async #trySse(message: JsonRpcRequest, failure: HttpFailure): Promise<boolean> {
+  async #trySse(message: JsonRpcRequest, failure: HttpFailure, caller: WaitingCaller | undefined): Promise<boolean> {
     if (!mayBeSse(failure)) return false;
     const sse = new SseChannel(this.#wire, this.#settings);
     this.#sse = sse;
     this.#listen(sse);
     try {
-      await sse.start();
+      await sse.start(caller);
     } catch {
       // Not that kind of server either: what it said first is what counts.
       return false;
     }
     this.#active = sse;
-    await sse.send(message);
+    await sse.send(message, caller);
     return true;
   }
 }

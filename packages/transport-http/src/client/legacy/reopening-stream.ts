@@ -5,6 +5,7 @@
  */
 
 import { type ClockTimer, ConnectionClosedError, type JsonValue, MessageTooLargeError, type ParseError } from '@mortise/jsonrpc-core';
+import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { SseEvent } from '../../sse/decode-events.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { mediaTypeOf, SSE_TYPE } from '../media-type.ts';
@@ -32,6 +33,14 @@ export interface StreamListener {
   onOver(error: Error | undefined): void;
 }
 
+/** What is opened. */
+export interface StreamTerms {
+  /** Whether there is nothing to open again without the id of an event. */
+  readonly needsCursor: boolean;
+  /** Who waits for what comes over it, and for nothing while somebody signs in. */
+  readonly caller?: WaitingCaller | undefined;
+}
+
 /** How often a stream may end in a message that is too long before it is given up: each costs the whole bound to find out. */
 const MAX_TOO_LONG = 3;
 
@@ -40,7 +49,7 @@ export class ReopeningStream implements MessageListener {
   wasGiven = false;
   readonly #owner: StreamOwner;
   readonly #listener: StreamListener;
-  readonly #needsCursor: boolean;
+  readonly #terms: StreamTerms;
   readonly #pace: ReconnectPace;
   #cursor: string | undefined;
   #sending: Sending | undefined;
@@ -49,11 +58,10 @@ export class ReopeningStream implements MessageListener {
   #isStopped = false;
   #tooLong = 0;
 
-  /** @param needsCursor Whether there is nothing to open again without the id of an event. */
-  constructor(owner: StreamOwner, listener: StreamListener, needsCursor: boolean) {
+  constructor(owner: StreamOwner, listener: StreamListener, terms: StreamTerms) {
     this.#owner = owner;
     this.#listener = listener;
-    this.#needsCursor = needsCursor;
+    this.#terms = terms;
     this.#pace = new ReconnectPace(owner.settings.reconnection, owner.settings.random);
   }
 
@@ -66,7 +74,7 @@ export class ReopeningStream implements MessageListener {
   /** Opens the stream by GET. */
   open(): void {
     const call = this.#owner.toGet(this.#cursor);
-    this.#sending = this.#owner.wire.send(call);
+    this.#sending = this.#owner.wire.send(call, this.#terms.caller);
     this.#sending.answer.then(
       (answer) => this.#onAnswer(call, answer),
       (error: Error) => this.#onFailed(error),
@@ -108,7 +116,7 @@ export class ReopeningStream implements MessageListener {
     if (this.#isStopped) return this.#owner.wire.lingering.delete(this);
     if (this.#reader?.isStream !== true) return this.#finish(error);
     if (error instanceof MessageTooLargeError) return this.#skip(error);
-    if (!this.#needsCursor || this.#cursor !== undefined) return this.#openLater();
+    if (!this.#terms.needsCursor || this.#cursor !== undefined) return this.#openLater();
     this.#finish(
       new ConnectionClosedError('The stream ended before its last message, and has no event to go on from', error && { cause: error }),
     );
@@ -117,7 +125,7 @@ export class ReopeningStream implements MessageListener {
   /** A message that is too long would come again after the last event, so what is opened again begins anew; nothing else can be had so. */
   #skip(error: MessageTooLargeError): void {
     this.#tooLong += 1;
-    if (this.#needsCursor || this.#tooLong > MAX_TOO_LONG) return this.#finish(error);
+    if (this.#terms.needsCursor || this.#tooLong > MAX_TOO_LONG) return this.#finish(error);
     this.#cursor = undefined;
     this.#listener.onGarbage(error);
     this.#openLater();

@@ -9,10 +9,18 @@ import {
   ParseError,
 } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { type HttpFailure, readFailure, toHttpError, toNoResponse, toOwnResponse } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { describe, type Sending } from '../wire.ts';
 import { ReopeningStream, type StreamListener, type StreamOwner, toRefusalText } from './reopening-stream.ts';
+
+/** A request on its way out. */
+export interface Outgoing {
+  readonly message: JsonRpcRequest;
+  readonly text: string;
+  readonly caller: WaitingCaller | undefined;
+}
 
 /** Whose request it is. */
 export interface PostOwner extends StreamOwner {
@@ -23,13 +31,15 @@ export interface PostOwner extends StreamOwner {
   /** The head of an answer that is no error. @throws What makes the answer worthless. */
   onAccepted(message: JsonRpcRequest, answer: HttpAnswer): void;
   /** An answer that is an error. @returns Whether it was dealt with: nothing more is to be done for the request. */
-  onFailure(message: JsonRpcRequest, call: HttpCall, failure: HttpFailure): boolean | Promise<boolean>;
+  onFailure(post: RequestPost, call: HttpCall, failure: HttpFailure): boolean | Promise<boolean>;
   /** The request is over. */
   forget(post: RequestPost): void;
 }
 
 export class RequestPost implements StreamListener {
   readonly message: JsonRpcRequest;
+  /** Whose time stands still while somebody signs in for it. */
+  readonly caller: WaitingCaller | undefined;
   /** Resolves when the answer has been delivered, or when there will be none and nobody waits for it; rejects with why there is none. */
   readonly done: Promise<void>;
   readonly #owner: PostOwner;
@@ -40,15 +50,16 @@ export class RequestPost implements StreamListener {
   #resolve: () => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
-  constructor(owner: PostOwner, message: JsonRpcRequest, text: string) {
+  constructor(owner: PostOwner, { message, text, caller }: Outgoing) {
     this.message = message;
+    this.caller = caller;
     this.#owner = owner;
     this.#call = owner.toPost(message, text);
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#sending = owner.wire.send(this.#call);
+    this.#sending = owner.wire.send(this.#call, caller);
     this.#sending.answer.then((answer) => this.#onAnswer(answer)).catch((error: unknown) => this.fail(error));
   }
 
@@ -101,7 +112,7 @@ export class RequestPost implements StreamListener {
     const { status } = answer;
     if (status < 200 || status > 299) return this.#onFailure(answer);
     this.#owner.onAccepted(this.message, answer);
-    this.#stream = new ReopeningStream(this.#owner, this, true);
+    this.#stream = new ReopeningStream(this.#owner, this, { needsCursor: true, caller: this.caller });
     if (this.#stream.read(answer)) return;
     if (status !== 202)
       throw toHttpError(
@@ -119,7 +130,7 @@ export class RequestPost implements StreamListener {
   async #onFailure(answer: HttpAnswer): Promise<void> {
     const failure = await readFailure(this.#call, answer, this.message.id, this.#owner.settings.maxErrorBytes);
     if (this.#isOver) return;
-    if (await this.#owner.onFailure(this.message, this.#call, failure)) return this.stop();
+    if (await this.#owner.onFailure(this, this.#call, failure)) return this.stop();
     if (failure.response === undefined) this.fail(failure.error);
     else this.#succeed(failure.response as unknown as JsonValue);
   }

@@ -19,7 +19,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { classifyMessage, isJsonObject, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
+import type { MessageInfo, SendOptions, WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { findRevision } from '@mortise/protocol';
 import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import { type HttpFailure, readFailure, toHttpError } from '../http-failure.ts';
@@ -31,7 +31,7 @@ import type { Wire } from '../wire.ts';
 import type { LegacySettings } from './legacy-settings.ts';
 import { Notice } from './notice.ts';
 import { ReopeningStream } from './reopening-stream.ts';
-import { type PostOwner, RequestPost } from './request-post.ts';
+import { type Outgoing, type PostOwner, RequestPost } from './request-post.ts';
 import { SendLane } from './send-lane.ts';
 import { DRAIN_MS, isSessionLoss } from './session-loss.ts';
 
@@ -42,7 +42,7 @@ export interface SavedSession {
 }
 
 /** Tried when `initialize` is refused. @returns Whether the message has been sent in another way. */
-export type InitializeFallback = (message: JsonRpcRequest, failure: HttpFailure) => Promise<boolean>;
+export type InitializeFallback = (message: JsonRpcRequest, failure: HttpFailure, caller: WaitingCaller | undefined) => Promise<boolean>;
 
 /** `lost`: the server does not know the session; what is on its way may still settle. */
 type State = 'new' | 'open' | 'lost' | 'closed';
@@ -98,12 +98,12 @@ export class SessionChannel implements Transport, PostOwner {
    * @throws {SessionLostError} The server does not know the session; the message was not carried out, and the channel ends.
    * @throws {ExchangeHttpError} The server refused it. {ConnectionClosedError} Its answer broke off.
    */
-  send(message: JsonRpcMessage): Promise<void> {
+  send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     try {
       this.#assertOpen();
       const text = serializeMessage(message);
       if (classifyMessage(message) !== 'request') return this.#lane.inTurn(() => this.#notify(message, text));
-      return this.#lane.behind(() => this.#request(message as JsonRpcRequest, text));
+      return this.#lane.behind(() => this.#request({ message: message as JsonRpcRequest, text, caller: options }), options);
     } catch (error) {
       return Promise.reject(error as Error);
     }
@@ -175,8 +175,8 @@ export class SessionChannel implements Transport, PostOwner {
     if (this.#wantsGet) this.#openGet();
   }
 
-  onFailure(message: JsonRpcRequest, call: HttpCall, failure: HttpFailure): boolean | Promise<boolean> {
-    if (message.method === 'initialize') return this.fallback?.(message, failure) ?? false;
+  onFailure({ message, caller }: RequestPost, call: HttpCall, failure: HttpFailure): boolean | Promise<boolean> {
+    if (message.method === 'initialize') return this.fallback?.(message, failure, caller) ?? false;
     if (!this.#isSessionLoss(call, failure)) return false;
     throw this.#lose(failure);
   }
@@ -188,9 +188,9 @@ export class SessionChannel implements Transport, PostOwner {
 
   // ---- inside
 
-  async #request(message: JsonRpcRequest, text: string): Promise<void> {
+  async #request(outgoing: Outgoing): Promise<void> {
     this.#assertOpen();
-    const post = new RequestPost(this, message, text);
+    const post = new RequestPost(this, outgoing);
     this.#posts.add(post);
     return post.done;
   }
@@ -198,7 +198,7 @@ export class SessionChannel implements Transport, PostOwner {
   async #notify(message: JsonRpcMessage, text: string): Promise<void> {
     this.#assertOpen();
     const call = this.#toPost(text);
-    const notice = new Notice(this.wire, call, this.settings);
+    const notice = new Notice(this.wire, call, this.settings, { caller: this.#lane });
     this.#notices.add(notice);
     try {
       const failure = await notice.outcome;
@@ -263,7 +263,7 @@ export class SessionChannel implements Transport, PostOwner {
         onRefused: (call, answer) => void this.#onGetRefused(get, call, answer),
         onOver: (error) => this.#onGetOver(error),
       },
-      false,
+      { needsCursor: false },
     );
     this.#get = get;
     get.open();

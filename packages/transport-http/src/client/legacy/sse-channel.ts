@@ -20,7 +20,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { classifyMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
+import type { MessageInfo, SendOptions, WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { SseEndpointError } from '../../errors.ts';
 import type { SseEvent } from '../../sse/decode-events.ts';
 import { type HttpFailure, readFailure, toHttpError } from '../http-failure.ts';
@@ -31,7 +31,8 @@ import { POST_HEADERS } from '../post-headers.ts';
 import { reportTo } from '../../report-to.ts';
 import { describe, type Sending, type Wire } from '../wire.ts';
 import type { LegacySettings } from './legacy-settings.ts';
-import { Notice } from './notice.ts';
+import { Notice, type NoticeTerms } from './notice.ts';
+import { PausableTimer, pauseBoth } from './pausable-timer.ts';
 import { SendLane } from './send-lane.ts';
 
 export class SseChannel implements Transport, MessageListener {
@@ -57,15 +58,16 @@ export class SseChannel implements Transport, MessageListener {
   /**
    * Opens the stream and waits until the server has said where to post.
    *
+   * @param caller Who waits for it, and for nothing while somebody signs in.
    * @throws {ExchangeHttpError} There is no stream at this address.
    * @throws {SseEndpointError} Its first event is not `endpoint`, or names another origin. {TimeoutError} It does not come.
    */
-  start(): Promise<void> {
+  start(caller?: WaitingCaller): Promise<void> {
     if (this.#closing !== undefined) return Promise.reject(new ConnectionClosedError());
     if (this.#opening !== undefined) return Promise.reject(new AlreadyStartedError());
     const opening = new Opening(this.#settings, describe({ method: 'GET', url: this.#wire.url }));
     this.#opening = opening;
-    this.#open().catch((error: unknown) => opening.reject(error));
+    this.#open({ pauseTimeout: () => pauseBoth(opening.timer, caller) }).catch((error: unknown) => opening.reject(error));
     return opening.done.catch((error: unknown) => {
       void this.close();
       throw error;
@@ -77,12 +79,13 @@ export class SseChannel implements Transport, MessageListener {
    *
    * @throws {SessionLostError} The server does not know the session; the channel ends. {ExchangeHttpError} It refused the message.
    */
-  send(message: JsonRpcMessage): Promise<void> {
+  send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     try {
       this.#assertOpen();
       const text = serializeMessage(message);
-      const post = (): Promise<void> => this.#post(message, text);
-      return classifyMessage(message) === 'request' ? this.#lane.behind(post) : this.#lane.inTurn(post);
+      const isRequest = classifyMessage(message) === 'request';
+      if (!isRequest) return this.#lane.inTurn(() => this.#post(text, { caller: this.#lane }));
+      return this.#lane.behind(() => this.#post(text, { id: (message as JsonRpcRequest).id, caller: options }), options);
     } catch (error) {
       return Promise.reject(error as Error);
     }
@@ -133,9 +136,9 @@ export class SseChannel implements Transport, MessageListener {
 
   // ---- inside
 
-  async #open(): Promise<void> {
+  async #open(caller: WaitingCaller): Promise<void> {
     const call: HttpCall = { method: 'GET', url: this.#wire.url, headers: { ...this.#wire.headers, accept: SSE_TYPE } };
-    this.#sending = this.#wire.send(call);
+    this.#sending = this.#wire.send(call, caller);
     const answer = await this.#sending.answer;
     const { status } = answer;
     if (status < 200 || status > 299) throw (await readFailure(call, answer, undefined, this.#settings.maxErrorBytes)).error;
@@ -144,11 +147,10 @@ export class SseChannel implements Transport, MessageListener {
     this.#reader = reader;
   }
 
-  async #post(message: JsonRpcMessage, text: string): Promise<void> {
+  async #post(text: string, of: NoticeTerms): Promise<void> {
     this.#assertOpen();
     const call: HttpCall = { method: 'POST', url: this.#endpoint ?? '', headers: { ...this.#wire.headers, ...POST_HEADERS }, body: text };
-    const id = classifyMessage(message) === 'request' ? (message as JsonRpcRequest).id : undefined;
-    const notice = new Notice(this.#wire, call, this.#settings, id);
+    const notice = new Notice(this.#wire, call, this.#settings, of);
     this.#notices.add(notice);
     try {
       const failure = await notice.outcome;
@@ -207,7 +209,7 @@ export class SseChannel implements Transport, MessageListener {
 /** The wait for the first event. */
 class Opening {
   readonly done: Promise<void>;
-  readonly #timer: ClockTimer;
+  readonly timer: PausableTimer;
   #resolve: () => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
@@ -218,16 +220,16 @@ class Opening {
     });
     const expire = (): void =>
       this.reject(new TimeoutError(`${what} did not say where to post within ${endpointTimeoutMs} ms`, endpointTimeoutMs));
-    this.#timer = clock.schedule(expire, endpointTimeoutMs, { keepAlive: true });
+    this.timer = new PausableTimer(clock, expire, endpointTimeoutMs);
   }
 
   resolve(): void {
-    this.#timer.cancel();
+    this.timer.cancel();
     this.#resolve();
   }
 
   reject(error: unknown): void {
-    this.#timer.cancel();
+    this.timer.cancel();
     this.#reject(error);
   }
 }
