@@ -18,7 +18,11 @@ export interface CallOptions {
    * @default the client's `requestTimeoutMs`
    */
   readonly timeoutMs?: number | undefined;
-  /** The hard bound in milliseconds, however much progress is told. @default the client's `maxRequestTimeoutMs` */
+  /**
+   * The hard bound in milliseconds, however much progress is told. It stands still when `timeoutMs` does.
+   *
+   * @default the client's `maxRequestTimeoutMs`
+   */
   readonly maxTimeoutMs?: number | undefined;
   /**
    * Whether progress starts the time anew. The server is then asked for progress whether or not `onProgress` is given.
