@@ -280,9 +280,9 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
     this.core.warnOnce(`${this.#name} uses ${use} after it has given its answer, which does nothing: await everything before you return`);
   }
 
-  /** Names of tools and prompts are the program's own, and few; addresses are not. */
+  /** Registered names are the program's own, and few; what else a call names is the peer's text. */
   get #name(): string {
-    return this.resolved.targetParam === 'name' ? `${this.method} "${this.target}"` : this.method;
+    return this.resolved.entry.findsByName === true ? `${this.method} "${this.target}"` : this.method;
   }
 
   #warnOfOpenAsks(): void {

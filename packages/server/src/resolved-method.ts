@@ -19,6 +19,8 @@ export interface MethodEntry {
   /** Where it exists; everywhere that the revision says, without. */
   readonly eras?: readonly Era[] | undefined;
   readonly nameParam?: string | undefined;
+  /** True where a call reaches its handler by a name that the program has registered, and by no other. */
+  readonly findsByName?: boolean | undefined;
   /** The result of a call that was stopped at its bound, or could not ask what it had to; an error without. */
   readonly toExpiredResult?: (error: MortiseError) => JsonObject;
 }

@@ -38,6 +38,9 @@ interface AddedMiddleware {
   readonly middleware: Middleware;
 }
 
+/** How many different things a server tells its operator once, and so remembers. */
+const MAX_WARNINGS = 1000;
+
 export class ServerCore {
   readonly info: Implementation;
   readonly options: ServerOptions;
@@ -184,7 +187,7 @@ export class ServerCore {
 
   /** Tells the operator something that need not be said again. */
   warnOnce(message: string): void {
-    if (this.#warnings.has(message)) return;
+    if (this.#warnings.has(message) || this.#warnings.size >= MAX_WARNINGS) return;
     this.#warnings.add(message);
     this.logger.log('warning', message);
   }

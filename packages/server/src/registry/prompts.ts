@@ -33,6 +33,7 @@ export class Prompts {
     core.setMethod('prompts/list', { isBounded: true, run: (_params, call) => this.#catalog.list(call) });
     core.setMethod('prompts/get', {
       isBounded: true,
+      findsByName: true,
       run: (params, call) => withGetting(({ getPrompt }) => getPrompt(this, params, call)),
     });
   }

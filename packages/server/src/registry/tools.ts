@@ -37,6 +37,7 @@ export class Tools {
     core.setMethod('tools/list', { isBounded: true, run: (_params, call) => this.#catalog.list(call) });
     core.setMethod('tools/call', {
       isBounded: true,
+      findsByName: true,
       run: (params, call) => this.#call(params, call),
       toExpiredResult: (error) => toErrorResult(error.message),
     });

@@ -1,7 +1,9 @@
 /** What a handler leaves behind when it returns. */
 
 import { expect, it } from 'vitest';
-import { ALL, MODERN } from '../raw-peer.ts';
+import { Server } from '../../src/low-level.ts';
+import { ServerCore } from '../../src/server-core.ts';
+import { ALL, MODERN, RawPeer } from '../raw-peer.ts';
 import { defer, MemoryLogger } from '../support.ts';
 import { callIn, form, serverOf } from './chain.ts';
 
@@ -56,4 +58,25 @@ it.each(['2025-11-25', MODERN] as const)('nothing is told of questions that are 
   const server = serverOf((ctx) => Promise.all([ctx.elicit(form('a')), ctx.elicit(form('b')), ctx.listRoots()]), { logger });
   await callIn(version, server);
   expect(logger.lines).toEqual([]);
+});
+
+it('what a peer calls things by is in no warning of a low-level server, so that it is told of once', async () => {
+  const logger = new MemoryLogger();
+  const server = new Server({ name: 's', version: '1' }, { logger, capabilities: { tools: {} } });
+  server.setRequestHandler('tools/call', (_request, ctx) => {
+    void ctx.elicit(form('Who?'));
+    return { content: [] };
+  });
+  const peer = await RawPeer.open(server, '2025-11-25', { capabilities: { elicitation: {} } });
+  peer.onRequest = () => undefined;
+  for (let call = 0; call < 3; call++) await peer.request('tools/call', { name: `${call}\n${'x'.repeat(5000)}` });
+  const warnings = logger.lines.filter(({ level }) => level === 'warning').map(({ message }) => message);
+  expect(warnings).toEqual([expect.stringMatching(/^tools\/call ended before its question to the client was answered/)]);
+});
+
+it('a server tells a thousand different things once, and remembers no more', () => {
+  const logger = new MemoryLogger();
+  const core = new ServerCore({ name: 's', version: '1' }, { logger });
+  for (let round = 0; round < 2; round++) for (let n = 0; n < 1500; n++) core.warnOnce(`warning ${n}`);
+  expect(logger.lines).toHaveLength(1000);
 });
