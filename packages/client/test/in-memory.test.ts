@@ -111,6 +111,20 @@ describe.each(ways)('$version by $via, passed by $passBy', ({ version, era, via,
     await expect(call).rejects.toThrow('enough');
   });
 
+  it('rejects an aborted call with the very reason of its signal, whatever that is', async () => {
+    const client = await connect(makeServer(), options);
+    const abort = (reason?: unknown): Promise<unknown> => {
+      const controller = new AbortController();
+      const call = client.callTool('slow', { steps: 100_000 }, { signal: controller.signal, onProgress: () => controller.abort(reason) });
+      return call.catch((error: unknown) => error);
+    };
+    expect(await abort('bored')).toBe('bored');
+    const reason = new Error('enough');
+    expect(await abort(reason)).toBe(reason);
+    expect(await abort()).toMatchObject({ name: 'AbortError' });
+    await expect(client.callTool('slow', { steps: 1 }, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
   it.runIf(era === 'legacy' && version >= '2025-06-18')('asks the user in the middle of a call', async () => {
     const client = await connect(makeServer(), { ...options, elicitation: () => ({ action: 'accept', content: { name: 'Ada' } }) });
     expect((await client.callTool('who')).content).toMatchObject([{ text: 'hello Ada' }]);
