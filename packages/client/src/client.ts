@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import { type Era, type Revision, REVISIONS } from '@mortise/protocol';
 import type {
   ClientRequestMethod,
@@ -297,7 +297,7 @@ export class Client {
       initializeTimeoutMs: options.initializeTimeoutMs ?? Math.min(30_000, options.requestTimeoutMs ?? Infinity),
       tracer: options.tracer,
       isKeptAlive: options.keepAlive !== undefined,
-      logger: options.logger ?? silentLogger,
+      logger: guardLogger(options.logger ?? silentLogger),
       capabilitiesFor: (revision) => clientCapabilitiesFor(revision, this.#extensions.declare(revision, answers.capabilities)),
       onNotification: (notification) => this.dispatch(notification),
       onError: (error) => this.report(error),

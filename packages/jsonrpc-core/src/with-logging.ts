@@ -1,5 +1,6 @@
 /** Says in a log what passes over a transport: kinds, methods and ids, never what is in them. */
 
+import { guardLogger } from './guard-logger.ts';
 import { classifyMessage } from './guards.ts';
 import type { Logger, LogLevel } from './instruments.ts';
 import type { TransportFactory, Transport } from './transport/transport.ts';
@@ -25,7 +26,8 @@ export interface LoggingOptions {
 
 /** Logs each message, exchange, error and the end of a transport. Payloads, which may hold secrets, are never logged. */
 export function withLogging<T extends Transport | TransportFactory>(inner: T, options: LoggingOptions): T {
-  const { logger, level = 'debug', label = 'transport' } = options;
+  const { level = 'debug', label = 'transport' } = options;
+  const logger = guardLogger(options.logger);
   const say = (verb: string, message: unknown): void => logger.log(level, `${label} ${verb} ${describe(message)}`);
   const hooks: TransportHooks = {
     send(message, sendOptions, next) {

@@ -1,7 +1,7 @@
 /** What every part of a server shares: who serves which method, the options, the instruments. Holds nothing of any caller. */
 
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
-import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import { type Implementation, MemoryMessageBus, NEWEST, REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { findRequest } from '@mortise/protocol/revisions';
 import type { CursorCodec } from '@mortise/protocol/cursors';
@@ -86,7 +86,7 @@ export class ServerCore {
     this.options = options;
     this.clock = options.clock ?? systemClock;
     this.#sink = options.logger ?? silentLogger;
-    this.logger = guardLogger(() => this.#sink);
+    this.logger = guardLogger({ log: (level, message, data) => this.#sink.log(level, message, data) });
     this.bus = options.messageBus ?? new MemoryMessageBus({ onError: (error) => this.logger.log('error', 'A listener failed', { error }) });
     this.topics = new Topics(this.bus);
     this.capabilities = new CapabilityBook(options.capabilities, options.extensions);
@@ -244,19 +244,6 @@ export class ServerCore {
   #findExtensionMethod(revision: Revision, method: string): MethodEntry | undefined {
     return this.#extensionMethods.get(method)?.find((entry) => entry.eras?.includes(revision.era));
   }
-}
-
-/** A logger must not throw; one that does, perhaps over a strange value, must not cost a request its answer. */
-function guardLogger(sink: () => Logger): Logger {
-  return {
-    log(level, message, data) {
-      try {
-        sink().log(level, message, data);
-      } catch {
-        // There is nowhere left to say it.
-      }
-    },
-  };
 }
 
 function chooseRevisions(given: readonly Revision[] | undefined): readonly Revision[] {

@@ -333,6 +333,34 @@ describe.each(ALL)('in %s', (version) => {
     expect(runs).toBe(1);
   });
 
+  const raise = (reason: string): never => {
+    throw new Error(reason);
+  };
+
+  it('[ROBUSTNESS-5] a visibility rule that rejects hides its tool, is told of once, and harms nobody', async () => {
+    const logger = new MemoryLogger();
+    const server = new McpServer({ name: 's', version: '1' }, { logger });
+    const visible = (() => Promise.reject(new Error('the directory is down'))) as unknown as () => boolean;
+    server.registerTool('secret', { visible }, () => 'x');
+    const peer = await RawPeer.open(server, version);
+    expect((await peer.request('tools/call', { name: 'secret' })).error?.message).toBe('Unknown tool: "secret"');
+    expect(logger.lines.map(({ level, message, data }) => [level, message, (data?.['error'] as Error).message])).toEqual([
+      ['error', 'The visibility rule of tool "secret" failed: it is hidden', 'a visibility rule must answer at once, not by a promise'],
+    ]);
+  });
+
+  it.each([
+    ['throws', () => raise('log')],
+    ['rejects', async () => Promise.reject(new Error('log'))],
+  ])('[ROBUSTNESS-5] a logger that %s costs no call its answer, and harms nobody', async (_how, log) => {
+    const server = new McpServer({ name: 's', version: '1' }, { logger: { log } });
+    server.registerTool('t', {}, () => raise('x'));
+    const peer = await RawPeer.open(server, version);
+    expect((await peer.callTool('t', {})).isError).toBe(true);
+    await peer.settle();
+    expect(unhandled).toEqual([]);
+  });
+
   it('[ROBUSTNESS-5] nothing of all this was an unhandled rejection', async () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).toEqual([]);

@@ -2,6 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { Connectable, Logger, ServerConnection } from '@mortise/jsonrpc-core';
+import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import { stderrLogger } from './stderr-logger.ts';
 import { exitSoon, isExiting, StdioServerTransport, type StdioServerTransportOptions } from './stdio-server-transport.ts';
 
@@ -62,7 +63,7 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
   signal?.throwIfAborted();
   const ownsProcess = stdout === process.stdout;
   const transport = new StdioServerTransport(stdin, stdout, { ...options, drainMs });
-  const connection = await connect(server, transport, logger);
+  const connection = await connect(server, transport, guardLogger(logger));
   const close = (): Promise<void> => connection.close();
   const onAbort = (): void => void close().catch(() => undefined);
   const exits = options.exitWhenDone !== false;

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock, Connectable, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
-import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { type HostGuard, KeyedLimit } from '@mortise/protocol/edge';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -53,7 +53,7 @@ export class SocketHost {
     this.#limit = new KeyedLimit(maxConnections, maxConnectionsPerKey);
     this.#pending = new KeyedLimit(maxConnections, maxConnectionsPerKey);
     this.#clock = clock;
-    this.#logger = logger;
+    this.#logger = guardLogger(logger);
     this.#heartbeat = heartbeatMs > 0 ? new Heartbeat(heartbeatMs, clock) : undefined;
     const { eventStore, resumeWindowMs: windowMs = 60_000, maxWaitingChannels: maxWaiting = 1000 } = options;
     this.#channels = eventStore && new ResumableChannels({ eventStore, windowMs, maxWaiting, clock });

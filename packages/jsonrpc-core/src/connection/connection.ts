@@ -348,8 +348,8 @@ export class Connection {
 
   #report(error: Error): void {
     try {
-      if (this.#options.onError) this.#options.onError(error);
-      else this.#logger.log('warning', error.message);
+      const told: unknown = this.#options.onError ? this.#options.onError(error) : this.#logger.log('warning', error.message);
+      if (told instanceof Promise) told.catch(() => undefined);
     } catch {
       // Whoever is told of errors has failed: there is nobody left to tell.
     }

@@ -9,7 +9,7 @@ import {
   type Transport,
 } from '../../src/index.ts';
 import type { MessageInfo } from '../../src/transport.ts';
-import { Connection, type InboundCall } from '../../src/connection.ts';
+import { Connection, type ConnectionOptions, type InboundCall } from '../../src/connection.ts';
 import { connectPair, connectToRawPeer, defer, errorOf, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 
 const cycle: Record<string, unknown> = {};
@@ -362,16 +362,23 @@ describe('notifications that arrive', () => {
     expect(errors.map(String)).toEqual(['Error: late']);
   });
 
-  it('[ROBUSTNESS-5] do no harm when onError throws too', async () => {
+  const fail = (): never => {
+    throw new Error('two');
+  };
+  it.each([
+    ['onError throws', { onError: fail }],
+    ['onError rejects', { onError: async () => fail() }],
+    ['the logger throws', { logger: { log: fail } }],
+    ['the logger rejects', { logger: { log: async () => fail() } }],
+  ])('[ROBUSTNESS-5] do no harm when %s too', async (_what, told) => {
     const { peer } = await connectToRawPeer({
+      onError: undefined,
       onRequest: ({ id }) => result(id),
       onNotification: () => {
         throw new Error('one');
       },
-      onError: () => {
-        throw new Error('two');
-      },
-    });
+      ...told,
+    } as ConnectionOptions);
     await peer.send(notification('a'), 'garbage', request(1));
     expect(peer.take()).toContainEqual(result(1));
   });

@@ -131,13 +131,19 @@ export class Catalog<Item extends CatalogItem> {
     if (!item.visible) return true;
     try {
       const shown: unknown = item.visible({ principal: asker.principal, auth: asker.auth, app: asker.app, origin: asker.origin });
+      if (!isThenable(shown)) return shown === true;
       // A promise is true whatever it resolves to, and must not show what it may be meant to hide.
-      if (isThenable(shown)) throw new TypeError('a visibility rule must answer at once, not by a promise');
-      return shown === true;
+      this.#reportRule(item, new TypeError('a visibility rule must answer at once, not by a promise'));
+      // What it rejects with is nobody's, and would end the process.
+      Promise.resolve(shown).catch(() => undefined);
     } catch (error) {
-      this.#init.core.logger.log('error', `The visibility rule of ${this.#init.noun} "${item.key}" failed: it is hidden`, { error });
-      return false;
+      this.#reportRule(item, error);
     }
+    return false;
+  }
+
+  #reportRule({ key }: Item, error: unknown): void {
+    this.#init.core.logger.log('error', `The visibility rule of ${this.#init.noun} "${key}" failed: it is hidden`, { error });
   }
 
   /** A page of the list, finished for the call. A promise only where a cursor is the first of this process. */

@@ -29,6 +29,9 @@ interface Effect {
   readonly transform?: Run;
 }
 
+/** The copies that were made. Weak, for the getter of a lazy schema may make a new one for each value that is checked. */
+type Known = WeakMap<Schema, Schema>;
+
 /** Under what an issue holds that an effect failed, and with what. */
 const FAILURE: unique symbol = Symbol('failure');
 
@@ -44,7 +47,7 @@ export interface EffectIssue {
 
 /** Gives a copy of a schema whose effects are wrapped, or undefined where it has none. The schema stays as it is. */
 export function guardEffects(schema: object): object | undefined {
-  const guarded = guard(schema as Schema, new Map());
+  const guarded = guard(schema as Schema, new WeakMap());
   return guarded === schema ? undefined : guarded;
 }
 
@@ -58,7 +61,7 @@ export function throwFailure(issues: readonly EffectIssue[]): void {
 }
 
 /** Only what leads to an effect is copied: some kinds cannot be. */
-function guard(schema: Schema, known: Map<Schema, Schema>): Schema {
+function guard(schema: Schema, known: Known): Schema {
   const before = known.get(schema);
   if (before !== undefined) return before;
   const definition = schema._def;
@@ -75,7 +78,7 @@ function guard(schema: Schema, known: Map<Schema, Schema>): Schema {
   return copy;
 }
 
-function guardMember(name: string, member: unknown, { typeName }: Definition, known: Map<Schema, Schema>): unknown {
+function guardMember(name: string, member: unknown, { typeName }: Definition, known: Known): unknown {
   if (name === 'effect') return guardEffect(member as Effect);
   if (name === 'shape' && typeName === 'ZodObject') return guardShape(member as () => object, known);
   // What a lazy schema is may be the schema that it stands in, so that it is looked at when it is needed.
@@ -83,7 +86,7 @@ function guardMember(name: string, member: unknown, { typeName }: Definition, kn
   return guardParts(member, known);
 }
 
-function guardShape(shape: () => object, known: Map<Schema, Schema>): () => object {
+function guardShape(shape: () => object, known: Known): () => object {
   const fields = shape();
   const guarded = Object.entries(fields).map(([name, field]) => [name, guardParts(field, known)] as const);
   const isSame = guarded.every(([name, field]) => field === (fields as Readonly<Record<string, unknown>>)[name]);
@@ -91,7 +94,7 @@ function guardShape(shape: () => object, known: Map<Schema, Schema>): () => obje
 }
 
 /** A schema, a list of them, or schemas by name. Anything else stays. */
-function guardParts(part: unknown, known: Map<Schema, Schema>): unknown {
+function guardParts(part: unknown, known: Known): unknown {
   if (Array.isArray(part)) {
     const guarded = part.map((each: unknown) => guardParts(each, known));
     return guarded.some((each, index) => each !== part[index]) ? guarded : part;

@@ -1,5 +1,7 @@
 /** Refinements and transforms of zod 3 that throw or reject (ROBUSTNESS rule 5). */
 
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod-3-25/v3';
 import { zodToJsonSchema } from 'zod-to-json-schema';
@@ -25,6 +27,9 @@ const late = async (): Promise<boolean> => {
   return true;
 };
 const text = z.string();
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 
 describe('zod 3', () => {
   it.each([
@@ -106,4 +111,25 @@ describe('zod 3', () => {
     await adapter.validate({ a: 'x' });
     expect(runs).toBe(1);
   });
+
+  it('[ROBUSTNESS-7] keeps nothing of the schemas that a getter makes for each value', async () => {
+    const made: WeakRef<object>[] = [];
+    const item = z.object({ name: text.transform((name) => name.trim()) });
+    const items = z.lazy(() => {
+      const fresh = item.array();
+      made.push(new WeakRef(fresh));
+      return fresh;
+    });
+    const adapter = adapt(schema({ items }));
+    for (let check = 0; check < 50; check++) await adapter.validate({ items: [{ name: ' a ' }] });
+    // A reference that was looked at in this turn is still held.
+    for (let turn = 0; turn < 10 && countAlive(made) > 5; turn++) await late();
+    expect(made.length).toBeGreaterThan(50);
+    expect(countAlive(made)).toBeLessThanOrEqual(5);
+  });
 });
+
+function countAlive(refs: readonly WeakRef<object>[]): number {
+  collect();
+  return refs.filter((ref) => ref.deref() !== undefined).length;
+}

@@ -172,7 +172,9 @@ class Tasks implements TaskClient {
   }
 
   async #drive(task: TaskHandle, tool: string, { signal }: InterceptedCall): Promise<CallToolResult> {
-    this.#options.onTask?.(task, { tool });
+    const told: unknown = this.#options.onTask?.(task, { tool });
+    // A callback that is async may fail later, when nobody is left to hear of it.
+    if (told instanceof Promise) told.catch(() => undefined);
     try {
       return await task.result({ signal });
     } catch (error) {

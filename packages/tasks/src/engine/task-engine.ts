@@ -6,7 +6,7 @@
 import type { Clock, Logger, Meter } from '@mortise/jsonrpc-core';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, toWireError } from '@mortise/jsonrpc-core/messages';
-import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Principal, TaskPage, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { TaskAnswerError, TaskLostError, TaskNotFoundError } from '../errors.ts';
 import { MemoryTaskQueue } from '../memory-task-queue.ts';
@@ -50,7 +50,7 @@ export class TaskEngine {
     this.#store = options.store;
     this.#queue = options.queue ?? new MemoryTaskQueue({ clock });
     this.#clock = clock;
-    this.#logger = logger;
+    this.#logger = guardLogger(logger);
     this.#meter = options.meter;
     const audit: TaskCreatorInit['audit'] = (message, about) => this.#audit(message, about);
     this.#creator = new TaskCreator({ store: options.store, clock, limits, meter: options.meter, audit });

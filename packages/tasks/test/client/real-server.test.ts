@@ -82,6 +82,14 @@ describe.each(ERAS)('a %s client', (era) => {
     expect(await tasks.pending()).toEqual([]);
   });
 
+  it('[ROBUSTNESS-5] is not harmed by an onTask that rejects', async () => {
+    const { server, go } = makeServer();
+    const { client } = await connect(era, server, { onTask: () => Promise.reject(new Error('late')) });
+    const call = client.callTool('report');
+    go.open();
+    expect(textOf(await call)).toBe('the report');
+  });
+
   it('[TASKX-004] gives the result of a tool that is no task as ever', async () => {
     const { server } = makeServer();
     const { client, tasks } = await connect(era, server);

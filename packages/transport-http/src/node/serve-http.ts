@@ -2,6 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { guardLogger, silentLogger } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { HttpOptionError, ListenError } from '../errors.ts';
@@ -47,7 +48,7 @@ const CHECK_EVERY_MS = 5_000;
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs, ...rest } = checkOptions(options);
-  const { logger } = rest;
+  const logger = guardLogger(rest.logger ?? silentLogger);
   signal?.throwIfAborted();
   const handler = createHttpHandler(endpoint, { ...rest, path });
   const server = createServer({
@@ -58,7 +59,7 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   server.maxHeadersCount = 0;
   server.on('request', (request, response) => void handler.node(request, response));
   await listen(server, port, host);
-  const logError = (error: unknown): void => logger?.log('error', 'The HTTP server failed', { error: String(error) });
+  const logError = (error: unknown): void => logger.log('error', 'The HTTP server failed', { error: String(error) });
   // A connection that cannot be taken, for want of descriptors perhaps, is no reason to end the process.
   server.on('error', logError);
   let closing: Promise<void> | undefined;

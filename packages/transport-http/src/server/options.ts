@@ -2,7 +2,7 @@
 
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
-import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
 
@@ -194,6 +194,7 @@ export function toSettings(options: HttpHandlerOptions): Settings {
     generateSessionId,
     limitKey: defaultLimitKey,
     ...given,
+    logger: guardLogger(given.logger ?? silentLogger),
     ssePaths: toSsePaths(given.sse),
   };
 }

@@ -1,7 +1,7 @@
 /** What a program decides about its authorization proxy, and what holds where it does not. */
 
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
-import { silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost, type UrlPolicy } from '@mortise/protocol/edge';
 import { AuthOptionError } from '../../errors.ts';
 import { type AuthorizationStore, MemoryAuthorizationStore } from './authorization-store.ts';
@@ -138,7 +138,7 @@ export function toProxySettings(options: AuthorizationProxyOptions): ProxySettin
     timeoutMs: options.timeoutMs ?? 10_000,
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     clock,
-    logger: options.logger ?? silentLogger,
+    logger: guardLogger(options.logger ?? silentLogger),
     basePath: new URL(options.issuer).pathname.replace(/\/$/, ''),
   };
 }
