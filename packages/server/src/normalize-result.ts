@@ -121,9 +121,16 @@ function checkBlock(block: unknown, index: number, owner: ResultOwner): void {
   for (const field of BLOCK_TEXTS[block.type]) {
     if (typeof block[field] !== 'string') throw fault(owner, `content[${index}] of type "${block.type}" must have "${field}" as a string`);
   }
+  if ((block.type === 'image' || block.type === 'audio') && !isBase64(block.data)) {
+    throw fault(owner, `content[${index}] of type "${block.type}" must have "data" as padded base64, not as text or a data: URL`);
+  }
   if (block.type === 'resource' && !isEmbeddable(block.resource)) {
     throw fault(owner, `content[${index}] of type "resource" must have "resource" with a "uri" and either "text" or "blob"`);
   }
+}
+
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
 function isEmbeddable(resource: unknown): boolean {

@@ -83,6 +83,13 @@ describe('the check against outputSchema', () => {
   });
 });
 
+it.each(['image', 'audio'])('[TOOL-029] sends %s data in base64, with its type', (type) => {
+  for (const data of ['', 'AA==', 'AAA=', 'AAAA', 'q+/9']) {
+    const content = [{ type, data, mimeType: 'x/y' }];
+    expect(normalizeToolResult({ content }, owner)).toEqual({ content });
+  }
+});
+
 describe('what is no result', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;
@@ -98,6 +105,17 @@ describe('what is no result', () => {
     ['refuses a block of no known type', { content: [{ type: 'video', data: '' }] }, 'content[0] is not a block'],
     ['refuses text without text', { content: [{ type: 'text' }] }, 'content[0] of type "text" must have "text" as a string'],
     ['[TOOL-029] refuses an image without a type', { content: [{ type: 'image', data: 'AA==' }] }, 'must have "mimeType" as a string'],
+    ['[TOOL-029] refuses audio without a type', { content: [{ type: 'audio', data: 'AA==' }] }, 'must have "mimeType" as a string'],
+    ...['image', 'audio'].flatMap((type) =>
+      ['%%% not base64', 'data:image/png;base64,AA==', 'AA', 'A-_=', 'AAAA\nAAA', '=AAA'].map(
+        (data) =>
+          [
+            `[TOOL-029] refuses ${type} data ${JSON.stringify(data)}, which is not base64`,
+            { content: [{ type, data, mimeType: 'x/y' }] },
+            'must have "data" as padded base64',
+          ] as const,
+      ),
+    ),
     ['[TOOL-030] refuses a link without a name', { content: [{ type: 'resource_link', uri: 'a:b' }] }, 'must have "name" as a string'],
     [
       'refuses a resource with both texts',
