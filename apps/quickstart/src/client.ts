@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { McpClient } from '@mortise/client';
-import { REVISIONS } from '@mortise/protocol';
+import { type ContentBlock, REVISIONS } from '@mortise/protocol';
 import { stdioTransport } from '@mortise/transport-stdio/client';
 import { readFlags } from './read-flags.ts';
 import { heading, line, progressBar } from './transcript.ts';
@@ -62,13 +62,17 @@ async function callTools(client: McpClient): Promise<void> {
   assert.match(textOf(money.content), /15/);
 }
 
+/** What a block of content points at. Revisions before resource links are told "title <address>: description" in their place. */
+function toLinkedUris(block: ContentBlock): readonly string[] {
+  if (block.type === 'resource_link') return [block.uri];
+  return block.type === 'text' ? [...block.text.matchAll(/<(docs:[^>]+)>/g)].map(([, uri = '']) => uri) : [];
+}
+
 async function readDocuments(client: McpClient): Promise<void> {
   const found = await client.callTool('search_docs', { query: 'transport', limit: 2 });
-  const links = found.content.filter((block) => block.type === 'resource_link');
-  // Revisions before resource links show them as text; the same documents stand in the list of resources.
-  const uris =
-    links.length > 0 ? links.map((link) => link.uri) : (await client.listResources()).resources.slice(0, 2).map((one) => one.uri);
+  const uris = found.content.flatMap(toLinkedUris);
   line('tools/call search_docs { query: "transport" }', uris.join(', '));
+  assert.equal(uris.length, 2);
   for (const uri of uris) {
     const [document] = (await client.readResource(uri)).contents;
     line(`resources/read ${uri}`, document?.text?.split('\n')[0] ?? '');

@@ -12,5 +12,9 @@ it('shows everything once in the detected era and once pinned to each older revi
   const { stdout } = await run(process.execPath, [fileURLToPath(new URL('../dist/client.js', import.meta.url))]);
   for (const { version } of REVISIONS) expect(stdout).toContain(`speaks ${version}`);
   expect(stdout.match(/cancelled: the user lost patience/g)).toHaveLength(REVISIONS.length);
+  // What a search finds does not depend on the revision that asks.
+  const searches = stdout.match(/tools\/call search_docs .*/g) ?? [];
+  expect(searches).toHaveLength(REVISIONS.length);
+  expect(new Set(searches).size).toBe(1);
   expect(stdout.trimEnd()).toMatch(/Everything answered as it should\.$/);
 }, 60_000);
