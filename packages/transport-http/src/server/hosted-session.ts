@@ -20,13 +20,18 @@ export class HostedSession implements SessionLink {
   /** Requests of the client that are being served. */
   inFlight = 0;
   usedAtMs = 0;
-  /** When its expiry was last written to the store, on the store's clock. */
-  touchedAtMs = 0;
   /** The version that the store last took from here. */
   storedVersion = 0;
   /** The state is not in the store yet. */
   isDirty = false;
+  /** How often the state has changed. */
+  changes = 0;
+  timesReopened = 0;
+  /** The last of the writes to the store, which follow one another. */
+  keeping: Promise<void> = resolvedPromise;
   isClosed = false;
+  /** Its client has ended it: whoever still waits for an answer is told so. */
+  isEnded = false;
   /** Ends the watch for what other machines receive. */
   unwatch: (() => void) | undefined;
   #legacy: LegacySession;
@@ -67,6 +72,7 @@ export class HostedSession implements SessionLink {
   }
 
   onStateChange(): void {
+    this.changes++;
     this.isDirty = true;
   }
 
@@ -75,6 +81,7 @@ export class HostedSession implements SessionLink {
     (this.#retired ??= []).push(this.#legacy);
     this.#legacy = this.#endpoint.openSession(this, saved);
     this.isDirty = false;
+    this.timesReopened++;
     if (this.inFlight === 0) this.closeRetired();
   }
 
@@ -120,7 +127,12 @@ export class HostedSession implements SessionLink {
     this.isClosed = true;
     this.closeRetired();
     await this.#legacy.close();
-    for (const stream of [...(this.#gets ?? []), ...(this.#posts?.values() ?? [])]) void stream.finish();
+    for (const stream of this.#gets ?? []) void stream.finish();
+    // Those of an ended session are ended by the answers to their requests, which come now, and which nobody can fetch later.
+    for (const stream of this.#posts?.values() ?? []) {
+      if (this.isEnded) stream.stopLogging();
+      else void stream.finish();
+    }
     this.#gets = undefined;
     this.#posts = undefined;
   }

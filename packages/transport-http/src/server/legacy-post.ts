@@ -1,7 +1,7 @@
 /** A POST of the legacy era: `initialize`, a message of a session, a batch, or a request without any session. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
-import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
+import { classifyMessage, INTERNAL_ERROR, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { LegacySession } from '@mortise/protocol/contracts';
@@ -120,7 +120,7 @@ async function serveInitialize(exchange: PostExchange, message: JsonRpcRequest):
       const response = await host.sessions.receive(session, message, call);
       session.revision = agreedRevision(response);
       if (session.revision !== undefined) {
-        await host.sessions.admit(session);
+        await admit(exchange, session, message);
         isAdmitted = true;
         reply.addHeaders([SESSION_ID_HEADER, session.id]);
       }
@@ -130,6 +130,16 @@ async function serveInitialize(exchange: PostExchange, message: JsonRpcRequest):
     }
   } finally {
     if (!isAdmitted) await host.sessions.discard(session);
+  }
+}
+
+/** @throws {HttpRefusal} 500: the session cannot be kept. */
+async function admit({ host }: PostExchange, session: HostedSession, { id }: JsonRpcRequest): Promise<void> {
+  try {
+    await host.sessions.admit(session);
+  } catch (error) {
+    logFailure(host, error);
+    throw new HttpRefusal(500, 'Internal error', { rpcCode: INTERNAL_ERROR, id });
   }
 }
 
@@ -198,7 +208,7 @@ async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Runn
   const call = host.begin(new LegacyCall(caller, legacyAnswer, host.settings.retryMs));
   let response: JsonRpcResponse | undefined;
   try {
-    response = await route.receive(request, call);
+    response = (await route.receive(request, call)) ?? whyUnanswered(route, request);
   } catch (error) {
     // A store that fails, say. Others of the batch, and a stream that has begun, are not to suffer: who asked gets an answer.
     logFailure(host, error);
@@ -207,6 +217,12 @@ async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Runn
     host.end(call);
     legacyAnswer.settle(response);
   }
+}
+
+/** A request that its client cancelled has no answer. One whose session was ended under it has. */
+function whyUnanswered({ session }: Route, { id }: JsonRpcRequest): JsonRpcResponse | undefined {
+  if (session?.isEnded !== true) return undefined;
+  return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message: 'The session has ended: send "initialize" to begin a new one' } };
 }
 
 function logFailure({ settings }: HttpHost, error: unknown): void {

@@ -45,6 +45,7 @@ export class SessionStream {
   readonly #log: StreamLog | undefined;
   #sse: SseStream | undefined;
   #isFinished: boolean;
+  #isLogged = true;
   /** Appending takes time where the store is elsewhere; whatever touches the stream waits its turn, so that order holds. */
   #turn: Promise<unknown> = resolvedPromise;
   /** How many messages the log has not taken yet. */
@@ -154,6 +155,11 @@ export class SessionStream {
     });
   }
 
+  /** The session has ended: what is still sent is kept nowhere. */
+  stopLogging(): void {
+    this.#isLogged = false;
+  }
+
   /** Ends the stream. What was logged can still be fetched. */
   finish(): Promise<void> {
     if (this.#log === undefined && this.#turn === resolvedPromise) {
@@ -182,7 +188,7 @@ export class SessionStream {
   /** A store that fails costs the client the chance to resume, not the message. */
   async #append(message: JsonRpcMessage | undefined): Promise<string | undefined> {
     const log = this.#log;
-    if (log === undefined) return undefined;
+    if (log === undefined || !this.#isLogged) return undefined;
     try {
       return await log.store.append(log.sessionId, this.id, message);
     } catch (error) {

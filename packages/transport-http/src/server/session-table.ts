@@ -5,27 +5,35 @@
 
 import type { Clock, JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import { findRevision } from '@mortise/protocol';
-import type { ExchangeCall, McpEndpoint, SessionRecord, SessionState } from '@mortise/protocol/contracts';
+import type { ExchangeCall, McpEndpoint, SessionRecord } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { Beat } from './beat.ts';
 import type { Caller } from './hosted-call.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { Settings } from './options.ts';
+import { SessionKeeper } from './session-keeper.ts';
 import { busyRefusal, HttpRefusal } from './refusal.ts';
 import { SessionRelay } from './session-relay.ts';
 import type { StreamLog } from './session-stream.ts';
 
-/** What is stored: the endpoint's state, and the one fact that the host itself needs. */
-interface StoredState extends SessionState {
-  readonly protocolVersion: string;
-  readonly session: SessionState;
-}
-
-const LAYOUT = 1;
-const MAX_SAVES = 4;
+/**
+ * What only changes a session's state, and may be received again when another machine changed it first. Whatever else is received
+ * runs code of the program, and runs once.
+ */
+const STATE_METHODS: ReadonlySet<string> = new Set([
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'notifications/initialized',
+]);
 const RETRY_AFTER_SECONDS = 5;
 const SWEEP_MS = 30_000;
+
+/** Which session, and for whom. */
+interface Asked {
+  readonly id: string;
+  readonly caller: Caller;
+}
 
 export class SessionTable {
   readonly #endpoint: McpEndpoint;
@@ -33,6 +41,8 @@ export class SessionTable {
   readonly #clock: Clock;
   readonly #limit: KeyedLimit;
   readonly #relay: SessionRelay | undefined;
+  /** Present where the program gave a store. */
+  readonly #keeper: SessionKeeper | undefined;
   readonly #beat: Beat;
   readonly #sessions: Map<string, HostedSession> = new Map();
   readonly #byKey: Map<string, Set<HostedSession>> = new Map();
@@ -46,6 +56,7 @@ export class SessionTable {
     this.#settings = settings;
     this.#clock = settings.clock;
     this.#relay = settings.messageBus === undefined ? undefined : new SessionRelay(settings.messageBus);
+    this.#keeper = settings.sessionStore === undefined ? undefined : new SessionKeeper(settings.sessionStore, settings);
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
     this.#beat = new Beat(settings.clock, Math.min(SWEEP_MS, settings.sessionIdleMs), () => this.#sweep());
   }
@@ -78,11 +89,11 @@ export class SessionTable {
     await session.close();
   }
 
-  /** `initialize` succeeded. */
+  /** `initialize` succeeded. @throws What the store throws: the session is not found then, and is to be discarded. */
   async admit(session: HostedSession): Promise<void> {
+    await this.#keeper?.create(session);
+    if (this.#sessions.has(session.id)) throw new Error('The option "generateSessionId" gave an id that a session has already');
     this.#list(session);
-    session.isDirty = true;
-    await this.#save(session);
     await this.#tell('onSessionOpened', session.id);
   }
 
@@ -90,11 +101,11 @@ export class SessionTable {
   async find(id: string, caller: Caller): Promise<HostedSession | undefined> {
     const live = this.#sessions.get(id);
     if (live !== undefined && live.principal !== caller.principal) return undefined;
-    if (this.#settings.sessionStore === undefined) {
+    if (this.#keeper === undefined) {
       if (live !== undefined) this.#use(live);
       return live;
     }
-    const session = await this.#refresh(id, live, caller);
+    const session = await this.#refresh(this.#keeper, live, { id, caller });
     if (session !== undefined) this.#use(session);
     return session;
   }
@@ -103,11 +114,14 @@ export class SessionTable {
   async receive(session: HostedSession, message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> {
     session.inFlight++;
     try {
+      const { changes, timesReopened } = session;
       let response = await session.legacy.receive(message, call);
-      for (let tries = 1; session.isDirty && session.revision !== undefined && !(await this.#save(session)); tries++) {
-        if (tries === MAX_SAVES || !(await this.#adopt(session))) break;
-        // Another machine changed the session first: what this message changes goes on top of that.
-        response = await session.legacy.receive(message, call);
+      if (this.#keeper !== undefined && session.isDirty && session.revision !== undefined) {
+        const isItsChange = session.changes !== changes && 'method' in message && STATE_METHODS.has(message.method);
+        const repeat = async (): Promise<void> => {
+          response = await session.legacy.receive(message, call);
+        };
+        await this.#keeper.keep(session, timesReopened, isItsChange ? repeat : undefined);
       }
       await this.#relay?.pass(session, message);
       return response;
@@ -118,19 +132,34 @@ export class SessionTable {
     }
   }
 
-  /** Ends a session for good, here and in the stores. */
-  async end(session: HostedSession): Promise<void> {
+  /** Ends a session for good because its client wants that. @throws What the session store throws: then others still find it. */
+  end(session: HostedSession): Promise<void> {
+    session.isEnded = true;
+    return this.#end(session);
+  }
+
+  /** Ends a session here and in the stores. */
+  async #end(session: HostedSession): Promise<void> {
     this.#unlist(session);
     await session.close();
-    await Promise.allSettled([this.#settings.sessionStore?.delete(session.id), this.#settings.eventStore?.delete(session.id)]);
+    await this.#deleteEvents(session);
+    await this.#keeper?.delete(session);
     void this.#tell('onSessionClosed', session.id);
+  }
+
+  async #deleteEvents({ id, log }: HostedSession): Promise<void> {
+    try {
+      await log?.store.delete(id);
+    } catch (error) {
+      this.#settings.logger.log('error', 'The events of a session could not be deleted', { error: String(error) });
+    }
   }
 
   /** Ends what lives here. Stored sessions stay, for other machines and later processes. */
   async close(): Promise<void> {
     this.#beat.stop();
-    const keep = this.#settings.sessionStore !== undefined;
-    await Promise.all(Array.from(this.#sessions.values(), (session) => (keep ? this.#forget(session) : this.end(session))));
+    const keep = this.#keeper !== undefined;
+    await Promise.all(Array.from(this.#sessions.values(), (session) => (keep ? this.#forget(session) : this.#end(session))));
   }
 
   /** What the program does when it is told is its own affair, and its failure too. */
@@ -189,7 +218,7 @@ export class SessionTable {
 
   /** Drops a session from memory. Without a store that is its end, and its log goes with it. */
   async #forget(session: HostedSession): Promise<void> {
-    if (this.#settings.sessionStore === undefined) return this.end(session);
+    if (this.#keeper === undefined) return this.#end(session);
     this.#unlist(session);
     await session.close();
   }
@@ -200,34 +229,33 @@ export class SessionTable {
   }
 
   /** Looks the session up in the store, which alone knows whether it still is and what others made of it. */
-  async #refresh(id: string, live: HostedSession | undefined, caller: Caller): Promise<HostedSession | undefined> {
-    const record = await this.#settings.sessionStore?.get(id);
+  async #refresh(keeper: SessionKeeper, live: HostedSession | undefined, { id, caller }: Asked): Promise<HostedSession | undefined> {
+    const record = await keeper.find(id);
     if (record === undefined || record.principal !== caller.principal) {
       if (live !== undefined && record === undefined) await this.#forget(live);
       return undefined;
     }
-    await this.#touch(record);
+    await keeper.touch(record);
     if (live !== undefined) {
-      if (record.version !== live.storedVersion && live.inFlight === 0) adoptRecord(live, record);
+      if (record.version !== live.storedVersion && live.inFlight === 0) keeper.adopt(live, record);
       return live;
     }
     // Requests that arrive together must not open the session twice.
-    const opening = this.#opening.get(id) ?? this.#open(record, caller).finally(() => this.#opening.delete(id));
+    const opening = this.#opening.get(id) ?? this.#open(keeper, record, caller).finally(() => this.#opening.delete(id));
     this.#opening.set(id, opening);
     return opening;
   }
 
-  async #open(record: SessionRecord, caller: Caller): Promise<HostedSession | undefined> {
+  async #open(keeper: SessionKeeper, record: SessionRecord, caller: Caller): Promise<HostedSession | undefined> {
     await resolvedPromise;
     const existing = this.#sessions.get(record.id);
     if (existing !== undefined) return existing;
-    const stored = record.state as StoredState;
-    const revision = findRevision(stored.protocolVersion);
-    if (stored.layout !== LAYOUT || revision === undefined) return undefined;
+    const opened = keeper.open(record);
+    if (opened === undefined) return undefined;
     this.#reserve(caller.limitKey);
     try {
-      const session = new HostedSession(record.id, caller, this.#endpoint, { log: this.#logOf(record.id), saved: stored.session });
-      session.revision = revision;
+      const session = new HostedSession(record.id, caller, this.#endpoint, { log: this.#logOf(record.id), saved: opened.state });
+      session.revision = opened.revision;
       session.storedVersion = record.version;
       session.isDirty = false;
       this.#list(session);
@@ -239,41 +267,6 @@ export class SessionTable {
     }
   }
 
-  async #touch(record: SessionRecord): Promise<void> {
-    const { sessionStore, sessionIdleMs } = this.#settings;
-    const now = this.#clock.now();
-    if (record.expiresAtMs - now < sessionIdleMs * 0.75) await sessionStore?.touch(record.id, now + sessionIdleMs);
-  }
-
-  /** @returns false where another machine wrote first. */
-  async #save(session: HostedSession): Promise<boolean> {
-    const store = this.#settings.sessionStore;
-    const { revision } = session;
-    if (store === undefined || revision === undefined) {
-      session.isDirty = false;
-      return true;
-    }
-    const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, session: session.legacy.state };
-    const expiresAtMs = this.#clock.now() + this.#settings.sessionIdleMs;
-    session.isDirty = false;
-    let saved = false;
-    try {
-      saved = await store.put({ id: session.id, principal: session.principal, state, expiresAtMs }, session.storedVersion);
-    } finally {
-      // Of a store that fails, too: the next message tries again.
-      if (saved) session.storedVersion++;
-      else session.isDirty = true;
-    }
-    return saved;
-  }
-
-  async #adopt(session: HostedSession): Promise<boolean> {
-    const record = await this.#settings.sessionStore?.get(session.id);
-    if (record === undefined) return false;
-    adoptRecord(session, record);
-    return true;
-  }
-
   #sweep(): boolean {
     const before = this.#clock.monotonicMs() - this.#settings.sessionIdleMs;
     for (const session of this.#sessions.values()) {
@@ -282,14 +275,9 @@ export class SessionTable {
       if (session.inFlight === 0 && !session.isConnected) this.#forgetSoon(session);
       else this.#use(session);
     }
-    void this.#settings.sessionStore?.deleteExpired(this.#clock.now()).catch(() => undefined);
+    void this.#keeper?.sweep();
     return this.#sessions.size > 0;
   }
-}
-
-function adoptRecord(session: HostedSession, record: SessionRecord): void {
-  session.reopen((record.state as StoredState).session);
-  session.storedVersion = record.version;
 }
 
 /** The least recently used session that nobody waits on; one whose client listens only where there is no other. */

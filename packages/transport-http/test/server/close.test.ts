@@ -76,7 +76,7 @@ describe.each(FACES)('closing over the %s face', (face) => {
 });
 
 describe('serveHttp', () => {
-  it('[HTTP-004][SSE-007] listens on loopback, at /mcp, and says where', async () => {
+  it('[HTTP-004] listens on loopback, at /mcp, and says where', async () => {
     await using serving = await serveHttp(new ScriptedEndpoint(), { port: 0 });
     expect(serving.url).toBe(`http://127.0.0.1:${serving.port}/mcp`);
     expect((serving.server.address() as AddressInfo).address).toBe('127.0.0.1');

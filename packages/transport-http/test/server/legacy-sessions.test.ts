@@ -12,7 +12,7 @@ import {
   serve,
   type Serving,
 } from '../support/http-client.ts';
-import { TestSessionStore } from '../support/memory-stores.ts';
+import { TestEventStore, TestSessionStore } from '../support/memory-stores.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;
@@ -135,8 +135,29 @@ describe.each(FACES)('legacy sessions over the %s face', (face) => {
     await started.promise;
     await client.delete();
     expect([await stream.events(), endpoint.sessions.at(-1)?.isClosed]).toEqual([[], true]);
-    await call.text();
-    expect(call.hasEnded).toBe(true);
+    expect(await call.response()).toMatchObject({ error: { code: -32600, message: expect.stringContaining('The session has ended') } });
+  });
+
+  it('[HTTP-046][ROBUSTNESS-4] answers a request whose session is ended under it, as JSON and by a stream that can be resumed', async () => {
+    for (const eventStore of [undefined, new TestEventStore()]) {
+      const endpoint = new ScriptedEndpoint();
+      const started = gate();
+      endpoint.tools.set('long', () => {
+        started.open();
+        return new Promise(() => undefined);
+      });
+      serving = await serve(face, endpoint, { eventStore });
+      const client = await LegacyClient.open(serving.port);
+      const call = client.tool('long', {}, 5);
+      await started.promise;
+      const logged = eventStore?.events.length;
+      expect((await client.delete()).status).toBe(204);
+      const answer = await call;
+      expect([answer.status, await answer.response()]).toMatchObject([eventStore === undefined ? 400 : 200, { id: 5, error: { code: -32600 } }]);
+      // What is forgotten is not written anew.
+      expect(eventStore?.events.length).toBe(logged);
+      await serving.close();
+    }
   });
 
   it('[HTTP-026][HTTP-028] needs no version header', async () => {

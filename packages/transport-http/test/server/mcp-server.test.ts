@@ -55,6 +55,19 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     expect(results).toMatchObject([{ structuredContent: { sum: 3 } }, { structuredContent: { sum: 3 }, resultType: 'complete' }]);
   });
 
+  it('[CAP-005] answers a call that needs an undeclared capability with HTTP 400 and -32021, naming it', async () => {
+    const server = createServer();
+    server.registerTool('ask', {}, async (ctx) => JSON.stringify(await ctx.sample({ messages: [], maxTokens: 1 })));
+    serving = await serve(face, server);
+    const answer = await modernTool(serving.port, 'ask');
+    expect([answer.status, await answer.response()]).toEqual([
+      400,
+      expect.objectContaining({
+        error: expect.objectContaining({ code: -32021, data: expect.objectContaining({ requiredCapabilities: { sampling: {} } }) }),
+      }),
+    ]);
+  });
+
   it('[PAT-010][SUB-003] acknowledges a subscription first, under the id of its request', async () => {
     serving = await serve(face, createServer());
     const stream = await listen(serving.port, { toolsListChanged: true, resourceSubscriptions: ['test://r'], nonsense: true }, 'sub-1');

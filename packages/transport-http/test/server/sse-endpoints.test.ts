@@ -1,10 +1,13 @@
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { AuthChallengeError } from '@mortise/protocol';
+import { serveHttp } from '@mortise/transport-http/node';
 import { type Answer, FACES, initializeRequest, post, send, serve, type Serving } from '../support/http-client.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;
-afterEach(() => serving.close());
+afterEach(() => serving?.close());
 
 const OLDEST = '2024-11-05';
 
@@ -26,8 +29,33 @@ async function open(): Promise<Channel> {
   return channel;
 }
 
+describe('HTTP+SSE of serveHttp', () => {
+  it('[SSE-007] listens on loopback, and opens a stream and takes messages for those alone who have a token', async () => {
+    const tokenVerifier = {
+      verify: async ({ token }: { readonly token?: string | undefined }) => {
+        if (token !== 'good') throw new AuthChallengeError('no token', { status: 401, challenge: 'Bearer' });
+        return { principal: 'ada', scopes: [] };
+      },
+    };
+    await using http = await serveHttp(new ScriptedEndpoint(), { port: 0, sse: true, tokenVerifier });
+    expect((http.server.address() as AddressInfo).address).toBe('127.0.0.1');
+    const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+    const [bad, good] = [
+      { ...headers, authorization: 'Bearer bad' },
+      { ...headers, authorization: 'Bearer good' },
+    ];
+    for (const given of [headers, bad]) expect((await send(http.port, { method: 'GET', path: '/sse', headers: given })).status).toBe(401);
+    const stream = await send(http.port, { method: 'GET', path: '/sse', headers: good });
+    const path = (await stream.event())?.data ?? '';
+    const body = JSON.stringify(initializeRequest(OLDEST));
+    for (const given of [headers, bad]) expect((await send(http.port, { path, headers: given, body })).status).toBe(401);
+    expect((await send(http.port, { path, headers: good, body })).status).toBe(202);
+    expect(await stream.nextMessage()).toMatchObject({ result: { protocolVersion: OLDEST } });
+  });
+});
+
 describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
-  it('[SSE-010][DEPR-004] is off unless it is asked for', async () => {
+  it('[SSE-010][DEPR-004][VERS-016] is off unless it is asked for', async () => {
     serving = await serve(face, new ScriptedEndpoint());
     expect((await send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } })).status).toBe(404);
   });
