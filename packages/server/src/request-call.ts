@@ -75,6 +75,8 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
   usedMs = 0;
   pauses = 0;
   #isEnded = false;
+  #openAsks = 0;
+  #askedWaiters: (() => void)[] | undefined;
   #onExpired: ((timeoutMs: number) => void) | undefined;
   #controller: AbortController | undefined;
   #unlinkHost: (() => void) | undefined;
@@ -98,8 +100,6 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
     this.via = init.via;
     this.session = init.session;
   }
-
-  openAsks = 0;
 
   get method(): string {
     return this.resolved.method;
@@ -232,6 +232,27 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
 
   request(ask: Ask): Promise<JsonObject> {
     return this.run.ask(ask);
+  }
+
+  get openAsks(): number {
+    return this.#openAsks;
+  }
+
+  set openAsks(count: number) {
+    this.#openAsks = count;
+    if (count === 0) for (const resolve of this.#askedWaiters?.splice(0) ?? []) resolve();
+  }
+
+  get asking(): Promise<void> | undefined {
+    const { run } = this;
+    if (!(run instanceof ExchangeRun)) return undefined;
+    const { opening } = run;
+    if (opening)
+      return opening.then(
+        () => undefined,
+        () => undefined,
+      );
+    return this.#openAsks === 0 ? undefined : new Promise((resolve) => (this.#askedWaiters ??= []).push(resolve));
   }
 
   detach(run: HandlerRun): RunSoFar | undefined {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { McpServer } from '@mortise/server';
+import { McpServer, MemoryStateStore, type McpServerOptions } from '@mortise/server';
 import { MemoryTaskStore } from '@mortise/tasks';
 import { createTasks, type TasksOptions } from '@mortise/tasks/server';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { z } from 'zod';
 import { CORE, MODERN, RawPeer, turn } from './support/raw-peer.ts';
 import { createGate, type Gate } from './support/task-server.ts';
@@ -17,9 +18,13 @@ interface Slow {
   readonly signals: AbortSignal[];
 }
 
-function createSlowServer(options: TasksOptions = {}): Slow {
-  const store = new MemoryTaskStore();
-  const server = new McpServer({ name: 's', version: '1' }, { extensions: [createTasks({ store, pollBurst: Infinity, ...options })] });
+function createSlowServer(options: TasksOptions = {}, more: McpServerOptions = {}): Slow {
+  const { clock } = options;
+  const store = new MemoryTaskStore(clock && { now: () => clock.now() });
+  const server = new McpServer(
+    { name: 's', version: '1' },
+    { ...more, extensions: [createTasks({ store, pollBurst: Infinity, ...options })] },
+  );
   const gate = createGate();
   const steps: string[] = [];
   const signals: AbortSignal[] = [];
@@ -101,6 +106,34 @@ describe('a call that may be promoted', () => {
     const [key = ''] = Object.keys(asked.inputRequests);
     const answered = { requestState: asked.requestState, inputResponses: { [key]: { action: 'accept', content: { name: 'Ann' } } } };
     const { resultType, taskId } = await peer.call('tools/call', { name: 'asks-first', arguments: {}, ...answered });
+    expect(resultType).toBe('task');
+    gate.open();
+    expect((await peer.until(taskId, ended)).result.content).toMatchObject([{ text: 'hello Ann' }]);
+  });
+
+  it('[TASKX-011] becomes one in the round after also where its time comes while its answers are being opened', async () => {
+    const clock = new FakeClock();
+    const states = new MemoryStateStore();
+    const reading = createGate();
+    const open = createGate();
+    const get = async (id: string): Promise<string | undefined> => {
+      reading.open();
+      await open.opened;
+      return states.get(id);
+    };
+    const requestState = { maxStateBytes: 1, store: { put: states.put.bind(states), delete: states.delete.bind(states), get } };
+    const { server, gate, store } = createSlowServer({ clock }, { requestState });
+    const peer = await RawPeer.open(server, modern);
+    const { requestState: state, inputRequests } = await peer.call('tools/call', { name: 'asks-first', arguments: {} });
+    const [key = ''] = Object.keys(inputRequests);
+    const answered = { requestState: state, inputResponses: { [key]: { action: 'accept', content: { name: 'Ann' } } } };
+    const promoted = peer.call('tools/call', { name: 'asks-first', arguments: {}, ...answered });
+    await reading.opened;
+    clock.advance(PROMOTE_MS);
+    await turn();
+    expect((await store.list('local', { limit: 10 })).tasks).toEqual([]);
+    open.open();
+    const { resultType, taskId } = await promoted;
     expect(resultType).toBe('task');
     gate.open();
     expect((await peer.until(taskId, ended)).result.content).toMatchObject([{ text: 'hello Ann' }]);

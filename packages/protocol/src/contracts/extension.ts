@@ -49,6 +49,11 @@ export interface ExtensionCall {
    * @returns What the run did before.
    */
   detach?(run: HandlerRun): RunSoFar | undefined;
+  /**
+   * Resolves once no question of the handler is open and no answer of an earlier round is still being read; undefined where none is. Then `detach`, which
+   * cannot be done meanwhile, may be tried again. Never rejects.
+   */
+  readonly asking?: Promise<void> | undefined;
 }
 
 /** What a run of a handler did until now. */

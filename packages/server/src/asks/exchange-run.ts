@@ -69,10 +69,14 @@ export class ExchangeRun implements HandlerRun {
     return this.#round?.isSuspended === true;
   }
 
+  /** Settles once what earlier rounds left is open; undefined where nothing is being opened. */
+  get opening(): Promise<unknown> | undefined {
+    return this.#opened ? undefined : this.#opening;
+  }
+
   /** What the run did until now; undefined where the client is to be asked, so that it can only go on in the next round. */
   get soFar(): Omit<RunSoFar, 'hasLeft'> | undefined {
-    const isOpening = this.#opening !== undefined && !this.#opened;
-    if (isOpening || this.#asking > 0 || this.#opened?.isAsking === true) return undefined;
+    if (this.opening !== undefined || this.#asking > 0 || this.#opened?.isAsking === true) return undefined;
     return { steps: this.steps.done, running: this.steps.running, answers: this.#opened?.state.answers ?? new Map() };
   }
 

@@ -38,8 +38,12 @@ async function toTask(
   call: ExtensionCall,
   outcome: Promise<JsonObject>,
   isSettled: () => boolean,
-  { engine, task, onPromoted }: PromoteOptions,
+  options: PromoteOptions,
 ): Promise<JsonObject | undefined> {
+  const { engine, task, onPromoted } = options;
+  // A question whose answer the client gave before, and which is only being read, is no reason to stay: another one ends the call.
+  await Promise.race([call.asking, outcome.catch(() => undefined)]);
+  if (isSettled()) return undefined;
   let run: TaskRun;
   try {
     run = await engine.adopt(task);
@@ -47,10 +51,12 @@ async function toTask(
     // Too many tasks, or no store: the caller waits as in any call.
     return undefined;
   }
-  const soFar = isSettled() || call.signal.aborted ? undefined : call.detach?.(run);
+  const isOver = isSettled() || call.signal.aborted;
+  const soFar = isOver ? undefined : call.detach?.(run);
   if (!soFar) {
+    const mayLater = !isOver && call.asking !== undefined;
     await engine.discard(run);
-    return undefined;
+    return mayLater ? toTask(call, outcome, isSettled, options) : undefined;
   }
   onPromoted(run);
   outcome.then(
