@@ -19,6 +19,7 @@ import type { Link, LinkHost, LinkRequestOptions, LinkStream } from './link.ts';
 export interface LinkSettings {
   readonly requestTimeoutMs?: number | undefined;
   readonly maxRequestTimeoutMs?: number | undefined;
+  readonly maxInFlightBytes?: number | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whether it is to be noted when messages come. @default false */
@@ -45,7 +46,7 @@ export class ChannelLink implements Link {
   /** @param transport Unstarted; `start` starts it. */
   constructor(transport: Transport, host: LinkHost, settings: LinkSettings) {
     this.host = host;
-    const { requestTimeoutMs, maxRequestTimeoutMs, clock, logger } = settings;
+    const { requestTimeoutMs, maxRequestTimeoutMs, maxInFlightBytes, clock, logger } = settings;
     this.heardAtMs = clock.monotonicMs();
     if (settings.isKeptAlive) this.#noteMessages(transport, clock);
     this.#connection = new Connection(transport, {
@@ -53,6 +54,7 @@ export class ChannelLink implements Link {
       logger,
       requestTimeoutMs,
       maxRequestTimeoutMs,
+      maxInFlightBytes,
       onRequest: (request, call) => this.host.onRequest?.(request, call),
       isAnswering: () => this.host.onRequest !== undefined,
       isBatchingOn: () => this.host.isBatchingOn,

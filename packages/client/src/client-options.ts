@@ -44,6 +44,13 @@ export interface ClientOptions extends AnswerOptions {
   /** How long a request waits however much progress is told, in milliseconds. @default 600_000 */
   readonly maxRequestTimeoutMs?: number | undefined;
   /**
+   * How many bytes of the server's own requests (asks) in flight and of answers to them unread there may be, where the transport tells (stdio does);
+   * one beyond that is refused at once (-32603).
+   *
+   * @default 64 MiB
+   */
+  readonly maxInFlightBytes?: number | undefined;
+  /**
    * Whether a connection that was lost is opened again, by a fresh transport of the factory: at once where a subscription is
    * open, else with the next request. Requests in flight are lost either way.
    *

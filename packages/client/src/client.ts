@@ -294,6 +294,7 @@ export class Client {
       logLevel: options.logLevel,
       requestTimeoutMs: options.requestTimeoutMs,
       maxRequestTimeoutMs: options.maxRequestTimeoutMs,
+      maxInFlightBytes: options.maxInFlightBytes,
       initializeTimeoutMs: options.initializeTimeoutMs ?? Math.min(30_000, options.requestTimeoutMs ?? Infinity),
       tracer: options.tracer,
       isKeptAlive: options.keepAlive !== undefined,

@@ -45,6 +45,7 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
       onClose: () => this.#onClose(),
       isBatchingOn: () => this.#session?.revision?.rules.batching ?? false,
       isErrorIdOptional: () => this.#session?.revision?.rules.errorIdOptional ?? false,
+      maxInFlightBytes: core.options.maxInFlightBytes,
       clock: core.clock,
       logger: core.logger,
     });

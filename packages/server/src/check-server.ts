@@ -23,6 +23,7 @@ const OPTIONS: Readonly<Record<string, Kind>> = {
   describeError: 'function',
   maxSubscriptions: 'amount',
   maxListens: 'amount',
+  maxInFlightBytes: 'amount',
   maxQueuedNotifications: 'amount',
   clock: 'object',
   tracer: 'object',

@@ -11,7 +11,7 @@ import { StderrLines } from './stderr-lines.ts';
 import { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
 /** Which server to start, and how to treat it. */
-export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Omit<StreamTransportOptions, 'drainMs'> {
+export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Omit<StreamTransportOptions, 'drainMs' | 'maxPendingBytes'> {
   /**
    * Where the server's standard error goes: to this process's own, to `stderr` of the transport, nowhere, or line by line to a
    * function. It says nothing about failure, and it is read in any case, so that the server is not held up.
@@ -36,7 +36,7 @@ export class StdioClientTransport extends StreamTransport {
 
   constructor(options: StdioClientTransportOptions) {
     const child = new Child(options);
-    super((control) => child.open(control), { ...options, drainMs: 0 });
+    super((control) => child.open(control), { ...options, drainMs: 0, maxPendingBytes: Infinity });
     this.#child = child;
   }
 

@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { ByteChannel, ChannelControl } from './byte-channel.ts';
 import { hasOwnConsole, routeConsole } from './console-guard.ts';
 import { StdioInUseError } from './errors.ts';
+import { DEFAULT_MAX_MESSAGE_BYTES } from './line-reader.ts';
 import type { WriteText } from './line-writer.ts';
 import { watchParent } from './parent-watch.ts';
 import { guardStdout } from './stdout-guard.ts';
@@ -46,7 +47,10 @@ export class StdioServerTransport extends StreamTransport {
    * @param stdout Where the server's messages go to. Ended on close, unless it is the process's own. @default process.stdout
    */
   constructor(stdin: Readable = process.stdin, stdout: Writable = process.stdout, options: StdioServerTransportOptions = {}) {
-    super((control) => (stdout === process.stdout ? openProcess(stdin, control, options) : openStreams(stdin, stdout)), options);
+    super((control) => (stdout === process.stdout ? openProcess(stdin, control, options) : openStreams(stdin, stdout)), {
+      ...options,
+      maxPendingBytes: options.maxPendingBytes ?? options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
+    });
   }
 }
 

@@ -7,13 +7,12 @@ import {
   type ClockTimer,
   ConnectionClosedError,
   type JsonRpcMessage,
-  type JsonRpcRequest,
   NotConnectedError,
   ParseError,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR, isJsonRpcRequest, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { type MessageInfo, systemClock, toError } from '@mortise/jsonrpc-core/transport';
+import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelEnd, OpenChannel } from './byte-channel.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES, LineReader } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';
@@ -35,10 +34,10 @@ export interface StreamTransportOptions {
    */
   readonly maxQueuedBytes?: number | undefined;
   /**
-   * How many bytes of requests in flight and of answers that it has not read the peer may have; beyond that it is not read any further. When requests
-   * take longer than 5 s then, new ones are refused (-32603) until half of it is answered, so that answers and cancellations still come through.
+   * How many bytes may lie unread by the peer before it is not read any further, until it has read; as many of its own may be held meanwhile. For the
+   * side that serves only: one that calls must always read, or each of two could wait for the other.
    *
-   * @default maxMessageBytes
+   * @default Infinity; maxMessageBytes in a `StdioServerTransport`
    */
   readonly maxPendingBytes?: number | undefined;
   /**
@@ -76,13 +75,14 @@ export class StreamTransport implements Transport {
   readonly #flushMs: number;
   readonly #clock: Clock;
   readonly #reader: LineReader;
-  readonly #unanswered = new UnansweredRequests();
-  readonly #maxPendingBytes: number;
+  readonly #unanswered: UnansweredRequests | undefined;
   readonly #gate: ReadGate;
   #channel: ByteChannel | undefined;
   #writer: LineWriter | undefined;
   #lingerTimer: ClockTimer | undefined;
   #isInputEnded = false;
+  /** How many bytes of answers wait for a peer that does not read. */
+  #unreadBytes = 0;
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -90,15 +90,13 @@ export class StreamTransport implements Transport {
   constructor(open: OpenChannel, options: StreamTransportOptions = {}) {
     this.#open = open;
     const maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
-    this.#maxPendingBytes = options.maxPendingBytes ?? maxMessageBytes;
     this.#maxQueuedBytes = options.maxQueuedBytes ?? 1024 * 1024;
     this.#drainMs = options.drainMs ?? 500;
     this.#flushMs = options.flushMs ?? 2000;
     this.#clock = options.clock ?? systemClock;
+    this.#unanswered = this.#drainMs > 0 ? new UnansweredRequests() : undefined;
     this.#gate = new ReadGate({
-      maxPendingBytes: this.#maxPendingBytes,
-      clock: this.#clock,
-      inFlightBytes: () => this.#unanswered.bytes,
+      maxPendingBytes: options.maxPendingBytes ?? Infinity,
       unreadBytes: () => (this.#writer?.isFull === true ? this.#writer.queued : 0),
       read: (chunk) => this.#reader.push(chunk),
       pause: () => void this.#channel?.input.pause(),
@@ -135,12 +133,20 @@ export class StreamTransport implements Transport {
     if (this.#closing) return Promise.reject(new ConnectionClosedError());
     if (!this.#writer) return Promise.reject(new NotConnectedError());
     try {
-      const sent = this.#writer.write(frame(message));
-      if (this.#unanswered.onSent(message)) this.#gate.update();
+      const line = frame(message);
+      const sent = this.#writer.write(line);
+      this.#unanswered?.onSent(message);
+      if (sent !== resolvedPromise && !('method' in message)) this.#countUnread(sent, line.length);
       return sent;
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  #countUnread(sent: Promise<void>, bytes: number): void {
+    this.#unreadBytes += bytes;
+    const settle = (): void => void (this.#unreadBytes -= bytes);
+    sent.then(settle, settle);
   }
 
   /** Writes what was accepted, frees everything, and resolves. May be called at any time and again. */
@@ -168,7 +174,7 @@ export class StreamTransport implements Transport {
       output,
       write: channel.write ?? ((text, done) => output.write(text, 'utf8', done)),
       maxQueuedBytes: this.#maxQueuedBytes,
-      onRoom: () => this.#gate.update(),
+      onRoom: () => this.#gate.open(),
     });
     output.on('error', this.#onOutputError);
     input.on('error', this.#onInputError);
@@ -199,36 +205,20 @@ export class StreamTransport implements Transport {
 
   #onLine(line: string): void {
     try {
-      const message = this.#gate.isRefusing ? this.#refuseRequests(parse(line)) : parse(line);
-      if (!message) return;
-      this.#unanswered.onReceived(message, line.length);
-      this.onmessage?.(message);
+      const message = parse(line);
+      this.#unanswered?.onReceived(message);
+      this.onmessage?.(message, this.#toInfo(line));
     } catch (error) {
       this.#report(toError(error));
+    } finally {
+      this.#unanswered?.onDelivered();
     }
   }
 
-  /** Answers the requests of a line with an error. @returns What else it holds. */
-  #refuseRequests(message: JsonRpcMessage | readonly JsonRpcMessage[]): JsonRpcMessage | undefined {
-    const error = {
-      code: INTERNAL_ERROR,
-      message: `Too many bytes of requests at once (${this.#maxPendingBytes}): wait for answers, then send again`,
-    };
-    const refuse = ({ id }: JsonRpcRequest): JsonRpcMessage => ({ jsonrpc: '2.0', id, error });
-    if (!isBatch(message)) {
-      if (!isJsonRpcRequest(message)) return message;
-      this.#tell(refuse(message));
-      return undefined;
-    }
-    const refusals = message.filter(isJsonRpcRequest).map(refuse);
-    if (refusals.length === 0) return message as unknown as JsonRpcMessage;
-    this.#tell(refusals as unknown as JsonRpcMessage);
-    const others = message.filter((member) => !isJsonRpcRequest(member));
-    return others.length === 0 ? undefined : (others as unknown as JsonRpcMessage);
-  }
-
-  #tell(message: JsonRpcMessage): void {
-    this.#writer?.write(frame(message)).catch(() => undefined);
+  /** Short lines are bounded by their number, and so are spared an object. */
+  #toInfo(line: string): MessageInfo | undefined {
+    if (line.length < LEAST_BYTES_TOLD && this.#unreadBytes === 0) return undefined;
+    return { bytes: Buffer.byteLength(line), unreadBytes: this.#unreadBytes };
   }
 
   readonly #onInputError = (error: Error): void => {
@@ -245,7 +235,7 @@ export class StreamTransport implements Transport {
     if (this.#drainMs <= 0) return void this.#end('peer-ended');
     // Whoever pipes requests in and ends gets the answers to them.
     this.#linger(this.#drainMs, 'peer-ended');
-    this.#unanswered.whenNone(() => void this.#end('peer-ended'));
+    this.#unanswered?.whenNone(() => void this.#end('peer-ended'));
   };
 
   readonly #onOutputError = (error: Error): void => {
@@ -320,10 +310,6 @@ export function frame(message: JsonRpcMessage): string {
   return `${serializeMessage(message)}\n`;
 }
 
-function isBatch(message: JsonRpcMessage | readonly JsonRpcMessage[]): message is readonly JsonRpcMessage[] {
-  return Array.isArray(message);
-}
-
 function toBuffer(chunk: Uint8Array | string): Buffer {
   if (typeof chunk === 'string') return Buffer.from(chunk);
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -343,6 +329,7 @@ function parse(line: string): JsonRpcMessage {
 }
 
 const QUOTED_CHARACTERS = 80;
+const LEAST_BYTES_TOLD = 1024;
 
 /** How long the input is read on after the output has failed. */
 const LINGER_MS = 100;

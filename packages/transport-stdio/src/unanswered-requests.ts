@@ -3,6 +3,8 @@
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { isRequestId } from '@mortise/jsonrpc-core/messages';
 
+type Messages = JsonRpcMessage | readonly JsonRpcMessage[];
+
 interface AnyMessage {
   readonly id?: unknown;
   readonly method?: unknown;
@@ -11,65 +13,59 @@ interface AnyMessage {
 
 /** The ids of requests that were received and not answered. Looks at members only: what is not a message is not counted. */
 export class UnansweredRequests {
-  /** How long each is. */
-  readonly #lengths = new Map<unknown, number>();
-  #bytes = 0;
+  /** How many requests wait under each id: of two with one id each gets an answer of its own. */
+  readonly #counts = new Map<unknown, number>();
+  /** The ids of the batch that is being delivered, which one answer without an id may refuse as a whole. */
+  #batch: unknown[] | undefined;
   #onNone: (() => void) | undefined;
 
-  /** How many bytes they have, roughly: characters count as one. */
-  get bytes(): number {
-    return this.#bytes;
+  /** Counts what is about to be delivered. An answer without an id that is sent before `onDelivered` answers all that it holds. */
+  onReceived(message: Messages): void {
+    if (!Array.isArray(message)) return this.#count(message);
+    this.#batch = [];
+    for (const member of message as readonly JsonRpcMessage[]) this.#count(member);
   }
 
-  /** @param length Of the line that brought it. */
-  onReceived(message: JsonRpcMessage | readonly JsonRpcMessage[], length: number): void {
-    if (!Array.isArray(message)) return this.#count(message, length);
-    const members = message as readonly JsonRpcMessage[];
-    for (const member of members) this.#count(member, length / members.length);
+  onDelivered(): void {
+    this.#batch = undefined;
   }
 
-  /** @returns Whether a request was answered. */
-  onSent(message: JsonRpcMessage | readonly JsonRpcMessage[]): boolean {
-    if (!Array.isArray(message)) return this.#settle(message as JsonRpcMessage);
-    let hasSettled = false;
-    for (const member of message as readonly JsonRpcMessage[]) hasSettled = this.#settle(member) || hasSettled;
-    return hasSettled;
+  onSent(message: Messages): void {
+    if (Array.isArray(message)) for (const member of message as readonly JsonRpcMessage[]) this.#settle(member);
+    else this.#settle(message as JsonRpcMessage);
   }
 
   /** Calls back as soon as no request waits, at once if none does. */
   whenNone(fn: () => void): void {
-    if (this.#lengths.size === 0) fn();
+    if (this.#counts.size === 0) fn();
     else this.#onNone = fn;
   }
 
-  #count(message: unknown, length: number): void {
+  #count(message: unknown): void {
     if (typeof message !== 'object' || message === null) return;
     const { id, method, params } = message as AnyMessage;
     if (typeof method !== 'string') return;
-    // A cancelled request need not be answered.
     if (id === undefined) {
+      // A cancelled request need not be answered.
       if (method === 'notifications/cancelled') this.#forget(params?.requestId);
-    } else if (isRequestId(id) && this.#lengths.size < MAX_COUNTED && !this.#lengths.has(id)) {
-      this.#lengths.set(id, length);
-      this.#bytes += length;
+    } else if (isRequestId(id) && this.#counts.size < MAX_COUNTED) {
+      this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
+      this.#batch?.push(id);
     }
   }
 
-  #settle(message: JsonRpcMessage): boolean {
+  #settle(message: JsonRpcMessage): void {
     const { id, method } = message as AnyMessage;
-    return method === undefined && this.#forget(id);
+    if (method !== undefined) return;
+    if (isRequestId(id)) return this.#forget(id);
+    for (const refused of this.#batch?.splice(0) ?? []) this.#forget(refused);
   }
 
-  #forget(id: unknown): boolean {
-    const length = this.#lengths.get(id);
-    if (length === undefined) return false;
-    this.#lengths.delete(id);
-    this.#bytes -= length;
-    if (this.#lengths.size === 0) {
-      this.#bytes = 0;
-      this.#onNone?.();
-    }
-    return true;
+  #forget(id: unknown): void {
+    const count = this.#counts.get(id);
+    if (count === undefined) return;
+    if (count > 1) this.#counts.set(id, count - 1);
+    else if (this.#counts.delete(id) && this.#counts.size === 0) this.#onNone?.();
   }
 }
 

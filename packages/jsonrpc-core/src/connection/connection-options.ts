@@ -62,6 +62,14 @@ export interface ConnectionOptions {
    */
   readonly maxInFlight?: number | undefined;
   /**
+   * How many bytes the requests being served here may have together, where the transport tells (`MessageInfo`). One counts until its handler has
+   * ended, also when it is cancelled before; answers that the peer has not taken count as well. A request beyond that is answered with -32603 at
+   * once, while everything else is still read. A single one is always served.
+   *
+   * @default 64 MiB
+   */
+  readonly maxInFlightBytes?: number | undefined;
+  /**
    * How many messages a batch may hold. A longer one is refused as a whole with one -32600.
    *
    * @default 1_000

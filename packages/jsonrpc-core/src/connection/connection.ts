@@ -83,6 +83,11 @@ export class Connection {
     return { inbound: this.#inbound.running, outbound: this.#pending.size };
   }
 
+  /** How many bytes the requests being served have, where the transport tells; see `maxInFlightBytes`. */
+  get inFlightBytes(): number {
+    return this.#inbound.bytes;
+  }
+
   /**
    * Starts the transport and begins to serve.
    *
@@ -219,10 +224,10 @@ export class Connection {
       onProgress: options?.onProgress,
       signal: options?.signal,
       cancelReason: options?.cancelReason,
+      relatedRequestId: options?.relatedRequestId,
     };
   }
 
-      relatedRequestId: options?.relatedRequestId,
   #findSendRefusal(): Error | undefined {
     if (this.#state === 'open') return undefined;
     return this.#state === 'new' ? new NotConnectedError('This connection is not started yet: call start() first') : this.#toClosedError();

@@ -27,21 +27,29 @@ export interface InboundHost extends CallLink {
 export class InboundCalls {
   readonly #options: ConnectionOptions;
   readonly #maxInFlight: number;
+  readonly #maxBytes: number;
   readonly #host: InboundHost;
   /** The calls that can still be answered, by id. A cancelled one leaves at once though its handler may still run. */
   readonly #calls = new CallTable<RequestId, ServedCall>();
   #running = 0;
+  #bytes = 0;
   #isDraining = false;
 
   constructor(options: ConnectionOptions, maxInFlight: number, host: InboundHost) {
     this.#options = options;
     this.#maxInFlight = maxInFlight;
+    this.#maxBytes = options.maxInFlightBytes ?? DEFAULT_MAX_BYTES;
     this.#host = host;
   }
 
   /** How many handlers run. */
   get running(): number {
     return this.#running;
+  }
+
+  /** How many bytes the requests have whose handlers run. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** From now on every request is refused. */
@@ -55,7 +63,7 @@ export class InboundCalls {
       return;
     }
     batch?.expect();
-    const refusal = this.#findRefusal(request);
+    const refusal = this.#findRefusal(request, info);
     if (refusal) {
       this.#host.answer({ jsonrpc: '2.0', id: request.id, error: refusal }, batch);
       return;
@@ -63,6 +71,7 @@ export class InboundCalls {
     const call = new ServedCall(request, info, batch, this.#host);
     this.#calls.set(request.id, call);
     this.#running++;
+    this.#bytes += call.bytes;
     this.#run(call);
   }
 
@@ -83,14 +92,26 @@ export class InboundCalls {
     for (const call of calls) this.#attempt(() => call.cancel(reason));
   }
 
-  #findRefusal(request: JsonRpcRequest): JsonRpcErrorObject | undefined {
+  #findRefusal(request: JsonRpcRequest, info: MessageInfo | undefined): JsonRpcErrorObject | undefined {
     if (this.#calls.has(request.id)) {
       return { code: INVALID_REQUEST, message: 'A request with this id is still being served: use a new id' };
     }
     if (!this.#options.onRequest) return { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method.slice(0, 100)}` };
     if (this.#isDraining) return { code: INTERNAL_ERROR, message: 'Shutting down: no new requests are taken' };
-    if (this.#running + this.#host.waitingAnswers < this.#maxInFlight) return undefined;
-    return { code: INTERNAL_ERROR, message: `Too many requests at once (${this.#maxInFlight}): wait for answers, then send again` };
+    if (this.#running + this.#host.waitingAnswers >= this.#maxInFlight) {
+      return { code: INTERNAL_ERROR, message: `Too many requests at once (${this.#maxInFlight}): wait for answers, then send again` };
+    }
+    return info !== undefined && this.#wouldBeTooMuch(info) ? this.#toTooMuch() : undefined;
+  }
+
+  #wouldBeTooMuch({ bytes = 0, unreadBytes = 0 }: MessageInfo): boolean {
+    const inFlight = this.#bytes + unreadBytes;
+    return inFlight > 0 && inFlight + bytes > this.#maxBytes;
+  }
+
+  #toTooMuch(): JsonRpcErrorObject {
+    const message = `Too many bytes of requests and unread answers at once (maxInFlightBytes is ${this.#maxBytes} here): take answers, then send again`;
+    return { code: INTERNAL_ERROR, message };
   }
 
   #run(call: ServedCall): void {
@@ -127,6 +148,7 @@ export class InboundCalls {
 
   #finish(call: ServedCall, response: JsonRpcResponse | undefined): void {
     this.#running--;
+    this.#bytes -= call.bytes;
     if (!call.isSettled && response) {
       this.#calls.delete(call.message.id);
       call.settle();
@@ -144,6 +166,9 @@ export class InboundCalls {
     }
   }
 }
+
+/** Far more than honest peers have in flight. */
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 function isThenable(outcome: unknown): outcome is PromiseLike<JsonRpcResponse | undefined> {
   return (

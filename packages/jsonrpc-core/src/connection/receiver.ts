@@ -83,7 +83,8 @@ export class Receiver {
     if (members.length > maxBatch)
       return this.#reportAndRefuse(`A batch may hold ${maxBatch} messages at most: send smaller ones`, INVALID_REQUEST);
     const batch = new BatchAnswer((responses) => this.#answers.send(responses));
-    for (const member of members) this.receive(member, info, batch);
+    const memberInfo = info?.bytes === undefined ? info : { ...info, bytes: Math.ceil(info.bytes / members.length) };
+    for (const member of members) this.receive(member, memberInfo, batch);
     batch.seal();
   }
 

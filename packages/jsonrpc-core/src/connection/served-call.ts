@@ -16,6 +16,8 @@ export interface CallLink {
 export class ServedCall implements InboundCall {
   readonly message: JsonRpcRequest;
   readonly info: MessageInfo | undefined;
+  /** How many bytes it brought, where the transport tells. */
+  readonly bytes: number;
   /** Where the answer goes if the request came in a batch. */
   readonly batch: BatchAnswer | undefined;
   readonly #link: CallLink;
@@ -26,6 +28,7 @@ export class ServedCall implements InboundCall {
   constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: BatchAnswer | undefined, link: CallLink) {
     this.message = message;
     this.info = info;
+    this.bytes = info?.bytes ?? 0;
     this.batch = batch;
     this.#link = link;
   }

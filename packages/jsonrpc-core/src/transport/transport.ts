@@ -14,6 +14,13 @@ export interface MessageInfo {
   readonly principal?: string | undefined;
   /** What the transport learnt of the caller (for example the verified token's claims). Passed on to handlers as it is. */
   readonly auth?: unknown;
+  /**
+   * How many bytes of the wire brought it, roughly; a transport may leave it out for messages under 1 KiB. A `Connection` bounds what is in flight
+   * by it (`maxInFlightBytes`).
+   */
+  readonly bytes?: number | undefined;
+  /** How many bytes of answers the peer had not taken when the message came. They count as in flight. @default 0 */
+  readonly unreadBytes?: number | undefined;
 }
 
 /** Who waits for the answer to what a transport sends. */

@@ -15,6 +15,18 @@ import { connectPair, connectToRawPeer, defer, errorOf, notification, outcomeOf,
 const cycle: Record<string, unknown> = {};
 cycle['self'] = cycle;
 
+/** A transport that takes everything at once. */
+class RawWire implements Transport {
+  onmessage?: Transport['onmessage'];
+  readonly sent: unknown[] = [];
+  start = (): Promise<void> => Promise.resolve();
+  close = (): Promise<void> => Promise.resolve();
+  send(message: unknown): Promise<void> {
+    this.sent.push(message);
+    return Promise.resolve();
+  }
+}
+
 describe('requests that arrive', () => {
   it.each([0, 1, -7, 2 ** 53 - 1, '', '1', 'ä\u2028'])('[BASE-004][BASE-008] are answered under their own id, %j', async (id) => {
     const { peer } = await connectToRawPeer({ onRequest: (message) => result(message.id, { ok: true }) });
@@ -210,6 +222,60 @@ describe('requests that arrive', () => {
     const { peer } = await connectToRawPeer({ maxInFlight: 1, onRequest: () => new Promise(() => undefined) });
     await peer.send(request(1), notification('notifications/cancelled', { requestId: 1 }), request(2));
     expect(peer.take()).toEqual([errorOf(2, -32603)]);
+  });
+
+  it('[ROBUSTNESS-7] are refused beyond the bound of bytes, while all else is still heard; a duplicate and a cancelled one count on', async () => {
+    const gates = new Map<unknown, ReturnType<typeof defer<JsonRpcResponse>>>();
+    const { connection, peer } = await connectToRawPeer(
+      {
+        maxInFlightBytes: 250,
+        onRequest: ({ id }) => {
+          const gate = defer<JsonRpcResponse>();
+          gates.set(id, gate);
+          return gate.promise;
+        },
+      },
+      { info: { bytes: 100 } },
+    );
+    await peer.send(request(1), request(2), request(1), notification('notifications/cancelled', { requestId: 2 }), request(3));
+    expect(connection.inFlightBytes).toBe(200);
+    const [duplicate, refused] = peer.take() as { id: unknown; error: { message: string } }[];
+    expect([duplicate?.id, refused?.id]).toEqual([1, 3]);
+    expect(refused?.error.message).toMatch(/maxInFlightBytes is 250 here/);
+    gates.get(2)?.resolve(result(2));
+    await turn();
+    await peer.send(request(4));
+    expect([peer.take(), connection.inFlightBytes]).toEqual([[], 200]);
+    for (const [id, gate] of gates) gate.resolve(result(id as number));
+    await turn();
+    expect([peer.take(), connection.inFlightBytes]).toEqual([[result(1), result(4)], 0]);
+  });
+
+  it('[ROBUSTNESS-7] are refused while too many bytes of answers lie unread, and one of any size is served alone', async () => {
+    const [near, far] = [new RawWire(), { bytes: 100, unreadBytes: 200 }];
+    const connection = new Connection(near, { maxInFlightBytes: 250, onRequest: ({ id }) => result(id) });
+    await connection.start();
+    near.onmessage?.(request(1) as JsonRpcRequest, far);
+    near.onmessage?.(request(2) as JsonRpcRequest, { bytes: 1000 });
+    expect(near.sent).toEqual([errorOf(1, -32603), result(2)]);
+    await connection.close();
+  });
+
+  it('[ROBUSTNESS-7] in a refused batch count nothing, and those in an accepted one a part each', async () => {
+    let isBatchingOn = false;
+    const gate = defer<undefined>();
+    const { connection, peer } = await connectToRawPeer(
+      { isBatchingOn: () => isBatchingOn, onRequest: ({ id }) => gate.promise.then(() => result(id)) },
+      { info: { bytes: 100 } },
+    );
+    await peer.send([request(1), request(2)]);
+    expect([peer.take(), connection.inFlightBytes]).toEqual([[errorOf(null, -32600)], 0]);
+    isBatchingOn = true;
+    await peer.send([request(1), request(2)]);
+    expect(connection.inFlightBytes).toBe(100);
+    gate.resolve(undefined);
+    await turn();
+    expect([peer.take(), connection.inFlightBytes]).toEqual([[[result(1), result(2)]], 0]);
   });
 
   it('[ROBUSTNESS-7] end the connection when the peer asks on and on and never reads', async () => {

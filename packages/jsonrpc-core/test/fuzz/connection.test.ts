@@ -169,16 +169,21 @@ function countDueOfOne(value: unknown, due: Ledger): void {
 
 /** A pair whose far end may send anything, while what the near end sends goes through JSON as on a wire. */
 function createPair(): readonly [Transport, Transport] {
-  const [near, far] = createInMemoryPair();
+  const [near, far] = createInMemoryPair({ info: { bytes: 10 } });
   const send: TransportHooks['send'] = async (message, options, next) =>
     next(JSON.parse(serializeMessage(message)) as JsonRpcMessage, options);
   return [wrapTransport<Transport>(near, { send }), far];
 }
 
-async function run(script: readonly Step[], isBatchingOn: boolean): Promise<void> {
+async function run(script: readonly Step[], isBatchingOn: boolean, maxInFlightBytes: number): Promise<void> {
   const subject = new Subject();
   const [near, far] = createPair();
-  const connection = new Connection(near, { onRequest: subject.onRequest, isBatchingOn: () => isBatchingOn, onNotification: failAtThrow });
+  const connection = new Connection(near, {
+    onRequest: subject.onRequest,
+    isBatchingOn: () => isBatchingOn,
+    onNotification: failAtThrow,
+    maxInFlightBytes,
+  });
   const answers = new Ledger();
   far.onmessage = (message) => {
     for (const one of Array.isArray(message) ? (message as JsonRpcMessage[]) : [message]) if (!('method' in one)) answers.add(one.id);
@@ -196,6 +201,7 @@ async function run(script: readonly Step[], isBatchingOn: boolean): Promise<void
       countDue(value, subject.due, isBatchingOn);
       await far.send(value as JsonRpcMessage);
     }
+    expect(connection.inFlightBytes).toBeLessThanOrEqual(maxInFlightBytes);
   }
   await turn();
   // Questions that handlers asked are answered with garbage, so that they end.
@@ -206,6 +212,7 @@ async function run(script: readonly Step[], isBatchingOn: boolean): Promise<void
   subject.settleCancelled();
   expect(answers.toObject()).toEqual(subject.due.toObject());
   expect(connection.inFlight).toEqual({ inbound: 0, outbound: 0 });
+  expect(connection.inFlightBytes).toBe(0);
   await connection.close();
   await Promise.all(own);
 }
@@ -215,11 +222,18 @@ function failAtThrow({ method }: { readonly method: string }): void {
 }
 
 describe('a connection under random messages', () => {
-  it.each([true, false])(
-    '[ROBUSTNESS-4][ROBUSTNESS-5] answers every readable id exactly once, and never crashes or hangs (batches %s)',
-    async (isBatchingOn) => {
+  it.each([
+    [true, Infinity],
+    [false, Infinity],
+    [true, 50],
+    [false, 50],
+  ])(
+    '[ROBUSTNESS-4][ROBUSTNESS-5] answers every readable id exactly once, counts no byte for ever, and never crashes or hangs (batches %s, bytes %s)',
+    async (isBatchingOn, maxInFlightBytes) => {
       await fc.assert(
-        fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: MAX_STEPS, size: 'max' }), (script) => run(script, isBatchingOn)),
+        fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: MAX_STEPS, size: 'max' }), (script) =>
+          run(script, isBatchingOn, maxInFlightBytes),
+        ),
         { numRuns: RUNS },
       );
     },
@@ -245,7 +259,7 @@ describe('a connection under random messages', () => {
         await Promise.all(own);
         subject.openGate();
         await turn();
-        expect([closes, connection.inFlight]).toEqual([1, { inbound: 0, outbound: 0 }]);
+        expect([closes, connection.inFlight, connection.inFlightBytes]).toEqual([1, { inbound: 0, outbound: 0 }, 0]);
       }),
       { numRuns: 300 },
     );
