@@ -46,10 +46,13 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
  * const client = await connectInMemory(server, { era: 'legacy' });
  * ```
  *
+ * Its `logger` is told what handlers throw, too, as long as the server has none of its own.
+ *
  * @throws As `McpClient.connect` does.
  */
 export function connectInMemory(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): Promise<McpClient> {
-  const { info = { name: 'in-memory', version: '0.0.0' } } = options;
+  const { info = { name: 'in-memory', version: '0.0.0' }, logger } = options;
+  if (logger !== undefined) endpoint.offerLogger?.(logger);
   return McpClient.connect(inMemoryTransport(endpoint, options), info, options);
 }
 

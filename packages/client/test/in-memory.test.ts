@@ -184,6 +184,13 @@ describe.each(ways)('on whose behalf, $version by $via, passed by $passBy', ({ v
   });
 });
 
+it.each(['legacy', 'modern'] as const)('tells its logger what a handler threw, in the %s era', async (era) => {
+  const told: unknown[] = [];
+  const client = await connect(makeServer(), { era, logger: { log: (_level, _message, data) => told.push(data?.['error']) } });
+  await client.callTool('fail');
+  expect(told).toEqual([expect.objectContaining({ message: 'it broke' })]);
+});
+
 it('gives transports for clients of other kinds', () => {
   expect(inMemoryTransport(makeServer())()).toHaveProperty('exchange');
   expect(inMemoryTransport(makeServer(), { via: 'channel' })()).toHaveProperty('send');

@@ -1,6 +1,6 @@
 /** `McpServer`: tools, resources and prompts by name. Written once, served in every revision, to any number of clients at once. */
 
-import type { JsonRpcRequest, JsonRpcResponse, ServerConnection } from '@mortise/jsonrpc-core';
+import type { JsonRpcRequest, JsonRpcResponse, Logger, ServerConnection } from '@mortise/jsonrpc-core';
 import type { ConnectOptions, TransportLike } from '@mortise/jsonrpc-core/transport';
 import type { Implementation, LoggingMessageNotificationParams } from '@mortise/protocol/model';
 import type {
@@ -193,6 +193,10 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
 
   nameParam(method: string): string | undefined {
     return this.server.nameParam(method);
+  }
+
+  offerLogger(logger: Logger): void {
+    this.#core.offerLogger(logger);
   }
 
   // ---- what it tells unasked

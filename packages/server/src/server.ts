@@ -5,6 +5,7 @@ import {
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
+  type Logger,
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
@@ -223,6 +224,10 @@ export class Server<App = unknown> implements McpEndpoint {
 
   nameParam(method: string): string | undefined {
     return this.#core.nameParam(method);
+  }
+
+  offerLogger(logger: Logger): void {
+    this.#core.offerLogger(logger);
   }
 
   // ---- what it tells unasked

@@ -2,7 +2,8 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Logger } from '@mortise/jsonrpc-core';
 import { McpClient } from '@mortise/client';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
@@ -55,6 +56,44 @@ describe('serveHttp', () => {
     expect(() => createHttpHandler(nothing as unknown as McpEndpoint)).toThrow(
       expect.objectContaining({ code: 'ERR_HTTP_OPTION', message }),
     );
+  });
+
+  describe('where a handler throws', () => {
+    /** A call that fails, of a server that has no logger unless it is given one. */
+    async function fail(own: Logger | undefined, options: Partial<ServeHttpOptions>): Promise<void> {
+      const failing = new McpServer(ME, { logger: own });
+      failing.registerTool('t', {}, () => {
+        throw new TypeError('a fault within');
+      });
+      await using serving = await serveHttp(failing, { port: 0, ...options });
+      const client = await McpClient.connect(httpTransport(serving.url), ME);
+      expect(await client.callTool('t')).toMatchObject({ isError: true });
+      await client.close();
+      await failing.close();
+    }
+
+    const keep = (kept: unknown[]): Logger => ({ log: (_level, _message, data) => kept.push(data?.['error']) });
+    const fault = [expect.objectContaining({ message: 'a fault within' })];
+
+    it('writes the error with its stack to standard error', async () => {
+      const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+      try {
+        await fail(undefined, {});
+        expect(written.mock.calls.join('')).toMatch(/^error: .*\n? *(?:error: )?TypeError: a fault within\n\s+at .*first-steps/s);
+      } finally {
+        written.mockRestore();
+      }
+    });
+
+    it('tells its own logger, or else that of the server alone', async () => {
+      const ofHttp: unknown[] = [];
+      await fail(undefined, { logger: keep(ofHttp) });
+      expect(ofHttp).toEqual(fault);
+      const ofServer: unknown[] = [];
+      await fail(keep(ofServer), { logger: keep(ofHttp) });
+      expect(ofServer).toEqual(fault);
+      expect(ofHttp).toHaveLength(1);
+    });
   });
 });
 

@@ -16,6 +16,7 @@ import type {
   JsonRpcNotification,
   JsonRpcRequest,
   JsonRpcResponse,
+  Logger,
   ServerConnection,
 } from '@mortise/jsonrpc-core';
 import type { AuthInfo, Principal } from './principal.ts';
@@ -95,6 +96,8 @@ export interface McpEndpoint {
   paramHeaders(toolName: string, principal: Principal): ParamHeaders | undefined;
   /** The parameter of a method that `Mcp-Name` mirrors, extensions' methods included. */
   nameParam(method: string): string | undefined;
+  /** Where to write, for as long as the program has given the endpoint no logger of its own. @default it is offered none */
+  offerLogger?(logger: Logger): void;
 }
 
 /**

@@ -2,12 +2,13 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { guardLogger, silentLogger } from '@mortise/jsonrpc-core/transport';
+import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { HttpOptionError, ListenError } from '../errors.ts';
 import { createHttpHandler, type HttpHandler } from '../server/handler.ts';
 import type { HttpHandlerOptions } from '../server/options.ts';
+import { stderrLogger } from './stderr-logger.ts';
 
 /** The options of `serveHttp`, beside those of `createHttpHandler`. */
 export interface ServeHttpOptions extends HttpHandlerOptions {
@@ -48,9 +49,9 @@ const CHECK_EVERY_MS = 5_000;
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs, ...rest } = checkOptions(options);
-  const logger = guardLogger(rest.logger ?? silentLogger);
+  const logger = guardLogger(rest.logger ?? stderrLogger);
   signal?.throwIfAborted();
-  const handler = createHttpHandler(endpoint, { ...rest, path });
+  const handler = createHttpHandler(endpoint, { ...rest, path, logger });
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,

@@ -49,6 +49,7 @@ export class HttpHost {
       throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
     this.endpoint = endpoint;
     this.settings = toSettings(options);
+    if (options.logger !== undefined) endpoint.offerLogger?.(this.settings.logger);
     this.guard = new Guard(options, NEWEST_LEGACY.http.badOriginStatus);
     this.#isSingleSession = traits.isSingleSession === true;
     this.sessions = new SessionTable(endpoint, this.settings, this.#isSingleSession);

@@ -120,7 +120,11 @@ export interface HttpHandlerOptions {
 
   /** @default the system's */
   readonly clock?: Clock | undefined;
-  /** @default one that writes nothing */
+  /**
+   * Where faults are told, those of handlers too as long as the server has no logger of its own.
+   *
+   * @default one that writes nothing; `serveHttp` writes warnings and what is worse to standard error
+   */
   readonly logger?: Logger | undefined;
 }
 
