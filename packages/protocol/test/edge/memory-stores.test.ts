@@ -147,4 +147,64 @@ describe('MemoryEventStore', () => {
     expect(after.filter((id) => before.includes(id))).toEqual([]);
     for (const id of before) expect(await store.replay('s', id)).toBeUndefined();
   });
+
+  describe('in bytes', () => {
+    const KIB = 1024;
+    const long = (kib: number): JsonRpcMessage => ({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat((kib * KIB) / 2) } });
+
+    it('[ROBUSTNESS-7] bounds what a session holds, the oldest events of the stream that was used longest ago going first', async () => {
+      const store = new MemoryEventStore({ clock: fakeClock(), maxBytesPerSession: 100 * KIB });
+      const old = [await store.append('s', 'old', long(30)), await store.append('s', 'old', long(30))];
+      const other = await store.append('other', 'a', long(90));
+      const next = await store.append('s', 'next', long(50));
+      expect(await store.replay('s', old[0] ?? '')).toBeUndefined();
+      expect((await store.replay('s', old[1] ?? ''))?.events).toEqual([]);
+      await store.append('s', 'next', long(45));
+      expect(await store.replay('s', old[1] ?? '')).toBeUndefined();
+      expect((await store.replay('s', next))?.events).toHaveLength(1);
+      expect(await store.replay('other', other)).toBeDefined();
+      expect(store.bytes).toBeLessThan(200 * KIB);
+    });
+
+    it('[ROBUSTNESS-7][ROBUSTNESS-8] bounds what all hold, the session that was used longest ago going first', async () => {
+      const store = new MemoryEventStore({ clock: fakeClock(), maxBytes: 100 * KIB });
+      const first = await store.append('first', 'a', long(40));
+      const second = await store.append('second', 'a', long(40));
+      await store.append('first', 'a', long(1));
+      const third = await store.append('third', 'a', long(40));
+      expect(await store.replay('second', second)).toBeUndefined();
+      expect((await store.replay('first', first))?.events).toHaveLength(1);
+      expect(await store.replay('third', third)).toBeDefined();
+      expect(store.bytes).toBeLessThan(100 * KIB);
+    });
+
+    it('keeps the newest event however long it is, and nothing beside it', async () => {
+      const store = new MemoryEventStore({ clock: fakeClock(), maxBytesPerSession: 10 * KIB, maxBytes: 20 * KIB });
+      const others = [await store.append('s', 'a', long(1)), await store.append('s', 'b', long(1)), await store.append('t', 'a', long(1))];
+      const priming = await store.append('s', 'c', undefined);
+      const huge = await store.append('s', 'c', long(50));
+      expect((await store.replay('s', huge))?.events).toEqual([]);
+      for (const id of [...others, priming])
+        expect([await store.replay('s', id), await store.replay('t', id)]).toEqual([undefined, undefined]);
+    });
+
+    it('counts what is forgotten out again', async () => {
+      const store = new MemoryEventStore({ clock: fakeClock(), maxEventsPerStream: 2, maxStreamsPerSession: 2, maxSessions: 2 });
+      for (let n = 0; n < 100; n++) await store.append(`s${n % 5}`, `t${n % 7}`, long(1));
+      expect(store.bytes).toBeGreaterThan(0);
+      await store.delete('s4', 't0');
+      await store.delete('none');
+      for (let n = 0; n < 5; n++) await store.delete(`s${n}`);
+      expect(store.bytes).toBe(0);
+    });
+
+    it('[ROBUSTNESS-7] holds no more than 64 MiB where nothing is said', async () => {
+      const store = new MemoryEventStore({ clock: fakeClock() });
+      for (let n = 0; n < 40; n++) await store.append(`s${n}`, 'a', long(6 * KIB));
+      expect([store.bytes > 50 * KIB * KIB, store.bytes <= 64 * KIB * KIB]).toEqual([true, true]);
+      for (let n = 0; n < 40; n++) await store.append('one', 'a', long(6 * KIB));
+      await store.delete('one');
+      expect(store.bytes).toBeGreaterThan(40 * KIB * KIB);
+    });
+  });
 });
