@@ -31,6 +31,23 @@ describe.each(LEGACY)('questions to the client in %s', (version) => {
     expect(peer.requests()).toMatchObject([{ method: 'roots/list' }]);
   });
 
+  it('[PROG-002] ask for progress of themselves, by which their time begins anew', async () => {
+    const clock = new FakeClock();
+    const peer = await open(version, (ctx) => ctx.sample({ messages: [], maxTokens: 5 }, { timeoutMs: 1000 }), { clock });
+    peer.onRequest = () => undefined;
+    const running = run(peer);
+    const { id, params } = await peer.next(({ method }) => method === 'sampling/createMessage');
+    const { progressToken } = params._meta;
+    expect(progressToken).toEqual(expect.any(Number));
+    for (const progress of [1, 2, 3]) {
+      clock.advance(900);
+      peer.notify('notifications/progress', { progressToken, progress });
+      await peer.settle();
+    }
+    peer.send({ jsonrpc: '2.0', id, result: { role: 'assistant', content: { type: 'text', text: 'hello' }, model: 'm' } });
+    expect(JSON.parse(await running)).toMatchObject({ model: 'm' });
+  });
+
   it("sample the client's model", async () => {
     const peer = await open(version, (ctx) =>
       ctx.sample({ messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }], maxTokens: 5 }),

@@ -76,6 +76,23 @@ describe.each(LEGACY)('log messages in %s', (version) => {
     expect(levels(peer)).toEqual(['alert', 'emergency']);
   });
 
+  it('[LOG-007] keep their level where setting one fails, which is told by -32603', async () => {
+    const server = createChatty();
+    server.use('logging/setLevel', (_ctx, next) => {
+      if (isBroken) throw new Error('the file /etc/levels is locked');
+      return next();
+    });
+    let isBroken = false;
+    const peer = await RawPeer.open(server, version);
+    await peer.call('logging/setLevel', { level: 'alert' });
+    isBroken = true;
+    const { error } = await peer.request('logging/setLevel', { level: 'debug' });
+    expect(error?.code).toBe(-32603);
+    expect(error?.message).not.toContain('/etc/levels');
+    await peer.callTool('all');
+    expect(levels(peer)).toEqual(['alert', 'emergency']);
+  });
+
   it('are of one session: the level of one client is not that of another', async () => {
     const server = createChatty({ logging: { defaultLevel: 'error' } });
     const [one, other] = [await RawPeer.open(server, version), await RawPeer.open(server, version)];

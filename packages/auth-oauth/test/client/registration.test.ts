@@ -15,7 +15,7 @@ const documentUrl = 'https://app.example.com/client.json';
 const usedClient = (): string | null | undefined => world.as.to('/authorize').at(-1)?.query.get('client_id');
 
 describe('the order of ways', () => {
-  it('[AUTH-026][AUTH-027] takes a client that was registered by hand before all others', async () => {
+  it('[AUTH-026][AUTH-027][VERS-016] takes a client that was registered by hand before all others', async () => {
     const { as, server, authorizer } = world;
     as.metadata = { client_id_metadata_document_supported: true };
     const clients = [{ issuer: as.issuer, clientId: 'by-hand' }];

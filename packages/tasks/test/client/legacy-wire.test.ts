@@ -58,6 +58,40 @@ async function connect(script: Script, answers: Answers = {}, options: TaskClien
 }
 
 describe('as the requestor', () => {
+  it('[TOOL-016] calls a tool as its list says: never, if it is wished, or always as a task', async () => {
+    const odd = { name: 'odd', inputSchema: { type: 'object' }, execution: { taskSupport: 'sometimes' } };
+    const never = { name: 'never', inputSchema: { type: 'object' }, execution: { taskSupport: 'forbidden' } };
+    const { client, tasks, server, clock } = await connect({
+      'tools/list': () => ({ tools: [...tools, odd, never] }) as never,
+      'tasks/get': () => now('completed'),
+      'tasks/result': () => result as Reply,
+    });
+    await client.listTools();
+    const sentAsTask = (): boolean => server.sent('tools/call').at(-1)?.task !== undefined;
+    const called: [string, boolean][] = [];
+    for (const name of ['plain', 'never', 'odd', 'may', 'must']) {
+      const call = client.callTool(name);
+      if (name === 'must') {
+        await clock.untilScheduled();
+        clock.advance(500);
+      }
+      expect(await call).toMatchObject(result);
+      called.push([name, sentAsTask()]);
+    }
+    expect(called).toEqual([
+      ['plain', false],
+      ['never', false],
+      ['odd', false],
+      ['may', false],
+      ['must', true],
+    ]);
+    for (const name of ['plain', 'never', 'odd']) await expect(tasks.start(name)).rejects.toThrow(name);
+    for (const name of ['may', 'must']) {
+      await tasks.start(name);
+      expect(server.sent('tools/call').at(-1)).toMatchObject({ name, task: {} });
+    }
+  });
+
   it('[TASK25-018][TASK25-027] asks at the interval that the server tells, and for the result as soon as input is required', async () => {
     const states = [now('working', { pollInterval: 2000 }), now('input_required')];
     let finish: (reply: Reply) => void = () => undefined;
