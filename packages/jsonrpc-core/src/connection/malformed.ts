@@ -8,8 +8,8 @@ import { isMeantAsResponse, readId, toInvalidRequestError } from '../parse-messa
 /** A malformed value, judged. */
 export interface Malformed {
   readonly error: InvalidRequestError;
-  /** What it was meant as: only what may have been a request is answered. */
-  readonly meantAs: 'request' | 'notification' | 'response';
+  /** What it was meant as: only what may have been a request is answered. `either` is a response if a call waits for its id, else a request. */
+  readonly meantAs: 'request' | 'notification' | 'response' | 'either';
   /** The id that it names, where one could be read. */
   readonly id: RequestId | undefined;
 }
@@ -25,7 +25,8 @@ export function judgeMalformed(value: unknown): Malformed {
   if (!isJsonObject(value)) return { error, meantAs: 'request', id: undefined };
   const id = readId(value);
   if (isMeantAsResponse(value)) return { error, meantAs: 'response', id };
-  const hasMethod = typeof value['method'] === 'string' && Object.hasOwn(value, 'method');
+  if (!Object.hasOwn(value, 'method')) return { error, meantAs: 'either', id };
+  const hasMethod = typeof value['method'] === 'string';
   const isAnswered = !hasMethod || (Object.hasOwn(value, 'id') && value['id'] !== undefined);
   return { error, meantAs: isAnswered ? 'request' : 'notification', id };
 }

@@ -91,8 +91,9 @@ export class Receiver {
   #onMalformed(value: unknown, batch: BatchAnswer | undefined): void {
     const { error, meantAs, id } = judgeMalformed(value);
     this.#host.report(error);
-    if (meantAs === 'response') this.#pending.settleMalformed(id);
-    if (meantAs !== 'request' || this.#options.answersMalformed === false) return;
+    const mayBeRequest = meantAs === 'request' || meantAs === 'either';
+    const isSettled = (meantAs === 'response' || meantAs === 'either') && this.#pending.settleMalformed(id);
+    if (isSettled || !mayBeRequest || this.#options.answersMalformed === false) return;
     batch?.expect();
     this.#answers.give(this.#toMalformedAnswer({ code: error.rpcCode, message: error.message }, id), batch);
   }

@@ -10,7 +10,7 @@ import {
 } from '../../src/index.ts';
 import { Connection } from '../../src/connection.ts';
 import type { SendOptions } from '../../src/transport.ts';
-import { connectPair, connectToRawPeer, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
+import { connectPair, connectToRawPeer, errorOf, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 
 describe('requests that are sent', () => {
   it('[BASE-001][BASE-004] carry version, id, method and params', async () => {
@@ -95,6 +95,21 @@ describe('requests that are sent', () => {
     expect(errors).toHaveLength(1);
     expect(peer.take()).toEqual([]);
   });
+
+  it.each([{ jsonrpc: '2.0', id: 1 }, { id: 1 }, { jsonrpc: '2.0', id: 1, Result: {} }])(
+    '[ROBUSTNESS-4] reject when the answer has no outcome at all, and answer nothing: %j',
+    async (bad) => {
+      const { connection, peer } = await connectToRawPeer();
+      const outcome = outcomeOf(connection.request('a'));
+      await turn();
+      peer.take();
+      await peer.send(bad);
+      expect(await outcome).toEqual({ error: expect.any(InvalidResponseError) });
+      expect(peer.take()).toEqual([]);
+      await peer.send(bad);
+      expect(peer.take()).toEqual([errorOf(1, -32600)]);
+    },
+  );
 
   it.each([42, 'text', null, []])('[BASE-013] reject when the result is %j, and answer nothing', async (bad) => {
     const { connection, peer } = await connectToRawPeer();
