@@ -31,7 +31,9 @@ export class TransportSource {
   #first: ClientTransport | undefined;
   #current: ClientTransport | undefined;
 
+  /** @throws {TypeError} It is neither a transport nor a factory of them. */
   constructor(source: ClientTransportSource) {
+    if (!isObject(source)) throw new TypeError(NO_TRANSPORT);
     this.#factory =
       typeof source === 'function' ? (source as () => ClientTransport) : isRenewable(source) ? () => source.renew() : undefined;
     this.#first = isTransport(source) ? source : undefined;
@@ -57,18 +59,37 @@ export class TransportSource {
     return typeof context === 'string' ? context : undefined;
   }
 
-  /** Gives a fresh transport. */
+  /**
+   * Gives a fresh transport.
+   *
+   * @throws {NotConnectedError} There was one alone, and it is used up.
+   * @throws {TypeError} The factory gave something else.
+   */
   next(): ClientTransport {
     const first = this.#first;
     this.#first = undefined;
-    this.#current = first ?? this.#factory?.();
-    if (this.#current) return this.#current;
-    throw new NotConnectedError('the connection is gone and cannot be opened again: give connect() a factory, `() => transport`');
+    if (first === undefined && this.#factory === undefined)
+      throw new NotConnectedError('the connection is gone and cannot be opened again: give connect() a factory, `() => transport`');
+    const next: unknown = first ?? this.#factory?.();
+    if (!isObject(next) || !isTransport(next))
+      throw new TypeError(`The factory gave ${describe(next)}, where it must give a transport at once`);
+    return (this.#current = next);
   }
 }
 
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+/** A channel without one of the three would be found out only when that is needed. */
 function isTransport(source: object): source is ClientTransport {
-  return isExchangeTransport(source) || typeof (source as Partial<Transport>).send === 'function';
+  const { start, send, close } = source as Partial<Transport>;
+  return isExchangeTransport(source) || [start, send, close].every((member) => typeof member === 'function');
+}
+
+function describe(given: unknown): string {
+  if (given instanceof Promise) return 'a promise';
+  return isObject(given) ? 'an object without start(), send() and close()' : String(given);
 }
 
 function isRenewable(source: object): source is Renewable {

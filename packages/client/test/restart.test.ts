@@ -243,8 +243,26 @@ describe('closing', () => {
 });
 
 it('connecting without a transport is refused with what is wanted', async () => {
-  await expect(McpClient.connect({} as Transport, info)).rejects.toThrow('connect() takes a transport or a factory of transports');
+  const parts = { start: () => Promise.resolve(), send: () => Promise.resolve() };
+  for (const nothing of [{}, undefined, null, 'https://host.example/mcp', parts])
+    await expect(McpClient.connect(nothing as Transport, info)).rejects.toThrow('connect() takes a transport or a factory of transports');
   await expect(new McpClient(info).listTools()).rejects.toMatchObject({ code: 'ERR_NOT_CONNECTED' });
+});
+
+it.each([
+  ['a promise', () => Promise.resolve(new ScriptedServer({}).factory())],
+  ['an object without start(), send() and close()', () => ({})],
+  ['undefined', () => undefined],
+])('a factory that gives %s is told so', async (what, factory) => {
+  const connecting = McpClient.connect(factory as unknown as () => Transport, info);
+  await expect(connecting).rejects.toThrow(`The factory gave ${what}, where it must give a transport at once`);
+});
+
+it('an era that there is not is refused by name', async () => {
+  const { factory } = new ScriptedServer(modernScript());
+  await expect(McpClient.connect(factory, info, { era: 'Legacy' as 'legacy' })).rejects.toThrow(
+    'The option "era" must be "legacy" or "modern", got "Legacy"',
+  );
 });
 
 describe.each(REVISIONS)('a transport that mends itself, in $version', (revision) => {
