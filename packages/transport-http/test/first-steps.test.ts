@@ -58,6 +58,13 @@ describe('serveHttp', () => {
     );
   });
 
+  it.each(['allowedHosts', 'allowedOrigins'])('wants a list for "%s", and says so of a text', async (name) => {
+    await expect(serveHttp(server, { port: 0, [name]: '*' })).rejects.toMatchObject({
+      code: 'ERR_HTTP_OPTION',
+      message: `The option "${name}" must be an array of texts, got "*": write ["*"]`,
+    });
+  });
+
   describe('where a handler throws', () => {
     /** A call that fails, of a server that has no logger unless it is given one. */
     async function fail(own: Logger | undefined, options: Partial<ServeHttpOptions>): Promise<void> {

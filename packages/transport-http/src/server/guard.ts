@@ -25,6 +25,7 @@ export class Guard {
 
   /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an entry that is no host or origin. */
   constructor({ allowedHosts, allowedOrigins = [] }: Pick<HttpHandlerOptions, 'allowedHosts' | 'allowedOrigins'>, badOriginStatus: number) {
+    for (const [name, given] of Object.entries({ allowedHosts, allowedOrigins })) assertList(name, given);
     this.allowsAnyOrigin = allowedOrigins.includes(ANY);
     this.#status = badOriginStatus;
     try {
@@ -65,4 +66,12 @@ export class Guard {
 
 function duplicateRefusal(name: string): HttpRefusal {
   return new HttpRefusal(400, `The header "${name}" may come once only`, name.startsWith('mcp-') ? { rpcCode: HEADER_MISMATCH } : {});
+}
+
+/** A text has members of the same names as an array, and would let in what its letters happen to hold. */
+function assertList(name: string, given: unknown): void {
+  if (given === undefined || Array.isArray(given)) return;
+  const shown =
+    typeof given === 'string' ? `${JSON.stringify(given.slice(0, 100))}: write [${JSON.stringify(given.slice(0, 100))}]` : typeof given;
+  throw new HttpOptionError(`The option "${name}" must be an array of texts, got ${shown}`);
 }
