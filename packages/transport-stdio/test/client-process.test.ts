@@ -105,7 +105,7 @@ describe('starting', () => {
   });
 
   it('[ROBUSTNESS-13][ROBUSTNESS-11] hands arguments to no shell', async () => {
-    const folder = await makeFolder();
+    const folder = makeFolder();
     const args = [
       '-e',
       SAY('process.argv.slice(1)') + ECHO,
@@ -130,7 +130,7 @@ describe('starting', () => {
   });
 
   it('runs in the folder that it is given', async () => {
-    const folder = await makeFolder();
+    const folder = makeFolder();
     const { next } = await run(SAY('require("fs").realpathSync(".")') + ECHO, { cwd: folder });
     expect(valueOf(await next())).toBe(folder);
   });
@@ -172,7 +172,7 @@ describe('starting', () => {
   });
 
   it('rejects a file that may not be run, naming the remedy', async () => {
-    const file = path.join(await makeFolder(), 'server.js');
+    const file = path.join(makeFolder(), 'server.js');
     await writeFile(file, '#!/usr/bin/env node\n');
     await chmod(file, 0o644);
     const { transport } = prepare('', { command: file });
@@ -204,7 +204,7 @@ describe('the environment of the server', () => {
 
 describe('what is written to the server', () => {
   it('[STDIO-003][STDIO-001] is messages alone, one a line', async () => {
-    const file = path.join(await makeFolder(), 'stdin');
+    const file = path.join(makeFolder(), 'stdin');
     const { transport } = await run(`process.stdin.pipe(require('fs').createWriteStream(${JSON.stringify(file)}))`);
     const messages: JsonRpcMessage[] = [ask, { jsonrpc: '2.0', method: 'note', params: { text: 'one\ntwo\r\nthree\u2028' } }];
     for (const message of messages) await transport.send(message);
@@ -312,7 +312,7 @@ describe('ending the server', () => {
     `process.stdin.on('end', () => { ${tell(file, 'end')} }).resume(); setInterval(() => {}, 1000); ${SAY('"ready"')}`;
 
   it('[STDIO-010] closes its input and waits for it to end', async () => {
-    const file = path.join(await makeFolder(), 'log');
+    const file = path.join(makeFolder(), 'log');
     const { transport, errors } = await run(`process.stdin.on('end', () => setTimeout(() => { ${tell(file, 'ended')} }, 50)).resume()`);
     const { pid } = transport;
     await transport.close();
@@ -322,7 +322,7 @@ describe('ending the server', () => {
   });
 
   it('[STDIO-011][STDIO-012] sends SIGTERM to one that does not end, and waits again', async () => {
-    const file = path.join(await makeFolder(), 'log');
+    const file = path.join(makeFolder(), 'log');
     const polite = `process.on('SIGTERM', () => { ${tell(file, 'SIGTERM')} process.exit() });${stubborn(file)}`;
     const { transport, next } = await run(polite, { stdinCloseMs: 100 });
     await next();
@@ -334,7 +334,7 @@ describe('ending the server', () => {
   });
 
   it('[STDIO-011][STDIO-012] kills one that ignores SIGTERM, and leaves no zombie', async () => {
-    const file = path.join(await makeFolder(), 'log');
+    const file = path.join(makeFolder(), 'log');
     const deaf = `process.on('SIGTERM', () => { ${tell(file, 'SIGTERM')} });${stubborn(file)}`;
     const { transport, next } = await run(deaf, { stdinCloseMs: 50, terminateMs: 200 });
     await next();
@@ -397,7 +397,7 @@ describe('a server that ends by itself', () => {
     process.kill(transport.pid ?? 0, 'SIGKILL');
     await closed;
     expect(errors).toMatchObject([{ code: 'ERR_SERVER_PROCESS_EXITED', exitCode: null, signal: 'SIGKILL' }]);
-    expect(errors[0]?.message).toMatch(/was ended by SIGKILL\. Look at its standard error/);
+    expect(errors[0]?.message).toMatch(/was ended by SIGKILL\. Look at its standard error .* with stderr: "pipe" its last lines stand here$/);
     await expect(transport.send(ask)).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
   });
 
@@ -497,6 +497,10 @@ describe('a hostile server', () => {
 });
 
 describe('stdioTransport', () => {
+  it.each([undefined, {}, { command: '' }])('wants a command, and says so of %j', (options) => {
+    expect(() => stdioTransport(options as StdioClientTransportOptions)).toThrow('stdioTransport({ command, args }) needs "command", the program to run');
+  });
+
   it('is a transport, and a factory of fresh ones that run processes of their own', async () => {
     const source = stdioTransport({ command: process.execPath, args: ['-e', SAY('process.pid') + ECHO] });
     const pids = new Set<unknown>();

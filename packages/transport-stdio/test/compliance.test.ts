@@ -11,7 +11,8 @@ let folder: string;
 let socketCount = 0;
 
 beforeAll(async () => {
-  [fixtures, folder] = await Promise.all([buildFixtures('relay-server'), makeFolder()]);
+  fixtures = await buildFixtures('relay-server');
+  folder = makeFolder();
 });
 afterAll(removeFolders);
 

@@ -1,6 +1,7 @@
 /** Programs that the tests run as processes of their own: bundled from source, so that they start fast and nothing must be built. */
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,7 @@ import { build } from 'esbuild';
 
 /** Bundles `fixtures/<name>.ts` into a folder of its own, and gives the paths of the bundles. */
 export async function buildFixtures<Name extends string>(...names: readonly Name[]): Promise<Readonly<Record<Name, string>>> {
-  const folder = await makeFolder();
+  const folder = makeFolder();
   await build({
     entryPoints: names.map((name) => fileURLToPath(new URL(`./fixtures/${name}.ts`, import.meta.url))),
     outdir: folder,
@@ -28,8 +29,8 @@ export async function buildFixtures<Name extends string>(...names: readonly Name
 const folders: string[] = [];
 
 /** Makes a folder that `removeFolders` removes. */
-export async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'mortise-stdio-'));
+export function makeFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mortise-stdio-'));
   folders.push(folder);
   return folder;
 }

@@ -1,7 +1,11 @@
 /** A server's process, spoken to by hand: no transport of ours stands between the test and its bytes. */
 
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { eachLine } from './each-line.ts';
+import { makeFolder } from './fixture.ts';
+import { readDelayMs } from './run-delay.ts';
 
 export interface Exit {
   readonly code: number | null;
@@ -16,9 +20,10 @@ export class ServerProcess {
   /** Resolves when nobody holds the other end of its standard error any more. */
   readonly stderrEnded: Promise<void>;
   readonly #waiters = new Set<() => void>();
+  readonly #endFile = path.join(makeFolder(), 'end');
 
   constructor(args: readonly string[], stdio: StdioOptions = 'pipe') {
-    this.child = spawn(process.execPath, args, { stdio });
+    this.child = spawn(process.execPath, args, { stdio, env: { ...process.env, END_FILE: this.#endFile } });
     this.child.stdin?.on('error', () => undefined);
     this.exited = new Promise((resolve) => this.child.once('exit', (code, signal) => resolve({ code, signal })));
     this.#collect(this.child.stdout, this.stdoutLines);
@@ -39,6 +44,26 @@ export class ServerProcess {
   /** Writes requests or notifications, all at once. */
   write(...messages: readonly object[]): void {
     this.child.stdin?.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  }
+
+  /** The id of the server's process, which is the child or a child of it. */
+  get pid(): number {
+    return Number(this.stderrLines.find((line) => line.startsWith('pid '))?.split(' ')[1]);
+  }
+
+  /**
+   * How long the server goes on after something has happened, by its own clock and without the time that it was ready to run and other processes
+   * ran: a busy machine makes it no slower.
+   *
+   * @param ended When it is known to be gone.
+   */
+  async timeToEnd(cause: () => void, ended: Promise<unknown> = this.exited): Promise<number> {
+    const delayMs = readDelayMs(this.pid);
+    cause();
+    const startMs = Date.now();
+    await ended;
+    const [endMs = NaN, endDelayMs = NaN] = readFileSync(this.#endFile, 'utf8').split(' ').map(Number);
+    return endMs - startMs - (endDelayMs - delayMs);
   }
 
   /** Waits for a line on standard error. */
