@@ -24,6 +24,8 @@ const SENTINEL_END = '?=';
 
 /** Visible ASCII, space and tab. */
 const HEADER_TEXT = /^[\t\x20-\x7e]*$/;
+/** What a header may hold, a character for each byte. */
+const HEADER_BYTES = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** RFC 9110 `token`. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Standard base64 with its padding. */
@@ -75,6 +77,29 @@ export function toParamText(value: unknown): string | undefined {
 export function isSameParam(text: string, value: unknown): boolean {
   if (typeof value === 'number') return DECIMAL.test(text) && Number(text) === value;
   return text === toParamText(value);
+}
+
+/**
+ * Writes an event's id as the value of `Last-Event-ID`: its UTF-8, a character for each byte, which is how platforms take and give what
+ * is not ASCII.
+ *
+ * @returns undefined for an id that no header can carry.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#concept-event-stream-reconnect
+ */
+export function encodeEventId(id: string): string | undefined {
+  if (HEADER_TEXT.test(id)) return id;
+  const value = Array.from(new TextEncoder().encode(id), (byte) => String.fromCharCode(byte)).join('');
+  return HEADER_BYTES.test(value) ? value : undefined;
+}
+
+/** Reads the value of `Last-Event-ID`. */
+export function decodeEventId(value: string): string {
+  if (HEADER_TEXT.test(value)) return value;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(value, (char) => char.charCodeAt(0)));
+  } catch {
+    return value;
+  }
 }
 
 /** Reads the value at a path of property names; undefined where there is none. Only own members count. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeHeaderValue, encodeHeaderValue, isHeaderToken } from '@mortise/transport-http';
-import { isSameParam, toParamText } from '../src/headers.ts';
+import { decodeEventId, encodeEventId, isSameParam, toParamText } from '../src/headers.ts';
 
 const encoded = [
   ['us-west1', 'us-west1'],
@@ -78,5 +78,23 @@ describe('values of Mcp-Name and Mcp-Param-*', () => {
       false,
       false,
     ]);
+  });
+});
+
+describe('values of Last-Event-ID', () => {
+  it.each([
+    ['p1~7', 'p1~7'],
+    ['ereignis-中', 'ereignis-\u00e4\u00b8\u00ad'],
+    ['é', '\u00c3\u00a9'],
+  ])('[HTTP-036] writes %j as %j, and reads it back', (id, value) => {
+    expect([encodeEventId(id), decodeEventId(value)]).toEqual([value, id]);
+  });
+
+  it.each(['a\nb', '\u0001', 'a\u007f'])('[HTTP-036] has none for %j', (id) => {
+    expect(encodeEventId(id)).toBeUndefined();
+  });
+
+  it('reads what is not UTF-8 as it is', () => {
+    expect(decodeEventId('\u00e9')).toBe('\u00e9');
   });
 });

@@ -13,6 +13,7 @@ export class BodySweep implements BodyWatch {
   readonly #clock: Clock;
   readonly #beat: Beat;
   readonly #readings: Slots<WatchedBody> = new Slots();
+  #isClosed = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -20,6 +21,7 @@ export class BodySweep implements BodyWatch {
   }
 
   add(reading: WatchedBody): void {
+    if (this.#isClosed) return reading.stop('closing');
     this.#readings.add(reading);
     reading.startedAtMs = this.#beat.start();
   }
@@ -29,9 +31,14 @@ export class BodySweep implements BodyWatch {
     this.#readings.delete(reading);
   }
 
+  /** Ends all that are being read, and those that come. */
   close(): void {
+    this.#isClosed = true;
     this.#beat.stop();
-    for (const reading of this.#readings.all()) this.#readings.delete(reading);
+    for (const reading of this.#readings.all()) {
+      this.#readings.delete(reading);
+      reading.stop('closing');
+    }
   }
 
   #sweep(): boolean {
@@ -39,7 +46,7 @@ export class BodySweep implements BodyWatch {
     for (const reading of this.#readings.all()) {
       if (now - reading.startedAtMs < reading.timeoutMs) continue;
       this.#readings.delete(reading);
-      reading.onTimeout();
+      reading.stop('timeout');
     }
     return this.#readings.size > 0;
   }

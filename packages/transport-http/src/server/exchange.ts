@@ -163,7 +163,7 @@ async function authorize(host: HttpHost, request: HttpRequest, reply: Reply): Pr
 
 async function checkRate({ settings }: HttpHost, caller: Caller): Promise<void> {
   const retryAfterSeconds = await settings.rateLimit?.(caller.subject);
-  if (retryAfterSeconds !== undefined) throw busyRefusal('Too many requests: come back later', retryAfterSeconds, 429);
+  if (retryAfterSeconds !== undefined) throw busyRefusal('Too many requests: come back later', retryAfterSeconds, { status: 429 });
 }
 
 function refuse(host: HttpHost, { request, reply }: Pick<Visit, 'request' | 'reply'>, error: unknown): void {

@@ -6,7 +6,7 @@
 
 import type { Revision } from '@mortise/protocol';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
-import { LAST_EVENT_ID_HEADER } from '../headers.ts';
+import { decodeEventId, LAST_EVENT_ID_HEADER } from '../headers.ts';
 import { SSE_KEEP_ALIVE } from '../sse/encode-event.ts';
 import type { Caller } from './hosted-call.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -28,10 +28,10 @@ export async function serveGet(host: HttpHost, caller: Caller, reply: Reply): Pr
   const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;
   const release = host.holdStream(caller.limitKey);
   try {
-    const lastEventId = caller.request.header(LAST_EVENT_ID_HEADER);
-    const isResumed = lastEventId !== undefined && session.log !== undefined && revision.http.resumable;
+    const lastEvent = caller.request.header(LAST_EVENT_ID_HEADER);
+    const isResumed = lastEvent !== undefined && session.log !== undefined && revision.http.resumable;
     const get = { host, caller, session, revision, reply, release };
-    if (isResumed) await resumeStream(get, lastEventId);
+    if (isResumed) await resumeStream(get, decodeEventId(lastEvent));
     else openStream(get);
   } catch (error) {
     release();

@@ -11,7 +11,7 @@ import type { HostedCall } from './hosted-call.ts';
 import type { HttpRequest } from './http-request.ts';
 import { ModernCall } from './modern-call.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
-import { busyRefusal, unknownSession } from './refusal.ts';
+import { busyRefusal, closingRefusal, unknownSession } from './refusal.ts';
 import { SessionTable } from './session-table.ts';
 import { Slots } from './slots.ts';
 import type { SseChannel } from './sse-endpoints.ts';
@@ -63,7 +63,7 @@ export class HttpHost {
   checkOpen(): void {
     if (!this.#isClosing) return;
     if (this.#isSingleSession) throw unknownSession();
-    throw busyRefusal('The server is closing: come back later', RETRY_AFTER_SECONDS);
+    throw closingRefusal();
   }
 
   /** Counts a call in; `end` must follow. */

@@ -27,7 +27,7 @@ export interface HttpRequest {
   /**
    * Reads the body as text.
    *
-   * @throws {HttpRefusal} 413 past `maxBytes`, 408 past `timeoutMs`, 400 where it is not UTF-8 or ended early.
+   * @throws {HttpRefusal} 413 past `maxBytes`, 408 past `timeoutMs`, 503 where the server closes, 400 where it is not UTF-8 or ended early.
    */
   readBody(limits: BodyLimits): Promise<string>;
 }
@@ -50,7 +50,8 @@ export interface WatchedBody extends Slotted {
   /** Set by the watch. */
   startedAtMs: number;
   readonly timeoutMs: number;
-  onTimeout(): void;
+  /** It is read no further. */
+  stop(why: 'timeout' | 'closing'): void;
 }
 
 /** Names and values in turns, so that no object is built for a handful of headers. */

@@ -6,7 +6,7 @@ import { decodeBody } from './decode-body.ts';
 import { isLoopbackAddress } from './loopback.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
 import type { NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
-import { HttpRefusal } from './refusal.ts';
+import { HttpRefusal, stoppedRefusal } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
@@ -113,15 +113,15 @@ class BodyReader implements WatchedBody {
     this.timeoutMs = limits.timeoutMs;
     this.#limits = limits;
     this.#settle = settle;
-    limits.watch.add(this);
     request.on('data', this.#onData);
     request.on('end', this.#onEnd);
     request.on('error', this.#onBreak);
     request.on('close', this.#onBreak);
+    limits.watch.add(this);
   }
 
-  onTimeout(): void {
-    this.#fail(new HttpRefusal(408, 'The body took too long to arrive', { closes: true }));
+  stop(why: 'timeout' | 'closing'): void {
+    this.#fail(stoppedRefusal(why, true));
   }
 
   readonly #onData = (chunk: Uint8Array): void => {

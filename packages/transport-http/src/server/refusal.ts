@@ -41,11 +41,26 @@ export function toRefusal(error: unknown): HttpRefusal {
 }
 
 /** The refusal of someone who may come back. */
-export function busyRefusal(message: string, retryAfterSeconds: number, status = 503): HttpRefusal {
+export function busyRefusal(message: string, retryAfterSeconds: number, detail: { status?: number; closes?: boolean } = {}): HttpRefusal {
+  const { status = 503, closes = false } = detail;
   return new HttpRefusal(status, message, {
     rpcCode: INTERNAL_ERROR,
     headers: ['Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds)))],
+    closes,
   });
+}
+
+/** How long a client is to wait for a server that closes to be there again. */
+const REOPENING_SECONDS = 5;
+
+/** The refusal of who comes while the server closes. */
+export function closingRefusal(closes = false): HttpRefusal {
+  return busyRefusal('The server is closing: come back later', REOPENING_SECONDS, { closes });
+}
+
+/** The refusal of a body that is read no further. */
+export function stoppedRefusal(why: 'timeout' | 'closing', closes: boolean): HttpRefusal {
+  return why === 'timeout' ? new HttpRefusal(408, 'The body took too long to arrive', { closes }) : closingRefusal(closes);
 }
 
 /** The refusal of a session that has ended, never was, or is another's: nobody learns which. */

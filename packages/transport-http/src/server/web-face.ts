@@ -4,7 +4,7 @@ import type { AuthInfo } from '@mortise/protocol/contracts';
 import { BytePieces } from '@mortise/protocol/edge';
 import { decodeBody } from './decode-body.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
-import { HttpRefusal } from './refusal.ts';
+import { HttpRefusal, stoppedRefusal } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {
@@ -152,8 +152,8 @@ class WebBody implements WatchedBody {
     watch.add(this);
   }
 
-  onTimeout(): void {
-    this.#reject(new HttpRefusal(408, 'The body took too long to arrive'));
+  stop(why: 'timeout' | 'closing'): void {
+    this.#reject(stoppedRefusal(why, false));
     cancel(this.#reader);
   }
 }

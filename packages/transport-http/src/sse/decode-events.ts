@@ -14,7 +14,7 @@ export interface SseEvent {
   readonly data: string;
   /** The id of this event, or undefined where it has none of its own. */
   readonly id: string | undefined;
-  /** How long to wait before connecting again, where this event says so. */
+  /** How long to wait before connecting again, where this event says so; `Infinity` for a number that is too long to be one. */
   readonly retryMs: number | undefined;
 }
 
@@ -149,7 +149,7 @@ export class SseDecoder {
     }
     if (name === 'event') this.#event = value;
     else if (name === 'id') this.#id = value.includes('\0') ? this.#id : value;
-    else if (name === 'retry' && /^\d{1,15}$/.test(value)) this.#retryMs = Number(value);
+    else if (name === 'retry' && /^\d+$/.test(value)) this.#retryMs = Number(value);
   }
 
   #endEvent(events: SseEvent[]): void {

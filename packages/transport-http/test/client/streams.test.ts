@@ -54,6 +54,29 @@ describe.each(SENDERS)('over $name', ({ options }) => {
   describe('the stream of a request', () => {
     beforeEach(open);
 
+    it('[HTTP-036] is gone on with from an event whose id is not ASCII', async () => {
+      const sent = transport.send(request(1, 'tools/call'));
+      (await server.next()).stream().send(note('a'), 'ereignis-中').end();
+      await passWait();
+      const get = await nextGet();
+      expect(Buffer.from(String(get.headers['last-event-id']), 'latin1').toString()).toBe('ereignis-中');
+      get.stream().send({ jsonrpc: '2.0', id: 1, result: {} }, 'e4').end();
+      await sent;
+    });
+
+    it('fails at once where the last event has an id that no header can carry', async () => {
+      const sent = transport.send(request(1, 'tools/call'));
+      (await server.next()).stream().send(note('a'), 'e1').send(note('b'), 'e\u0001').end();
+      await expect(sent).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+      expect([clock.running, server.visits.filter(({ method }) => method === 'GET').length]).toEqual([0, 1]);
+    });
+
+    it('[ROBUSTNESS-10] is given up where the server wants it back in a time that is too long to be a number', async () => {
+      const sent = transport.send(request(1, 'tools/call'));
+      (await server.next()).stream().event({ id: 'e1', data: '', retryMs: 1e20 }).end();
+      await expect(sent).rejects.toMatchObject({ message: expect.stringContaining('longer than 5 minutes') });
+    });
+
     it('[HTTP-036] is gone on with by GET, from the last event, in the session and its version', async () => {
       const sent = transport.send(request(1, 'tools/call'));
       (await server.next()).stream().event({ id: 'e1', data: '' }).send(note('a'), 'e2').end();

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { createServer } from 'node:http';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
@@ -39,6 +39,19 @@ describe.each(FACES)('closing over the %s face', (face) => {
     await closing;
     expect(await get.events()).toEqual([]);
     expect(serving.handler.counts).toEqual({ sessions: 0, streams: 0, calls: 0 });
+    await serving.close();
+  });
+
+  it('[ROBUSTNESS-4][ROBUSTNESS-9] answers a request whose body is still on its way', async () => {
+    const serving = await serve(face, new ScriptedEndpoint());
+    const socket = connect(serving.port, '127.0.0.1');
+    const arrived = new Promise((resolve) => serving.server.once('request', resolve));
+    socket.write('POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 70000\r\n\r\n{"json');
+    await arrived;
+    const head = new Promise((resolve) => socket.once('data', (data) => resolve(data.toString().split('\r\n', 1)[0])));
+    await serving.handler.close();
+    expect(await head).toContain('503');
+    socket.destroy();
     await serving.close();
   });
 

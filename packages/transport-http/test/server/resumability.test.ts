@@ -106,6 +106,29 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     expect(body).not.toContain('noise');
   });
 
+  it('[HTTP-036] goes on from an event whose id is not ASCII', async () => {
+    class ForeignStore extends TestEventStore {
+      override async append(...given: Parameters<TestEventStore['append']>): Promise<string> {
+        const id = await super.append(...given);
+        const at = this.events.length - 1;
+        this.events[at] = { ...(this.events[at] as TestEventStore['events'][number]), id: `${id}-中` };
+        return `${id}-中`;
+      }
+    }
+    const endpoint = new ScriptedEndpoint();
+    const steps = stepper(endpoint);
+    serving = await serve(face, endpoint, { eventStore: new ForeignStore() });
+    const client = await LegacyClient.open(serving.port);
+    const answer = await client.tool('steps', { count: 1 });
+    const id = await lastId(answer, 1);
+    expect(id).toMatch(/-中$/);
+    answer.leave();
+    await untilStreams(0);
+    await steps.step();
+    const resumed = await client.get({ 'last-event-id': Buffer.from(id).toString('latin1') });
+    expect([resumed.status, await resumed.text()]).toEqual([200, expect.stringContaining('finished')]);
+  });
+
   it('[HTTP-037] replays a stream whose answer came while nobody listened, and ends it', async () => {
     const endpoint = new ScriptedEndpoint();
     const steps = stepper(endpoint);

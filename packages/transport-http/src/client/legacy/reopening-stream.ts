@@ -8,6 +8,7 @@ import { type ClockTimer, ConnectionClosedError, type JsonValue, MessageTooLarge
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { SseEvent } from '../../sse/decode-events.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
+import { encodeEventId } from '../../headers.ts';
 import { mediaTypeOf, SSE_TYPE } from '../media-type.ts';
 import { type MessageListener, MessageReader } from '../message-reader.ts';
 import { describe, type Sending, type Wire } from '../wire.ts';
@@ -108,7 +109,8 @@ export class ReopeningStream implements MessageListener {
 
   onCursor({ id, retryMs }: SseEvent): void {
     this.#pace.onAlive();
-    if (id !== undefined) this.#cursor = id === '' ? undefined : id;
+    // From an id that cannot be sent back there is no going on.
+    if (id !== undefined) this.#cursor = id === '' || encodeEventId(id) === undefined ? undefined : id;
     if (retryMs !== undefined) this.#pace.onRetry(retryMs);
   }
 

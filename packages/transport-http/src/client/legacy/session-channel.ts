@@ -21,7 +21,7 @@ import {
 import { classifyMessage, isJsonObject, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { MessageInfo, SendOptions, WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { findRevision } from '@mortise/protocol';
-import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
+import { encodeEventId, LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import { type HttpFailure, readFailure, toHttpError } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { SSE_TYPE } from '../media-type.ts';
@@ -147,7 +147,7 @@ export class SessionChannel implements Transport, PostOwner {
     return {
       method: 'GET',
       url: this.wire.url,
-      headers: lastEventId === undefined ? headers : { ...headers, [LAST_EVENT_ID_HEADER]: lastEventId },
+      headers: lastEventId === undefined ? headers : { ...headers, [LAST_EVENT_ID_HEADER]: encodeEventId(lastEventId) ?? '' },
     };
   }
 
