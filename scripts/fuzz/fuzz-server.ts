@@ -1,5 +1,6 @@
 /** The server that is fuzzed: every kind of feature, and handlers that do what handlers should not. */
 
+import { silentLogger } from '@mortise/jsonrpc-core/transport';
 import { completable, McpServer, ResourceTemplate } from '@mortise/server';
 import { z } from 'zod';
 
@@ -26,7 +27,7 @@ const hostile: Readonly<Record<string, () => unknown>> = {
 };
 
 export function createFuzzServer(): McpServer {
-  const server = new McpServer({ name: 'fuzzed', version: '1.0.0' }, { instructions: 'Break me.' });
+  const server = new McpServer({ name: 'fuzzed', version: '1.0.0' }, { instructions: 'Break me.', logger: silentLogger });
 
   server.registerTool('echo', { description: 'Gives back what it gets', inputSchema: { text: z.string() } }, ({ text }) => text);
   server.registerTool('add', { inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } }, ({ a, b }) => ({
