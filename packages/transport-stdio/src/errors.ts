@@ -74,7 +74,7 @@ function toExitMessage({ command, exitCode, signal, lastStderrLines }: ServerPro
   const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
   const said =
     lastStderrLines.length === 0
-      ? 'Look at its standard error for the reason'
+      ? 'Look at its standard error for the reason; with stderr: "pipe" its last lines stand here'
       : `Its standard error ends with:\n${lastStderrLines.join('\n')}`;
   return `The server process "${command}" ${how}. ${said}`;
 }

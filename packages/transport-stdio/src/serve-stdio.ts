@@ -53,12 +53,15 @@ const MAX_DRAIN_MS = 500;
  * The process then ends in under a second with `process.exitCode` or 0; see `exitWhenDone`. Resolves once serving has begun.
  *
  * @throws {StdioInUseError} `ERR_STDIO_IN_USE`: the standard streams already carry a transport.
+ * @throws {TypeError} What is served is no server.
  * @throws {RangeError} `drainMs` is not from 0 to 500.
  * @throws `options.signal`'s reason, if it is aborted already; and whatever the server's `connect` rejects with.
  * @see 2026-07-28 basic/transports/stdio#shutdown
  */
 export async function serveStdio(server: Connectable, options: ServeStdioOptions = {}): Promise<StdioServing> {
   const { stdin = process.stdin, stdout = process.stdout, drainMs = MAX_DRAIN_MS, logger = stderrLogger, signal } = options;
+  if (typeof (server as Partial<Connectable> | undefined)?.connect !== 'function')
+    throw new TypeError('serveStdio(server) needs a server, such as an McpServer: it has no function "connect"');
   if (!(drainMs >= 0 && drainMs <= MAX_DRAIN_MS)) throw new RangeError(`drainMs must be from 0 to ${MAX_DRAIN_MS}, got ${drainMs}`);
   signal?.throwIfAborted();
   const ownsProcess = stdout === process.stdout;

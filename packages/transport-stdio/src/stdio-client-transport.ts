@@ -28,6 +28,7 @@ export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Om
  * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a word, `onerror` is told
  * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`).
  *
+ * @throws {TypeError} No `command` is given.
  * @throws {ServerStartError} From `start`, `ERR_SERVER_START`: the command cannot be run.
  * @see 2026-07-28 basic/transports/stdio
  */
@@ -64,6 +65,10 @@ class Child {
   #server: RunningServer | undefined;
 
   constructor(options: StdioClientTransportOptions) {
+    const { command }: { readonly command?: unknown } = options ?? {};
+    if (typeof command !== 'string' || command === '') {
+      throw new TypeError(`stdioTransport({ command, args }) needs "command", the program to run, such as "node"; got ${String(command)}`);
+    }
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.stderr = options.stderr === 'pipe' ? new PassThrough() : null;

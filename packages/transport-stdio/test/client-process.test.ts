@@ -397,7 +397,9 @@ describe('a server that ends by itself', () => {
     process.kill(transport.pid ?? 0, 'SIGKILL');
     await closed;
     expect(errors).toMatchObject([{ code: 'ERR_SERVER_PROCESS_EXITED', exitCode: null, signal: 'SIGKILL' }]);
-    expect(errors[0]?.message).toMatch(/was ended by SIGKILL\. Look at its standard error .* with stderr: "pipe" its last lines stand here$/);
+    expect(errors[0]?.message).toMatch(
+      /was ended by SIGKILL\. Look at its standard error .* with stderr: "pipe" its last lines stand here$/,
+    );
     await expect(transport.send(ask)).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
   });
 
@@ -498,7 +500,9 @@ describe('a hostile server', () => {
 
 describe('stdioTransport', () => {
   it.each([undefined, {}, { command: '' }])('wants a command, and says so of %j', (options) => {
-    expect(() => stdioTransport(options as StdioClientTransportOptions)).toThrow('stdioTransport({ command, args }) needs "command", the program to run');
+    expect(() => stdioTransport(options as StdioClientTransportOptions)).toThrow(
+      'stdioTransport({ command, args }) needs "command", the program to run',
+    );
   });
 
   it('is a transport, and a factory of fresh ones that run processes of their own', async () => {

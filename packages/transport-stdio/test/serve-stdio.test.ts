@@ -77,6 +77,10 @@ describe('serveStdio', () => {
     expect(process.listenerCount('SIGUSR2')).toBe(before);
   });
 
+  it.for([undefined, null, {}])('refuses to serve %s, which is no server', async (nothing) => {
+    await expect(serveStdio(nothing as unknown as Connectable, createStreams())).rejects.toThrow('needs a server, such as an McpServer');
+  });
+
   it.for([-1, 501, Number.NaN])('refuses a drainMs of %s', async (drainMs) => {
     await expect(serveStdio(echo, { ...createStreams(), drainMs })).rejects.toThrow(
       new RangeError(`drainMs must be from 0 to 500, got ${drainMs}`),
