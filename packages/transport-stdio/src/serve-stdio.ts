@@ -66,7 +66,7 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
   signal?.throwIfAborted();
   const ownsProcess = stdout === process.stdout;
   const transport = new StdioServerTransport(stdin, stdout, { ...options, drainMs });
-  const connection = await connect(server, transport, guardLogger(logger));
+  const connection = await connect(server, transport, logger);
   const close = (): Promise<void> => connection.close();
   const onAbort = (): void => void close().catch(() => undefined);
   const exits = options.exitWhenDone !== false;
@@ -89,7 +89,8 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
 
 /** Connects a server; what a server that refuses has taken hold of is given back. */
 async function connect(server: Connectable, transport: StdioServerTransport, logger: Logger): Promise<ServerConnection> {
-  transport.onerror = (error) => logger.log('warning', 'The stdio transport reported a fault', { error });
+  const guarded = guardLogger(logger);
+  transport.onerror = (error) => guarded.log('warning', 'The stdio transport reported a fault', { error });
   try {
     return await server.connect(transport, { logger });
   } catch (error) {
