@@ -11,6 +11,12 @@ function namesOf(count: number): string {
   return `{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(',')}}`;
 }
 
+/** The CPU time of this process: a busy machine makes it no longer. */
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
 function catchError(fn: () => unknown): unknown {
   try {
     fn();
@@ -53,16 +59,17 @@ describe('parseJson', () => {
   });
 
   it('[ROBUSTNESS-7] refuses a million levels without running out of stack or of time', () => {
-    const startedMs = performance.now();
-    expect(catchError(() => parseJson('['.repeat(1_000_000)))).toBeInstanceOf(ParseError);
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    const text = '['.repeat(1_000_000);
+    const before = process.cpuUsage();
+    expect(catchError(() => parseJson(text))).toBeInstanceOf(ParseError);
+    expect(cpuMsSince(before)).toBeLessThan(1_000);
   });
 
   it('[ROBUSTNESS-7] refuses a million different names in less time than reading them would take', () => {
     const text = namesOf(1_000_000);
-    const startedMs = performance.now();
+    const before = process.cpuUsage();
     const error = catchError(() => parseJson(text));
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(cpuMsSince(before)).toBeLessThan(500);
     expect(error).toBeInstanceOf(ParseError);
     expect(String(error)).toContain('members of more than 50000 different names: send it in pages');
   });

@@ -223,7 +223,7 @@ describe('a run that ends with a question', () => {
       try {
         return await askName(ctx, 'a');
       } finally {
-        for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+        for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
         running -= 1;
       }
     });
@@ -566,12 +566,20 @@ describe('a handler that asks something else when it runs again', () => {
 
   it('is not confused with one whose I/O is slower this time', async () => {
     let runs = 0;
+    const otherHasAsked = defer();
     const slow = async (): Promise<void> => {
-      for (let turn = 0; runs > 1 && turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      if (runs === 1) return;
+      await otherHasAsked.promise;
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const askAgain = (ctx: HandlerContext): Promise<string> => {
+      const answer = askName(ctx, 'c');
+      otherHasAsked.resolve();
+      return answer;
     };
     const peer = await open((ctx) => {
       runs += 1;
-      return Promise.all([askName(ctx, 'a').then(() => askName(ctx, 'c')), slow().then(() => askName(ctx, 'b'))]);
+      return Promise.all([askName(ctx, 'a').then(() => askAgain(ctx)), slow().then(() => askName(ctx, 'b'))]);
     });
     const { asked, text } = await callThrough(peer);
     expect(asked.map(messagesOf)).toEqual([['a', 'b'], ['c']]);

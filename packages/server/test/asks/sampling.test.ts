@@ -221,8 +221,9 @@ describe('a loop with a model that never stops using tools', () => {
     for (let n = 0; ; n++) {
       const { content } = await ctx.sample({ messages, maxTokens: 9, tools: [tool] } as Loose);
       const block = (Array.isArray(content) ? content[0] : content) as Loose;
-      // The last exchange alone is kept: a conversation that grows costs its square, a thousand times over in this test.
-      messages.splice(1, 2, assistant({ ...block, id: `${n}` }), user(result(`${n}`)));
+      messages.push(assistant({ ...block, id: `${n}` }), user(result(`${n}`)));
+      // It grows to fifty exchanges: one that grows on costs its square, a thousand times over in this test.
+      if (messages.length > 101) messages.splice(1, 2);
     }
   });
 
@@ -231,5 +232,6 @@ describe('a loop with a model that never stops using tools', () => {
     const { asked, result: outcome } = await callIn(version, run, () => answer);
     expect(outcome.isError).toBe(true);
     expect(asked.length).toBe(version === MODERN ? 10 : 1_000);
+    expect(asked.at(-1)?.params.messages).toHaveLength(version === MODERN ? 19 : 101);
   });
 });

@@ -1,8 +1,10 @@
 /** What a client of the extension sends, and what it makes of what it gets. */
 
 import { McpClient } from '@mortise/client';
+import { connectInMemory } from '@mortise/client/in-memory';
+import { McpServer } from '@mortise/server';
 import { MemoryTaskHandleStore, taskClient, type TaskClientOptions } from '@mortise/tasks/client';
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { discovery, EXTENSION, type Reply, type Script, ScriptedServer } from './scripted-server.ts';
 
@@ -46,13 +48,28 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
 };
 
-/** Lets time pass poll by poll until something holds. */
+const MAX_POLLS = 200;
+
+/** Lets time pass poll by poll until something holds, and says what does not hold in time. */
 async function pass(clock: FakeClock, isOver: () => boolean): Promise<void> {
-  while (!isOver()) {
+  for (let turn = 0; !isOver(); turn++) {
+    if (turn === MAX_POLLS) expect.fail(`after ${MAX_POLLS} polls it is not so that ${isOver.toString()}`);
     clock.advance(500);
     await settle();
   }
 }
+
+// What a client loads when it is first asked something would take more turns than any bound.
+beforeAll(async () => {
+  const server = new McpServer({ name: 's', version: '1' });
+  server.registerTool('ask', {}, async (ctx) => {
+    const { action } = await ctx.elicit({ message: 'Who?', requestedSchema: { type: 'object', properties: {} } });
+    return action;
+  });
+  const client = await connectInMemory(server, { era: 'modern', elicitation: () => ({ action: 'decline' }) });
+  expect((await client.callTool('ask')).content).toMatchObject([{ text: 'decline' }]);
+  await client.close();
+});
 
 it('[TASKX-001] declares the extension on the call and on every request about its task', async () => {
   const { client, server, clock } = await connect({ 'tools/call': () => created(), 'tasks/get': () => now('completed', { result }) });

@@ -152,22 +152,41 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     await expect(client.callTool('x', {}, { signal: controller.signal })).rejects.toThrow('enough');
   });
 
-  it('lets calls on their way in the lost session finish', async () => {
-    const sessions = await listen();
-    // What is on its way has a second: not one of a busy machine.
-    const client = await connect(httpTransport(sessions.http.url, { ...options, clock: new FakeClock() }));
-    const held: Visit[] = [];
-    sessions.http.on(
-      (visit) => visit.body.includes('"slow"'),
-      (visit) => void held.push(visit),
-    );
-    const slow = client.callTool('slow');
-    await until(() => held.length === 1);
-    sessions.alive.clear();
-    expect((await client.callTool('x')).content).toEqual([{ type: 'text', text: 'session-2' }]);
-    held[0]?.result({ content: [{ type: 'text', text: 'late' }] });
-    expect((await slow).content).toEqual([{ type: 'text', text: 'late' }]);
-    expect(held).toHaveLength(1);
+  describe('a call on its way in the lost session', () => {
+    /** Loses a session while a call is on its way in it. What is on its way has a second: not one of a busy machine. */
+    async function lose(): Promise<{ readonly slow: Promise<unknown>; readonly held: Visit[]; readonly clock: FakeClock }> {
+      const sessions = await listen();
+      const clock = new FakeClock();
+      const client = await connect(httpTransport(sessions.http.url, { ...options, clock }));
+      const held: Visit[] = [];
+      sessions.http.on(
+        (visit) => visit.body.includes('"slow"'),
+        (visit) => void held.push(visit),
+      );
+      const slow = client.callTool('slow').then(
+        ({ content }) => content,
+        (error: unknown) => error,
+      );
+      await until(() => held.length === 1);
+      sessions.alive.clear();
+      expect((await client.callTool('x')).content).toEqual([{ type: 'text', text: 'session-2' }]);
+      return { slow, held, clock };
+    }
+
+    it('may finish within a second', async () => {
+      const { slow, held, clock } = await lose();
+      clock.advance(999);
+      held[0]?.result({ content: [{ type: 'text', text: 'late' }] });
+      expect(await slow).toEqual([{ type: 'text', text: 'late' }]);
+      expect(held).toHaveLength(1);
+    });
+
+    it('is given up after a second', async () => {
+      const { slow, held, clock } = await lose();
+      clock.advance(1000);
+      expect(await slow).toMatchObject({ code: 'ERR_CONNECTION_LOST' });
+      expect(held).toHaveLength(1);
+    });
   });
 
   describe('of the real server', () => {
