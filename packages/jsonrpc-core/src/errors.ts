@@ -2,6 +2,7 @@
  * The errors of this package and the base of everyone's. `RemoteError` alone means "the peer said so"; all others arose here.
  */
 
+import type { MessageHead } from './message-head.ts';
 import type { JsonRpcErrorObject, JsonValue, RequestId } from './message.ts';
 
 /** Marks every `MortiseError`, also one of another installed copy of this package. */
@@ -167,12 +168,30 @@ export class CancelledError extends MortiseError {
   }
 }
 
-/** A text is not JSON, or nests too deeply. */
+/** What a message is whose text cannot be read or is too long, for errors of reading. */
+export interface UnreadMessage extends ErrorOptions {
+  /** Which bound the text is over, and what to do; said to the peer too. @default none: it is no JSON */
+  readonly excess?: string | undefined;
+  /** What its beginning says of it, where it could be read. @default none */
+  readonly head?: MessageHead | undefined;
+}
+
+/** A text is not JSON, or is over a bound: it nests too deeply, or has too many parts or names. */
 export class ParseError extends MortiseError {
   override get name(): string {
     return 'ParseError';
   }
   override readonly code: 'ERR_PARSE' = 'ERR_PARSE';
+  /** Which bound the text is over, where it is not merely no JSON. */
+  readonly excess: string | undefined;
+  /** Which message it was, where its beginning could be read. */
+  readonly head: MessageHead | undefined;
+
+  constructor(message: string, options?: UnreadMessage) {
+    super(message, options);
+    this.excess = options?.excess;
+    this.head = options?.head;
+  }
 }
 
 /** A JSON value is not a JSON-RPC message as MCP has them. */
@@ -217,10 +236,13 @@ export class MessageTooLargeError extends MortiseError {
   override readonly code: 'ERR_MESSAGE_TOO_LARGE' = 'ERR_MESSAGE_TOO_LARGE';
   /** The bound. */
   readonly maxBytes: number;
+  /** Which message it was, where its beginning could be read. */
+  readonly head: MessageHead | undefined;
 
-  constructor(maxBytes: number, message = `A message is longer than ${maxBytes} bytes: raise the bound, or send less`) {
+  constructor(maxBytes: number, message = `A message is longer than ${maxBytes} bytes: raise the bound, or send less`, head?: MessageHead) {
     super(message);
     this.maxBytes = maxBytes;
+    this.head = head;
   }
 }
 

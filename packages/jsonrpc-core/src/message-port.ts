@@ -1,6 +1,7 @@
 /** `@mortise/jsonrpc-core/message-port`: a transport over a `MessagePort`, to workers and frames. */
 
 import { AlreadyStartedError, ConnectionClosedError, MessageTooLargeError, NotConnectedError, ParseError } from './errors.ts';
+import { readMessageHead } from './message-head.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { parseJson } from './parse-message.ts';
 import { resolvedPromise } from './resolved-promise.ts';
@@ -88,7 +89,7 @@ class MessagePortTransport implements Transport {
     if (data === END) return void this.#end();
     try {
       if (typeof data !== 'string') throw new ParseError(`A message must be JSON text, got ${typeof data}`);
-      if (data.length > this.#maxLength) throw new MessageTooLargeError(this.#maxLength);
+      if (data.length > this.#maxLength) throw new MessageTooLargeError(this.#maxLength, undefined, readMessageHead(data));
       this.onmessage?.(parseJson(data) as unknown as JsonRpcMessage, this.#info);
     } catch (error) {
       this.#report(toError(error));

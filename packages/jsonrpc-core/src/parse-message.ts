@@ -4,6 +4,7 @@ import { INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts';
 import { InvalidRequestError, ParseError } from './errors.ts';
 import { classifyMessage, isJsonObject, isRequestId } from './guards.ts';
 import { findExcess, type ParseOptions } from './json-bounds.ts';
+import { readMessageHead } from './message-head.ts';
 import type { JsonRpcMessage, JsonValue, RequestId } from './message.ts';
 
 /**
@@ -14,7 +15,7 @@ import type { JsonRpcMessage, JsonValue, RequestId } from './message.ts';
  */
 export function parseJson(text: string, options?: ParseOptions): JsonValue {
   const reason = findExcess(text, options);
-  if (reason !== undefined) throw new ParseError(reason);
+  if (reason !== undefined) throw new ParseError(reason, { excess: reason, head: readMessageHead(text) });
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

@@ -5,6 +5,7 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
+import { type MessageHead, readMessageHead } from '@mortise/jsonrpc-core/messages';
 
 /** The longest line that is read unless another bound is given: 16 MiB. */
 export const DEFAULT_MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
@@ -40,6 +41,8 @@ export class LineReader {
   #block: Buffer | undefined;
   #blockUsed = 0;
   #isSkipping = false;
+  /** The end of what is skipped, where it may say which message it was. */
+  #ending: Ending | undefined;
   #isStopped = false;
 
   constructor(options: LineReaderOptions) {
@@ -68,7 +71,7 @@ export class LineReader {
 
   /** Tells of the last line if it lacks its end. Call it when no more bytes can come. */
   end(): void {
-    if (this.#heldBytes > 0 && !this.#isSkipping) this.#finishHeld(EMPTY);
+    if (this.#heldBytes > 0 || this.#ending) this.#finishHeld(EMPTY);
     this.stop();
   }
 
@@ -79,13 +82,11 @@ export class LineReader {
   }
 
   #hold(chunk: Buffer): void {
-    if (this.#isSkipping || this.#isStopped) return;
+    if (this.#isStopped) return;
+    if (this.#isSkipping) return this.#ending?.push(chunk);
     this.#heldBytes += chunk.length;
-    if (this.#heldBytes > this.#maxBytes) {
-      this.#drop();
-      this.#isSkipping = true;
-      this.#options.onError(new MessageTooLargeError(this.#maxBytes));
-    } else this.#keep(chunk);
+    if (this.#heldBytes > this.#maxBytes) this.#skip(chunk);
+    else this.#keep(chunk);
   }
 
   /** A peer that sends byte by byte must not make a list of a million chunks, so small ones share a block. */
@@ -109,17 +110,39 @@ export class LineReader {
     this.#blockUsed = 0;
   }
 
+  /** What begins as a message does without saying which it is may say so at its end, and is reported then; anything else at once. */
+  #skip(chunk: Buffer): void {
+    this.#closeBlock();
+    const pieces = [...this.#held, chunk];
+    const start = toText(Buffer.concat(pieces.map((piece) => piece.subarray(0, EDGE_BYTES))).subarray(0, EDGE_BYTES));
+    this.#drop();
+    this.#isSkipping = true;
+    const head = readMessageHead(start, '');
+    if (head === undefined && MESSAGE_START.test(start)) this.#ending = new Ending(start, Buffer.concat(pieces.slice(-2).map(lastOf)));
+    else this.#reportTooLong(head);
+  }
+
+  #reportTooLong(head: MessageHead | undefined): void {
+    this.#options.onError(new MessageTooLargeError(this.#maxBytes, undefined, head));
+  }
+
   #finishHeld(tail: Buffer): void {
-    if (this.#isSkipping) {
-      this.#isSkipping = false;
-      return;
-    }
+    if (this.#isSkipping) return this.#finishSkipped(tail);
     const bytes = this.#heldBytes + tail.length;
     this.#closeBlock();
     const pieces = this.#held;
     this.#drop();
     pieces.push(tail);
     this.#readLine(bytes, () => Buffer.concat(pieces, bytes));
+  }
+
+  #finishSkipped(tail: Buffer): void {
+    this.#isSkipping = false;
+    const ending = this.#ending;
+    this.#ending = undefined;
+    if (!ending) return;
+    ending.push(tail);
+    this.#reportTooLong(readMessageHead(ending.start, ending.text));
   }
 
   #drop(): void {
@@ -154,7 +177,7 @@ export class LineReader {
 
   #readLine(length: number, join: () => Buffer): void {
     if (this.#isStopped) return;
-    if (length > this.#maxBytes) return this.#options.onError(new MessageTooLargeError(this.#maxBytes));
+    if (length > this.#maxBytes) return this.#reportTooLong(toHead(join()));
     const text = decode(join());
     if (text !== undefined) this.#tell(text);
     else this.#options.onError(new ParseError('A line is not valid UTF-8: encode messages as UTF-8'));
@@ -167,6 +190,43 @@ export class LineReader {
   }
 }
 
+/** The last bytes of a line that is too long. */
+class Ending {
+  /** The line's beginning. */
+  readonly start: string;
+  #bytes: Buffer;
+
+  constructor(start: string, bytes: Buffer) {
+    this.start = start;
+    this.#bytes = bytes;
+  }
+
+  get text(): string {
+    return toText(this.#bytes);
+  }
+
+  push(chunk: Buffer): void {
+    this.#bytes = chunk.length >= EDGE_BYTES ? lastOf(chunk) : lastOf(Buffer.concat([this.#bytes, chunk]));
+  }
+}
+
+/** A copy, so that it does not hold the whole chunk. */
+function lastOf(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.subarray(-EDGE_BYTES));
+}
+
+function toHead(line: Buffer): MessageHead | undefined {
+  return readMessageHead(toText(line.subarray(0, EDGE_BYTES)), toText(line.subarray(-EDGE_BYTES)));
+}
+
+/** Ids of our own are numbers; what is no ASCII matters in no other way. */
+function toText(bytes: Buffer): string {
+  return bytes.toString('latin1');
+}
+
+/** How much of each end of a line that is too long is looked at. */
+const EDGE_BYTES = 1024;
+const MESSAGE_START = /^\s*\{\s*"/;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BLOCK_BYTES = 16 * 1024;

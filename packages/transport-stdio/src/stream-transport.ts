@@ -320,6 +320,7 @@ function parse(line: string): JsonRpcMessage {
   try {
     return parseJson(line) as unknown as JsonRpcMessage;
   } catch (cause) {
+    if (cause instanceof ParseError && cause.excess !== undefined) throw cause;
     const start = JSON.stringify(line.slice(0, QUOTED_CHARACTERS));
     const { message } = toError(cause);
     throw new ParseError(`${message}. The line begins with ${start}: only messages may be written to this stream, print elsewhere`, {

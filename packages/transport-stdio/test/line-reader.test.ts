@@ -111,6 +111,28 @@ describe('LineReader', () => {
     expect(seen).toEqual(['{"next":1}']);
   });
 
+  it.each([
+    ['before what is large', (large: string) => `{"jsonrpc":"2.0","id":7,"result":{"x":"${large}"}}`],
+    ['at its end', (large: string) => `{"result":{"x":"${large}"},"jsonrpc":"2.0","id":7}`],
+  ])('[ROBUSTNESS-4] tells which message it is that is too long, whose id stands %s, however it is cut', (_where, write) => {
+    const bytes = Buffer.from(`${write('x'.repeat(40_000))}\n{"next":1}\n`);
+    for (const lengths of [[bytes.length], [10_000], [1], [7, 30_000], [bytes.length - 15, 1]]) {
+      const { lines: seen, errors } = readInPieces(bytes, lengths, 20_000);
+      expect(errors).toEqual([expect.any(MessageTooLargeError)]);
+      expect(errors[0]).toMatchObject({ maxBytes: 20_000, head: { kind: 'response', id: 7 } });
+      expect(seen).toEqual(['{"next":1}']);
+    }
+  });
+
+  it('reports a message that is too long once its bytes end, when it does not say which it is before', () => {
+    const { reader, errors } = read(1024);
+    reader.push(Buffer.from(`{"result":{"x":"${'x'.repeat(2000)}`));
+    expect(errors).toEqual([]);
+    reader.end();
+    expect(errors).toEqual([expect.any(MessageTooLargeError)]);
+    expect(errors[0]).toMatchObject({ head: undefined });
+  });
+
   it('[ROBUSTNESS-7] holds little more than a line weighs when it comes byte by byte', () => {
     const { reader } = read();
     const count = 2 * 1024 * 1024;

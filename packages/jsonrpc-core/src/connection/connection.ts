@@ -3,7 +3,14 @@
 import { Answers, type AnswersHost } from './answers.ts';
 import type { ConnectionOptions, RequestOptions } from './connection-options.ts';
 import { INVALID_REQUEST, PARSE_ERROR } from '../error-codes.ts';
-import { AlreadyStartedError, ConnectionClosedError, isMortiseError, NotConnectedError } from '../errors.ts';
+import {
+  AlreadyStartedError,
+  ConnectionClosedError,
+  isMortiseError,
+  type MessageTooLargeError,
+  NotConnectedError,
+  type ParseError,
+} from '../errors.ts';
 import { type InboundHost, InboundCalls } from './inbound-calls.ts';
 import type { Clock, ClockTimer, Logger } from '../instruments.ts';
 import type { JsonObject, JsonRpcMessage, JsonRpcResponse } from '../message.ts';
@@ -275,9 +282,13 @@ export class Connection {
     this.#report(error);
     if ((error as ChannelEndError).endsChannel === true) {
       this.#closedError = new ConnectionClosedError(`The connection is closed: ${error.message}`, { cause: error });
-    } else if (isUnparsable(error)) this.#receiver.refuse('Parse error: the text is not valid JSON', PARSE_ERROR);
-    else if (isMortiseError(error) && error.code === 'ERR_MESSAGE_TOO_LARGE') this.#receiver.refuse(error.message, INVALID_REQUEST);
-    else if (isMortiseError(error) && error.code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
+    } else if (isUnparsable(error)) {
+      const { excess = 'the text is not valid JSON', head } = error as Partial<ParseError>;
+      this.#receiver.refuseUnread(error, `Parse error: ${excess}`, PARSE_ERROR, head);
+    } else if (isMortiseError(error) && error.code === 'ERR_MESSAGE_TOO_LARGE') {
+      this.#receiver.refuseUnread(error, error.message, INVALID_REQUEST, (error as MessageTooLargeError).head);
+    }
+    if (isMortiseError(error) && error.code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
   }
 
   // ---- what the parts need of it

@@ -45,6 +45,9 @@ export class PendingCalls {
     this.#abandon(call, reason, initOf(call).cancelReason ?? toReasonText(reason)),
   );
   readonly #deadlines: DeadlineTable;
+  #lastId = 0;
+  /** The last message that could not be read, which may have answered any call of then. */
+  #unread: { readonly error: Error; readonly lastId: number } | undefined;
 
   constructor(clock: Clock, host: PendingCallsHost) {
     this.#clock = clock;
@@ -60,6 +63,7 @@ export class PendingCalls {
   open(init: PendingCallInit): SendOptions {
     const call = new PendingCall(this, init, this.#clock.monotonicMs());
     this.#calls.set(init.id, call);
+    this.#lastId = init.id;
     if (init.signal) this.#signals.add(init.signal, call);
     this.#deadlines.add(call);
     return call;
@@ -77,12 +81,17 @@ export class PendingCalls {
   }
 
   /** Settles the call that a malformed response was meant for, which would wait in vain. False if there is none. */
-  settleMalformed(id: unknown): boolean {
+  settleMalformed(id: unknown, problem = 'is not a JSON-RPC response', cause?: Error): boolean {
     const call = this.#take(id);
     if (!call) return false;
     const { method, reject } = initOf(call);
-    reject(new InvalidResponseError(`The answer to "${method}" is not a JSON-RPC response`));
+    reject(new InvalidResponseError(`The answer to "${method}" ${problem}`, cause && { cause }));
     return true;
+  }
+
+  /** A message came that cannot be read, nor whose it is: should a call of now wait in vain, that may be why. */
+  noteUnread(error: Error): void {
+    this.#unread = { error, lastId: this.#lastId };
   }
 
   /** True, once, if a response answers a request that was given up here: it is late, not wrong. */
@@ -134,8 +143,10 @@ export class PendingCalls {
 
   /** A call's time is over. */
   expire(call: PendingCall, boundMs: number): void {
-    const message = `"${initOf(call).method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`;
-    this.#abandon(call, new TimeoutError(message, boundMs), `Not answered within ${boundMs} ms`);
+    const { id, method } = initOf(call);
+    const cause = this.#unread && id <= this.#unread.lastId ? this.#unread.error : undefined;
+    const message = `"${method}" was not answered within ${boundMs} ms: raise timeoutMs, or ask for less`;
+    this.#abandon(call, new TimeoutError(message, boundMs, cause && { cause }), `Not answered within ${boundMs} ms`);
   }
 
   /** Gives a call up because its signal aborted or its time is over. */

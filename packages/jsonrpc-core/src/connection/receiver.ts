@@ -3,6 +3,7 @@
 import { INVALID_REQUEST } from '../error-codes.ts';
 import { InvalidRequestError, InvalidResponseError, RemoteError } from '../errors.ts';
 import { classifyMessage, isJsonObject, isRequestId } from '../guards.ts';
+import type { MessageHead } from '../message-head.ts';
 import type { JsonObject, JsonRpcErrorObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import type { MessageInfo } from '../transport/transport.ts';
 import type { Answers } from './answers.ts';
@@ -91,11 +92,19 @@ export class Receiver {
   #onMalformed(value: unknown, batch: BatchAnswer | undefined): void {
     const { error, meantAs, id } = judgeMalformed(value);
     this.#host.report(error);
-    const mayBeRequest = meantAs === 'request' || meantAs === 'either';
-    const isSettled = (meantAs === 'response' || meantAs === 'either') && this.#pending.settleMalformed(id);
-    if (isSettled || !mayBeRequest || this.#options.answersMalformed === false) return;
+    if (meantAs === 'response') this.#pending.settleMalformed(id);
+    const isAnswer = meantAs === 'either' && this.#pending.settleMalformed(id, 'has neither a result nor an error');
+    const isRequest = !isAnswer && (meantAs === 'either' || meantAs === 'request');
+    if (!isRequest || this.#options.answersMalformed === false) return;
     batch?.expect();
     this.#answers.give(this.#toMalformedAnswer({ code: error.rpcCode, message: error.message }, id), batch);
+  }
+
+  /** Settles what could not be read: a request is answered with an error under its id, and who waits for an answer is told why it is none. */
+  refuseUnread(error: Error, message: string, code: number, head: MessageHead | undefined): void {
+    if (head === undefined) this.#pending.noteUnread(error);
+    if (head?.kind === 'response') this.#pending.settleMalformed(head.id, `cannot be read: ${message}`, error);
+    else this.refuse(message, code, head?.id);
   }
 
   #reportAndRefuse(message: string, code: number): void {
@@ -104,9 +113,9 @@ export class Receiver {
   }
 
   /** Answers what could not be read at all. */
-  refuse(message: string, code: number): void {
+  refuse(message: string, code: number, id?: RequestId): void {
     if (!this.#host.isOpen || this.#options.answersMalformed === false) return;
-    this.#answers.give(this.#toMalformedAnswer({ code, message }, undefined), undefined);
+    this.#answers.give(this.#toMalformedAnswer({ code, message }, id), undefined);
   }
 
   #toMalformedAnswer(error: JsonRpcErrorObject, id: RequestId | undefined): JsonRpcResponse {

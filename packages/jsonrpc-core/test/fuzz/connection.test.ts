@@ -132,7 +132,7 @@ class Subject {
       case 'notify':
         return call.notify('notifications/message').then(() => result(message.id));
       case 'ask':
-        return call.request('question').then(
+        return this.track((onId) => call.request('question', undefined, { onId })).then(
           (answer) => result(message.id, answer),
           () => result(message.id),
         );
@@ -140,6 +140,16 @@ class Subject {
         return Promise.resolve().then(() => result(message.id));
     }
   };
+
+  /** What is neither request nor answer is the answer to a call of ours that waits for its id, and then calls for none. */
+  track<T>(send: (onId: (id: number) => void) => Promise<T>): Promise<T> {
+    let own = 0;
+    const outcome = send((id) => void (own = id));
+    outcome.catch((error: Error) => {
+      if (error.message.endsWith('has neither a result nor an error')) this.due.add(own, -1);
+    });
+    return outcome;
+  }
 
   openGate(): void {
     this.#gate.resolve(undefined);
@@ -192,7 +202,7 @@ async function run(script: readonly Step[], isBatchingOn: boolean, maxInFlightBy
   const own: Promise<unknown>[] = [];
   for (const step of script) {
     if (step.kind === 'turn') await turn();
-    else if (step.kind === 'request') own.push(outcomeOf(connection.request('ours')));
+    else if (step.kind === 'request') own.push(outcomeOf(subject.track((onId) => connection.request('ours', undefined, { onId }))));
     else if (step.kind === 'unparsable') {
       near.onerror?.(new ParseError('garbage'));
       subject.due.add(null);
