@@ -72,7 +72,7 @@ export class TransportSource {
       throw new NotConnectedError('the connection is gone and cannot be opened again: give connect() a factory, `() => transport`');
     const next: unknown = first ?? this.#factory?.();
     if (!isObject(next) || !isTransport(next))
-      throw new TypeError(`The factory gave ${describe(next)}, where it must give a transport at once`);
+      throw new TypeError('The factory gave no transport: it must give one at once, not a promise of it');
     return (this.#current = next);
   }
 }
@@ -85,11 +85,6 @@ function isObject(value: unknown): value is object {
 function isTransport(source: object): source is ClientTransport {
   const { start, send, close } = source as Partial<Transport>;
   return isExchangeTransport(source) || [start, send, close].every((member) => typeof member === 'function');
-}
-
-function describe(given: unknown): string {
-  if (given instanceof Promise) return 'a promise';
-  return isObject(given) ? 'an object without start(), send() and close()' : String(given);
 }
 
 function isRenewable(source: object): source is Renewable {

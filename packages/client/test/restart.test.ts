@@ -253,9 +253,9 @@ it.each([
   ['a promise', () => Promise.resolve(new ScriptedServer({}).factory())],
   ['an object without start(), send() and close()', () => ({})],
   ['undefined', () => undefined],
-])('a factory that gives %s is told so', async (what, factory) => {
+])('a factory that gives %s is told so', async (_what, factory) => {
   const connecting = McpClient.connect(factory as unknown as () => Transport, info);
-  await expect(connecting).rejects.toThrow(`The factory gave ${what}, where it must give a transport at once`);
+  await expect(connecting).rejects.toThrow('The factory gave no transport: it must give one at once');
 });
 
 it('an era that there is not is refused by name', async () => {

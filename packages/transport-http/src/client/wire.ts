@@ -192,16 +192,16 @@ function findRedirect(call: HttpCall, answer: HttpAnswer): string | undefined {
   if (isOwn && (keepsMethod || call.method === 'GET')) return target.href;
   answer.abort();
   throw new RedirectError(
-    `${describe(call)} ${isOwn ? `redirects (${status})` : 'redirects to another origin'}: ${toAdvice(target, status, isOwn)}`,
+    `${describe(call)} ${isOwn ? `redirects (${status})` : 'redirects to another origin'}: ${toAdvice(target, isOwn)}`,
   );
 }
 
 /** What to do about a redirect that is not followed. Without the query, which may hold secrets, and who signs in. */
-function toAdvice(target: URL, status: number, isOwn: boolean): string {
+function toAdvice(target: URL, isOwn: boolean): string {
   const { protocol, origin, pathname } = target;
   const shown = protocol === 'https:' || protocol === 'http:' ? `${origin}${pathname}` : protocol;
-  if (isOwn) return `it leads to ${shown}, and a POST is not sent on after ${status}. If the MCP server is there, use that address`;
-  return `it leads to ${shown}. If that is the MCP server and you trust it, use that address; a sign-in page means that a token is needed`;
+  const advice = `it leads to ${shown}. If that is the MCP server and you trust it, use that address`;
+  return isOwn ? advice : `${advice}; a sign-in page means that a token is needed`;
 }
 
 function toNetworkError(call: HttpCall, error: unknown): unknown {

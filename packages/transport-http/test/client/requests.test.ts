@@ -156,7 +156,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       const origin = new URL(server.url).origin;
       await expect(transport.exchange(callRequest('a'))).rejects.toMatchObject({
         code: 'ERR_HTTP_REDIRECT',
-        message: `POST ${origin}/mcp redirects (${status}): it leads to ${origin}/elsewhere, and a POST is not sent on after ${status}. If the MCP server is there, use that address`,
+        message: `POST ${origin}/mcp redirects (${status}): it leads to ${origin}/elsewhere. If that is the MCP server and you trust it, use that address`,
       });
       expect(server.visits).toHaveLength(1);
     });
