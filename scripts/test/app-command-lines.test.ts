@@ -1,7 +1,7 @@
 /** The apps as a person starts them: each program tells what it understands, and refuses the rest in one line. */
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -52,6 +52,19 @@ describe('the programs of the apps', { timeout: 30_000 }, () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^[^\n]*--nonsense[^\n]*; the flags are [^\n]*--help\n$/);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('conformance/dist/client.js says in one line that it misses its URL', async () => {
+    const { code, stdout, stderr } = await run('conformance/dist/client.js');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^[^\n]*URL[^\n]*--help[^\n]*\n$/);
+  });
+
+  it('read their flags by one and the same file', () => {
+    const files = readdirSync(apps).map((app) => join(apps, app, 'src/read-flags.ts'));
+    const texts = files.filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8'));
+    expect(texts.length).toBeGreaterThan(1);
+    expect(new Set(texts).size).toBe(1);
   });
 
   it.each([

@@ -3,7 +3,7 @@
 import { scenarios } from './client/scenarios.ts';
 import { readFlags } from './read-flags.ts';
 
-const url = process.argv.at(-1) ?? '';
+const url = process.argv[2] ?? '';
 if (!URL.canParse(url)) {
   readFlags(
     `Usage: MCP_CONFORMANCE_SCENARIO=NAME node apps/conformance/dist/client.js URL
@@ -14,6 +14,8 @@ Example: MCP_CONFORMANCE_SCENARIO=tools_call node apps/conformance/dist/client.j
 `,
     {},
   );
+  process.stderr.write(`The first argument must be the server's URL, such as http://127.0.0.1:3001/mcp; --help tells more\n`);
+  process.exit(2);
 }
 const name = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 const scenario = scenarios[name];

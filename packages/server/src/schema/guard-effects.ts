@@ -5,6 +5,8 @@
  * process. So here each effect is wrapped. What it throws or rejects with becomes an issue, and is thrown when all is over.
  */
 
+import { isThenable } from '../thenable.ts';
+
 /** A schema of zod 3, as far as it is looked into. */
 interface Schema {
   readonly _def: Definition;
@@ -123,8 +125,4 @@ function guardRun(run: Run): Run {
       return undefined;
     }
   };
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function';
 }
