@@ -302,7 +302,7 @@ describe('what is read', () => {
     expect(server.messages.map((message) => message.id)).toEqual([1]);
   });
 
-  it('[ROBUSTNESS-7] may hold a line of 10 MiB, and none beyond 16 MiB, which is answered without an id', async () => {
+  it('[ROBUSTNESS-7] may hold a line of 10 MiB, and none beyond 16 MiB, which is refused under its id', async () => {
     const server = await start();
     const text = 'x'.repeat(10 * 1024 * 1024);
     server.write({ id: 1, method: 'echo', params: { text } });
@@ -312,7 +312,7 @@ describe('what is read', () => {
     server.child.stdin?.end();
     await server.exited;
     expect(server.messages[0]).toEqual({ jsonrpc: '2.0', id: 1, result: { text } });
-    expect(server.messages[1]).toMatchObject({ id: null, error: { code: -32600 } });
+    expect(server.messages[1]).toMatchObject({ id: 2, error: { code: -32600 } });
     expect(server.messages[2]).toMatchObject({ id: 3, result: {} });
   });
 
