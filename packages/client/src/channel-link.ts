@@ -131,9 +131,14 @@ export class ChannelLink implements Link {
     return { ended, cancel };
   }
 
-  /** See `Connection.pauseTimeouts`. */
-  pauseTimeouts(): () => void {
-    return this.#connection.pauseTimeouts();
+  /** See `Connection.pauseTimeouts`. Ends by itself when the signal aborts: nobody waits any more for what this side answers. */
+  pauseTimeouts(signal: AbortSignal): () => void {
+    const resume = this.#connection.pauseTimeouts();
+    signal.addEventListener('abort', resume, { once: true });
+    return () => {
+      signal.removeEventListener('abort', resume);
+      resume();
+    };
   }
 
   close(): Promise<void> {

@@ -168,7 +168,7 @@ class LegacySession implements Session, LinkHost {
     const asked = convert(this.revision.fromWire.params, method, params);
     const ask = (): Promise<JsonObject> => answers.answer(method, asked, context);
     // The server waits for the user here, and which of its calls it asks for nothing on this wire tells.
-    const resumeTimeouts = this.link.pauseTimeouts();
+    const resumeTimeouts = this.link.pauseTimeouts(call.signal);
     try {
       const answer = await (tracer ? this.#traced(method, params, ask) : ask());
       return toResult(request, convert(this.revision.toWire.results, method, answer));

@@ -52,6 +52,33 @@ describe('the time limit of a call', () => {
     await rejected;
   });
 
+  it('goes on once the server has cancelled what it asked, though the user never answers', async () => {
+    const clock = new FakeClock();
+    const script = legacyScript(NEWEST_LEGACY.version, {
+      'tools/call': async ({ params }, server) => {
+        if (params?.['name'] === 'silent') return 'silence';
+        await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: form({}) });
+        await asked;
+        await server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'q' } });
+        return { result: { content: [] } };
+      },
+    });
+    let tell: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (tell = resolve));
+    const elicitation = (): Promise<ElicitResult> => {
+      tell();
+      return new Promise(() => undefined);
+    };
+    const server = new ScriptedServer(script);
+    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation });
+    open.push(client);
+    await client.callTool('asks', {}, { timeoutMs: 1000 });
+    const late = client.callTool('silent', {}, { timeoutMs: 1000 });
+    const rejected = expect(late).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+    clock.advance(1000);
+    await rejected;
+  });
+
   it('begins anew with each round of a modern call, and what the user takes between them is not of it', async () => {
     const clock = new FakeClock();
     const elicitation = (): ElicitResult => {
