@@ -14,21 +14,21 @@ it('[ROBUSTNESS-3] differs with each authorization, so that no private result re
   const serving = await serveHttp(server, { port: 0, tokenVerifier });
   onTestFinished(() => serving.close());
 
-  let user = 'ada';
+  let user = 'Olga';
   const authorizer = { headers: async () => ({ Authorization: `Bearer ${user}` }), onChallenge: async () => 'fail' as const };
   const transport = httpTransport(serving.url, { authorizer });
   const client = await McpClient.connect(transport, { name: 'c', version: '1.0.0' }, { resultCache: createResultCache() });
   onTestFinished(() => client.close());
   const read = async (): Promise<unknown> => (await client.readResource('note://mine')).contents[0]?.['text'];
 
-  expect(await read()).toBe('of ada');
-  const ofAda = transport.authContext;
-  expect(ofAda).not.toContain('ada');
+  expect(await read()).toBe('of Olga');
+  const ofOlga = transport.authContext;
+  expect(ofOlga).not.toContain('Olga');
   await client.listResources({}, { skipsCache: true });
-  expect(transport.authContext).toBe(ofAda);
+  expect(transport.authContext).toBe(ofOlga);
   user = 'eve';
   // Any request tells that somebody else speaks now.
   await client.listResources({}, { skipsCache: true });
-  expect(transport.authContext).not.toBe(ofAda);
+  expect(transport.authContext).not.toBe(ofOlga);
   expect(await read()).toBe('of eve');
 });
