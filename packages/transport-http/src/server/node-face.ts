@@ -279,12 +279,16 @@ class NodeByteSink implements ByteSink {
   }
 }
 
+/** What lies unread is watched from here on; less than that costs a server little, and the kernel mostly takes it at once. */
+const WATCHED_BYTES = 64 * 1024;
+
 /**
  * Cuts a connection whose client takes nothing of what was written for a while. Node's own timer of the socket is the one that sees a
  * long write get on, so it is lent for as long as the answer is not out.
  */
 function boundDrain(response: NodeResponse, stallMs: number): void {
-  if (response.writableLength === 0) return;
+  // Right after a write its text still counts, so that nearly every answer would be watched for nothing.
+  if (response.writableLength < WATCHED_BYTES) return;
   const arm = (socket: NodeSocket): void => {
     const timeoutBefore = socket.timeout ?? 0;
     socket.setTimeout?.(stallMs);
