@@ -3,7 +3,8 @@
  * remembering eras at `/era-memory`.
  */
 
-export { McpClient, type PagesOptions } from './mcp-client.ts';
+export type { PagesOptions } from './lists.ts';
+export { McpClient } from './mcp-client.ts';
 export type { ClientOptions, ConnectOptions } from './client-options.ts';
 export type { CallOptions } from './call-options.ts';
 export type { ChangeHandler, ChangeOptions } from './changes.ts';

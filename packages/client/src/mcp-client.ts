@@ -1,7 +1,7 @@
 /** The client that programs use: MCP's features by name, on top of the low-level `Client`. */
 
-import { type JsonObject, type JsonRpcNotification, RemoteError } from '@mortise/jsonrpc-core';
-import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type {
   CallToolRequestParams,
   CallToolResult,
@@ -19,7 +19,6 @@ import type {
   LoggingLevel,
   LoggingMessageNotificationParams,
   PaginatedRequestParams,
-  PaginatedResult,
   Prompt,
   ReadResourceRequestParams,
   ReadResourceResult,
@@ -33,21 +32,12 @@ import type { CallOptions } from './call-options.ts';
 import { type ChangeHandler, type ChangeOptions, Changes, type ListItems } from './changes.ts';
 import { Client } from './client.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
-import { InvalidResultError, MissingCapabilityError } from './errors.ts';
+import { MissingCapabilityError } from './errors.ts';
 import type { OutputChecks } from './output-checks.ts';
-import { type PageLimits, type PageRestart, readPages } from './pages.ts';
+import { fetchListPage, type PagesOptions, readList } from './lists.ts';
+import type { PageLimits } from './pages.ts';
+import { malformedResult, toToolResult, withArray } from './read-result.ts';
 import type { ClientTransportSource } from './transport-source.ts';
-
-/** How a list is read through. */
-export interface PagesOptions extends CallOptions, PageLimits {}
-
-/** Each list by the key of its items, with its method. */
-const LISTS = {
-  tools: 'tools/list',
-  prompts: 'prompts/list',
-  resources: 'resources/list',
-  resourceTemplates: 'resources/templates/list',
-} as const;
 
 /**
  * An MCP client: finds out which era a server speaks, and uses whatever it offers.
@@ -102,64 +92,44 @@ export class McpClient extends Client {
 
   /** Fetches one page of tools. */
   async listTools(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListToolsResult> {
-    const page = await this.#list('tools', params, options);
+    const page = await fetchListPage(this, 'tools', params, options);
     await this.#learn(page['tools'] as readonly Tool[]);
     return page as ListToolsResult;
   }
 
   /** Fetches one page of prompts. */
   async listPrompts(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListPromptsResult> {
-    return (await this.#list('prompts', params, options)) as ListPromptsResult;
+    return (await fetchListPage(this, 'prompts', params, options)) as ListPromptsResult;
   }
 
   /** Fetches one page of resources. */
   async listResources(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListResourcesResult> {
-    return (await this.#list('resources', params, options)) as ListResourcesResult;
+    return (await fetchListPage(this, 'resources', params, options)) as ListResourcesResult;
   }
 
   /** Fetches one page of resource templates. */
   async listResourceTemplates(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListResourceTemplatesResult> {
-    return (await this.#list('resourceTemplates', params, options)) as ListResourceTemplatesResult;
+    return (await fetchListPage(this, 'resourceTemplates', params, options)) as ListResourceTemplatesResult;
   }
 
   /** Reads all tools, page by page. */
   tools(options: PagesOptions = {}): AsyncIterableIterator<Tool> {
-    return this.#pages(
-      LISTS.tools,
-      (cursor) => this.listTools(cursor, options),
-      (page) => page.tools,
-      options,
-    );
+    return readList('tools', (cursor) => this.listTools(cursor, options), this.#limits(options), this.keepsResults);
   }
 
   /** Reads all prompts, page by page. */
   prompts(options: PagesOptions = {}): AsyncIterableIterator<Prompt> {
-    return this.#pages(
-      LISTS.prompts,
-      (cursor) => this.listPrompts(cursor, options),
-      (page) => page.prompts,
-      options,
-    );
+    return readList('prompts', (cursor) => this.listPrompts(cursor, options), this.#limits(options), this.keepsResults);
   }
 
   /** Reads all resources, page by page. */
   resources(options: PagesOptions = {}): AsyncIterableIterator<Resource> {
-    return this.#pages(
-      LISTS.resources,
-      (cursor) => this.listResources(cursor, options),
-      (page) => page.resources,
-      options,
-    );
+    return readList('resources', (cursor) => this.listResources(cursor, options), this.#limits(options), this.keepsResults);
   }
 
   /** Reads all resource templates, page by page. */
   resourceTemplates(options: PagesOptions = {}): AsyncIterableIterator<ResourceTemplate> {
-    return this.#pages(
-      LISTS.resourceTemplates,
-      (cursor) => this.listResourceTemplates(cursor, options),
-      (page) => page.resourceTemplates,
-      options,
-    );
+    return readList('resourceTemplates', (cursor) => this.listResourceTemplates(cursor, options), this.#limits(options), this.keepsResults);
   }
 
   // ---- using
@@ -215,7 +185,7 @@ export class McpClient extends Client {
   async complete(params: CompleteRequestParams, options?: CallOptions): Promise<CompleteResult> {
     const result = await this.request('completion/complete', params, options);
     if (!isJsonObject(result.completion) || !Array.isArray(result.completion.values))
-      throw malformed('completion/complete', 'completion.values');
+      throw malformedResult('completion/complete', 'completion.values');
     return result;
   }
 
@@ -369,22 +339,8 @@ export class McpClient extends Client {
     this.#outputs.learn(tools);
   }
 
-  async #list(list: keyof typeof LISTS, params: PaginatedRequestParams, options: CallOptions | undefined): Promise<JsonObject> {
-    const method = LISTS[list];
-    const result = withArray(method, list, await this.request(method, params, options));
-    if ((result[list] as readonly unknown[]).every(isJsonObject)) return result;
-    throw new InvalidResultError(`the result of "${method}" has something in "${list}" that is no object: the server is at fault`);
-  }
-
-  #pages<Page extends PaginatedResult, Item>(
-    method: string,
-    fetchPage: (params: PaginatedRequestParams) => Promise<Page>,
-    itemsOf: (page: Page) => readonly Item[],
-    options: PagesOptions,
-  ): AsyncIterableIterator<Item> {
-    const maxPages = options.maxPages ?? this.options.maxPages;
-    const restart = this.keepsResults ? restartOf<Item>() : undefined;
-    return readPages(method, (cursor) => fetchPage(cursor === undefined ? {} : { cursor }), itemsOf, { maxPages }, restart);
+  #limits({ maxPages = this.options.maxPages }: PagesOptions): PageLimits {
+    return { maxPages };
   }
 
   async #readAll<L extends keyof ListItems>(list: L): Promise<readonly ListItems[L][]> {
@@ -394,36 +350,8 @@ export class McpClient extends Client {
   }
 }
 
-/** A cursor that came with a kept page may be good no more. */
-function restartOf<Item>(): PageRestart<Item> {
-  return {
-    isWanted: (error) => error instanceof RemoteError && error.rpcCode === INVALID_PARAMS,
-    keyOf: (item) => {
-      const { name, uri, uriTemplate } = item as { readonly name?: unknown; readonly uri?: unknown; readonly uriTemplate?: unknown };
-      return uri ?? uriTemplate ?? name;
-    },
-  };
-}
-
-/** Older servers leave `content` out where there is structured content. */
-function toToolResult(result: CallToolResult): CallToolResult {
-  const content: unknown = result.content;
-  if (Array.isArray(content)) return result;
-  if (content === undefined) return { ...result, content: [] };
-  throw malformed('tools/call', 'content');
-}
-
 function toUri(resource: string | URL | { readonly uri: string }): string {
   return typeof resource === 'string' || resource instanceof URL ? String(resource) : resource.uri;
-}
-
-function withArray<T extends JsonObject>(method: string, key: string, result: T): T {
-  if (Array.isArray(result[key])) return result;
-  throw malformed(method, key);
-}
-
-function malformed(method: string, key: string): InvalidResultError {
-  return new InvalidResultError(`the result of "${method}" must have an array "${key}": the server is at fault`);
 }
 
 function assertStrings(args: unknown): void {

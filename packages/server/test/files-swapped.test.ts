@@ -30,7 +30,7 @@ it.each(['left in place', 'swapped back'])(
     await writeFile(join(place, 'elsewhere', 'f.txt'), 'outside');
     await symlink(join(place, 'elsewhere'), join(place, 'link'));
     const docs = files(join(place, 'root'));
-    const read = async (): Promise<unknown> => docs.read(new URL('file:///root/a/f.txt'), { path: 'a/f.txt' }, {} as HandlerContext);
+    const read = async (): Promise<unknown> => docs.read(new URL('file:///docs/a/f.txt'), { path: 'a/f.txt' }, {} as HandlerContext);
     expect(await read()).toMatchObject({ text: 'inside' });
 
     around.beforeOpen = async () => {

@@ -75,11 +75,11 @@ describe.for(ERAS)('MCP over WebSocket, %s', (era) => {
     const { client } = await start({
       elicitation: { form: async () => ({ action: 'accept', content: { name: 'Ada' } }) },
       sampling: async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'Hi!' } }),
-      roots: [{ uri: 'file:///work' }],
+      roots: [{ uri: 'file:///project' }],
     });
     expect((await client.callTool('ask')).content).toMatchObject([{ text: 'Hello Ada' }]);
     expect((await client.callTool('sample')).content).toMatchObject([{ text: expect.stringContaining('Hi!') as string }]);
-    expect((await client.callTool('roots')).content).toMatchObject([{ text: 'file:///work' }]);
+    expect((await client.callTool('roots')).content).toMatchObject([{ text: 'file:///project' }]);
   });
 
   it('[TRAN-002][TRAN-003] carries text with newlines, and messages of a megabyte, unchanged', async () => {

@@ -72,14 +72,14 @@ describe('contains', () => {
   let base: string;
   beforeEach(async () => {
     base = await realpath(await mkdtemp(join(tmpdir(), 'mortise-roots-')));
-    await mkdir(join(base, 'work', 'deep'), { recursive: true });
-    await mkdir(join(base, 'work-secret'));
-    await writeFile(join(base, 'work', 'deep', 'file.txt'), 'x');
-    await symlink(join(base, 'work-secret'), join(base, 'work', 'leads-out'));
-    await symlink(join(base, 'work', 'deep'), join(base, 'leads-in'));
-    await symlink(join(base, 'nowhere'), join(base, 'work', 'dangling'));
-    await symlink(join(base, 'work'), join(base, 'alias'));
-    await symlink(join(base, 'work', 'loop'), join(base, 'work', 'loop'));
+    await mkdir(join(base, 'project', 'deep'), { recursive: true });
+    await mkdir(join(base, 'project-secret'));
+    await writeFile(join(base, 'project', 'deep', 'file.txt'), 'x');
+    await symlink(join(base, 'project-secret'), join(base, 'project', 'leads-out'));
+    await symlink(join(base, 'project', 'deep'), join(base, 'leads-in'));
+    await symlink(join(base, 'nowhere'), join(base, 'project', 'dangling'));
+    await symlink(join(base, 'project'), join(base, 'alias'));
+    await symlink(join(base, 'project', 'loop'), join(base, 'project', 'loop'));
   });
   afterEach(() => rm(base, { recursive: true }));
 
@@ -90,47 +90,49 @@ describe('contains', () => {
 
   it.each(ALL)('[ROOT-009] tells by where paths really lead in %s', async (version) => {
     const cases: [string, string][] = [
-      ['work', 'true'],
-      ['work/', 'true'],
-      ['work/deep/file.txt', 'true'],
-      ['work/deep/../deep/file.txt', 'true'],
-      ['work/not/yet/there.txt', 'true'],
-      ['work/..name', 'true'],
+      ['project', 'true'],
+      ['project/', 'true'],
+      ['project/deep/file.txt', 'true'],
+      ['project/deep/../deep/file.txt', 'true'],
+      ['project/not/yet/there.txt', 'true'],
+      ['project/..name', 'true'],
       ['leads-in/file.txt', 'true'],
       ['leads-in/new.txt', 'true'],
       ['', 'false'],
-      ['work-secret', 'false'],
-      ['work/../work-secret', 'false'],
-      ['work/leads-out', 'false'],
-      ['work/leads-out/new.txt', 'false'],
-      ['work/dangling', 'false'],
-      ['work/dangling/new.txt', 'false'],
-      ['work/loop', 'false'],
-      ['work/deep/file.txt/below', 'false'],
-      ['work/\0', 'false'],
+      ['project-secret', 'false'],
+      ['project/../project-secret', 'false'],
+      ['project/leads-out', 'false'],
+      ['project/leads-out/new.txt', 'false'],
+      ['project/dangling', 'false'],
+      ['project/dangling/new.txt', 'false'],
+      ['project/loop', 'false'],
+      ['project/deep/file.txt/below', 'false'],
+      ['project/\0', 'false'],
     ];
-    const told = await Promise.all(cases.map(async ([path]) => [path, await ask(version, [uriOf(join(base, 'work'))], `${base}/${path}`)]));
+    const told = await Promise.all(
+      cases.map(async ([path]) => [path, await ask(version, [uriOf(join(base, 'project'))], `${base}/${path}`)]),
+    );
     expect(told).toEqual(cases);
   });
 
   it('follows links of the roots themselves, takes URLs, and knows escapes', async () => {
     const alias = [uriOf(join(base, 'alias'))];
-    expect(await ask(MODERN, alias, join(base, 'work', 'deep'))).toBe('true');
-    expect(await ask(MODERN, alias, pathToFileURL(join(base, 'work', 'a b')))).toBe('true');
-    expect(await ask(MODERN, alias, `${pathToFileURL(base).href}/work/%2e%2e/work-secret`)).toBe('false');
-    expect(await ask(MODERN, alias, `${pathToFileURL(base).href}/work/..%2fwork-secret`)).toBe('false');
+    expect(await ask(MODERN, alias, join(base, 'project', 'deep'))).toBe('true');
+    expect(await ask(MODERN, alias, pathToFileURL(join(base, 'project', 'a b')))).toBe('true');
+    expect(await ask(MODERN, alias, `${pathToFileURL(base).href}/project/%2e%2e/project-secret`)).toBe('false');
+    expect(await ask(MODERN, alias, `${pathToFileURL(base).href}/project/..%2fproject-secret`)).toBe('false');
     expect(await ask(MODERN, alias, 'file://other-host/x')).toBe('false');
   });
 
   it('[ROOT-008] passes over roots that have vanished or are no files', async () => {
-    const roots = [uriOf(join(base, 'gone')), { uri: 'https://a.example/' }, { uri: 'file://%' }, uriOf(join(base, 'work'))];
-    expect(await ask(MODERN, roots, join(base, 'work', 'deep'))).toBe('true');
+    const roots = [uriOf(join(base, 'gone')), { uri: 'https://a.example/' }, { uri: 'file://%' }, uriOf(join(base, 'project'))];
+    expect(await ask(MODERN, roots, join(base, 'project', 'deep'))).toBe('true');
     expect(await ask(MODERN, roots.slice(0, 3), join(base, 'gone'))).toBe('false');
     expect(await ask(MODERN, [], base)).toBe('false');
   });
 
   it('needs an absolute path', async () => {
-    const server = serverOf((ctx) => ctx.roots.contains('work').catch((error: Error) => Promise.reject(new Error(error.message))), {
+    const server = serverOf((ctx) => ctx.roots.contains('project').catch((error: Error) => Promise.reject(new Error(error.message))), {
       roots: diskRoots(),
     });
     const { result } = await callIn('2025-11-25', server, () => ({ roots: [uriOf(base)] }));
