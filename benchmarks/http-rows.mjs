@@ -117,7 +117,7 @@ export const httpRows = (programCpu) => [
     name: 'HTTP, 1,000 progress events over SSE, server CPU',
     unit: 'us/call',
     aim: 0.8,
-    systems: Object.keys(servers),
+    systems: [...Object.keys(servers), ...Object.keys(webFloors)],
     run: serverRow({ ...reportProgress, connections: 4, warmUp: 20, count: 100 }),
   },
   {

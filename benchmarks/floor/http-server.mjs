@@ -22,20 +22,21 @@ function answer({ method, params }) {
 
 function serve(message, response) {
   if (message.id === undefined) return response.writeHead(202).end();
-  if (message.params?.name === 'progress') return stream(message, response);
+  if (message.params?.name === 'progress') return response.writeHead(200, events).end(eventsOf(message));
   const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answer(message) });
   response.writeHead(200, { ...json, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }
 
-function stream({ id, params }, response) {
-  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
+const events = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' };
+
+function eventsOf({ id, params }) {
   const { progressToken } = params._meta;
   let text = '';
   for (let progress = 1; progress <= params.arguments.count; progress++) {
     text += `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress } })}\n\n`;
   }
   const result = { content: [{ type: 'text', text: 'done' }], resultType: 'complete' };
-  response.end(`${text}event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+  return `${text}event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`;
 }
 
 function serveNode(request, response) {
@@ -50,7 +51,18 @@ function serveNode(request, response) {
 
 async function serveWeb(request) {
   const message = JSON.parse(await request.text());
+  if (message.params?.name === 'progress') return new Response(streamOf(eventsOf(message)), { headers: events });
   return new Response(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answer(message) }), { headers: json });
+}
+
+/** A stream, since a server does not know all of its events before it begins; one piece, as the node face makes one write. */
+function streamOf(text) {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
 }
 
 const listeners = { node: () => serveNode, web: () => throughFetch(serveWeb), hono: () => throughHono(serveWeb) };
