@@ -18,7 +18,8 @@ export interface LeaseKeeperInit {
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly sweepIntervalMs: number;
-  readonly onOrphan: (id: string) => Promise<void>;
+  /** Puts a task on the queue. */
+  readonly enqueue: (id: string) => Promise<void>;
   readonly onFault: (message: string, error: unknown) => void;
 }
 
@@ -44,9 +45,20 @@ export class LeaseKeeper {
     void this.#guard('Tasks that were left behind could not be found', () => this.#findOrphans());
   }
 
-  /** A task is put on the queue. */
-  noteQueued(id: string, waitMs: number = this.#init.leaseMs): void {
+  /**
+   * Puts a task on the queue.
+   *
+   * @param waitMs How long it may stand there before it counts as lost.
+   */
+  async enqueue(id: string, waitMs: number = this.#init.leaseMs): Promise<void> {
+    // First of all: it may be taken before the queue has said that it has it.
     this.#queued.set(id, { waitMs, againAtMs: this.#init.clock.now() + waitMs });
+    try {
+      await this.#init.enqueue(id);
+    } catch (error) {
+      this.#queued.delete(id);
+      throw error;
+    }
   }
 
   /** A lease to create a task with. */
@@ -132,7 +144,7 @@ export class LeaseKeeper {
   }
 
   async #findOrphans(): Promise<void> {
-    const { store, clock, onOrphan } = this.#init;
+    const { store, clock } = this.#init;
     const now = clock.now();
     const ids = await store.listOrphans(now, ORPHANS_AT_ONCE);
     this.#forgetTaken(new Set(ids), now);
@@ -140,8 +152,7 @@ export class LeaseKeeper {
       const queued = this.#queued.get(id);
       // A task that only waits for a worker looks like one that was left behind: it is not queued a second time until it should be lost.
       if (this.#runs.has(id) || (queued && queued.againAtMs > now)) continue;
-      this.noteQueued(id, queued && queued.waitMs * 2);
-      await onOrphan(id);
+      await this.enqueue(id, queued && queued.waitMs * 2);
     }
   }
 

@@ -64,7 +64,7 @@ export class TaskEngine {
       clock,
       leaseMs: options.leaseMs ?? 30_000,
       sweepIntervalMs: options.sweepIntervalMs ?? 60_000,
-      onOrphan: (id) => this.#queue.enqueue(id),
+      enqueue: (id) => this.#queue.enqueue(id),
       onFault: (message, error) => this.#fault(message, error),
     });
     this.#runHost = {
@@ -94,9 +94,7 @@ export class TaskEngine {
   async create(task: NewTask): Promise<TaskRecord> {
     const record = await this.#creator.create(task, undefined);
     try {
-      if (record.driver !== 'engine') return record;
-      this.#leases.noteQueued(record.id);
-      await this.#queue.enqueue(record.id);
+      if (record.driver === 'engine') await this.#leases.enqueue(record.id);
     } catch (error) {
       await this.#takeBack(record.id);
       throw error;

@@ -71,6 +71,27 @@ describe('a task that waits for a worker', () => {
     expect(queued.length).toBe(before + 1);
     await second.close();
   });
+
+  it('is put on the queue at the next look where the queue was away', async () => {
+    const { clock, store } = createWorld();
+    let isAway = true;
+    const tries: boolean[] = [];
+    const enqueue = async (): Promise<void> => {
+      tries.push(isAway);
+      if (isAway) throw new Error('no queue');
+    };
+    const queue = { enqueue, work: () => async () => undefined, close: async () => undefined };
+    await new TaskEngine({ store, clock, run: () => never }).create({ principal: 'ann', generation: 'g' });
+    const engine = new TaskEngine({ store, clock, queue, run: () => never, leaseMs: LEASE_MS, closeMs: 0 });
+    engine.start();
+    await pass(clock, LEASE_MS * 4);
+    const looks = tries.length;
+    expect(looks).toBeGreaterThanOrEqual(8);
+    isAway = false;
+    await pass(clock, LEASE_MS / 2);
+    expect(tries.slice(looks)).toEqual([false]);
+    await engine.close();
+  });
 });
 
 describe('the limit of a principal', () => {
