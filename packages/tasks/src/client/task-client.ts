@@ -172,15 +172,23 @@ class Tasks implements TaskClient {
   }
 
   async #drive(task: TaskHandle, tool: string, { signal }: InterceptedCall): Promise<CallToolResult> {
-    const told: unknown = this.#options.onTask?.(task, { tool });
-    // A callback that is async may fail later, when nobody is left to hear of it.
-    if (told instanceof Promise) told.catch(() => undefined);
+    this.#tell(task, tool);
     try {
       return await task.result({ signal });
     } catch (error) {
       // Whoever called has no handle: what nobody waits for any more, or cannot go on, is not left running.
       if (signal?.aborted || error instanceof TaskInputError) await task.cancel().catch(() => undefined);
       throw error;
+    }
+  }
+
+  /** Tells the program. What it makes of that, now or later, must not cost the call its result. */
+  #tell(task: TaskHandle, tool: string): void {
+    try {
+      const told: unknown = this.#options.onTask?.(task, { tool });
+      if (told instanceof Promise) told.catch(() => undefined);
+    } catch {
+      // There is nobody who could be told of that.
     }
   }
 

@@ -4,7 +4,7 @@ import { type Clock, type ClockTimer, type JsonObject, RemoteError, TimeoutError
 import { toCanonicalJson, toDigestKey } from '@mortise/jsonrpc-core/encoding';
 import type { Ask, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import { TaskAskChangedError } from '../errors.ts';
-import { digestText } from './ask-digest.ts';
+import { digestText } from './digest-text.ts';
 import type { Written } from './task-writer.ts';
 import type { MakeChanges } from './task-writer.ts';
 import { isEnded, isOutstanding, statusOf } from './transitions.ts';

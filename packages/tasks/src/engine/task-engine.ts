@@ -13,7 +13,7 @@ import { MemoryTaskQueue } from '../memory-task-queue.ts';
 import type { NewTask, TaskEngineOptions, TaskOutcome } from './engine-options.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { PollLimiter } from './poll-limiter.ts';
-import { type GivenAnswer, withAnswers, withdrawAll } from './task-answers.ts';
+import { type GivenAnswer, withAnswers, withdrawAll } from './with-answers.ts';
 import { TaskCreator, type TaskCreatorInit } from './task-creator.ts';
 import { MAX_ID_LENGTH, shortId } from './task-id.ts';
 import { type RunHost, TaskRun } from './task-run.ts';

@@ -1,11 +1,12 @@
 /** `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` of the core's own generation. */
 
-import { type JsonObject, isMortiseError, type JsonRpcErrorObject, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExtensionCall, ExtensionHost, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import { createCursorCodec } from '@mortise/protocol/cursors';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import { isOutstanding } from '../engine/transitions.ts';
+import type { GivenAnswer } from '../engine/with-answers.ts';
 import { toCoreTask, toPayload, withRelatedTask } from '../wire/legacy.ts';
 import { CORE_GENERATION } from '../wire/names.ts';
 import type { Routes } from './routes.ts';
@@ -119,11 +120,7 @@ class Asker {
   }
 
   /** @returns undefined where the client could not be asked: another call may. */
-  async #request(
-    method: string,
-    params: JsonObject,
-    call: ExtensionCall,
-  ): Promise<{ readonly answer: JsonObject } | { readonly error: JsonRpcErrorObject } | undefined> {
+  async #request(method: string, params: JsonObject, call: ExtensionCall): Promise<GivenAnswer | undefined> {
     try {
       return { answer: await call.request({ method, params, timeoutMs: Infinity }) };
     } catch (error) {

@@ -5,7 +5,7 @@ import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { hasExtension } from '@mortise/protocol/checks';
 import type { BusMessage, ExtensionCall, ExtensionHost, TaskRecord } from '@mortise/protocol/contracts';
 import { missingCapabilityError } from '@mortise/protocol/wire';
-import type { GivenAnswer } from '../engine/task-answers.ts';
+import type { GivenAnswer } from '../engine/with-answers.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import { isEnded } from '../engine/transitions.ts';
 import { CORE_GENERATION, TASKS_EXTENSION } from '../wire/names.ts';

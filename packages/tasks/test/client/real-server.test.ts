@@ -82,9 +82,15 @@ describe.each(ERAS)('a %s client', (era) => {
     expect(await tasks.pending()).toEqual([]);
   });
 
-  it('[ROBUSTNESS-5] is not harmed by an onTask that rejects', async () => {
+  const fails = (): never => {
+    throw new Error('at once');
+  };
+  it.each([
+    ['rejects', () => Promise.reject(new Error('late'))],
+    ['throws', fails],
+  ])('[ROBUSTNESS-5] is not harmed by an onTask that %s', async (_, onTask) => {
     const { server, go } = makeServer();
-    const { client } = await connect(era, server, { onTask: () => Promise.reject(new Error('late')) });
+    const { client } = await connect(era, server, { onTask });
     const call = client.callTool('report');
     go.open();
     expect(textOf(await call)).toBe('the report');
