@@ -78,6 +78,7 @@ export class LineReader {
   /** Drops what is held and tells of nothing more. */
   stop(): void {
     this.#isStopped = true;
+    this.#ending = undefined;
     this.#drop();
   }
 
@@ -118,7 +119,7 @@ export class LineReader {
     this.#drop();
     this.#isSkipping = true;
     const head = readMessageHead(start, '');
-    if (head === undefined && MESSAGE_START.test(start)) this.#ending = new Ending(start, Buffer.concat(pieces.slice(-2).map(lastOf)));
+    if (head === undefined && MESSAGE_START.test(start)) this.#ending = new Ending(start, pieces);
     else this.#reportTooLong(head);
   }
 
@@ -196,9 +197,10 @@ class Ending {
   readonly start: string;
   #bytes: Buffer;
 
-  constructor(start: string, bytes: Buffer) {
+  /** @param pieces Of the line, as far as it has come. */
+  constructor(start: string, pieces: readonly Buffer[]) {
     this.start = start;
-    this.#bytes = bytes;
+    this.#bytes = lastOf(Buffer.concat(pieces.map(lastOf)));
   }
 
   get text(): string {

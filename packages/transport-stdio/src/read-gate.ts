@@ -7,7 +7,7 @@ export interface ReadGateOptions {
   /** How many bytes wait to be taken by a peer that does not read; 0 while it does. */
   unreadBytes(): number;
   /** Takes bytes that have passed. Must not throw. */
-  read(chunk: Buffer): void;
+  read(chunk: Uint8Array): void;
   pause(): void;
   resume(): void;
 }
@@ -21,7 +21,7 @@ export interface ReadGateOptions {
  */
 export class ReadGate {
   readonly #options: ReadGateOptions;
-  #held: Buffer[] = [];
+  #held: Uint8Array[] = [];
   #heldBytes = 0;
   #isClosed = false;
   #isEnded = false;
@@ -30,7 +30,7 @@ export class ReadGate {
     this.#options = options;
   }
 
-  push(chunk: Buffer): void {
+  push(chunk: Uint8Array): void {
     if (this.#isClosed) return this.#hold(chunk);
     this.#options.read(chunk);
     this.#isClosed = !this.#isEnded && this.#options.unreadBytes() > this.#options.maxPendingBytes;
@@ -60,7 +60,7 @@ export class ReadGate {
     this.end();
   }
 
-  #hold(chunk: Buffer): void {
+  #hold(chunk: Uint8Array): void {
     this.#held.push(chunk);
     this.#heldBytes += chunk.length;
     if (this.#heldBytes > this.#options.maxPendingBytes) this.#options.pause();

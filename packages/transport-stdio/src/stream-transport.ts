@@ -200,7 +200,7 @@ export class StreamTransport implements Transport {
   // ---- in
 
   readonly #onData = (chunk: Uint8Array | string): void => {
-    this.#gate.push(toBuffer(chunk));
+    this.#gate.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
   };
 
   #onLine(line: string): void {
@@ -308,11 +308,6 @@ export class StreamTransport implements Transport {
 /** Writes a message as one line, its end included: JSON that holds no newline, then `\n`. */
 export function frame(message: JsonRpcMessage): string {
   return `${serializeMessage(message)}\n`;
-}
-
-function toBuffer(chunk: Uint8Array | string): Buffer {
-  if (typeof chunk === 'string') return Buffer.from(chunk);
-  return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
 /** A line that is no JSON is mostly something that was printed: its start says by whom. */

@@ -124,6 +124,23 @@ describe('LineReader', () => {
     }
   });
 
+  it('tells whose message is too long where its last pieces are a few bytes each', () => {
+    const start = `{"result":{"x":"${'x'.repeat(2000)}"},"id"`;
+    const { reader, errors } = read(start.length + 3);
+    for (const piece of [start, ':', '1', '2', '}', '\n']) reader.push(Buffer.from(piece));
+    expect(errors).toEqual([expect.any(MessageTooLargeError)]);
+    expect(errors[0]).toMatchObject({ head: { kind: 'response', id: 12 } });
+  });
+
+  it('tells nothing of a message that is too long once it is stopped', () => {
+    const { reader, errors } = read(1024);
+    reader.push(Buffer.from(`{"result":{"x":"${'x'.repeat(2000)}`));
+    reader.stop();
+    reader.push(Buffer.from('"},"id":1}\n'));
+    reader.end();
+    expect(errors).toEqual([]);
+  });
+
   it('reports a message that is too long once its bytes end, when it does not say which it is before', () => {
     const { reader, errors } = read(1024);
     reader.push(Buffer.from(`{"result":{"x":"${'x'.repeat(2000)}`));
