@@ -2,10 +2,11 @@
 
 import { createInMemoryPair, type JsonObject, type JsonRpcErrorObject, type Transport } from '@mortise/jsonrpc-core';
 
-/** What `JSON.parse` gives: looked into without a cast at each step. */
-type Loose = ReturnType<typeof JSON.parse>;
+import type { RawMessage } from '../support/raw-peer.ts';
+import type { Told } from '../support/told.ts';
+
 export type Reply = JsonObject | { readonly error: JsonRpcErrorObject } | undefined;
-export type Script = Readonly<Record<string, (params: Loose, server: ScriptedServer) => Reply | Promise<Reply>>>;
+export type Script = Readonly<Record<string, (params: Told, server: ScriptedServer) => Reply | Promise<Reply>>>;
 
 export const MODERN = '2026-07-28';
 export const CORE = '2025-11-25';
@@ -31,11 +32,11 @@ export const initialized: Reply = {
 };
 
 export class ScriptedServer {
-  readonly received: { readonly method: string; readonly params: Loose }[] = [];
+  readonly received: { readonly method: string; readonly params: Told }[] = [];
   readonly transport: Transport;
   readonly #far: Transport;
   readonly #script: Script;
-  readonly #answers = new Map<unknown, (answer: Loose) => void>();
+  readonly #answers = new Map<unknown, (answer: RawMessage) => void>();
   #wake: (() => void)[] = [];
   /** The id of the last request. */
   lastId: string | number = 0;
@@ -44,19 +45,19 @@ export class ScriptedServer {
   constructor(script: Script) {
     this.#script = script;
     [this.transport, this.#far] = createInMemoryPair({ passBy: 'json' });
-    this.#far.onmessage = (message) => void this.#receive(message as Loose);
+    this.#far.onmessage = (message) => void this.#receive(message as RawMessage);
     void this.#far.start();
   }
 
   /** What was sent by a method so far. */
-  sent(method: string): readonly Loose[] {
+  sent(method: string): readonly Told[] {
     return this.received.filter((message) => message.method === method).map(({ params }) => params);
   }
 
   /** Resolves once a method was sent so often. */
-  async untilSent(method: string, times = 1): Promise<Loose> {
+  async untilSent(method: string, times = 1): Promise<Told> {
     while (this.sent(method).length < times) await new Promise<void>((resolve) => this.#wake.push(resolve));
-    return this.sent(method)[times - 1];
+    return this.sent(method)[times - 1] as Told;
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
@@ -64,25 +65,25 @@ export class ScriptedServer {
   }
 
   /** Asks the client, as legacy servers do. @returns The whole answer. */
-  ask(method: string, params: JsonObject): Promise<Loose> {
+  ask(method: string, params: JsonObject): Promise<RawMessage> {
     const id = this.#nextId++;
-    const answer = new Promise<Loose>((resolve) => this.#answers.set(id, resolve));
+    const answer = new Promise<RawMessage>((resolve) => this.#answers.set(id, resolve));
     void this.#far.send({ jsonrpc: '2.0', id, method, params });
     return answer;
   }
 
-  async #receive(message: Loose): Promise<void> {
-    const { id, method, params = {} } = message;
+  async #receive(message: RawMessage): Promise<void> {
+    const { id, method, params = {} as Told } = message;
     if (method === undefined) return this.#answers.get(id)?.(message);
     this.received.push({ method, params });
     for (const wake of this.#wake.splice(0)) wake();
-    if (id === undefined) return;
-    this.lastId = id as number;
+    if (id === undefined || id === null) return;
+    this.lastId = id;
     const reply = this.#script[method]
       ? await this.#script[method](params, this)
       : { error: { code: -32601, message: 'Method not found' } };
     if (reply === undefined) return;
-    const isError = typeof (reply as Loose).error === 'object' && (reply as Loose).resultType === undefined;
+    const isError = typeof reply['error'] === 'object' && !('resultType' in reply);
     await this.#far.send({ jsonrpc: '2.0', id, ...(isError ? (reply as { error: JsonRpcErrorObject }) : { result: reply as JsonObject }) });
   }
 }

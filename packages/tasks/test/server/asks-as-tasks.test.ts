@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { type Loose, MODERN, RawPeer, type RawMessage } from '../support/raw-peer.ts';
+import { MODERN, RawPeer, type RawMessage } from '../support/raw-peer.ts';
 import { createTaskServer } from '../support/task-server.ts';
+import type { Told } from '../support/told.ts';
 
 const TAKES_BOTH: JsonObject = {
   elicitation: {},
@@ -12,7 +13,7 @@ const NOW = '2026-01-01T00:00:00.000Z';
 const TASK: JsonObject = { taskId: 'theirs', status: 'working', createdAt: NOW, lastUpdatedAt: NOW, ttl: 500 };
 const ANSWER: JsonObject = { action: 'accept', content: { name: 'Ann' } };
 
-const text = (result: Loose): unknown => result.content[0]?.text;
+const text = (result: Told): unknown => result.content[0]?.text;
 
 describe('a server that asks by tasks', () => {
   it('[TASK25-004][TASK25-006] puts its question as a task of the client, and comes back for the answer', async () => {

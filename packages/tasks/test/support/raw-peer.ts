@@ -10,21 +10,20 @@ import {
   type ServerConnection,
 } from '@mortise/jsonrpc-core';
 
+import type { Told } from './told.ts';
+
 export const CORE = '2025-11-25';
 export const MODERN = '2026-07-28';
 export const EXTENSION = 'io.modelcontextprotocol/tasks';
 export const RELATED = 'io.modelcontextprotocol/related-task';
 
-/** What `JSON.parse` gives: looked into without a cast at each step. */
-export type Loose = ReturnType<typeof JSON.parse>;
-
 export interface RawMessage {
   readonly jsonrpc: '2.0';
   readonly id?: RequestId | null;
   readonly method?: string;
-  readonly params?: Loose;
-  readonly result?: Loose;
-  readonly error?: JsonRpcErrorObject & { readonly data?: Loose };
+  readonly params: Told;
+  readonly result: Told;
+  readonly error?: JsonRpcErrorObject;
 }
 
 export interface PeerOptions {
@@ -76,7 +75,7 @@ export class RawPeer {
   }
 
   /** Sends a request and gives its result; an error fails the test. */
-  async call(method: string, params: JsonObject = {}): Promise<Loose> {
+  async call(method: string, params: JsonObject = {}): Promise<Told> {
     const { result, error } = await this.request(method, params);
     if (error) throw new Error(`${method}: ${error.code} ${error.message}`);
     return result;
@@ -88,14 +87,14 @@ export class RawPeer {
   }
 
   /** Calls a tool as a task of the peer's generation, and gives the task as it was told. */
-  async start(name: string, args: JsonObject = {}, task: JsonObject = {}): Promise<Loose> {
+  async start(name: string, args: JsonObject = {}, task: JsonObject = {}): Promise<Told> {
     const isModern = this.#options.version === MODERN;
     const result = await this.call('tools/call', { name, arguments: args, ...(isModern ? {} : { task }) });
     return isModern ? result : result.task;
   }
 
   /** Asks for a task until `test` accepts it. */
-  async until(taskId: string, test: (task: Loose) => boolean): Promise<Loose> {
+  async until(taskId: string, test: (task: Told) => boolean): Promise<Told> {
     for (;;) {
       const task = await this.call('tasks/get', { taskId });
       if (test(task)) return task;
@@ -112,7 +111,7 @@ export class RawPeer {
   }
 
   /** The first message of a method, that came or comes. */
-  async nextOf(method: string, test: (params: Loose) => boolean = () => true): Promise<RawMessage> {
+  async nextOf(method: string, test: (params: Told) => boolean = () => true): Promise<RawMessage> {
     const isIt = (message: RawMessage): boolean => message.method === method && test(message.params);
     return this.received.find(isIt) ?? this.next(isIt);
   }
