@@ -216,6 +216,18 @@ describe.each(revisionsOf('legacy'))('a subscription in $version', ({ version })
     await expect(next(client.listen({ resourceSubscriptions: ['a:b'] }))).rejects.toMatchObject({ rpcCode: -32002 });
   });
 
+  it('fails where the server refuses a resource that another one has just asked for', async () => {
+    const { client, server } = await connect(
+      legacyScript(version, { 'resources/subscribe': () => ({ error: { code: -32002, message: 'none' } }) }),
+    );
+    const both = [client.listen({ resourceSubscriptions: ['a:b'] }), client.listen({ resourceSubscriptions: ['a:b'] })];
+    for (const subscription of both) await expect(next(subscription)).rejects.toMatchObject({ rpcCode: -32002 });
+    expect(server.requests('resources/subscribe')).toHaveLength(1);
+    await expect(next(client.listen({ resourceSubscriptions: ['a:b'] }))).rejects.toMatchObject({ rpcCode: -32002 });
+    expect(server.requests('resources/subscribe')).toHaveLength(2);
+    expect(server.requests('resources/unsubscribe')).toHaveLength(0);
+  });
+
   it('gives those back that the server agreed to where it refuses another', async () => {
     const { client, server } = await connect(
       legacyScript(version, {

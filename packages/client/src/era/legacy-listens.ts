@@ -3,7 +3,6 @@
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { ServerCapabilities, SubscriptionFilter } from '@mortise/protocol/model';
 import { hasCapability } from '@mortise/protocol/checks';
-
 import type { Link } from '../link.ts';
 import type { ListenHandle, ListenSink } from '../session.ts';
 
@@ -20,12 +19,19 @@ interface OpenListen {
   readonly uris: readonly string[];
 }
 
+/** A resource that the server was asked to tell of, for all who listen to it. */
+interface Wanted {
+  listens: number;
+  /** What the server says of it, and so to each of them. */
+  readonly subscribed: Promise<unknown>;
+}
+
 export class LegacyListens {
   readonly #link: Link;
   readonly #capabilities: ServerCapabilities;
   readonly #open = new Set<OpenListen>();
-  /** How many listens want a resource's updates: the server is told of the first and of the last. */
-  readonly #wanted = new Map<string, number>();
+  /** By address: the server is told of the first listen that wants it and of the last. */
+  readonly #wanted = new Map<string, Wanted>();
 
   constructor(link: Link, capabilities: ServerCapabilities) {
     this.#link = link;
@@ -91,13 +97,14 @@ export class LegacyListens {
   }
 
   async #want(uri: string): Promise<void> {
-    const count = this.#wanted.get(uri) ?? 0;
-    this.#wanted.set(uri, count + 1);
-    if (count > 0) return;
+    const known = this.#wanted.get(uri);
+    const wanted = known ?? { listens: 0, subscribed: this.#link.request('resources/subscribe', { uri }) };
+    if (!known) this.#wanted.set(uri, wanted);
+    wanted.listens += 1;
     try {
-      await this.#link.request('resources/subscribe', { uri });
+      await wanted.subscribed;
     } catch (error) {
-      this.#wanted.delete(uri);
+      if (this.#wanted.get(uri) === wanted) this.#wanted.delete(uri);
       throw error;
     }
   }
@@ -108,9 +115,12 @@ export class LegacyListens {
   }
 
   #release(uri: string): void {
-    const count = (this.#wanted.get(uri) ?? 1) - 1;
-    if (count > 0) this.#wanted.set(uri, count);
-    else if (this.#wanted.delete(uri)) this.#link.request('resources/unsubscribe', { uri }).catch(() => undefined);
+    const wanted = this.#wanted.get(uri);
+    if (!wanted) return;
+    wanted.listens -= 1;
+    if (wanted.listens > 0) return;
+    this.#wanted.delete(uri);
+    this.#link.request('resources/unsubscribe', { uri }).catch(() => undefined);
   }
 
   #toAccepted(filter: SubscriptionFilter, { methods, uris }: OpenListen): SubscriptionFilter {
