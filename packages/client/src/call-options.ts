@@ -12,8 +12,8 @@ export interface CallOptions {
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long to wait for the server's answer, in milliseconds; what this side takes for answering it meanwhile, or for signing in, does not count.
-   * `Infinity` for no bound.
+   * How long to wait for the server's answer, in milliseconds; what this side takes for answering it meanwhile (up to the client's
+   * `maxRequestTimeoutMs` a question), or for signing in, does not count. `Infinity` for no bound.
    *
    * @default the client's `requestTimeoutMs`
    */

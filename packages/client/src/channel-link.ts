@@ -41,11 +41,13 @@ export class ChannelLink implements Link {
   /** What the transport complained of last. */
   lastError: Error | undefined;
   readonly #connection: Connection;
+  readonly #settings: LinkSettings;
   readonly #streams = new Map<RequestId, OpenStream>();
 
   /** @param transport Unstarted; `start` starts it. */
   constructor(transport: Transport, host: LinkHost, settings: LinkSettings) {
     this.host = host;
+    this.#settings = settings;
     const { requestTimeoutMs, maxRequestTimeoutMs, maxInFlightBytes, clock, logger } = settings;
     this.heardAtMs = clock.monotonicMs();
     if (settings.isKeptAlive) this.#noteMessages(transport, clock);
@@ -131,14 +133,21 @@ export class ChannelLink implements Link {
     return { ended, cancel };
   }
 
-  /** See `Connection.pauseTimeouts`. Ends by itself when the signal aborts: nobody waits any more for what this side answers. */
+  /**
+   * See `Connection.pauseTimeouts`. Ends by itself when the signal aborts, for nobody waits any more for what this side answers, and after
+   * `maxRequestTimeoutMs`: what is never answered must not hold every call for ever.
+   */
   pauseTimeouts(signal: AbortSignal): () => void {
+    const { clock, maxRequestTimeoutMs = 600_000 } = this.#settings;
     const resume = this.#connection.pauseTimeouts();
-    signal.addEventListener('abort', resume, { once: true });
-    return () => {
-      signal.removeEventListener('abort', resume);
+    const end = (): void => {
+      timer?.cancel();
+      signal.removeEventListener('abort', end);
       resume();
     };
+    const timer = maxRequestTimeoutMs === Infinity ? undefined : clock.schedule(end, maxRequestTimeoutMs);
+    signal.addEventListener('abort', end, { once: true });
+    return end;
   }
 
   close(): Promise<void> {

@@ -41,7 +41,12 @@ export interface ClientOptions extends AnswerOptions {
   readonly initializeTimeoutMs?: number | undefined;
   /** How long a request waits for its answer, in milliseconds. @default 60_000 */
   readonly requestTimeoutMs?: number | undefined;
-  /** How long a request waits however much progress is told, in milliseconds. @default 600_000 */
+  /**
+   * How long a request waits however much progress is told, in milliseconds; and the longest that one question of a legacy server's lets the time
+   * of requests stand still while nobody here answers it.
+   *
+   * @default 600_000
+   */
   readonly maxRequestTimeoutMs?: number | undefined;
   /**
    * How many bytes of the server's own requests (asks) in flight and of answers to them unread there may be, where the transport tells (stdio does);

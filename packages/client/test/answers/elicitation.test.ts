@@ -43,7 +43,7 @@ describe('the time limit of a call', () => {
       clock.advance(3_600_000);
       return accept({});
     };
-    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation });
+    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation, maxRequestTimeoutMs: 7_200_000 });
     open.push(client);
     expect(await client.callTool('asks', {}, { timeoutMs: 1000 })).toMatchObject({ content: [] });
     const late = client.callTool('silent', {}, { timeoutMs: 1000 });
@@ -77,6 +77,37 @@ describe('the time limit of a call', () => {
     const rejected = expect(late).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
     clock.advance(1000);
     await rejected;
+  });
+
+  it('goes on after maxRequestTimeoutMs though the user never answers and the server never cancels', async () => {
+    const clock = new FakeClock();
+    const script = legacyScript(NEWEST_LEGACY.version, {
+      'tools/call': async (_request, server) => {
+        await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: form({}) });
+        return 'silence' as const;
+      },
+    });
+    let tell: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (tell = resolve));
+    const elicitation = (): Promise<ElicitResult> => {
+      tell();
+      return new Promise(() => undefined);
+    };
+    const server = new ScriptedServer(script);
+    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation, maxRequestTimeoutMs: 10_000 });
+    open.push(client);
+    let outcome: unknown = 'waiting';
+    client.callTool('asks', {}, { timeoutMs: 1000 }).catch((error: unknown) => (outcome = error));
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    await asked;
+    clock.advance(10_999);
+    await settled();
+    expect(outcome).toBe('waiting');
+    clock.advance(1);
+    await settled();
+    expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 1000 });
+    await client.close();
+    expect(clock.running).toBe(0);
   });
 
   it('begins anew with each round of a modern call, and what the user takes between them is not of it', async () => {
