@@ -6,26 +6,29 @@ import { pump } from './measure/line-peer.mjs';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const v1 = 'official v1';
 const v2 = 'official v2';
-const web = { face: 'web' };
-const hono = { face: 'hono' };
 
-const servers = {
-  floor: ['floor/http-server.mjs', 'legacy'],
-  'floor, modern': ['floor/http-server.mjs', 'modern'],
+/** The faces of a server, by what a system's name says of them: Node's own, and a fetch handler behind two adapters. */
+const faces = { '': {}, ', web face': { face: 'web' }, ', web face by Hono': { face: 'hono' } };
+const eras = { legacy: '', modern: ', modern' };
+const programs = {
+  floor: ['floor/http-server.mjs', 'legacy', 'modern'],
   [v1]: ['official-v1/http-server.mjs', 'legacy'],
-  [v2]: ['official-v2/http-server.mjs', 'legacy'],
-  [`${v2}, modern`]: ['official-v2/http-server.mjs', 'modern'],
-  ours: ['ours/http-server.mjs', 'legacy'],
-  'ours, modern': ['ours/http-server.mjs', 'modern'],
-  'ours, web face': ['ours/http-server.mjs', 'legacy', web],
-  'ours, web face, modern': ['ours/http-server.mjs', 'modern', web],
-  'ours, web face by Hono': ['ours/http-server.mjs', 'legacy', hono],
-  'ours, web face by Hono, modern': ['ours/http-server.mjs', 'modern', hono],
+  [v2]: ['official-v2/http-server.mjs', 'legacy', 'modern'],
+  ours: ['ours/http-server.mjs', 'legacy', 'modern'],
 };
+
+/** Every program behind every face in every era that it speaks: what Node's own `Request` and `Response` cost is no server's doing. */
+const servers = Object.fromEntries(
+  Object.entries(faces).flatMap(([face, options]) =>
+    Object.entries(programs).flatMap(([program, [file, ...spoken]]) =>
+      spoken.map((era) => [`${program}${face}${eras[era]}`, [file, era, options]]),
+    ),
+  ),
+);
 
 /** CPU microseconds a call, spent in the server alone. */
 async function serverCpu(name, { connections, warmUp, count, toArgs, check }) {
-  const [file, era, options] = servers[name] ?? webFloors[name];
+  const [file, era, options] = servers[name];
   const server = await startHttpServer(here(file), options);
   const driver = new HttpDriver(server.url, era, connections);
   try {
@@ -63,13 +66,6 @@ const reportProgress = {
   },
 };
 
-/** What Node's own `Request` and `Response` cost is no server's doing: the web face is shown beside a bare fetch handler too. */
-const webFloors = {
-  'floor, web face': ['floor/http-server.mjs', 'legacy', web],
-  'floor, web face, modern': ['floor/http-server.mjs', 'modern', web],
-  'floor, web face by Hono': ['floor/http-server.mjs', 'legacy', hono],
-  'floor, web face by Hono, modern': ['floor/http-server.mjs', 'modern', hono],
-};
 const serverRow = (settings) => (name) => serverCpu(name, settings);
 const webAims = (aim) =>
   Object.fromEntries(['', ' by Hono'].flatMap((by) => ['', ', modern'].map((era) => [`ours, web face${by}${era}`, aim])));
@@ -110,14 +106,14 @@ export const httpRows = (programCpu) => [
     unit: 'us/call',
     aim: 0.65,
     aims: webAims(0.45),
-    systems: [...Object.keys(servers), ...Object.keys(webFloors)],
+    systems: Object.keys(servers),
     run: serverRow({ ...callAdd, connections, warmUp: 6000, count: 8000 }),
   })),
   {
     name: 'HTTP, 1,000 progress events over SSE, server CPU',
     unit: 'us/call',
     aim: 0.8,
-    systems: [...Object.keys(servers), ...Object.keys(webFloors)],
+    systems: Object.keys(servers),
     run: serverRow({ ...reportProgress, connections: 4, warmUp: 20, count: 100 }),
   },
   {
@@ -125,7 +121,7 @@ export const httpRows = (programCpu) => [
     name: 'HTTP, a body of 10 MiB, server CPU',
     unit: 'us/call',
     aim: 0.9,
-    systems: [...Object.keys(servers), ...Object.keys(webFloors)].filter((name) => !name.startsWith(v2)),
+    systems: Object.keys(servers).filter((name) => !name.startsWith(v2)),
     run: serverRow({ ...sendBigBody, connections: 1, warmUp: 2, count: 8 }),
   },
   {

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { z } from 'zod';
+import { throughFetch, throughHono } from '../measure/through-fetch.mjs';
 
-const { sessions = false } = JSON.parse(process.argv[2] ?? '{}');
+const { face = 'node', sessions = false } = JSON.parse(process.argv[2] ?? '{}');
 
 function makeServer() {
   const server = new McpServer({ name: 'bench', version: '1.0.0' });
@@ -50,12 +52,26 @@ async function transportFor(request, body, response) {
   return transport;
 }
 
-const http = createServer((request, response) => {
+function serveNode(request, response) {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', async () => {
     const body = JSON.parse(Buffer.concat(chunks).toString());
     await (await transportFor(request, body, response)).handleRequest(request, response, body);
   });
-});
+}
+
+/** A server and a transport for each request, as its documents show for a stateless server. */
+async function serveWeb(request) {
+  const body = JSON.parse(await request.text());
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: undefined,
+    enableJsonResponse: body.params?.name !== 'progress',
+  });
+  await makeServer().connect(transport);
+  return transport.handleRequest(request, { parsedBody: body });
+}
+
+const listeners = { node: () => serveNode, web: () => throughFetch(serveWeb), hono: () => throughHono(serveWeb) };
+const http = createServer(listeners[face]());
 http.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${http.address().port}/mcp\n`));

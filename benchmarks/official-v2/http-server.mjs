@@ -2,6 +2,9 @@ import { createServer } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { throughFetch, throughHono } from '../measure/through-fetch.mjs';
+
+const { face = 'node' } = JSON.parse(process.argv[2] ?? '{}');
 
 function makeServer() {
   const server = new McpServer({ name: 'bench', version: '1.0.0' });
@@ -35,5 +38,7 @@ function makeServer() {
   return server;
 }
 
-const http = createServer(toNodeHandler(createMcpHandler(makeServer)));
+const handler = createMcpHandler(makeServer);
+const listeners = { node: () => toNodeHandler(handler), web: () => throughFetch(handler.fetch), hono: () => throughHono(handler.fetch) };
+const http = createServer(listeners[face]());
 http.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${http.address().port}/mcp\n`));
