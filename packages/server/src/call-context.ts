@@ -113,7 +113,7 @@ class CallContext implements OwnContext {
   elicit<S extends ObjectSchema>(params: ElicitFormRequest<S>, options?: AskOptions): Promise<ElicitFormResult<InferOutput<S>>>;
   elicit(params: ElicitRequestParams, options?: AskOptions): Promise<ElicitResult>;
   elicit(params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams, options?: AskOptions): Promise<unknown> {
-    return this.#count('ctx.elicit', () => withAsking((asking) => asking.elicit(this.#facts, params, options)));
+    return this.#tellOf('ctx.elicit', () => withAsking((asking) => asking.elicit(this.#facts, params, options)));
   }
 
   sample(params: CreateMessageRequestParams, options?: AskOptions): Promise<CreateMessageResult> {
@@ -162,20 +162,13 @@ class CallContext implements OwnContext {
   }
 
   #ask(method: string, params: JsonObject | undefined, options: AskOptions | undefined): Promise<JsonObject> {
-    return this.#count(`"${method}"`, () => withAsking((asking) => asking.askClient(this.#facts, method, params, options)));
+    return this.#tellOf(`"${method}"`, () => withAsking((asking) => asking.askClient(this.#facts, method, params, options)));
   }
 
-  /** A question that nobody waits for would be lost without a word. */
-  #count<T>(use: string, ask: () => Promise<T>): Promise<T> {
-    const facts = this.#facts;
-    facts.warnIfAnswered?.(use);
+  #tellOf<T>(use: string, ask: () => Promise<T>): Promise<T> {
+    this.#facts.warnIfAnswered?.(use);
     const asked = markHandled(ask());
-    if (facts.openAsks === undefined) return asked;
-    facts.openAsks += 1;
-    const onSettled = (): void => {
-      facts.openAsks = (facts.openAsks ?? 0) - 1;
-    };
-    asked.then(onSettled, onSettled);
+    this.#facts.onAsking?.(asked);
     return asked;
   }
 

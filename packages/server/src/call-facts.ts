@@ -38,8 +38,8 @@ export interface CallFacts {
   readonly logGate: LogGate | undefined;
   /** Thins out progress; undefined where the client did not ask for any. Made on first use. */
   readonly progress: ProgressReporter | undefined;
-  /** How many questions to the client wait for their answer; absent where nobody counts them. */
-  openAsks?: number;
+  /** Told of each question to the client, which settles with its answer. */
+  onAsking?(asked: Promise<unknown>): void;
   /** Tells the operator, once, of a handler that uses its context after its answer. */
   warnIfAnswered?(use: string): void;
   /** Sends a canonical notification that belongs to the run. */

@@ -234,13 +234,14 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
     return this.run.ask(ask);
   }
 
-  get openAsks(): number {
-    return this.#openAsks;
-  }
-
-  set openAsks(count: number) {
-    this.#openAsks = count;
-    if (count === 0) for (const resolve of this.#askedWaiters?.splice(0) ?? []) resolve();
+  /** A question that nobody waits for would be lost without a word, and one that waits keeps the run from being detached. */
+  onAsking(asked: Promise<unknown>): void {
+    this.#openAsks += 1;
+    const onSettled = (): void => {
+      this.#openAsks -= 1;
+      if (this.#openAsks === 0) for (const resolve of this.#askedWaiters?.splice(0) ?? []) resolve();
+    };
+    asked.then(onSettled, onSettled);
   }
 
   get asking(): Promise<void> | undefined {
@@ -259,7 +260,7 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
     const before = this.run;
     if (this.#detachedTo || this.isOver || this.isConcluded || !(before instanceof ExchangeRun)) return undefined;
     // The run itself hears of a question only once what asks is loaded.
-    if (this.openAsks > 0) return undefined;
+    if (this.#openAsks > 0) return undefined;
     const { soFar } = before;
     if (!soFar) return undefined;
     this.#detachedTo = run;
@@ -309,14 +310,14 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
   #warnOfOpenAsks(): void {
     if (this.host.isCancelled || this.#abortReason) return;
     this.core.warnOnce(
-      `${this.#name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
+      `${this.#name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample, ctx.listRoots and ctx.roots, or abort by its signal what is wanted no longer`,
     );
   }
 
   /** The answer is about to be given: the last progress goes out, and after that nothing. */
   end(): void {
     if (this.#isEnded) return;
-    if (this.openAsks > 0) this.#warnOfOpenAsks();
+    if (this.#openAsks > 0) this.#warnOfOpenAsks();
     this.core.deadlines.delete(this);
     if (this.host.isCancelled) this.#progress?.stop();
     else this.#progress?.flush();

@@ -40,9 +40,13 @@ export interface RootsHolder {
 
 export function createClientRoots(facts: CallFacts): ClientRoots {
   const own: RootsHolder = { roots: undefined };
-  const list = (): Promise<readonly Root[]> => withAsking((asking) => asking.listClientRoots(facts, own));
+  const list = (): Promise<readonly Root[]> => {
+    const listed = markHandled(withAsking((asking) => asking.listClientRoots(facts, own)));
+    facts.onAsking?.(listed);
+    return listed;
+  };
   return {
-    list: () => markHandled(list()),
+    list,
     contains: (path) => markHandled(withAsking((asking) => asking.containsPath(facts, list, path))),
   };
 }

@@ -1,30 +1,37 @@
 /** What a handler leaves behind when it returns. */
 
 import { expect, it } from 'vitest';
+import type { HandlerContext } from '../../src/index.ts';
 import { Server } from '../../src/low-level.ts';
 import { ServerCore } from '../../src/server-core.ts';
 import { ALL, MODERN, RawPeer } from '../raw-peer.ts';
 import { defer, MemoryLogger } from '../support.ts';
 import { callIn, form, serverOf } from './chain.ts';
 
-it.each(['2025-06-18', '2025-11-25', MODERN] as const)(
-  'a question that is not awaited is told of once, by the tool in %s',
-  async (version) => {
-    const logger = new MemoryLogger();
-    const server = serverOf(
-      (ctx) => {
-        void ctx.elicit(form('Who?'));
-        return 'done';
-      },
-      { logger },
-    );
-    for (let call = 0; call < 2; call++) expect((await callIn(version, server)).text).toBe('done');
-    const warnings = logger.lines.filter(({ level }) => level === 'warning').map(({ message }) => message);
-    expect(warnings).toEqual([
-      expect.stringMatching(/^tools\/call "run" ended before its question to the client was answered: await every ctx\.elicit/),
-    ]);
-  },
-);
+const questions: [string, (ctx: HandlerContext) => Promise<unknown>][] = [
+  ['elicit', (ctx) => ctx.elicit(form('Who?'))],
+  ['sample', (ctx) => ctx.sample({ messages: [], maxTokens: 5 })],
+  ['listRoots', (ctx) => ctx.listRoots()],
+  ['roots.list', (ctx) => ctx.roots.list()],
+];
+
+it.each(
+  (['2025-06-18', '2025-11-25', MODERN] as const).flatMap((version) => questions.map(([name, ask]) => [name, version, ask] as const)),
+)('a question by ctx.%s that is not awaited is told of once, by the tool in %s', async (_name, version, ask) => {
+  const logger = new MemoryLogger();
+  const server = serverOf(
+    (ctx) => {
+      void ask(ctx);
+      return 'done';
+    },
+    { logger },
+  );
+  for (let call = 0; call < 2; call++) expect((await callIn(version, server)).text).toBe('done');
+  const warnings = logger.lines.filter(({ level }) => level === 'warning').map(({ message }) => message);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^tools\/call "run" ended before its question to the client was answered: await every ctx\.elicit/),
+  ]);
+});
 
 it.each(ALL)('a context that is used after the answer is told of once for each use in %s', async (version) => {
   const logger = new MemoryLogger();
