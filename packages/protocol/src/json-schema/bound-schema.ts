@@ -51,8 +51,8 @@ export interface BoundedSchema {
 const READS_TEXTS: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'pattern', 'format']);
 /** Characters of the names that lead to a subschema, and of `$id`, `$ref` and anchors: each is resolved against those above it. Of a pattern too. */
 const MAX_ADDRESS = 8192;
-/** How many values of a list an issue has room for. */
-const SHOWN_VALUES = 100;
+/** More characters of an `enum` or a `const` than an issue has room for. */
+const SHOWN_CHARACTERS = 400;
 
 const DEFAULTS: Required<SchemaLimits> = { maxDepth: 64, maxSubschemas: 5000, maxExpandedSubschemas: 5000, maxValues: 20_000 };
 
@@ -77,6 +77,17 @@ function dialectOf(schema: JsonValue): Dialect {
   if (dialect === undefined)
     throw new SchemaNotCheckableError(`JSON Schema dialect ${JSON.stringify(name)} is not supported: use 2020-12 or draft-07`, '');
   return dialect;
+}
+
+/** Where a keyword stands. */
+interface KeywordPlace {
+  /** What is being made of its schema. */
+  readonly copy: SchemaCopy;
+  readonly name: string;
+  /** Its pointer. */
+  readonly at: string;
+  /** Of subschemas in it. */
+  readonly depth: number;
 }
 
 class SchemaReader {
@@ -130,46 +141,49 @@ class SchemaReader {
       const at = `${pointer}/${escapePointer(name)}`;
       const wrong = checkKeyword(keyword, value);
       if (wrong !== undefined) throw new SchemaNotCheckableError(`"${name}" at ${place(pointer)} ${wrong}`, at);
-      this.#put(copy, name, keyword, value, at, depth + 1);
+      this.#put({ copy, name, at, depth: depth + 1 }, keyword, value);
     }
+    shortenConst(copy);
     return copy;
   }
 
-  #put(copy: SchemaCopy, name: string, keyword: Keyword, value: JsonValue, at: string, depth: number): void {
+  #put(place: KeywordPlace, keyword: Keyword, value: JsonValue): void {
+    const { copy, name, at } = place;
+    const copyMember = (member: JsonValue, memberAt: string): SchemaCopy => this.#copy(member, memberAt, place.depth);
     switch (keyword) {
       case 'unsupported':
         throw new SchemaNotCheckableError(`"${name}" is not supported`, at);
       case 'schema':
-        copy[name] = this.#copy(value, at, depth);
+        copy[name] = copyMember(value, at);
         return;
       case 'schemas':
-        copy[name] = (value as readonly JsonValue[]).map((item, index) => this.#copy(item, `${at}/${index}`, depth));
+        copy[name] = (value as readonly JsonValue[]).map((item, index) => copyMember(item, `${at}/${index}`));
         return;
       case 'schema-or-schemas':
-        this.#put(copy, name, Array.isArray(value) ? 'schemas' : 'schema', value, at, depth);
+        this.#put(place, Array.isArray(value) ? 'schemas' : 'schema', value);
         return;
       case 'schema-map':
-        copy[name] = this.#map(value, at, (member, place_) => this.#copy(member, place_, depth));
+        copy[name] = mapMembers(value, at, copyMember);
         addCost(copy, Object.keys(value as object).length);
         return;
       case 'pattern-map':
         for (const pattern of Object.keys(value as object)) this.#checkPattern(copy, pattern, at);
         this.#mostPatterns = Math.max(this.#mostPatterns, Object.keys(value as object).length);
-        copy[name] = this.#map(value, at, (member, place_) => this.#copy(member, place_, depth));
+        copy[name] = mapMembers(value, at, copyMember);
         return;
       case 'dependencies':
-        copy[name] = this.#map(value, at, (member, place_) => {
-          if (!Array.isArray(member)) return this.#copy(member, place_, depth);
-          this.#countValues(copy, member, place_);
+        copy[name] = mapMembers(value, at, (member, memberAt) => {
+          if (!Array.isArray(member)) return copyMember(member, memberAt);
+          this.#countValues(copy, member, memberAt);
           return member;
         });
         return;
       default:
-        this.#putValue(copy, name, keyword, value, at);
+        this.#putValue(place, keyword, value);
     }
   }
 
-  #putValue(copy: SchemaCopy, name: string, keyword: Keyword, value: JsonValue, at: string): void {
+  #putValue({ copy, name, at }: KeywordPlace, keyword: Keyword, value: JsonValue): void {
     if (keyword === 'pattern') this.#checkPattern(copy, value as string, at);
     if (keyword === 'string' && (value as string).length > MAX_ADDRESS)
       throw new SchemaNotCheckableError(`"${name}" has more than ${MAX_ADDRESS} characters`, shorten(at));
@@ -192,14 +206,6 @@ class SchemaReader {
     addCost(copy, count);
   }
 
-  #map(value: JsonValue, at: string, copyMember: (member: JsonValue, at: string) => unknown): object {
-    const map = Object.create(null) as Record<string, unknown>;
-    for (const [name, member] of Object.entries(value as Readonly<Record<string, JsonValue>>)) {
-      map[name] = copyMember(member, `${at}/${escapePointer(name)}`);
-    }
-    return map;
-  }
-
   #checkPattern(copy: SchemaCopy, pattern: string, at: string): void {
     addCost(copy, pattern.length);
     if (pattern.length > MAX_ADDRESS)
@@ -218,11 +224,48 @@ function addCost(copy: SchemaCopy, cost: number): void {
   copy[STEP_COST] = (copy[STEP_COST] ?? 0) + cost;
 }
 
-/** The interpreter writes all values of `enum` and `const` into each error: a long list shows its start only. */
+function mapMembers(value: JsonValue, at: string, copyMember: (member: JsonValue, at: string) => unknown): object {
+  const map = Object.create(null) as Record<string, unknown>;
+  for (const [name, member] of Object.entries(value as Readonly<Record<string, JsonValue>>)) {
+    map[name] = copyMember(member, `${at}/${escapePointer(name)}`);
+  }
+  return map;
+}
+
+/**
+ * The interpreter writes all of `enum` and `const` into each error, of which it may keep thousands at once: what is long shows its start only.
+ * A text cannot; see `shortenConst`.
+ */
 function withShortJson(value: JsonValue): JsonValue {
-  if (!Array.isArray(value) || value.length <= SHOWN_VALUES) return value;
-  const shown = value.slice(0, SHOWN_VALUES);
-  return Object.defineProperty([...value], 'toJSON', { value: () => [...shown, '...'] });
+  if (typeof value !== 'object' || value === null || JSON.stringify(value).length <= SHOWN_CHARACTERS) return value;
+  const shown = startOf(value, { characters: SHOWN_CHARACTERS });
+  return Object.defineProperty(Array.isArray(value) ? [...value] : { ...value }, 'toJSON', { value: () => shown });
+}
+
+/** A long text is compared as the only value of an `enum`, which can be shown in short. */
+function shortenConst(copy: SchemaCopy): void {
+  const { const: text, enum: values = [text] } = copy;
+  if (typeof text !== 'string' || text.length <= SHOWN_CHARACTERS) return;
+  delete copy['const'];
+  copy['enum'] = (values as readonly JsonValue[]).includes(text) ? withShortJson([text]) : [];
+}
+
+function startOf(value: JsonValue, left: { characters: number }): JsonValue {
+  if (typeof value === 'string') {
+    const start = value.slice(0, Math.max(0, left.characters));
+    left.characters -= value.length;
+    return start;
+  }
+  left.characters -= 2;
+  if (typeof value !== 'object' || value === null) return value;
+  const members: [string, JsonValue][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (left.characters <= 0 || member === undefined) break;
+    members.push([startOf(name, left) as string, startOf(member, left)]);
+  }
+  if (!Array.isArray(value)) return Object.fromEntries(members);
+  const items = members.map(([, item]) => item);
+  return items.length < value.length ? [...items, '...'] : items;
 }
 
 /** Counts the values of a keyword, and stops a little above `enough`. */

@@ -18,7 +18,7 @@ export interface ExpandedSchema {
  * Resolves all references within the schema. Nothing is fetched.
  *
  * @throws {SchemaNotCheckableError} For a reference out of the schema, one that leads back to itself without going deeper into the
- * value, and more subschemas in one place than the limit.
+ * value, more subschemas in one place than the limit, and more references in a row than there is stack for.
  */
 export function expandSchema(schema: BoundedSchema): ExpandedSchema {
   const lookup = resolve(schema);
@@ -30,10 +30,15 @@ export function expandSchema(schema: BoundedSchema): ExpandedSchema {
       );
     }
   }
+  return { lookup, deepestInPlace: measure(schema, lookup) };
+}
+
+/** How many `allOf` and the like lie within one another for one place of a value. */
+function measure(schema: BoundedSchema, lookup: SchemaLookup): number {
   const sizes = new Map<SchemaCopy, ExpandedSize>();
   let deepestInPlace = 0;
   for (const [copy, pointer] of schema.all) {
-    const { count, depth } = expandedSize(copy, schema, lookup, sizes);
+    const { count, depth } = sizeAt(copy, schema, lookup, sizes);
     deepestInPlace = Math.max(deepestInPlace, depth);
     if (count > schema.limits.maxExpandedSubschemas) {
       throw new SchemaNotCheckableError(
@@ -42,7 +47,17 @@ export function expandSchema(schema: BoundedSchema): ExpandedSchema {
       );
     }
   }
-  return { lookup, deepestInPlace };
+  return deepestInPlace;
+}
+
+function sizeAt(copy: SchemaCopy, schema: BoundedSchema, lookup: SchemaLookup, sizes: Map<SchemaCopy, ExpandedSize>): ExpandedSize {
+  try {
+    return expandedSize(copy, schema, lookup, sizes);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const message = 'Schema has too many references that lead to one another in a row: refer to the last one';
+    throw new SchemaNotCheckableError(message, schema.all.get(copy) ?? '', { cause });
+  }
 }
 
 function resolve({ root }: BoundedSchema): SchemaLookup {

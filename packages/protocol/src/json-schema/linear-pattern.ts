@@ -189,8 +189,8 @@ class Automaton {
     for (let state = waiting.pop(); state !== undefined; state = waiting.pop()) {
       if (reached.has(state) || !isAllowed(state)) continue;
       reached.add(state);
-      const next = this.#next[state] ?? [];
-      this.#budget.spend(1 + ('size' in next ? next.size : 0));
+      const next: ReadonlySet<number> = this.#next[state] ?? new Set();
+      this.#budget.spend(1 + next.size);
       waiting.push(...next);
     }
     return reached;
@@ -226,7 +226,12 @@ class Automaton {
 type Repeat = Extract<Pattern, { kind: 'repeat' }>;
 
 function isLoop({ item, max }: Repeat): boolean {
-  return max === Number.POSITIVE_INFINITY || max * countStates(item) > MAX_COPIES;
+  return isLoopOver(countStates(item), max);
+}
+
+/** @param states Of what is repeated. */
+function isLoopOver(states: number, max: number): boolean {
+  return max === Number.POSITIVE_INFINITY || max * states > MAX_COPIES;
 }
 
 function partsOf(pattern: Pattern): readonly Pattern[] {
@@ -246,7 +251,7 @@ function hasAssertion(pattern: Pattern): boolean {
 function countStates(pattern: Pattern): number {
   if (pattern.kind === 'set') return 1;
   const states = partsOf(pattern).reduce((sum, part) => sum + countStates(part), 0);
-  return pattern.kind === 'repeat' && !isLoop(pattern) ? states * pattern.max : states;
+  return pattern.kind === 'repeat' && !isLoopOver(states, pattern.max) ? states * pattern.max : states;
 }
 
 /** In how many ways the choices outside loops can turn out, at most. */

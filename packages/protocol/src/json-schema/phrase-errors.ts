@@ -50,11 +50,14 @@ export function phraseErrors(errors: readonly OutputUnit[], value: unknown): rea
 
 function toIssue(error: OutputUnit, value: unknown): SchemaIssue {
   const path = toPath(error.instanceLocation, value);
-  const [, name] = /(?:property|Property|Property name) "([\s\S]*?)"(?:\.$| does not match| name)/.exec(error.error) ?? [];
-  if (error.keyword === 'required') return { message: 'is required', path: [...path, name ?? ''] };
-  if (/^(?:additional|unevaluated)Properties$/.test(error.keyword) && name !== undefined)
-    return { message: 'is not an allowed property', path: [...path, name] };
-  return { message: phrase(error), path };
+  if (error.keyword === 'required') return { message: 'is required', path: [...path, nameIn(error) ?? ''] };
+  const name = /^(?:additional|unevaluated)Properties$/.test(error.keyword) ? nameIn(error) : undefined;
+  return name === undefined ? { message: phrase(error), path } : { message: 'is not an allowed property', path: [...path, name] };
+}
+
+/** For errors that begin with the name of a member. Others hold whatever a schema does, in which the search may take very long. */
+function nameIn({ error }: OutputUnit): string | undefined {
+  return /[pP]roperty "([\s\S]*?)"(?:\.$| does not match)/.exec(error)?.[1];
 }
 
 function phrase({ keyword, error }: OutputUnit): string {

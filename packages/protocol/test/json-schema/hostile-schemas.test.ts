@@ -2,6 +2,7 @@
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { describe, expect, it } from 'vitest';
+import { SchemaNotCheckableError } from '../../src/index.ts';
 import { checkSchema, createJsonSchemaValidator } from '../../src/json-schema.ts';
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
@@ -120,11 +121,58 @@ describe('rule 6: a hostile schema', () => {
     expect(checkSchema({ pattern })).toContain(reason);
   });
 
+  it('[JSCH-007][SCHEMA-011] rule 6: looks at repetitions within one another in no time', () => {
+    const groups = `${'(?:'.repeat(200)}a${'){1}'.repeat(200)}`;
+    expect(checkSchema({ pattern: `^${groups}$` })).toBeUndefined();
+  });
+
+  it('[JSCH-007][SCHEMA-011] rule 6: refuses more references in a row than there is stack for', () => {
+    const $defs = Object.fromEntries(times(30_000, (index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }]));
+    const schema = { $defs: { ...$defs, d30000: true }, $ref: '#/$defs/d0' };
+    const limits = { maxSubschemas: Infinity, maxExpandedSubschemas: Infinity, maxValues: Infinity };
+    expect(() => createJsonSchemaValidator(limits).compile(schema)).toThrow(SchemaNotCheckableError);
+    expect(checkSchema(schema, limits)).toContain('too many references');
+  });
+
   it('[JSCH-007][SCHEMA-011] rule 6: bounds what the proofs of all patterns of a schema cost together', () => {
     const loop = `^(?:${times(60, (index) => String.fromCodePoint(0x4e00 + index)).join('|')})*$`;
     const withPatterns = (count: number): JsonValue => ({ allOf: times(count, () => ({ pattern: loop })) });
     expect(checkSchema(withPatterns(3))).toBeUndefined();
     expect(checkSchema(withPatterns(1000))).toContain('takes too long');
+  });
+
+  it('rule 6: tells of a value that no long const is in no time, whatever that holds', () => {
+    const like = { of: times(19_000, (index) => `${'x'.repeat(500)} ${index} property `) };
+    const before = process.cpuUsage();
+    const [issue] = createJsonSchemaValidator().compile({ const: like })(1);
+    expect(issue?.message).toMatch(/^must be \{"of":\["xxx/);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(1000);
+  });
+
+  it.each([
+    ['const that is a text', (long: string): JsonValue => ({ const: long })],
+    ['const that holds a text', (long: string): JsonValue => ({ const: { of: [long] } })],
+    ['enum', (long: string): JsonValue => ({ enum: ['short', long] })],
+  ])('rule 6: writes a long %s into no error', (_, schemaOf) => {
+    const long = 'x'.repeat(1_000_000);
+    const check = createJsonSchemaValidator().compile({ patternProperties: { '^k': schemaOf(long) } });
+    const before = process.cpuUsage();
+    expect(check(members(5000))[0]).toMatchObject({ message: expect.stringContaining('xxx') as string, path: ['k0'] });
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(1000);
+  });
+
+  it('compares with a long const, alone and beside an enum', () => {
+    const long = 'x'.repeat(1000);
+    const holds = (schema: JsonValue, value: JsonValue): boolean => createJsonSchemaValidator().compile(schema)(value).length === 0;
+    for (const value of [long, { of: [long] }] as const) {
+      expect([holds({ const: value }, value), holds({ const: value }, `${long}x`), holds({ const: value }, { of: ['x'] })]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      expect([holds({ const: value, enum: [1, value] }, value), holds({ enum: [1], const: value }, value)]).toEqual([true, false]);
+      expect(holds({ const: value, enum: [1, value] }, 1)).toBe(false);
+    }
   });
 
   it('rule 6: an issue shows the start of a long enum', () => {
