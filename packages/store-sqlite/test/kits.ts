@@ -7,6 +7,7 @@ import type { TaskQueue } from '@mortise/protocol/contracts';
 import { createSqliteStores, type SqliteDatabase, type SqliteDriverName, type SqliteStoresOptions } from '@mortise/store-sqlite';
 import type { KitCase, KitSetup, KitSubject } from '@mortise/transport-testkit';
 import { eventStoreCases } from '@mortise/transport-testkit/event-store';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { replayStoreCases } from '@mortise/transport-testkit/replay-store';
 import { sessionStoreCases } from '@mortise/transport-testkit/session-store';
 import { stateStoreCases } from '@mortise/transport-testkit/state-store';
@@ -91,12 +92,9 @@ export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName):
   describeKit(`SQLite's event store by ${driver}`, eventStoreCases, {
     traits: { maxEvents: true, maxAge: true },
     async create() {
-      let nowMs = 1_000_000;
-      const clock = { now: () => nowMs, monotonicMs: () => nowMs, schedule: () => ({ cancel: () => undefined }) };
+      const clock = new FakeClock();
       const { one, close } = await openTwice(driver, { clock, events: { maxEventsPerStream: 100, maxAgeMs: 60_000 } });
-      const age = (): void => {
-        nowMs += 60_001;
-      };
+      const age = (): void => clock.advance(60_001);
       return { store: one.events, maxEvents: 100, age, close };
     },
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { McpServer } from '@mortise/server';
 import { MemoryTaskStore } from '@mortise/tasks';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { CORE, MODERN, RawPeer, RELATED, turn } from './support/raw-peer.ts';
 import { createTaskServer } from './support/task-server.ts';
 
@@ -145,8 +146,7 @@ describe('a task', () => {
   });
 
   it('[TASK25-017] has the time that its caller wishes, cut to the maximum, and is gone after it', async () => {
-    let now = 1_000_000;
-    const clock = { ...system(), now: () => now };
+    const clock = new FakeClock();
     const { server, gate } = createTaskServer({ maxTtlMs: 5_000, clock, watchIntervalMs: 1 });
     const peer = await RawPeer.open(server);
     expect((await peer.start('wait', {}, { ttl: 60_000 })).ttl).toBe(5_000);
@@ -154,7 +154,10 @@ describe('a task', () => {
     expect(ttl).toBe(700);
     const waiting = peer.request('tasks/result', { taskId });
     await turn();
-    now += 701;
+    clock.advance(701);
+    await turn();
+    // The next look at the store.
+    clock.advance(1);
     expect((await waiting).error?.code).toBe(-32602);
     expect(await peer.refusal('tasks/get', { taskId })).toBe(-32602);
     gate.open();
@@ -409,17 +412,6 @@ describe('limits', () => {
     gate.open();
   });
 });
-
-function system() {
-  return {
-    now: () => Date.now(),
-    monotonicMs: () => performance.now(),
-    schedule: (fn: () => void, delayMs: number) => {
-      const timer = setTimeout(fn, delayMs);
-      return { cancel: () => clearTimeout(timer) };
-    },
-  };
-}
 
 describe('an answer of the client that breaks the rules', () => {
   it('ends the question as it does in a plain call: the task does not wait for good', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryTaskStore } from '@mortise/tasks';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { CORE, EXTENSION, MODERN, RawPeer, RELATED, TAKES_TASKS, turn } from './support/raw-peer.ts';
 import { createTaskServer } from './support/task-server.ts';
 
@@ -156,16 +157,11 @@ describe('tasks/get', () => {
   });
 
   it('[TASKX-017] no longer finds a task whose time is over', async () => {
-    let now = 1_000_000;
-    const clock = {
-      now: () => now,
-      monotonicMs: () => now,
-      schedule: (fn: () => void, ms: number) => ({ cancel: clearTimeout.bind(undefined, setTimeout(fn, ms)) }),
-    };
+    const clock = new FakeClock();
     const { server, gate } = createTaskServer({ maxTtlMs: 1_000, clock });
     const peer = await RawPeer.open(server, modern);
     const { taskId } = await peer.start('wait');
-    now += 1_001;
+    clock.advance(1_001);
     expect(await peer.refusal('tasks/get', { taskId })).toBe(-32602);
     gate.open();
   });

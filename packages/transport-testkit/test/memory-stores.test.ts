@@ -1,6 +1,7 @@
 import { MemoryMessageBus } from '@mortise/protocol';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { eventStoreCases } from '@mortise/transport-testkit/event-store';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { messageBusCases } from '@mortise/transport-testkit/message-bus';
 import { sessionStoreCases } from '@mortise/transport-testkit/session-store';
 import { describeKit } from '@mortise/transport-testkit/vitest';
@@ -19,12 +20,9 @@ describeKit('the memory session store', sessionStoreCases, {
 describeKit('the memory event store', eventStoreCases, {
   traits: { maxEvents: true, maxAge: true },
   async create() {
-    let nowMs = 1_000_000;
-    const clock = { now: () => nowMs, monotonicMs: () => nowMs, schedule: () => ({ cancel: () => undefined }) };
+    const clock = new FakeClock();
     const store = new MemoryEventStore({ maxEventsPerStream: 100, maxAgeMs: 60_000, clock });
-    const age = (): void => {
-      nowMs += 60_001;
-    };
+    const age = (): void => clock.advance(60_001);
     return { store, maxEvents: 100, age, close: async () => undefined };
   },
 });

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSqliteStores, type SqliteDatabase } from '@mortise/store-sqlite';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 
 const [, , scenario = '', file = ':memory:', delayMs = '0'] = process.argv;
 const HOUR_MS = 3_600_000;
@@ -104,13 +105,12 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     return stores.replays.claim('late', now + HOUR_MS);
   },
   async clearing() {
-    let at = now;
-    const clock = { now: () => at, monotonicMs: () => at, schedule: () => ({ cancel: () => undefined }) };
+    const clock = new FakeClock(now);
     const database = await openDatabase(':memory:');
     const { states, replays, sessions, events } = await createSqliteStores({ database, clock, events: { maxEventsPerStream: 100 } });
     for (let n = 0; n < 256; n++) {
-      if (n === 255) at += 2 * HOUR_MS;
-      const until = at + HOUR_MS;
+      if (n === 255) clock.advance(2 * HOUR_MS);
+      const until = clock.now() + HOUR_MS;
       await states.put(`${n}`, 'x', until);
       await replays.claim(`${n}`, until);
       await sessions.put({ id: `${n}`, principal: 'ada', state: { layout: 1 }, expiresAtMs: until }, 0);
