@@ -1,7 +1,8 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
-import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { StreamTransport, type StreamTransportOptions } from '@mortise/transport-stdio';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { describe, expect, it } from 'vitest';
 import { createStreamPair } from './stream-pair.ts';
 
@@ -30,26 +31,6 @@ class Sink extends Writable {
     for (let done = this.#done; done; done = this.#done) {
       this.#done = undefined;
       done();
-    }
-  }
-}
-
-/** A clock that stands still until it is told to go on. */
-class FakeClock implements Clock {
-  readonly timers: { fn: () => void; delayMs: number }[] = [];
-  readonly scheduled = new EventEmitter();
-  now = (): number => 0;
-  monotonicMs = (): number => 0;
-  schedule(fn: () => void, delayMs: number): { cancel(): void } {
-    const timer = { fn, delayMs };
-    this.timers.push(timer);
-    this.scheduled.emit(String(delayMs));
-    return { cancel: () => void (this.timers.includes(timer) && this.timers.splice(this.timers.indexOf(timer), 1)) };
-  }
-  fire(delayMs: number): void {
-    for (const timer of this.timers.filter((each) => each.delayMs === delayMs)) {
-      this.timers.splice(this.timers.indexOf(timer), 1);
-      timer.fn();
     }
   }
 }
@@ -219,8 +200,8 @@ describe('StreamTransport', () => {
     expect(count).toBeLessThan(10);
     input.end();
     await until(() => count === 20);
-    await until(() => clock.timers.some(({ delayMs }) => delayMs === 0));
-    clock.fire(0);
+    await until(() => clock.delaysMs.includes(0));
+    clock.advance(0);
     await closed;
   });
 
@@ -268,10 +249,9 @@ describe('StreamTransport', () => {
     const clock = new FakeClock();
     const { transport, input, closed } = createTransport(new Sink(), { clock, drainMs: 321 });
     await transport.start();
-    const draining = once(clock.scheduled, '321');
     input.end(request(7));
-    await draining;
-    clock.fire(321);
+    await until(() => clock.delaysMs.includes(321));
+    clock.advance(321);
     await closed;
     await expect(transport.send(answer(7))).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
   });

@@ -2,9 +2,10 @@
 
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
-import type { Clock, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { Connection } from '@mortise/jsonrpc-core/connection';
 import { StreamTransport } from '@mortise/transport-stdio';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { expect, it } from 'vitest';
 
 const ids = fc.constantFrom<unknown>(0, 1, 2, '1', null);
@@ -22,9 +23,6 @@ const lines = fc.oneof(
   { weight: 1, arbitrary: fc.constant('turn') },
 );
 
-/** Time that does not pass, so that nothing ends by waiting. */
-const still: Clock = { now: () => 0, monotonicMs: () => 0, schedule: () => ({ cancel: () => undefined }) };
-
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
 }
@@ -32,7 +30,8 @@ async function turns(count: number): Promise<void> {
 async function run(script: readonly unknown[], isBatchingOn: boolean): Promise<void> {
   const [input, output] = [new PassThrough(), new PassThrough()];
   output.resume();
-  const transport = new StreamTransport(() => ({ input, output }), { clock: still });
+  // Its time does not pass: nothing ends by waiting.
+  const transport = new StreamTransport(() => ({ input, output }), { clock: new FakeClock() });
   let openGate = (): void => undefined;
   const gate = new Promise<void>((resolve) => (openGate = resolve));
   const connection = new Connection(transport, {

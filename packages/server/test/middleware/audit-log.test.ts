@@ -1,4 +1,5 @@
 import { ProtocolError } from '@mortise/jsonrpc-core';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { describe, expect, it } from 'vitest';
 import { auditLog, type AuditRecord } from '../../src/middleware/audit-log.ts';
 import { createRedactor } from '../../src/create-redactor.ts';
@@ -7,11 +8,10 @@ import { createCall } from './call.ts';
 describe('auditLog', () => {
   it('writes who did what, how it ended and how long it took, without arguments', async () => {
     const records: AuditRecord[] = [];
-    let nowMs = 1_000;
-    const clock = { now: () => nowMs, monotonicMs: () => nowMs, schedule: () => ({ cancel: () => undefined }) };
+    const clock = new FakeClock(1_000);
     const audit = auditLog((record) => void records.push(record), { clock });
     await audit(createCall({ requestId: 7, sessionId: 's1', auth: { principal: 'alice', clientId: 'app', scopes: [] } }), async () => {
-      nowMs += 40;
+      clock.advance(40);
       return { content: [] };
     });
     expect(records).toEqual([

@@ -1,22 +1,9 @@
-import { type Clock, isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { describe, expect, it } from 'vitest';
 import type { Middleware, MiddlewareCall } from '../../src/middleware/middleware.ts';
 import { rateLimit } from '../../src/middleware/rate-limit.ts';
 import { createCall } from './call.ts';
-
-/** A clock that stands until it is moved. */
-function standingClock(): Clock & { nowMs: number } {
-  return {
-    nowMs: 0,
-    now() {
-      return this.nowMs;
-    },
-    monotonicMs() {
-      return this.nowMs;
-    },
-    schedule: () => ({ cancel: () => undefined }),
-  };
-}
 
 const OK: JsonObject = { content: [] };
 
@@ -33,7 +20,7 @@ async function ask(limit: Middleware, changes: Partial<MiddlewareCall> = {}): Pr
 
 describe('rateLimit', () => {
   it('[TOOL-046] refuses tool calls beyond the burst, and says when to come back', async () => {
-    const clock = standingClock();
+    const clock = new FakeClock();
     const limit = rateLimit({ burst: 2, perSecond: 4, clock });
     expect([await ask(limit), await ask(limit)]).toEqual(['ok', 'ok']);
     const refused = await ask(limit);
@@ -42,27 +29,27 @@ describe('rateLimit', () => {
       message: 'Too many tools/call requests: try again in 0.3 s',
       data: { retryAfterMs: 250 },
     });
-    clock.nowMs += 250;
+    clock.advance(250);
     expect(await ask(limit)).toBe('ok');
     expect(await ask(limit)).toBeInstanceOf(ProtocolError);
   });
 
   it('[COMP-009] limits completion by itself', async () => {
-    const limit = rateLimit({ burst: 1, clock: standingClock() });
+    const limit = rateLimit({ burst: 1, clock: new FakeClock() });
     expect(await ask(limit, { method: 'completion/complete' })).toBe('ok');
     expect(await ask(limit, { method: 'completion/complete' })).toBeInstanceOf(ProtocolError);
     expect(await ask(limit, { method: 'tools/call' })).toBe('ok');
   });
 
   it('lets one caller not be refused for what another does', async () => {
-    const limit = rateLimit({ burst: 1, clock: standingClock() });
+    const limit = rateLimit({ burst: 1, clock: new FakeClock() });
     expect(await ask(limit, { principal: 'alice' })).toBe('ok');
     expect(await ask(limit, { principal: 'alice' })).toBeInstanceOf(ProtocolError);
     expect(await ask(limit, { principal: 'bob' })).toBe('ok');
   });
 
   it('tells callers whom nobody verified apart by their address', async () => {
-    const limit = rateLimit({ burst: 1, clock: standingClock() });
+    const limit = rateLimit({ burst: 1, clock: new FakeClock() });
     const from = (remoteAddress: string): Partial<MiddlewareCall> => ({
       principal: 'anonymous',
       origin: { method: 'POST', url: 'http://localhost/mcp', header: () => undefined, remoteAddress },
@@ -73,12 +60,12 @@ describe('rateLimit', () => {
   });
 
   it('leaves other methods alone', async () => {
-    const limit = rateLimit({ burst: 1, clock: standingClock() });
+    const limit = rateLimit({ burst: 1, clock: new FakeClock() });
     for (let i = 0; i < 5; i += 1) expect(await ask(limit, { method: 'tools/list' })).toBe('ok');
   });
 
   it('remembers a bounded number of callers, and forgets the one who was away longest', async () => {
-    const limit = rateLimit({ burst: 1, maxCallers: 2, clock: standingClock() });
+    const limit = rateLimit({ burst: 1, maxCallers: 2, clock: new FakeClock() });
     await ask(limit, { principal: 'alice' });
     await ask(limit, { principal: 'bob' });
     expect(await ask(limit, { principal: 'alice' })).toBeInstanceOf(ProtocolError);
