@@ -6,22 +6,22 @@
  */
 
 import { isMortiseError, type JsonRpcMessage, type JsonValue } from '@mortise/jsonrpc-core';
-import { classifyMessage, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
+import { classifyMessage, parseJson, PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import { findRevision } from '@mortise/protocol';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { PROTOCOL_VERSION_HEADER } from '../headers.ts';
 import { verifyToken } from './bearer.ts';
+import { checkBodyHeaders, checkParsedBody } from './check-body.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { serveDelete, serveGet } from './get-stream.ts';
 import { Caller, toRequestUrl } from './hosted-call.ts';
 import type { HttpHost } from './http-host.ts';
 import type { HttpRequest, HttpSink } from './http-request.ts';
-import { isNestedDeeper } from './is-nested-deeper.ts';
 import { type PostExchange, serveLegacyBatch, serveLegacyMessage } from './legacy-post.ts';
-import { isJsonContentType, readAccepts } from './media-types.ts';
+import { readAccepts } from './media-types.ts';
 import { serveModern } from './modern-post.ts';
 import { pickEra } from './pick-era.ts';
-import { busyRefusal, HttpRefusal, toRefusal } from './refusal.ts';
+import { busyRefusal, HttpRefusal, invalidRefusal, toRefusal } from './refusal.ts';
 import { Reply } from './reply.ts';
 import { serveSseMessage, serveSseStream } from './sse-endpoints.ts';
 import { isMetadataPath, metadataUrlOf } from './well-known.ts';
@@ -84,16 +84,12 @@ function serveCaller(host: HttpHost, { request, reply, door }: Visit, caller: Ca
 
 async function servePost(host: HttpHost, caller: Caller, reply: Reply): Promise<void> {
   const { request } = caller;
-  if (!isJsonContentType(request.header('content-type')))
-    throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
-  const encoding = request.header('content-encoding');
-  if (encoding !== undefined && encoding !== 'identity') throw new HttpRefusal(415, 'The body must not be compressed: send it as it is');
+  checkBodyHeaders(request);
   const accepts = readAccepts(request.header('accept'));
   if (!accepts.json && !accepts.sse) throw new HttpRefusal(406, 'Answers are "application/json" or "text/event-stream": accept both');
   const { jsonOnly, maxDepth } = host.settings;
   const { parsedBody } = request;
-  const value =
-    parsedBody === undefined ? parseJson(await host.readBody(request), { maxDepth }) : checkDepth(parsedBody as JsonValue, maxDepth);
+  const value = parsedBody === undefined ? parseJson(await host.readBody(request), { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
   if (reply.hasLeft) return;
   const exchange: PostExchange = { host, caller, reply, mode: { json: accepts.json, sse: accepts.sse, jsonOnly } };
   if (Array.isArray(value)) await serveArray(exchange, value);
@@ -101,21 +97,15 @@ async function servePost(host: HttpHost, caller: Caller, reply: Reply): Promise<
 }
 
 function serveValue(exchange: PostExchange, value: JsonValue): Promise<void> | void {
-  if (classifyMessage(value) === 'invalid') throw toInvalidRefusal(value);
+  if (classifyMessage(value) === 'invalid') throw invalidRefusal(value);
   const message = value as unknown as JsonRpcMessage;
   const isModern = pickEra(exchange.host, exchange.caller.request, message) === 'modern';
   return isModern ? serveModern(exchange, message) : serveLegacyMessage(exchange, message);
 }
 
 function serveArray(exchange: PostExchange, values: readonly JsonValue[]): Promise<void> {
-  if (!exchange.host.settings.legacy) throw toInvalidRefusal(values);
+  if (!exchange.host.settings.legacy) throw invalidRefusal(values);
   return serveLegacyBatch(exchange, values);
-}
-
-function checkDepth(value: JsonValue, maxDepth: number): JsonValue {
-  if (isNestedDeeper(value, maxDepth))
-    throw new HttpRefusal(400, `The JSON nests more than ${maxDepth} levels deep: send it flatter`, { rpcCode: PARSE_ERROR });
-  return value;
 }
 
 function findDoor({ settings }: HttpHost, target: string): Door | undefined {
@@ -170,15 +160,16 @@ function refuse(host: HttpHost, { request, reply }: Pick<Visit, 'request' | 'rep
   const refusal =
     isMortiseError(error) && error.code === 'ERR_PARSE' ? new HttpRefusal(400, error.message, { rpcCode: PARSE_ERROR }) : toRefusal(error);
   if (refusal.status === 500) host.settings.logger.log('error', 'A request failed', { error: String(error) });
-  reply.refuse(refusal, wantsNullId(request));
+  try {
+    reply.refuse(refusal, wantsNullId(request));
+  } catch (unsent) {
+    // A verifier's challenge that HTTP cannot carry, say. Who asked is answered all the same.
+    host.settings.logger.log('error', 'A refusal could not be sent', { error: String(unsent) });
+    reply.refuse(toRefusal(unsent), wantsNullId(request));
+  }
 }
 
 /** Older revisions have no error without an id; where none could be read it is `null` there. */
 function wantsNullId(request: HttpRequest): boolean {
   return findRevision(request.header(PROTOCOL_VERSION_HEADER))?.rules.errorIdOptional === false;
-}
-
-function toInvalidRefusal(value: unknown): HttpRefusal {
-  const { message, rpcCode, id } = toInvalidRequestError(value);
-  return new HttpRefusal(400, message, { rpcCode, id });
 }

@@ -34,7 +34,8 @@ export async function serveGet(host: HttpHost, caller: Caller, reply: Reply): Pr
     if (isResumed) await resumeStream(get, decodeEventId(lastEvent));
     else openStream(get);
   } catch (error) {
-    release();
+    // A stream that is open counts itself out.
+    if (!reply.hasAnswered) release();
     throw error;
   }
 }
@@ -68,7 +69,7 @@ function openStream(get: Get): void {
 }
 
 async function resumeStream(get: Get, lastEventId: string): Promise<void> {
-  const { host, session, revision, reply, release } = get;
+  const { host, session, revision } = get;
   const log = session.log;
   const found = await log?.store.replay(session.id, lastEventId);
   if (found === undefined) throw unknownEvent();
@@ -81,7 +82,6 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
     return openSse(get, stream);
   };
   await stream.resume(lastEventId, open, revision.http.polling ? host.settings.retryMs : undefined);
-  if (!reply.hasAnswered) release();
 }
 
 function openSse({ host, caller, session, revision, reply, release }: Get, stream: SessionStream): SseStream {

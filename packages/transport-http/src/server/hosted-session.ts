@@ -1,12 +1,21 @@
 /** A legacy session as its host keeps it: one small record beside what the endpoint keeps, and the streams towards its client. */
 
-import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
+import { closeSession } from './close-session.ts';
 import type { Caller } from './hosted-call.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
+
+/** What a session is opened with. */
+export interface HostedSessionTerms {
+  readonly log: StreamLog | undefined;
+  /** The state of the session that it goes on from. */
+  readonly saved?: SessionState;
+  readonly logger: Logger;
+}
 
 export class HostedSession implements SessionLink {
   readonly id: string;
@@ -35,26 +44,23 @@ export class HostedSession implements SessionLink {
   /** Ends the watch for what other machines receive. */
   unwatch: (() => void) | undefined;
   #legacy: LegacySession;
-  #endpoint: McpEndpoint;
+  readonly #endpoint: McpEndpoint;
+  readonly #logger: Logger;
   #retired: LegacySession[] | undefined;
   /** Streams of POSTs that may be resumed, by id; made when there is one. */
   #posts: Map<string, SessionStream> | undefined;
   /** Streams that GETs opened, the newest last. */
   #gets: SessionStream[] | undefined;
 
-  constructor(
-    id: string,
-    caller: Caller,
-    endpoint: McpEndpoint,
-    options: { readonly log: StreamLog | undefined; readonly saved?: SessionState },
-  ) {
+  constructor(id: string, caller: Caller, endpoint: McpEndpoint, { log, saved, logger }: HostedSessionTerms) {
     this.id = id;
     this.limitKey = caller.limitKey;
     this.principal = caller.principal;
     this.auth = caller.auth;
-    this.log = options.log;
+    this.log = log;
     this.#endpoint = endpoint;
-    this.#legacy = endpoint.openSession(this, options.saved);
+    this.#logger = logger;
+    this.#legacy = endpoint.openSession(this, saved);
   }
 
   /** Shown to handlers, so that what they keep by session can be found again. */
@@ -87,7 +93,7 @@ export class HostedSession implements SessionLink {
 
   /** Lets go of what `reopen` replaced. Called when no call is in flight. */
   closeRetired(): void {
-    for (const session of this.#retired?.splice(0) ?? []) void session.close();
+    for (const session of this.#retired?.splice(0) ?? []) void closeSession(session, this.#logger);
   }
 
   /** Sends what belongs to no request, on exactly one stream: the newest that is open, or that the client can come back to. */
@@ -121,12 +127,12 @@ export class HostedSession implements SessionLink {
     return this.#posts?.get(streamId) ?? this.#gets?.find((stream) => stream.id === streamId);
   }
 
-  /** Ends everything. Safe to call twice. */
+  /** Ends everything. Safe to call twice. Never rejects. */
   async close(): Promise<void> {
-    if (this.isClosed) return resolvedPromise;
+    if (this.isClosed) return;
     this.isClosed = true;
     this.closeRetired();
-    await this.#legacy.close();
+    await closeSession(this.#legacy, this.#logger);
     for (const stream of this.#gets ?? []) void stream.finish();
     // Those of an ended session are ended by the answers to their requests, which come now, and which nobody can fetch later.
     for (const stream of this.#posts?.values() ?? []) {

@@ -56,7 +56,7 @@ export class HttpHost {
     this.pulse = new StreamPulse(this.settings);
     this.bodies = new BodySweep(this.settings.clock);
     this.#streams = new KeyedLimit(this.settings.maxStreams, this.settings.maxStreamsPerKey);
-    this.openStateless = traits.openStateless ?? createStatelessOpener(endpoint);
+    this.openStateless = traits.openStateless ?? createStatelessOpener(endpoint, this.settings.logger);
   }
 
   /** @throws {HttpRefusal} 503 once closing has begun; 404 where what closed is the one session that there was. */
@@ -124,10 +124,11 @@ export class HttpHost {
     return new Promise((resolve) => {
       if (this.#calls.size === 0 || drainMs <= 0) return resolve();
       const timer = this.settings.clock.schedule(resolve, drainMs, { keepAlive: true });
+      const before = this.#onIdle;
       this.#onIdle = () => {
         timer.cancel();
-        this.#onIdle = undefined;
         resolve();
+        before?.();
       };
     });
   }

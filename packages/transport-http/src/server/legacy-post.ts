@@ -6,6 +6,7 @@ import { findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { LegacySession } from '@mortise/protocol/contracts';
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../headers.ts';
+import { closeSession } from './close-session.ts';
 import type { Caller, HostedCall } from './hosted-call.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { HttpHost } from './http-host.ts';
@@ -144,8 +145,9 @@ async function admit({ host }: PostExchange, session: HostedSession, { id }: Jso
 }
 
 async function serveSessionlessInitialize(exchange: PostExchange, message: JsonRpcRequest): Promise<void> {
-  const session = exchange.host.endpoint.openSession(new NoLink(exchange.caller));
-  await answer(exchange, toStatelessRoute(NEWEST_LEGACY, session), { requests: [message], ready: [], isBatch: false });
+  const { host, caller } = exchange;
+  const session = host.endpoint.openSession(new NoLink(caller));
+  await answer(exchange, toStatelessRoute(host, NEWEST_LEGACY, session), { requests: [message], ready: [], isBatch: false });
 }
 
 /** The revision in a successful answer to `initialize`. */
@@ -157,7 +159,8 @@ function findRoute({ host, caller }: PostExchange, named: Revision | undefined):
   if (host.settings.sessions) return findSessionRoute(host, caller, named);
   const revision = named ?? ASSUMED_WITHOUT_HEADER;
   const session = host.openStateless(revision, caller);
-  return session instanceof Promise ? session.then((opened) => toStatelessRoute(revision, opened)) : toStatelessRoute(revision, session);
+  if (session instanceof Promise) return session.then((opened) => toStatelessRoute(host, revision, opened));
+  return toStatelessRoute(host, revision, session);
 }
 
 async function findSessionRoute(host: HttpHost, caller: Caller, named: Revision | undefined): Promise<Route> {
@@ -166,8 +169,13 @@ async function findSessionRoute(host: HttpHost, caller: Caller, named: Revision 
   return { revision, session, receive: (message, call) => host.sessions.receive(session, message, call), finish: () => undefined };
 }
 
-function toStatelessRoute(revision: Revision, session: LegacySession): Route {
-  return { revision, session: undefined, receive: (message, call) => session.receive(message, call), finish: () => void session.close() };
+function toStatelessRoute({ settings }: HttpHost, revision: Revision, session: LegacySession): Route {
+  return {
+    revision,
+    session: undefined,
+    receive: (message, call) => session.receive(message, call),
+    finish: () => void closeSession(session, settings.logger),
+  };
 }
 
 /** Takes messages that are not answered. What they changed is stored before the client is told that they were accepted. */
@@ -211,8 +219,7 @@ async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Runn
     response = (await route.receive(request, call)) ?? whyUnanswered(route, request);
   } catch (error) {
     // A store that fails, say. Others of the batch, and a stream that has begun, are not to suffer: who asked gets an answer.
-    logFailure(host, error);
-    response = { jsonrpc: '2.0', id: request.id, error: toRefusal(error).rpcError };
+    response = toFailure(host, request, error);
   } finally {
     host.end(call);
     legacyAnswer.settle(response);
@@ -223,6 +230,12 @@ async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Runn
 function whyUnanswered({ session }: Route, { id }: JsonRpcRequest): JsonRpcResponse | undefined {
   if (session?.isEnded !== true) return undefined;
   return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message: 'The session has ended: send "initialize" to begin a new one' } };
+}
+
+/** Logs why a request failed. @returns What its client is told, which says nothing of that. */
+export function toFailure(host: HttpHost, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
+  logFailure(host, error);
+  return { jsonrpc: '2.0', id, error: toRefusal(error).rpcError };
 }
 
 function logFailure({ settings }: HttpHost, error: unknown): void {

@@ -1,7 +1,7 @@
 /** A request that is turned away before any server sees it. */
 
 import { type JsonRpcErrorObject, MortiseError, type RequestId } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
+import { INTERNAL_ERROR, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import type { HeaderList } from './http-request.ts';
 
 /** What a refusal says beside its status. */
@@ -38,6 +38,12 @@ export class HttpRefusal extends MortiseError {
 /** What becomes of an error that nobody meant for the client. */
 export function toRefusal(error: unknown): HttpRefusal {
   return error instanceof HttpRefusal ? error : new HttpRefusal(500, 'Internal error', { rpcCode: INTERNAL_ERROR });
+}
+
+/** The refusal of what is JSON and no message. */
+export function invalidRefusal(value: unknown): HttpRefusal {
+  const { message, rpcCode, id } = toInvalidRequestError(value);
+  return new HttpRefusal(400, message, { rpcCode, id });
 }
 
 /** The refusal of someone who may come back. */

@@ -80,18 +80,27 @@ export class Reply implements LeaveListener {
     );
   }
 
-  /** Begins an event stream. */
+  /** Begins an event stream. @throws {TypeError} A header of the program's that HTTP cannot carry: nothing is answered yet. */
   openStream(overflow: Overflow): SseStream {
+    const bytes: ByteSink = this.#sink.stream(200, [...SSE_HEADERS, ...this.#takeHeaders()]);
     this.#hasAnswered = true;
-    const bytes: ByteSink = this.#sink.stream(200, [...SSE_HEADERS, ...this.#headers]);
     this.#stream = new SseStream(bytes, this.#pulse, overflow);
     if (this.#sink.hasLeft) this.#stream.closed();
     return this.#stream;
   }
 
+  /** @throws {TypeError} As `openStream`. */
   #respond(status: number, headers: HeaderList, body?: string): void {
     if (this.#hasAnswered) return;
+    const more = this.#takeHeaders();
+    this.#sink.respond(status, more.length === 0 ? headers : [...headers, ...more], body);
     this.#hasAnswered = true;
-    this.#sink.respond(status, this.#headers.length === 0 ? headers : [...headers, ...this.#headers], body);
+  }
+
+  /** They are given once: an answer in place of one that they made impossible must do without. */
+  #takeHeaders(): HeaderList {
+    const headers = this.#headers;
+    this.#headers = NONE;
+    return headers;
   }
 }

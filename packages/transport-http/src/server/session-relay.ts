@@ -3,7 +3,7 @@
  * may arrive anywhere.
  */
 
-import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonValue, Logger } from '@mortise/jsonrpc-core';
 import type { AuthInfo, BusMessage, ExchangeCall, MessageBus, Principal } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -12,16 +12,18 @@ const NEVER: AbortSignal = new AbortController().signal;
 
 export class SessionRelay {
   readonly #bus: MessageBus;
+  readonly #logger: Logger;
   /** Tells this machine's own messages from others'. */
   readonly #origin: string = crypto.randomUUID();
 
-  constructor(bus: MessageBus) {
+  constructor(bus: MessageBus, logger: Logger) {
     this.#bus = bus;
+    this.#logger = logger;
   }
 
   /** Hands a session what others receive for it. @returns The function that ends this. */
   watch(session: HostedSession): () => void {
-    return this.#bus.subscribe(topicOf(session), (event) => this.#deliver(session, event));
+    return this.#bus.subscribe(topicOf(session), (event) => void this.#deliver(session, event));
   }
 
   /** Tells others of a message that may be for one of them. */
@@ -31,9 +33,15 @@ export class SessionRelay {
     await this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
   }
 
-  #deliver(session: HostedSession, { payload }: BusMessage): void {
+  /** Never rejects: nobody waits for it. */
+  async #deliver(session: HostedSession, { payload }: BusMessage): Promise<void> {
     const { origin, message } = payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };
-    if (origin !== this.#origin) void session.legacy.receive(message, new RelayedCall(session));
+    if (origin === this.#origin) return;
+    try {
+      await session.legacy.receive(message, new RelayedCall(session));
+    } catch (error) {
+      this.#logger.log('error', 'A message that another machine passed on could not be delivered', { error: String(error) });
+    }
   }
 }
 

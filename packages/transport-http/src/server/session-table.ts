@@ -7,14 +7,14 @@ import type { Clock, JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-co
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { ExchangeCall, McpEndpoint, SessionRecord } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
+import { HttpOptionError } from '../errors.ts';
 import { Beat } from './beat.ts';
 import type { Caller } from './hosted-call.ts';
-import { HostedSession } from './hosted-session.ts';
+import { HostedSession, type HostedSessionTerms } from './hosted-session.ts';
 import type { Settings } from './options.ts';
 import { SessionKeeper } from './session-keeper.ts';
 import { busyRefusal, HttpRefusal } from './refusal.ts';
 import { SessionRelay } from './session-relay.ts';
-import type { StreamLog } from './session-stream.ts';
 
 /**
  * What only changes a session's state, and may be received again when another machine changed it first. Whatever else is received
@@ -55,7 +55,7 @@ export class SessionTable {
     this.#endpoint = endpoint;
     this.#settings = settings;
     this.#clock = settings.clock;
-    this.#relay = settings.messageBus === undefined ? undefined : new SessionRelay(settings.messageBus);
+    this.#relay = settings.messageBus === undefined ? undefined : new SessionRelay(settings.messageBus, settings.logger);
     this.#keeper = settings.sessionStore === undefined ? undefined : new SessionKeeper(settings.sessionStore, settings);
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
     this.#beat = new Beat(settings.clock, Math.min(SWEEP_MS, settings.sessionIdleMs), () => this.#sweep());
@@ -75,8 +75,8 @@ export class SessionTable {
       throw new HttpRefusal(400, 'This session is already initialized: send its "Mcp-Session-Id"');
     this.#reserve(caller.limitKey);
     try {
-      const id = this.#settings.generateSessionId();
-      return new HostedSession(id, caller, this.#endpoint, { log: this.#logOf(id) });
+      const id = checkId(this.#settings.generateSessionId());
+      return new HostedSession(id, caller, this.#endpoint, this.#termsOf(id));
     } catch (error) {
       this.#limit.release(caller.limitKey);
       throw error;
@@ -181,10 +181,11 @@ export class SessionTable {
   }
 
   #list(session: HostedSession): void {
+    // First, since a bus that fails must leave nothing listed.
+    session.unwatch = this.#relay?.watch(session);
     this.#sessions.set(session.id, session);
     const ofKey = this.#byKey.get(session.limitKey) ?? new Set();
     this.#byKey.set(session.limitKey, ofKey.add(session));
-    session.unwatch = this.#relay?.watch(session);
     session.usedAtMs = this.#clock.monotonicMs();
     this.#beat.start();
   }
@@ -223,9 +224,9 @@ export class SessionTable {
     await session.close();
   }
 
-  #logOf(sessionId: string): StreamLog | undefined {
+  #termsOf(sessionId: string): HostedSessionTerms {
     const { eventStore, logger } = this.#settings;
-    return eventStore === undefined ? undefined : { store: eventStore, sessionId, logger };
+    return { log: eventStore === undefined ? undefined : { store: eventStore, sessionId, logger }, logger };
   }
 
   /** Looks the session up in the store, which alone knows whether it still is and what others made of it. */
@@ -254,7 +255,7 @@ export class SessionTable {
     if (opened === undefined) return undefined;
     this.#reserve(caller.limitKey);
     try {
-      const session = new HostedSession(record.id, caller, this.#endpoint, { log: this.#logOf(record.id), saved: opened.state });
+      const session = new HostedSession(record.id, caller, this.#endpoint, { ...this.#termsOf(record.id), saved: opened.state });
       session.revision = opened.revision;
       session.storedVersion = record.version;
       session.isDirty = false;
@@ -278,6 +279,12 @@ export class SessionTable {
     void this.#keeper?.sweep();
     return this.#sessions.size > 0;
   }
+}
+
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: no header can carry the id. */
+function checkId(id: string): string {
+  if (/^[\x21-\x7e]+$/.test(id)) return id;
+  throw new HttpOptionError('The option "generateSessionId" must give visible ASCII characters alone: no header can carry others');
 }
 
 /** The least recently used session that nobody waits on; one whose client listens only where there is no other. */

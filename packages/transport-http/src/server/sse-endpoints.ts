@@ -6,15 +6,18 @@
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 
-import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import { classifyMessage, parseJson, serializeMessage, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
+import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { classifyMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { LegacySession, SessionLink } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
 import { encodeEvent, encodeMessageEvent } from '../sse/encode-event.ts';
+import { checkBodyHeaders, checkParsedBody } from './check-body.ts';
+import { closeSession } from './close-session.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
 import type { HttpHost } from './http-host.ts';
-import { isJsonContentType, namesEventStream } from './media-types.ts';
-import { HttpRefusal } from './refusal.ts';
+import { toFailure } from './legacy-post.ts';
+import { namesEventStream } from './media-types.ts';
+import { HttpRefusal, invalidRefusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 import type { SseStream } from './sse-stream.ts';
 import { toJsonText } from './to-json-text.ts';
@@ -26,14 +29,16 @@ export class SseChannel implements SessionLink {
   readonly canRequest: boolean = true;
   readonly caller: Caller;
   readonly #host: HttpHost;
-  readonly #sse: SseStream;
+  readonly sse: SseStream;
   readonly #legacy: LegacySession;
+  #closed: Promise<void> | undefined;
 
-  constructor(host: HttpHost, caller: Caller, sse: SseStream) {
+  /** @param openStream Called once there is a session. */
+  constructor(host: HttpHost, caller: Caller, openStream: () => SseStream) {
     this.#host = host;
     this.caller = caller;
-    this.#sse = sse;
     this.#legacy = host.endpoint.openSession(this);
+    this.sse = openStream();
   }
 
   get principal(): Caller['principal'] {
@@ -45,10 +50,10 @@ export class SseChannel implements SessionLink {
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    if (!this.#sse.isOpen)
+    if (!this.sse.isOpen)
       return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: it closed its event stream`));
     try {
-      return this.#sse.write(encodeMessageEvent(serializeMessage(message)));
+      return this.sse.write(encodeMessageEvent(serializeMessage(message)));
     } catch (error) {
       return Promise.reject(error as Error);
     }
@@ -58,16 +63,28 @@ export class SseChannel implements SessionLink {
   async receive(message: JsonRpcMessage, caller: Caller): Promise<void> {
     const call = this.#host.begin(new ChannelCall(caller, this));
     try {
-      const response = await this.#legacy.receive(message, call);
-      if (response !== undefined) await this.#sse.writeWhenRoom(encodeMessageEvent(toJsonText(response)));
+      const response = await this.#answer(message, call);
+      if (response !== undefined) await this.sse.writeWhenRoom(encodeMessageEvent(toJsonText(response)));
     } finally {
       this.#host.end(call);
     }
   }
 
-  async close(): Promise<void> {
-    this.#sse.end();
-    await this.#legacy.close();
+  /** Safe to call twice: the end of the stream, which it brings about, calls it too. Never rejects. */
+  close(): Promise<void> {
+    this.#closed ??= closeSession(this.#legacy, this.#host.settings.logger);
+    this.sse.end();
+    return this.#closed;
+  }
+
+  /** The POST is answered already: who asked is told on the stream that its request failed, or would wait in vain. */
+  async #answer(message: JsonRpcMessage, call: ChannelCall): Promise<JsonRpcResponse | undefined> {
+    try {
+      return await this.#legacy.receive(message, call);
+    } catch (error) {
+      if (classifyMessage(message) !== 'request') throw error;
+      return toFailure(this.#host, message as JsonRpcRequest, error);
+    }
   }
 }
 
@@ -90,8 +107,14 @@ export function serveSseStream(host: HttpHost, caller: Caller, reply: Reply, mes
     throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
   const id = host.settings.generateSessionId();
   const release = host.holdStream(caller.limitKey);
-  const sse = reply.openStream('wait');
-  const channel = new SseChannel(host, caller, sse);
+  let channel: SseChannel;
+  try {
+    channel = new SseChannel(host, caller, () => reply.openStream('wait'));
+  } catch (error) {
+    release();
+    throw error;
+  }
+  const { sse } = channel;
   host.channels.set(id, channel);
   sse.onClose(() => {
     release();
@@ -105,18 +128,16 @@ export function serveSseStream(host: HttpHost, caller: Caller, reply: Reply, mes
 /** Takes a message for a channel. */
 export async function serveSseMessage(host: HttpHost, caller: Caller, reply: Reply): Promise<void> {
   const { request } = caller;
-  if (!isJsonContentType(request.header('content-type')))
-    throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
+  checkBodyHeaders(request);
   const channel = host.channels.get(readChannelId(request.target) ?? '');
   if (channel === undefined || channel.principal !== caller.principal)
     throw new HttpRefusal(404, 'There is no such session: open the event stream again');
-  const value = request.parsedBody ?? parseJson(await host.readBody(request), { maxDepth: host.settings.maxDepth });
-  if (classifyMessage(value) === 'invalid') {
-    const { message, rpcCode, id } = toInvalidRequestError(value);
-    throw new HttpRefusal(400, message, { rpcCode, id });
-  }
+  const { maxDepth } = host.settings;
+  const { parsedBody } = request;
+  const value = parsedBody === undefined ? parseJson(await host.readBody(request), { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
+  if (classifyMessage(value) === 'invalid') throw invalidRefusal(value);
   reply.empty(202);
-  await channel.receive(value as JsonRpcMessage, caller);
+  await channel.receive(value as unknown as JsonRpcMessage, caller);
 }
 
 function readChannelId(target: string): string | undefined {

@@ -3,10 +3,11 @@
  * had been done, and is gone with the answer. So requests of many clients cannot meet, whatever their ids.
  */
 
-import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
 import { findRevision, type Revision } from '@mortise/protocol';
 import type { LegacySession, McpEndpoint, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
+import { closeSession } from './close-session.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
 import { HttpRefusal } from './refusal.ts';
 
@@ -38,21 +39,23 @@ export class NoLink implements SessionLink {
 }
 
 /** Opens sessions from the state that a handshake in their revision leaves, which is made once for each. */
-export function createStatelessOpener(endpoint: McpEndpoint): StatelessOpener {
+export function createStatelessOpener(endpoint: McpEndpoint, logger: Logger): StatelessOpener {
   const states = new Map<string, SessionState>();
   const open = (state: SessionState, caller: Caller): LegacySession => endpoint.openSession(new NoLink(caller), state);
   return (revision, caller) => {
     const state = states.get(revision.version);
     if (state !== undefined) return open(state, caller);
-    return makeState(endpoint, revision, caller).then((made) => {
-      states.set(revision.version, made);
-      return open(made, caller);
-    });
+    const session = endpoint.openSession(new NoLink(caller));
+    return makeState(session, revision, caller)
+      .finally(() => closeSession(session, logger))
+      .then((made) => {
+        states.set(revision.version, made);
+        return open(made, caller);
+      });
   };
 }
 
-async function makeState(endpoint: McpEndpoint, revision: Revision, caller: Caller): Promise<SessionState> {
-  const session = endpoint.openSession(new NoLink(caller));
+async function makeState(session: LegacySession, revision: Revision, caller: Caller): Promise<SessionState> {
   const call = new QuietCall(caller);
   const params = { protocolVersion: revision.version, capabilities: {}, clientInfo: { name: 'unknown', version: '0' } };
   const response = await session.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, call);
@@ -60,9 +63,7 @@ async function makeState(endpoint: McpEndpoint, revision: Revision, caller: Call
     throw new HttpRefusal(400, `The protocol version ${revision.version} is not supported here`);
   }
   await session.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, call);
-  const { state } = session;
-  await session.close();
-  return state;
+  return session.state;
 }
 
 /** The call of a message that is not answered: nothing can be sent for it. */

@@ -137,6 +137,22 @@ describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
     const bad = await send(serving.port, { path, headers: { 'content-type': 'application/json' }, body: '{"id":5}' });
     expect([bad.status, await bad.json()]).toMatchObject([400, { id: 5, error: { code: -32600 } }]);
     expect((await send(serving.port, { path, headers: { 'content-type': 'text/plain' }, body: '{}' })).status).toBe(415);
+    const compressed = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    expect((await send(serving.port, { path, headers: compressed, body: '{}' })).status).toBe(415);
+  });
+
+  it('[ROBUSTNESS-7] holds a body that a framework has parsed to the same depth', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { sse: true, maxDepth: 10 });
+    const stream = await send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } });
+    const url = `http://127.0.0.1:${serving.port}${(await stream.event())?.data ?? ''}`;
+    const parsed = (depth: number): Promise<Response> => {
+      const parsedBody: unknown = JSON.parse(
+        `{"jsonrpc":"2.0","method":"ping","id":1,"params":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`,
+      );
+      const headers = { 'content-type': 'application/json' };
+      return serving.handler.fetch(new Request(url, { method: 'POST', headers }), { parsedBody, isLoopback: true });
+    };
+    expect([(await parsed(9)).status, (await parsed(10)).status]).toEqual([202, 400]);
   });
 
   it('[ERA-027] keeps both endpoints beside the one of Streamable HTTP', async () => {

@@ -1,0 +1,201 @@
+/** Parts of the program that break their promises: an endpoint that rejects, a verifier whose words no header can carry, a bus that fails. */
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { AuthChallengeError, MemoryMessageBus } from '@mortise/protocol';
+import type { ExchangeCall } from '@mortise/protocol/contracts';
+import { FACES, initializeRequest, LEGACY, LegacyClient, modernTool, post, send, serve, type Serving } from '../support/http-client.ts';
+import { TestSessionStore } from '../support/memory-stores.ts';
+import { gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
+
+const NOT_CLOSED = 'The endpoint failed to close a session';
+const FAILED = 'A request failed';
+
+/** Its sessions end by rejecting, and reject what `rejects` says. */
+class FailingEndpoint extends ScriptedEndpoint {
+  rejects: (message: JsonRpcMessage) => boolean = () => false;
+
+  override openSession(...args: Parameters<ScriptedEndpoint['openSession']>): ReturnType<ScriptedEndpoint['openSession']> {
+    const session = super.openSession(...args);
+    const receive = session.receive.bind(session);
+    session.receive = async (message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> => {
+      if (this.rejects(message)) throw new Error('secret failure');
+      return receive(message, call);
+    };
+    session.close = () => Promise.reject(new Error('secret failure'));
+    return session;
+  }
+}
+
+class FailingBus extends MemoryMessageBus {
+  isFailing = false;
+
+  override subscribe(...args: Parameters<MemoryMessageBus['subscribe']>): () => void {
+    if (this.isFailing) throw new Error('no bus');
+    return super.subscribe(...args);
+  }
+}
+
+let serving: Serving;
+let logged: string[];
+const logger = { log: (_level: string, line: string): void => void logged.push(line) };
+const unhandled: unknown[] = [];
+const note = (reason: unknown): void => void unhandled.push(reason);
+beforeEach(() => {
+  logged = [];
+  unhandled.length = 0;
+  process.on('unhandledRejection', note);
+});
+afterEach(async () => {
+  await serving.close();
+  // Whoever leaves a rejection alone is told of after the turn.
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
+describe.each(FACES)('an endpoint that rejects, over the %s face', (face) => {
+  const openSse = (): ReturnType<typeof send> =>
+    send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } });
+
+  it('[ROBUSTNESS-4] costs a session that ends nothing: its client is answered, its streams end', async () => {
+    serving = await serve(face, new FailingEndpoint(), { logger });
+    const client = await LegacyClient.open(serving.port);
+    const get = await client.get();
+    expect((await client.delete()).status).toBe(204);
+    expect(await get.events()).toEqual([]);
+    expect([logged, serving.handler.counts]).toEqual([[NOT_CLOSED], { sessions: 0, streams: 0, calls: 0 }]);
+  });
+
+  it('[ROBUSTNESS-4] costs a request without a session nothing', async () => {
+    serving = await serve(face, new FailingEndpoint(), { logger, sessions: false });
+    const version = { 'mcp-protocol-version': LEGACY };
+    for (const id of [1, 2]) {
+      const answer = await post(serving.port, { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo' } }, version);
+      expect(await answer.response()).toMatchObject({ id, result: {} });
+    }
+    // The session that shows what a handshake leaves, and those of the two requests.
+    await until(() => logged.length === 3);
+    expect(new Set(logged)).toEqual(new Set([NOT_CLOSED]));
+  });
+
+  it('[ROBUSTNESS-4] costs others nothing when the handler closes', async () => {
+    serving = await serve(face, new FailingEndpoint(), { logger, sse: true });
+    await LegacyClient.open(serving.port);
+    await (await openSse()).event();
+    await serving.handler.close();
+    expect([logged, serving.handler.counts]).toEqual([[NOT_CLOSED, NOT_CLOSED], { sessions: 0, streams: 0, calls: 0 }]);
+  });
+
+  it('[ROBUSTNESS-5] is logged where a session is opened anew from what another machine stored', async () => {
+    const sessionStore = new TestSessionStore();
+    serving = await serve(face, new FailingEndpoint(), { logger, sessionStore });
+    const client = await LegacyClient.open(serving.port);
+    const record = await sessionStore.get(client.sessionId);
+    if (record === undefined) throw new Error('The session is not stored');
+    await sessionStore.put({ ...record, state: { ...record.state, writer: 'another machine' } }, record.version);
+    expect((await client.tool('echo')).status).toBe(200);
+    expect(logged).toEqual([NOT_CLOSED]);
+  });
+
+  it('[ROBUSTNESS-5] is logged where another machine has passed a message on', async () => {
+    const endpoint = new FailingEndpoint();
+    endpoint.rejects = (message) => 'method' in message && message.method === 'notifications/cancelled';
+    const messageBus = new FailingBus();
+    serving = await serve(face, endpoint, { logger, messageBus });
+    const { sessionId } = await LegacyClient.open(serving.port);
+    const payload = { origin: 'another', message: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } } };
+    await messageBus.publish({ topic: `session:${sessionId}`, payload });
+    await until(() => logged.length > 0);
+    expect(logged).toEqual(['A message that another machine passed on could not be delivered']);
+  });
+
+  it('[ROBUSTNESS-4] answers on the stream of HTTP+SSE, whose POST is answered already', async () => {
+    const endpoint = new FailingEndpoint();
+    serving = await serve(face, endpoint, { logger, sse: true });
+    const stream = await openSse();
+    const path = (await stream.event())?.data ?? '';
+    endpoint.rejects = () => true;
+    const headers = { 'content-type': 'application/json' };
+    const accepted = await send(serving.port, { path, headers, body: '{"jsonrpc":"2.0","id":7,"method":"ping"}' });
+    expect(accepted.status).toBe(202);
+    expect(await stream.nextMessage()).toEqual({ jsonrpc: '2.0', id: 7, error: { code: -32603, message: 'Internal error' } });
+    await send(serving.port, { path, headers, body: '{"jsonrpc":"2.0","method":"notifications/initialized"}' });
+    await until(() => logged.length === 2);
+    expect(logged).toEqual([FAILED, FAILED]);
+  });
+
+  it('[ROBUSTNESS-8] holds no stream of HTTP+SSE that it could open no session for', async () => {
+    const endpoint = new ScriptedEndpoint();
+    const openSession = endpoint.openSession.bind(endpoint);
+    endpoint.openSession = () => {
+      throw new Error('not now');
+    };
+    serving = await serve(face, endpoint, { logger, sse: true, maxStreams: 2 });
+    for (let times = 0; times < 3; times++) expect((await openSse()).status).toBe(500);
+    expect(serving.handler.counts.streams).toBe(0);
+    endpoint.openSession = openSession;
+    expect((await openSse()).status).toBe(200);
+  });
+});
+
+describe.each(FACES)('other parts that fail, over the %s face', (face) => {
+  it('[ROBUSTNESS-4][ROBUSTNESS-5] answers 500 where no header can carry what a verifier says', async () => {
+    const challenge = 'Bearer error_description="ключ просрочен"';
+    const refusal = new AuthChallengeError('no', { status: 401, challenge });
+    serving = await serve(face, new ScriptedEndpoint(), { logger, tokenVerifier: { verify: () => Promise.reject(refusal) } });
+    const answer = await modernTool(serving.port, 'echo');
+    expect([answer.status, await answer.json()]).toMatchObject([500, { error: { code: -32603, message: 'Internal error' } }]);
+    expect(logged).toEqual(['A refusal could not be sent']);
+  });
+
+  it('[ROBUSTNESS-4][ROBUSTNESS-5] answers 500 where no header can carry the challenge for a scope', async () => {
+    const tokenVerifier = {
+      verify: () => Promise.resolve({ principal: 'ada', scopes: [] }),
+      challengeScopes: () => 'Bearer error_description="мало"',
+    };
+    const endpoint = new ScriptedEndpoint();
+    endpoint.handle = ({ id }) =>
+      Promise.resolve({ jsonrpc: '2.0', id, error: { code: 403, message: 'scope', data: { requiredScopes: ['all'] } } });
+    serving = await serve(face, endpoint, { logger, tokenVerifier });
+    expect((await modernTool(serving.port, 'echo')).status).toBe(500);
+    expect(logged).toEqual([FAILED]);
+  });
+
+  it('[HTTP-040] opens no session whose id no header can carry', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { logger, generateSessionId: () => 'ключ' });
+    expect((await post(serving.port, initializeRequest())).status).toBe(500);
+    expect([logged, serving.handler.counts.sessions]).toEqual([[FAILED], 0]);
+  });
+
+  it('[ROBUSTNESS-8] lists and counts no session that the message bus takes no listener for', async () => {
+    const messageBus = new FailingBus();
+    messageBus.isFailing = true;
+    serving = await serve(face, new ScriptedEndpoint(), { logger, messageBus, maxSessions: 1 });
+    for (let times = 0; times < 3; times++) expect((await post(serving.port, initializeRequest())).status).toBe(500);
+    expect(serving.handler.counts.sessions).toBe(0);
+    messageBus.isFailing = false;
+    await LegacyClient.open(serving.port);
+    await LegacyClient.open(serving.port);
+    expect(serving.handler.counts.sessions).toBe(1);
+  });
+
+  it('ends every close as soon as nothing runs any more', async () => {
+    const endpoint = new ScriptedEndpoint();
+    const go = gate();
+    endpoint.tools.set('slow', async () => {
+      await go.promise;
+      return text('finished');
+    });
+    serving = await serve(face, endpoint);
+    const { handler } = serving;
+    const slow = modernTool(serving.port, 'slow');
+    await until(() => handler.counts.calls === 1);
+    const startedAt = performance.now();
+    const closings = [handler.close({ drainMs: 60_000 }), handler.close({ drainMs: 60_000 })];
+    go.open();
+    await Promise.all(closings);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect((await slow).status).toBe(200);
+  });
+});
