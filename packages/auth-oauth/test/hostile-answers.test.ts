@@ -203,6 +203,24 @@ describe('a sign-in that its caller left', () => {
     expect(opened).toHaveLength(2);
   });
 
+  it('closes what waits for the person, though it begins to wait only then', async () => {
+    const leaver = new AbortController();
+    const [isBeginning, mayBegin, isClosed] = [createGate(), createGate(), createGate()];
+    const signIn = {
+      begin: async () => {
+        isBeginning.resolve();
+        await mayBegin.promise;
+        return { redirectUrl: REDIRECT_URL, authorize: async () => undefined, close: async () => isClosed.resolve() };
+      },
+    };
+    const signedIn = oauth(world.server.url, { signIn }).signIn({ signal: leaver.signal });
+    await isBeginning.promise;
+    leaver.abort(new Error('gone'));
+    await expect(signedIn).rejects.toThrow('gone');
+    mayBegin.resolve();
+    await isClosed.promise;
+  });
+
   it('does not tell the reason of one caller to another', async () => {
     const leaver = new AbortController();
     const { promise: hasBegun, resolve: begin } = createGate();

@@ -35,8 +35,7 @@ export class AuthorizationCodeGrant implements Grant {
   async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
     assertPkce(call.as);
     const registration = await call.vault.registration(call.as.issuer, call.nowMs);
-    const begun = this.#signIn.begin({ redirectUrls: registration?.redirectUrls ?? [] }, { signal: call.signal });
-    const visit = await abortable(begun, call.signal);
+    const visit = await this.#begin(registration?.redirectUrls ?? [], call.signal);
     try {
       return await this.#visit(call, scopes, visit);
     } finally {
@@ -60,6 +59,17 @@ export class AuthorizationCodeGrant implements Grant {
     const kept = await vault.registration(as.issuer, nowMs);
     await vault.forgetRegistration(as.issuer);
     return kept !== undefined;
+  }
+
+  /** A visit that is there only after everybody has left is over at once. */
+  async #begin(redirectUrls: readonly string[], signal: AbortSignal | undefined): Promise<SignInVisit> {
+    const begun = this.#signIn.begin({ redirectUrls }, { signal });
+    try {
+      return await abortable(begun, signal);
+    } catch (error) {
+      begun.then((visit) => visit.close()).catch(() => undefined);
+      throw error;
+    }
   }
 
   async #visit(call: GrantCall, scopes: readonly string[], visit: SignInVisit): Promise<TokenSet> {
