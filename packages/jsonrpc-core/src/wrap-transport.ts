@@ -22,7 +22,7 @@ export interface TransportHooks {
   ): Promise<void>;
   /** A message has arrived. */
   receive?(message: JsonRpcMessage, info: MessageInfo | undefined, next: (message: JsonRpcMessage, info?: MessageInfo) => void): void;
-  /** An exchange is made. Its notifications are at `options.onMessage`. */
+  /** An exchange is made. Its notifications are at `options.onMessage`. `{ ...options }` has all that `options` has. */
   exchange?(
     request: JsonRpcRequest,
     options: ExchangeOptions | undefined,
@@ -53,11 +53,26 @@ export function wrapTransport<T extends Transport | TransportFactory>(inner: T, 
   if (isExchangeTransport(inner) && channelHooks.exchange) {
     const { exchange } = channelHooks;
     define(shell, 'exchange', (request: JsonRpcRequest, options?: ExchangeOptions) =>
-      exchange.call(channelHooks, request, options, (passed, how) => inner.exchange(passed, how)),
+      exchange.call(channelHooks, request, options && toSpreadable(options), (passed, how) => inner.exchange(passed, how)),
     );
   }
   if (isLegacyOpener(inner)) define(shell, 'openLegacy', async () => wrapTransport(await inner.openLegacy(), hooks));
   return shell as T;
+}
+
+/** A caller may be its own options, whose members are of its class: a hook that makes others of them, `{ ...options, onMessage }`, would lose those. */
+function toSpreadable(options: ExchangeOptions): ExchangeOptions {
+  const { headers, onMessage, onAbort, pauseTimeout } = options;
+  return {
+    ...options,
+    headers,
+    onMessage,
+    get signal() {
+      return options.signal;
+    },
+    onAbort: onAbort && ((listener) => onAbort.call(options, listener)),
+    ...(pauseTimeout && { pauseTimeout: () => pauseTimeout.call(options) }),
+  };
 }
 
 function addChannel(face: Face, inner: Transport, hooks: TransportHooks): void {

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createInMemoryPair, type JsonRpcMessage, type Transport } from '../../src/index.ts';
+import { createInMemoryPair, type JsonRpcMessage, type JsonRpcNotification, type Transport } from '../../src/index.ts';
 import {
   createInMemoryExchange,
+  type ExchangeOptions,
   type ExchangeTransport,
   isExchangeTransport,
   isLegacyOpener,
   type LegacyOpener,
+  silentLogger,
   type TransportFactory,
 } from '../../src/transport.ts';
 import { Connection } from '../../src/connection.ts';
@@ -19,7 +21,7 @@ class Able implements Transport, ExchangeTransport, LegacyOpener {
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   readonly sent: JsonRpcMessage[] = [];
-  readonly exchange = createInMemoryExchange(({ id }) => result(id)).exchange;
+  exchange = createInMemoryExchange(({ id }) => result(id)).exchange;
   starts = 0;
   #sessionId: string | undefined;
   #version = '';
@@ -124,6 +126,47 @@ describe('wrapTransport', () => {
     await legacy.send({ jsonrpc: '2.0', method: 'b' });
     expect(seen).toEqual(['exchange a', 'send']);
   });
+
+  it.each(['withLogging', 'withMetrics', 'a hook that spreads'])(
+    'hands on all that a caller is who is the options itself: %s',
+    async (which) => {
+      const told: unknown[] = [];
+      const controller = new AbortController();
+      class Caller implements ExchangeOptions {
+        readonly headers = { a: 'b' };
+        get signal(): AbortSignal {
+          return controller.signal;
+        }
+        get onMessage(): (message: JsonRpcNotification) => void {
+          return ({ method }) => told.push(method);
+        }
+        onAbort(listener: (reason: unknown) => void): void {
+          controller.signal.addEventListener('abort', () => listener(controller.signal.reason));
+        }
+        pauseTimeout(): () => void {
+          told.push('paused');
+          return () => told.push('resumed');
+        }
+      }
+      const inner = new Able();
+      inner.exchange = async ({ id }, options) => {
+        options?.onMessage?.({ jsonrpc: '2.0', method: 'seen' });
+        options?.pauseTimeout?.()();
+        options?.onAbort?.((reason) => told.push(reason));
+        controller.abort('left');
+        told.push(options?.headers, options?.signal === controller.signal);
+        return result(id);
+      };
+      const meter = { count: () => undefined, record: () => undefined };
+      const wrappers: Record<string, () => Able> = {
+        withLogging: () => withLogging(inner, { logger: silentLogger }),
+        withMetrics: () => withMetrics(inner, { meter }),
+        'a hook that spreads': () => wrapTransport(inner, { exchange: (request, options, next) => next(request, { ...options }) }),
+      };
+      await wrappers[which]?.().exchange({ jsonrpc: '2.0', id: 1, method: 'a' }, new Caller());
+      expect(told).toEqual(['seen', 'paused', 'resumed', 'left', { a: 'b' }, true]);
+    },
+  );
 
   it('wraps a factory, and an object that is both, with fresh hooks for each channel', async () => {
     let hooksMade = 0;
