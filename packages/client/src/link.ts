@@ -9,7 +9,7 @@ import type { InboundCall, RequestOptions, RequestOutcome } from '@mortise/jsonr
  * is given up just ends.
  */
 export interface LinkRequestOptions extends RequestOptions {
-  /** @default none */
+  /** More HTTP headers for the request, where the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -20,6 +20,7 @@ import { markHandled } from './asks/mark-handled.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { AskOptions, ElicitFormRequest, ElicitFormResult, HandlerContext, HandlerLog, OwnContext, ProgressUpdate } from './context.ts';
 import { listTopic, LIST_KINDS } from './list-changed.ts';
+import { noSuchLevel } from './logging.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 
@@ -173,8 +174,7 @@ class CallContext implements OwnContext {
   }
 
   #writeLog(level: LogLevel, data: JsonValue, logger: string | undefined): Promise<void> {
-    if (!isLoggingLevel(level))
-      return Promise.reject(new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`));
+    if (!isLoggingLevel(level)) return Promise.reject(noSuchLevel(level));
     if (this.#facts.isOver) {
       this.#facts.warnIfAnswered?.('ctx.log');
       return resolvedPromise;

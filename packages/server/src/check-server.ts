@@ -1,9 +1,12 @@
 /** Checks what a server is made of. */
 
 import { checkType, checkTypes, type Kind } from './check-types.ts';
+import { RegistrationError } from './errors.ts';
+import type { McpServerOptions } from './mcp-server.ts';
 import { checkShown } from './registry/check-shown.ts';
 
-const OPTIONS: Readonly<Record<string, Kind>> = {
+/** All that there are: the compiler sees to it. */
+const OPTIONS: Readonly<Record<keyof McpServerOptions, Kind>> = {
   capabilities: 'object',
   instructions: 'string',
   revisions: 'list',
@@ -14,25 +17,29 @@ const OPTIONS: Readonly<Record<string, Kind>> = {
   handlerTimeoutMs: 'amount',
   askTimeoutMs: 'amount',
   requestState: 'object',
+  roots: 'object',
   pageSize: 'count',
   cursorKey: 'object',
   debounceMs: 'amount',
+  sendsServerInfo: 'boolean',
   cache: 'object',
   progress: 'object',
   logging: 'object',
+  keepAlive: 'setting',
   describeError: 'function',
   maxSubscriptions: 'amount',
   maxListens: 'amount',
   maxInFlightBytes: 'amount',
   maxQueuedNotifications: 'amount',
   clock: 'object',
+  logger: 'logger',
   tracer: 'object',
   tools: 'object',
   prompts: 'object',
   resources: 'object',
 };
 
-/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument is missing, or has a member of another type. */
+/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument is missing, has a member of another type, or an option that there is not. */
 export function checkServer(info: unknown, options: unknown): void {
   checkType('The first argument of a new server, { name, version },', info, 'object');
   const { name, version } = info as Readonly<Record<string, unknown>>;
@@ -40,8 +47,14 @@ export function checkServer(info: unknown, options: unknown): void {
   checkType('the server: "version"', version, 'string');
   checkShown('the server', info as object);
   checkTypes("the server's options", options, OPTIONS);
-  const { extensions, logger } = options as { readonly extensions?: readonly unknown[]; readonly logger?: { readonly log?: unknown } };
-  for (const extension of extensions ?? []) checkType("the server's options: each extension", extension, 'object');
-  if (logger !== undefined)
-    checkType('the server\'s options: "logger" must have a log(level, message, data): its "log"', logger?.log, 'function');
+  refuseUnknown(options as object);
+  const { extensions = [] } = options as { readonly extensions?: readonly unknown[] };
+  for (const extension of extensions) checkType("the server's options: each extension", extension, 'object');
+}
+
+/** A bound that is misspelt would silently be none. */
+function refuseUnknown(options: object): void {
+  const [stranger] = Object.entries(options).find(([name, value]) => value !== undefined && !Object.hasOwn(OPTIONS, name)) ?? [];
+  if (stranger === undefined) return;
+  throw new RegistrationError(`the server's options: there is no option "${stranger}": correct its name, or leave it out`);
 }

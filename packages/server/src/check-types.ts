@@ -3,16 +3,21 @@
 import { RegistrationError } from './errors.ts';
 
 /** What a value must be. */
-export type Kind = 'string' | 'function' | 'boolean' | 'object' | 'list' | 'amount' | 'count';
+export type Kind = 'string' | 'function' | 'boolean' | 'object' | 'list' | 'amount' | 'count' | 'setting' | 'logger';
 
 const KINDS: Readonly<Record<Kind, readonly [name: string, fits: (value: unknown) => boolean]>> = {
   string: ['a string', (value: unknown) => typeof value === 'string'],
   function: ['a function', (value: unknown) => typeof value === 'function'],
   boolean: ['true or false', (value: unknown) => typeof value === 'boolean'],
-  object: ['an object', (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)],
+  object: ['an object', isObject],
   list: ['an array', Array.isArray],
   amount: ['a number, 0 or more', (value: unknown) => typeof value === 'number' && value >= 0],
   count: ['a number, 1 or more', (value: unknown) => typeof value === 'number' && value >= 1],
+  setting: ['an object, true or false', (value: unknown) => typeof value === 'boolean' || isObject(value)],
+  logger: [
+    'an object with log(level, message, data)',
+    (value: unknown) => isObject(value) && typeof (value as { readonly log?: unknown }).log === 'function',
+  ],
 };
 
 /**
@@ -36,6 +41,10 @@ export function checkTypes(owner: string, given: unknown, kinds: Readonly<Record
     const value = (given as Readonly<Record<string, unknown>>)[name];
     if (value !== undefined) checkType(`${owner}: "${name}"`, value, kind);
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function describe(value: unknown): string {

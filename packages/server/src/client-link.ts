@@ -7,7 +7,7 @@ import type { ExchangeCall } from '@mortise/protocol/contracts';
 export interface LinkRequestOptions {
   /** The call that the request belongs to: it goes out on that call's stream and ends with it. @default none */
   readonly call?: ExchangeCall | undefined;
-  /** @default none */
+  /** Gives the request up, which is told to the client. @default none */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
 }

@@ -7,7 +7,7 @@ import type { BusMessage, ExchangeCall, ListenFilter, Principal } from '@mortise
 import { ChannelCall } from './channel-call.ts';
 import { LIST_KINDS, type ListKind, listTopic } from './list-changed.ts';
 import { Outbox } from './outbox.ts';
-import { takeListen } from './listen-budget.ts';
+import { takeListen } from './take-listen.ts';
 import type { RequestCall } from './request-call.ts';
 import { requireShortUris } from './subscribed-uri.ts';
 import type { TopicListener } from './topics.ts';

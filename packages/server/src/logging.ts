@@ -1,6 +1,7 @@
 /** Which log messages reach a client: by the level that it set, and no more than it can stand. */
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
+import { LOGGING_LEVELS } from '@mortise/protocol';
 import { isLevelEnabled } from '@mortise/protocol/checks';
 import type { LoggingOptions } from './options.ts';
 import { createRedactor, type Redactor } from './create-redactor.ts';
@@ -52,4 +53,9 @@ export class LogGate {
     this.#dropped = 0;
     return { 'dev.mortise/droppedMessages': dropped };
   }
+}
+
+/** What to say of a level that is none. */
+export function noSuchLevel(level: unknown): TypeError {
+  return new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`);
 }

@@ -79,7 +79,7 @@ export interface ServerOptions<App = unknown> {
    * @default none: `undefined`
    */
   readonly context?: ((call: ContextCall) => App | Promise<App>) | undefined;
-  /** @default none */
+  /** Parts that add to the protocol, such as `createTasks()` of `@mortise/tasks/server`. What they declare depends on the revision. @default none */
   readonly extensions?: readonly ServerExtension[] | undefined;
   /** Carries change events between the machines of one server. @default one within this process */
   readonly messageBus?: MessageBus | undefined;
@@ -110,11 +110,11 @@ export interface ServerOptions<App = unknown> {
   readonly debounceMs?: number | undefined;
   /** Whether modern results name the server in their `_meta`. @default true */
   readonly sendsServerInfo?: boolean | undefined;
-  /** @default as each of its members says */
+  /** What modern results say about how long they stay good, and for whom. @default as each of its members says */
   readonly cache?: CacheOptions | undefined;
-  /** @default as each of its members says */
+  /** How often a handler's progress reaches the client. @default as each of its members says */
   readonly progress?: ProgressOptions | undefined;
-  /** @default as each of its members says */
+  /** Which log messages reach clients, how many, and what is taken out of them. @default as each of its members says */
   readonly logging?: LoggingOptions | undefined;
   /** @default no pings */
   readonly keepAlive?: KeepAliveOptions | boolean | undefined;

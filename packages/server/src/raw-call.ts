@@ -11,7 +11,7 @@ import type { ServerCore } from './server-core.ts';
 export interface RawRequestOptions {
   /** @default the server's `askTimeoutMs` */
   readonly timeoutMs?: number | undefined;
-  /** @default none */
+  /** Gives the request up; it then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -41,6 +41,7 @@ import { RegistrationError } from './errors.ts';
 import { installExtensions } from './extension-host.ts';
 import { openHostedSession } from './open-session.ts';
 import { addListen } from './add-listen.ts';
+import { noSuchLevel } from './logging.ts';
 import type { Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
 import type { RawHandler } from './raw-call.ts';
@@ -263,7 +264,7 @@ export class Server<App = unknown> implements McpEndpoint {
   async sendLoggingMessage(params: LoggingMessageNotificationParams, sessionId?: string): Promise<void> {
     checkType('sendLoggingMessage({ level, data }): its argument', params, 'object');
     const { level, data, logger } = params;
-    if (!isLoggingLevel(level)) throw new TypeError(`log level ${JSON.stringify(level)} does not exist`);
+    if (!isLoggingLevel(level)) throw noSuchLevel(level);
     for (const session of this.#core.sessions) {
       if (sessionId !== undefined && session.id !== sessionId) continue;
       if (!session.revision || !this.#core.capabilities.has(session.revision, 'logging')) continue;
@@ -293,8 +294,7 @@ export function connectTo(
   transport: TransportLike | EndpointTransport,
   { logger }: ConnectOptions,
 ): Promise<ServerConnection> {
-  const { attach, start, send } = (transport ?? {}) as unknown as Readonly<Record<string, unknown>>;
-  if (typeof attach !== 'function' && (typeof start !== 'function' || typeof send !== 'function')) {
+  if (!isEndpointTransport(transport) && !isChannel(transport)) {
     const what = 'connect(transport) needs a transport, an object with start(), send() and close(), such as a new StdioServerTransport()';
     return Promise.reject(new RegistrationError(`${what}; to serve stdio write serveStdio(server)`));
   }
@@ -303,5 +303,10 @@ export function connectTo(
 }
 
 function isEndpointTransport(transport: TransportLike | EndpointTransport): transport is EndpointTransport {
-  return typeof (transport as Partial<EndpointTransport>).attach === 'function';
+  return typeof (transport as Partial<EndpointTransport> | undefined)?.attach === 'function';
+}
+
+function isChannel(transport: Partial<TransportLike> | undefined): boolean {
+  const { start, send, close } = transport ?? {};
+  return [start, send, close].every((member) => typeof member === 'function');
 }

@@ -103,15 +103,15 @@ function toProps(schema: object): StandardProps {
 
 function parse(guarded: Parser, value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>> {
   // Whether a field may be left out is asked without waiting. Nothing is lost by a try: what a guarded effect rejects with is caught.
-  const [result] = value === undefined ? tryAtOnce(guarded, value) : [];
-  return result ?? guarded.safeParseAsync(value).then(toResult);
+  const known = value === undefined ? tryAtOnce(guarded) : undefined;
+  return known ?? guarded.safeParseAsync(value).then(toResult);
 }
 
-function tryAtOnce(guarded: Parser, value: unknown): readonly StandardResult<unknown>[] {
+function tryAtOnce(guarded: Parser): StandardResult<unknown> | undefined {
   try {
-    return [toResult(guarded.safeParse(value))];
+    return toResult(guarded.safeParse(undefined));
   } catch {
-    return [];
+    return undefined;
   }
 }
 

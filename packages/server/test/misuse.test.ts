@@ -63,6 +63,23 @@ describe('what no compiler checks', () => {
       () => new anything({ name: 'm', version: '1' }, { handlerTimeoutMs: '5s' }),
       /"handlerTimeoutMs" must be a number, 0 or more, got "5s"/,
     ],
+    [
+      'an option that there is not',
+      () => new anything({ name: 'm', version: '1' }, { handlerTimeoutMS: 5000 }),
+      /options: there is no option "handlerTimeoutMS": correct its name/,
+    ],
+    ['a name of a method of objects', () => new anything({ name: 'm', version: '1' }, { toString: 1 }), /there is no option "toString"/],
+    ['roots that are a list', () => new anything({ name: 'm', version: '1' }, { roots: [] }), /"roots" must be an object, got an array/],
+    [
+      'a keepAlive of a number',
+      () => new anything({ name: 'm', version: '1' }, { keepAlive: 30_000 }),
+      /"keepAlive" must be an object, true or false, got 30000/,
+    ],
+    [
+      'a sendsServerInfo of text',
+      () => new anything({ name: 'm', version: '1' }, { sendsServerInfo: 'no' }),
+      /"sendsServerInfo" must be true or false, got "no"/,
+    ],
     ['a page size of 0', () => new anything({ name: 'm', version: '1' }, { pageSize: 0 }), /"pageSize" must be a number, 1 or more, got 0/],
     ['extensions that are no list', () => new anything({ name: 'm', version: '1' }, { extensions: {} }), /"extensions" must be an array/],
     [
@@ -70,7 +87,7 @@ describe('what no compiler checks', () => {
       () => new anything({ name: 'm', version: '1' }, { extensions: [null] }),
       /each extension must be an object, got null/,
     ],
-    ['a console as logger', () => new anything({ name: 'm', version: '1' }, { logger: 5 }), /log\(level, message, data\)/],
+    ['a logger that is none', () => new anything({ name: 'm', version: '1' }, { logger: 5 }), /log\(level, message, data\)/],
     [
       'a tool value that is none',
       () => new anything({ name: 'm', version: '1' }, { tools: { a: null } }),
@@ -120,6 +137,15 @@ describe('what no compiler checks', () => {
   it.each(misuses)('%s is refused, with the name of what is wrong', (_what, use, message) => {
     expect(use).toThrow(message);
     expect(use).toThrow(expect.objectContaining({ code: 'ERR_REGISTRATION' }));
+  });
+
+  it('an option that is undefined is none', () => {
+    expect(new anything({ name: 'm', version: '1' }, { handlerTimeoutMS: undefined, pageSize: undefined })).toBeInstanceOf(McpServer);
+  });
+
+  it('a transport without close() is told so', async () => {
+    const parts = { start: async () => undefined, send: async () => undefined };
+    await expect(server()['connect']?.(parts)).rejects.toThrow(/needs a transport, an object with start\(\), send\(\) and close\(\)/);
   });
 
   it.each([undefined, null, {}, 'stdio'])('connect(%j) says what a transport is', async (transport) => {

@@ -15,7 +15,7 @@ export interface IconSource {
 
 /** How an icon is fetched and bounded. */
 export interface FetchIconOptions extends IconSource {
-  /** @default none */
+  /** Gives the fetch up; it then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long the picture may be, in bytes. @default 262_144 */
   readonly maxBytes?: number | undefined;
