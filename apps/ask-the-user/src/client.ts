@@ -7,20 +7,19 @@ import { REVISIONS, type Revision } from '@mortise/protocol';
 import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp } from '@mortise/transport-http/node';
 import { stdioTransport } from '@mortise/transport-stdio/client';
-import { readFlags } from './read-flags.ts';
+import { program } from 'commander';
 import { createTripServer, type Desk } from './trip-server.ts';
 import { serveTwoMachines } from './two-machines.ts';
 import { user } from './user.ts';
 
-readFlags(
-  `Usage: node apps/ask-the-user/dist/client.js
-
-Plans a trip in every revision, over stdio, over HTTP and on two machines, and exits with 0 when every answer was right. It has no flags.
-
-Example: npm start --prefix apps/ask-the-user      (from the root of the repository, after npm run build)
-`,
-  {},
-);
+program
+  .name('node apps/ask-the-user/dist/client.js')
+  .description('Plans a trip in every revision, over stdio, over HTTP and on two machines, and exits with 0 when every answer was right.')
+  .addHelpText('after', '\nExample: npm start --prefix apps/ask-the-user      (from the root of the repository, after npm run build)')
+  .showSuggestionAfterError(false)
+  .configureOutput({ outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --help\n')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse();
 
 /** Lets the client plan a trip over a transport, and holds the answer against what it must be. */
 async function planTrip(way: string, transport: ClientTransportSource, revision: Revision): Promise<void> {

@@ -7,19 +7,19 @@ import assert from 'node:assert/strict';
 import { McpClient } from '@mortise/client';
 import { REVISIONS } from '@mortise/protocol';
 import { httpTransport } from '@mortise/transport-http/client';
-import { readFlags } from './read-flags.ts';
+import { program } from 'commander';
 import { type ServerProcess, startServer } from './start-server.ts';
 
-readFlags(
-  `Usage: node apps/http-calculator/dist/client.js
-
-Starts the server with sessions, without them, and with HTTP+SSE, uses it in every revision, and exits with 0 when every answer was right.
-It has no flags.
-
-Example: npm start --prefix apps/http-calculator      (from the root of the repository, after npm run build)
-`,
-  {},
-);
+program
+  .name('node apps/http-calculator/dist/client.js')
+  .description(
+    'Starts the server with sessions, without them, and with HTTP+SSE, uses it in every revision, and exits with 0 when every answer was right.',
+  )
+  .addHelpText('after', '\nExample: npm start --prefix apps/http-calculator      (from the root of the repository, after npm run build)')
+  .showSuggestionAfterError(false)
+  .configureOutput({ outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --help\n')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse();
 
 const info = { name: 'http-calculator-client', version: '1.0.0' };
 const page = 'https://app.example';

@@ -3,32 +3,32 @@
 
 import { HttpOptionError } from '@mortise/transport-http';
 import { ListenError, serveHttp } from '@mortise/transport-http/node';
+import { Option, program } from 'commander';
 import { createCalculator } from './calculator.ts';
-import { readFlags } from './read-flags.ts';
 
-const flags = readFlags(
-  `Usage: node apps/http-calculator/dist/server.js [flags]
-
-Serves a calculator over HTTP at /mcp, on this machine alone, and prints its URL.
-
-  --port N           the port to listen on, 0 for any that is free (default 3000)
-  --no-sessions      serve each request of older clients by itself, without a session (default: with sessions)
-  --origin ORIGIN    let pages of this origin call from a browser; may be given more than once (default: pages on this machine alone)
-  --sse              also serve HTTP+SSE, for clients of 2024-11-05, at /sse (default: not)
-
-Example: node apps/http-calculator/dist/server.js --port 3001 --origin https://app.example
-`,
-  {
-    port: { type: 'string', default: '3000' },
-    sessions: { type: 'boolean', default: true },
-    origin: { type: 'string', multiple: true, default: [] },
-    sse: { type: 'boolean', default: false },
-  },
-);
+const flags = program
+  .name('node apps/http-calculator/dist/server.js')
+  .description('Serves a calculator over HTTP at /mcp, on this machine alone, and prints its URL.')
+  .option('--port <n>', 'the port to listen on, 0 for any that is free', Number, 3000)
+  .option('--no-sessions', 'serve each request of older clients by itself, without a session (default: with sessions)')
+  .addOption(
+    new Option('--origin <origin>', 'let pages of this origin call from a browser; may be given more than once')
+      .argParser((origin, before: readonly string[]) => [...before, origin])
+      .default([], 'pages on this machine alone'),
+  )
+  .option('--sse', 'also serve HTTP+SSE, for clients of 2024-11-05, at /sse', false)
+  .addHelpText('after', '\nExample: node apps/http-calculator/dist/server.js --port 3001 --origin https://app.example')
+  .showSuggestionAfterError(false)
+  .configureOutput({
+    outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --port, --no-sessions, --origin, --sse, --help\n')),
+  })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse()
+  .opts<{ port: number; sessions: boolean; origin: readonly string[]; sse: boolean }>();
 
 try {
   const serving = await serveHttp(createCalculator(), {
-    port: Number(flags.port),
+    port: flags.port,
     sessions: flags.sessions,
     // The two endpoints of the oldest revision, for clients that know nothing newer.
     sse: flags.sse,

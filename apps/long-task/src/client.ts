@@ -12,18 +12,17 @@ import { McpClient } from '@mortise/client';
 import { TaskCancelledError } from '@mortise/tasks';
 import { taskClient } from '@mortise/tasks/client';
 import { stdioTransport, type StdioTransport } from '@mortise/transport-stdio/client';
+import { program } from 'commander';
 import { findNode } from './find-node.ts';
-import { readFlags } from './read-flags.ts';
 
-readFlags(
-  `Usage: node apps/long-task/dist/client.js
-
-Has reports built by a server that it kills on the way, and exits with 0 when every sum was done once. It has no flags.
-
-Example: npm start --prefix apps/long-task      (from the root of the repository, after npm run build)
-`,
-  {},
-);
+program
+  .name('node apps/long-task/dist/client.js')
+  .description('Has reports built by a server that it kills on the way, and exits with 0 when every sum was done once.')
+  .addHelpText('after', '\nExample: npm start --prefix apps/long-task      (from the root of the repository, after npm run build)')
+  .showSuggestionAfterError(false)
+  .configureOutput({ outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --help\n')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse();
 
 const info = { name: 'long-task-client', version: '1.0.0' };
 const server = fileURLToPath(new URL('server.js', import.meta.url));

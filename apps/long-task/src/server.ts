@@ -2,22 +2,23 @@
 
 import { createSqliteStores } from '@mortise/store-sqlite';
 import { serveStdio } from '@mortise/transport-stdio/server';
+import { program } from 'commander';
 import { openBook } from './book.ts';
 import { openDatabase } from './open-database.ts';
-import { readFlags } from './read-flags.ts';
 import { createReportServer } from './report-server.ts';
 
-const flags = readFlags(
-  `Usage: node apps/long-task/dist/server.js [--database FILE]
-
-Serves the report builder over stdio to a host that knows tasks. Reports, tasks and their steps are kept in a SQLite database.
-
-  --database FILE    the database, made where it is missing (default reports.db in the current folder)
-
-Example: node apps/long-task/dist/server.js --database /tmp/reports.db
-`,
-  { database: { type: 'string', default: 'reports.db' } },
-);
+const flags = program
+  .name('node apps/long-task/dist/server.js')
+  .description(
+    'Serves the report builder over stdio to a host that knows tasks. Reports, tasks and their steps are kept in a SQLite database.',
+  )
+  .option('--database <file>', 'the database, made where it is missing', 'reports.db')
+  .addHelpText('after', '\nExample: node apps/long-task/dist/server.js --database /tmp/reports.db')
+  .showSuggestionAfterError(false)
+  .configureOutput({ outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --database, --help\n')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse()
+  .opts<{ database: string }>();
 
 const database = await openDatabase(flags.database);
 const stores = await createSqliteStores({ database });

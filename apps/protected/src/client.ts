@@ -4,33 +4,31 @@
  * `--serve` only starts the two servers, for a client of one's own.
  */
 
+import { Option, program } from 'commander';
 import { startAuthorizationServer, type TokenFormat } from './authorization-server.ts';
 import { PortError } from './listen.ts';
 import { READ, startProtectedServer, WRITE } from './protected-server.ts';
-import { readFlags } from './read-flags.ts';
 import { walkThrough } from './walk-through.ts';
 
-const flags = readFlags(
-  `Usage: node apps/protected/dist/client.js [flags]
-
-Starts an authorization server, a protected MCP server and a client on this machine, and walks from sign-in to sign-out in the browser.
-
-  --opaque         tokens that the server asks about at each request (default: JWTs that it reads by itself)
-  --dpop           tokens that are bound to a key of the client
-  --serve          only start the two servers, for a client of your own
-  --port N         the MCP server's port, 0 for any that is free (default 0)
-  --auth-port N    the authorization server's port, 0 for any that is free (default 0)
-
-Example: node apps/protected/dist/client.js --serve --port 3000
-`,
-  {
-    opaque: { type: 'boolean', default: false },
-    dpop: { type: 'boolean', default: false },
-    serve: { type: 'boolean', default: false },
-    port: { type: 'string', default: '0' },
-    'auth-port': { type: 'string', default: '0' },
-  },
-);
+const flags = program
+  .name('node apps/protected/dist/client.js')
+  .description(
+    'Starts an authorization server, a protected MCP server and a client on this machine, and walks from sign-in to sign-out in the browser.',
+  )
+  .addOption(new Option('--opaque', 'tokens that the server asks about at each request').default(false, 'JWTs that it reads by itself'))
+  .option('--dpop', 'tokens that are bound to a key of the client', false)
+  .option('--serve', 'only start the two servers, for a client of your own', false)
+  .option('--port <n>', "the MCP server's port, 0 for any that is free", Number, 0)
+  .option('--auth-port <n>', "the authorization server's port, 0 for any that is free", Number, 0)
+  .addHelpText('after', '\nExample: node apps/protected/dist/client.js --serve --port 3000')
+  .showSuggestionAfterError(false)
+  .configureOutput({
+    outputError: (reason, write) =>
+      write(reason.replace(/\.?\n$/, '; the flags are --opaque, --dpop, --serve, --port, --auth-port, --help\n')),
+  })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse()
+  .opts<{ opaque: boolean; dpop: boolean; serve: boolean; port: number; authPort: number }>();
 const tokenFormat: TokenFormat = flags.opaque ? 'opaque' : flags.dpop ? 'dpop' : 'jwt';
 const accessTokenSeconds = flags.serve ? 600 : 5;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -43,12 +41,12 @@ function refusePort(error: unknown): never {
 }
 
 const authorizationServer = await startAuthorizationServer({
-  port: Number(flags['auth-port']),
+  port: flags.authPort,
   scopes: [READ, WRITE],
   accessTokenSeconds,
   tokenFormat,
 }).catch(refusePort);
-const server = await startProtectedServer({ port: Number(flags.port), authorizationServer, tokenFormat }).catch(refusePort);
+const server = await startProtectedServer({ port: flags.port, authorizationServer, tokenFormat }).catch(refusePort);
 const close = async (): Promise<void> => {
   await server.close();
   await authorizationServer.close();

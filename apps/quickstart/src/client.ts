@@ -8,18 +8,17 @@ import { fileURLToPath } from 'node:url';
 import { McpClient } from '@mortise/client';
 import { type ContentBlock, REVISIONS } from '@mortise/protocol';
 import { stdioTransport } from '@mortise/transport-stdio/client';
-import { readFlags } from './read-flags.ts';
+import { program } from 'commander';
 import { heading, line, progressBar } from './transcript.ts';
 
-readFlags(
-  `Usage: node apps/quickstart/dist/client.js
-
-Starts the quickstart server, uses everything it offers in each revision, and exits with 0 when every answer was right. It has no flags.
-
-Example: npm start      (from the root of the repository; installs and builds first)
-`,
-  {},
-);
+program
+  .name('node apps/quickstart/dist/client.js')
+  .description('Starts the quickstart server, uses everything it offers in each revision, and exits with 0 when every answer was right.')
+  .addHelpText('after', '\nExample: npm start      (from the root of the repository; installs and builds first)')
+  .showSuggestionAfterError(false)
+  .configureOutput({ outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --help\n')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse();
 
 const serverFile = fileURLToPath(new URL('./server.js', import.meta.url));
 

@@ -4,18 +4,24 @@
 import { fileURLToPath } from 'node:url';
 import { serveStdio } from '@mortise/transport-stdio/server';
 import { createQuickstart } from './quickstart-server.ts';
-import { readFlags } from './read-flags.ts';
 
-readFlags(
-  `Usage: node apps/quickstart/dist/server.js
-
-Serves the quickstart over stdio: a host starts it and speaks to it through its input and output. It has no flags.
-
+// A host gives it no arguments, and then does not wait for the parser of them.
+if (process.argv.length > 2) {
+  const { program } = await import('commander');
+  program
+    .name('node apps/quickstart/dist/server.js')
+    .description('Serves the quickstart over stdio: a host starts it and speaks to it through its input and output.')
+    .addHelpText(
+      'after',
+      `
 Example, an entry in a host's mcp.json, with the path of this clone:
-  { "mcpServers": { "quickstart": { "command": "node", "args": ["${fileURLToPath(import.meta.url)}"] } } }
-`,
-  {},
-);
+  { "mcpServers": { "quickstart": { "command": "node", "args": ["${fileURLToPath(import.meta.url)}"] } } }`,
+    )
+    .showSuggestionAfterError(false)
+    .configureOutput({ outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --help\n')) })
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .parse();
+}
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const { server } = await createQuickstart(repository);

@@ -2,32 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { McpClient } from '@mortise/client';
+import { Option, program } from 'commander';
 import { createCalculator } from './calculator.ts';
-import { readFlags } from './read-flags.ts';
 import { transports } from './transports.ts';
 
-const names = Object.keys(transports).join(', ');
-const flags = readFlags(
-  `Usage: node apps/swap-transport/dist/client.js [flags]
+const flags = program
+  .name('node apps/swap-transport/dist/client.js')
+  .description('Serves the calculator over a transport, uses it through the same one, and exits with 0 when every answer was right.')
+  .addOption(new Option('--transport <name>').choices(Object.keys(transports)).default('memory'))
+  .addOption(new Option('--era <era>').choices(['modern', 'legacy']).default('modern'))
+  .addHelpText('after', '\nExample: node apps/swap-transport/dist/client.js --transport=websocket --era=legacy')
+  .showSuggestionAfterError(false)
+  .configureOutput({ outputError: (reason, write) => write(reason.replace(/\.?\n$/, '; the flags are --transport, --era, --help\n')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse()
+  .opts<{ transport: keyof typeof transports; era: 'modern' | 'legacy' }>();
 
-Serves the calculator over a transport, uses it through the same one, and exits with 0 when every answer was right.
-
-  --transport NAME    one of ${names} (default memory)
-  --era ERA           modern or legacy (default modern)
-
-Example: node apps/swap-transport/dist/client.js --transport=websocket --era=legacy
-`,
-  { transport: { type: 'string', default: 'memory' }, era: { type: 'string', default: 'modern' } },
-);
-const reach = transports[flags.transport];
-if (!reach || !(flags.era === 'modern' || flags.era === 'legacy')) {
-  process.stderr.write(
-    `"--transport ${flags.transport} --era ${flags.era}" is not to be had; the transports are ${names}, the eras modern and legacy\n`,
-  );
-  process.exit(2);
-}
-
-const { transport, close } = await reach(createCalculator());
+const { transport, close } = await transports[flags.transport](createCalculator());
 const client = await McpClient.connect(transport, { name: 'swap-transport', version: '1.0.0' }, { era: flags.era });
 
 assert.deepEqual(

@@ -55,7 +55,7 @@ const overNewlines: Reach = async (server) => {
 };
 
 /** What the flag `--transport` may say. */
-export const transports: Readonly<Record<string, Reach>> = {
+export const transports: Readonly<Record<'stdio' | 'http' | 'websocket' | 'memory' | 'newlines', Reach>> = {
   stdio: overStdio,
   http: overHttp,
   websocket: overWebSocket,
