@@ -3,7 +3,8 @@
  * change of the public API shows as a change of `api/<package>.md`, and is reviewed there.
  *
  * The declarations are read as text: tsc writes each statement from the first column on, and no other line begins there with a word
- * that a statement begins with. A name whose declaration is not found is an error, so this cannot fail unnoticed.
+ * that a statement begins with. A name whose declaration is not found is an error, and so is an export in a form that is not known
+ * here, so this cannot fail unnoticed.
  */
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -118,13 +119,16 @@ function parseModule(text) {
     if (statement.startsWith('export *')) throw new Error(`Entries list their names one by one: ${statement}`);
     if (list === null) declarations.push(...toDeclaration(statement));
     else if (list[2] !== undefined) reexports.push(...toReexports(list[1], list[2]));
+    else if (list[1].trim() !== '') throw new Error(`Modules export their own names where they declare them: ${statement}`);
   }
   return { declarations, reexports, augmentations: statements.filter((statement) => statement.startsWith('declare module ')) };
 }
 
 function toDeclaration(statement) {
   const declared = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|function|const|let) ([\w$]+)/.exec(statement);
-  return declared === null ? [] : [{ names: [declared[1]], text: statement }];
+  if (declared !== null) return [{ names: [declared[1]], text: statement }];
+  if (statement.startsWith('export ')) throw new Error(`scripts/api-report.mjs does not know this form of an export: ${statement}`);
+  return [];
 }
 
 function toReexports(list, from) {

@@ -17,19 +17,15 @@ function packed(name: string): Tarball {
   return found;
 }
 
-/** The package with some files changed, or taken out where there is no text, and with other facts in its package.json. */
-function changed(
-  name: string,
-  files: Readonly<Record<string, string | undefined>>,
-  manifest: Readonly<Record<string, unknown>> = {},
-): Tarball {
+/** The package with some files changed, or taken out where there is no text. */
+function changed(name: string, files: Readonly<Record<string, string | undefined>>): Tarball {
   const tarball = packed(name);
   const all = new Map(tarball.files);
   for (const [file, text] of Object.entries(files)) {
     if (text === undefined) all.delete(file);
     else all.set(file, () => text);
   }
-  return { ...tarball, files: all, manifest: { ...tarball.manifest, ...manifest } };
+  return { ...tarball, files: all };
 }
 
 describe('links of the packed packages', () => {
