@@ -22,12 +22,14 @@ const { values } = parseArgs({
     job: { type: 'string' },
   },
 });
-const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(values.seed);
-const messages = Number(values.messages);
+const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : toCount('seed', values.seed, 0);
+const messages = toCount('messages', values.messages, 1);
 /** Below that, starting more processes costs more than they save. */
 const LONG = 200_000;
-const jobs = values.jobs === undefined ? (messages < LONG ? 1 : Math.min(8, availableParallelism())) : Number(values.jobs);
+const jobs = values.jobs === undefined ? (messages < LONG ? 1 : Math.min(8, availableParallelism())) : toCount('jobs', values.jobs, 1);
 
+/** Made once by each process that sends. */
+let recordings: ReturnType<typeof recordMessages> | undefined;
 let uncaught = 0;
 const onUncaught = (error: unknown): void => {
   uncaught += 1;
@@ -53,6 +55,13 @@ interface Told {
 if (values.job === undefined) await fuzzAll();
 else await beOneJob(Number(values.job), values.only ?? '');
 
+/** A run of nothing would find nothing, and look as if all were well. */
+function toCount(flag: string, text: string, least: number): number {
+  const count = Number(text);
+  if (text.trim() !== '' && Number.isSafeInteger(count) && count >= least) return count;
+  throw new Error(`--${flag} must be a whole number, ${least} or more, got "${text}"`);
+}
+
 async function fuzzAll(): Promise<void> {
   console.log(`seed ${seed}; repeat with: npm run fuzz -- --seed ${seed} --messages ${messages}`);
   let bad = 0;
@@ -68,9 +77,8 @@ async function fuzzAll(): Promise<void> {
 async function fuzzHere(name: string, job: number, onProgress?: (sent: number) => void): Promise<FuzzFigures> {
   const open = transports[name]?.();
   if (open === undefined) throw new Error(`There is no transport "${name}"`);
-  const recordings = await recordMessages();
-  const share = { job, jobs };
-  return runFuzz({ seed, messages, recordings, open, share, messagesPerConnection: 5_000, ...(onProgress && { onProgress }) });
+  const options = { seed, messages, recordings: await (recordings ??= recordMessages()), open, share: { job, jobs } };
+  return runFuzz({ ...options, messagesPerConnection: 5_000, ...(onProgress && { onProgress }) });
 }
 
 async function fuzzInJobs(name: string): Promise<FuzzFigures> {
