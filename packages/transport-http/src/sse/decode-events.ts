@@ -5,6 +5,7 @@
  */
 
 import { MessageTooLargeError } from '@mortise/jsonrpc-core';
+import { type MessageHead, readMessageHead } from '@mortise/jsonrpc-core/messages';
 
 /** One event as it was read. */
 export interface SseEvent {
@@ -32,6 +33,8 @@ const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
 const LF = 10;
 const LINE_COST = 16;
 const PIECES_PER_BLOCK = 1024;
+/** How much of an event that is too long is looked at for what it is. */
+const HEAD_LENGTH = 1024;
 
 /**
  * Turns a stream of bytes into events. Leaving the loop releases the source.
@@ -100,28 +103,41 @@ export class SseDecoder {
   }
 
   #keep(piece: string): void {
-    this.#grow(piece.length * this.#bytesPerUnit);
+    this.#grow(piece.length * this.#bytesPerUnit, piece);
     this.#pieces.push(piece);
     if (this.#pieces.length < PIECES_PER_BLOCK) return;
     this.#blocks.push(this.#pieces.join(''));
     this.#pieces = [];
   }
 
-  #grow(length: number): void {
+  /** @param latest What the event grows by, where it is the rest of a line. */
+  #grow(length: number, latest = ''): void {
     this.#length += length;
     if (this.#length > this.#maxLength) {
+      const head = this.#readHead(latest);
       this.#pieces = [];
       this.#blocks = [];
       this.#data = [];
       throw new MessageTooLargeError(
         this.#maxLength,
         `A server-sent event is longer than ${this.#maxLength} bytes: raise maxEventLength, or send less`,
+        head,
       );
     }
   }
 
+  /** Which message the event holds, as far as its beginning says it: whoever waits for that need not wait in vain. */
+  #readHead(latest: string): MessageHead | undefined {
+    const [data] = this.#data;
+    if (data !== undefined) return readMessageHead(data, '');
+    const pieces = [...this.#blocks, ...this.#pieces, latest];
+    let start = '';
+    for (let at = 0; at < pieces.length && start.length < HEAD_LENGTH; at++) start += pieces[at]?.slice(0, HEAD_LENGTH) ?? '';
+    return readMessageHead(start.replace(/^data:/, ''), '');
+  }
+
   #endLine(last: string, events: SseEvent[]): void {
-    this.#grow(last.length * this.#bytesPerUnit);
+    this.#grow(last.length * this.#bytesPerUnit, last);
     let line = last;
     if (this.#pieces.length + this.#blocks.length > 0) {
       // In one step: a text that is glued of joined ones would be copied once more when it is read.

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { Connection } from '@mortise/jsonrpc-core/connection';
 import { SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
@@ -224,6 +225,26 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     await flood(visit, `data: ${filler}\n`);
     await until(() => told.closes === 1);
     expect(told.errors).toEqual([expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' })]);
+  });
+
+  it('[ROBUSTNESS-7] says over HTTP+SSE which call it was whose answer is too long', async () => {
+    const connection = new Connection(new SSEClientTransport(server.url, { maxMessageBytes: MAX, ...options }));
+    const started = connection.start();
+    const visit = await server.next();
+    const stream = visit.stream();
+    stream.event({ event: 'endpoint', data: '/m' });
+    await started;
+    const outcome = connection.request('tools/call').catch((error: unknown) => error);
+    const post = await server.next();
+    post.accept();
+    visit.response.write(`data: {"jsonrpc":"2.0","id":${JSON.stringify((post.message as { readonly id: unknown }).id)},"result":{"text":"`);
+    await flood(visit, filler);
+    expect(await outcome).toMatchObject({
+      code: 'ERR_INVALID_RESPONSE',
+      message: expect.stringMatching(/^The answer to "tools\/call" cannot be read: .*longer than 65536 bytes/) as string,
+      cause: { code: 'ERR_MESSAGE_TOO_LARGE' },
+    });
+    await connection.close();
   });
 
   describe('what is no HTTP', () => {

@@ -69,6 +69,23 @@ describe('reading server-sent events', () => {
     expect(() => many.push(bytes.encode('data: 123456\n'.repeat(20)))).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }));
   });
 
+  it('tells which message an event past the bound holds, however it comes', () => {
+    const message = `{"jsonrpc":"2.0","id":7,"result":{"a":"${'x'.repeat(200)}"}}`;
+    const cases = [
+      [`data: ${message}\n`],
+      [`data:${message}`],
+      ['id: 1\ndata: {"json', 'rpc":"2.0","id":7,"re', 'sult":{', message],
+      [`data: ${message.slice(0, 60)}\n`, `data: ${message}`],
+    ];
+    for (const pieces of cases) {
+      const decoder = new SseDecoder({ maxEventLength: 100 });
+      const push = (): void => pieces.forEach((piece) => void decoder.push(bytes.encode(piece)));
+      expect(push).toThrow(expect.objectContaining({ head: { kind: 'response', id: 7 } }));
+    }
+    const other = new SseDecoder({ maxEventLength: 100 });
+    expect(() => other.push(bytes.encode(`id: ${'x'.repeat(200)}`))).toThrow(expect.objectContaining({ head: undefined }));
+  });
+
   it('[ROBUSTNESS-7] counts lines that hold nothing', () => {
     const decoder = new SseDecoder({ maxEventLength: 100 });
     expect(() => decoder.push(bytes.encode('data\n'.repeat(20)))).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }));
