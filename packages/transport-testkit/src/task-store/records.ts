@@ -3,7 +3,7 @@
 import { checkEqual, checkRejects } from '../check.ts';
 import { HOUR_MS, callers, nowOf, record, type TaskStoreCase } from './subject.ts';
 
-export const creation: readonly TaskStoreCase[] = [
+export const records: readonly TaskStoreCase[] = [
   {
     id: 'K1.1',
     title: 'gives back every member of what was created, with version 1, and nothing under another id',
@@ -69,9 +69,6 @@ export const creation: readonly TaskStoreCase[] = [
       }
     },
   },
-];
-
-export const updates: readonly TaskStoreCase[] = [
   {
     id: 'K2.1',
     title: 'writes the changes over the stored version, counts it up, and leaves the rest',

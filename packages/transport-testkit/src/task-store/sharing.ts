@@ -3,7 +3,7 @@
 import { check, checkEqual } from '../check.ts';
 import { HOUR_MS, callers, idsOf, nowOf, record, type TaskStoreCase, type NewRecord } from './subject.ts';
 
-export const leases: readonly TaskStoreCase[] = [
+export const sharing: readonly TaskStoreCase[] = [
   {
     id: 'K3.1',
     title: 'gives a lease to one, refuses it to others while it lives, and renews it for its owner',
@@ -57,9 +57,6 @@ export const leases: readonly TaskStoreCase[] = [
       checkEqual((await store.update('one', taken.version, { status: 'completed' }))?.status, 'completed', "The new owner's write");
     },
   },
-];
-
-export const lists: readonly TaskStoreCase[] = [
   {
     id: 'K4.1',
     title: 'lists by time of creation then id, newest last, in pages',

@@ -1,9 +1,9 @@
-/** `TaskStore`: what is kept of a run, and what expires. */
+/** `TaskStore`: what is kept of a run, what expires, what nobody runs any more. */
 
 import { checkEqual } from '../check.ts';
 import { HOUR_MS, callers, expired, idsOf, nowOf, record, type TaskStoreCase, type NewRecord } from './subject.ts';
 
-export const steps: readonly TaskStoreCase[] = [
+export const lifetime: readonly TaskStoreCase[] = [
   {
     id: 'K5.1',
     title: 'keeps the first value of a step, and gives it to whoever puts another',
@@ -41,9 +41,6 @@ export const steps: readonly TaskStoreCase[] = [
       checkEqual(await subject.store.getStep('one', 'k'), { value: values[0] }, 'What is stored');
     },
   },
-];
-
-export const ends: readonly TaskStoreCase[] = [
   {
     id: 'K6.1',
     title: 'does not find a record past its expiry, whatever is asked',
