@@ -15,14 +15,12 @@ import { type InboundHost, InboundCalls } from './inbound-calls.ts';
 import type { Clock, ClockTimer, Logger } from '../instruments.ts';
 import type { JsonObject, JsonRpcMessage, JsonRpcResponse } from '../message.ts';
 import { toNotification, toRequest, withProgressToken } from './outbound-messages.ts';
-import { type PendingCallInit, PendingCalls } from './pending-calls.ts';
+import { type Outcome, PendingCalls } from './pending-calls.ts';
 import { Receiver, type ReceiverHost } from './receiver.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { silentLogger, systemClock } from '../system-clock.ts';
 import { holdTransport, toError } from '../transport/transport-hold.ts';
 import type { ChannelEndError, MessageInfo, SendOptions, Transport } from '../transport/transport.ts';
-
-type Outcome = JsonObject | JsonRpcResponse;
 
 /**
  * One JSON-RPC connection: correlates answers, serves requests, carries cancellation, progress and timeouts, and settles
@@ -44,7 +42,6 @@ export class Connection {
   readonly #answers: Answers;
   readonly #receiver: Receiver;
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
-  #lastId = 0;
   #giveBack: (() => void) | undefined;
   readonly #idleWaiters: (() => void)[] = [];
   #resolveClosed: () => void = () => undefined;
@@ -126,7 +123,7 @@ export class Connection {
    * @throws `options.signal`'s reason, once it aborts; the peer has been told to stop.
    */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
-    return new Promise<Outcome>((resolve, reject) => this.#call(method, params, options, resolve, reject, false)) as Promise<JsonObject>;
+    return this.#call(method, params, options, false) as Promise<JsonObject>;
   }
 
   /**
@@ -135,9 +132,7 @@ export class Connection {
    * @throws {TimeoutError} {ConnectionClosedError} As `request` does; never a `RemoteError`.
    */
   requestRaw(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonRpcResponse> {
-    return new Promise<Outcome>((resolve, reject) =>
-      this.#call(method, params, options, resolve, reject, true),
-    ) as Promise<JsonRpcResponse>;
+    return this.#call(method, params, options, true) as Promise<JsonRpcResponse>;
   }
 
   /**
@@ -188,51 +183,34 @@ export class Connection {
 
   // ---- out
 
-  #call(
-    method: string,
-    params: JsonObject | undefined,
-    options: RequestOptions | undefined,
-    resolve: (outcome: Outcome) => void,
-    reject: (error: unknown) => void,
-    isRaw: boolean,
-  ): void {
+  #call(method: string, params: JsonObject | undefined, options: RequestOptions | undefined, isRaw: boolean): Promise<Outcome> {
     const refusal = this.#findSendRefusal() ?? findBadTimeout(options);
-    if (refusal) return reject(refusal);
-    if (options?.signal?.aborted) return reject(options.signal.reason);
-    const id = ++this.#lastId;
-    options?.onId?.(id);
-    const init = this.#toPendingCall(id, method, options, resolve, reject, isRaw);
-    const call = this.#pending.open(init);
-    const wantsProgress = init.onProgress !== undefined || init.resetsOnProgress || options?.wantsProgress === true;
-    const sentParams = wantsProgress ? withProgressToken(params, id) : params;
-    const sent = this.#send(toRequest(id, method, sentParams), call);
-    if (sent !== resolvedPromise) sent.then(undefined, (error: unknown) => this.#pending.fail(id, error));
-  }
-
-  #toPendingCall(
-    id: number,
-    method: string,
-    options: RequestOptions | undefined,
-    resolve: (outcome: Outcome) => void,
-    reject: (error: unknown) => void,
-    isRaw: boolean,
-  ): PendingCallInit {
-    const timeoutMs = options?.timeoutMs ?? this.#options.requestTimeoutMs ?? 60_000;
-    return {
-      id,
-      method,
-      resolve,
-      reject,
-      isRaw,
-      isCancellable: options?.isCancellable ?? true,
-      timeoutMs,
-      maxTimeoutMs: options?.maxTimeoutMs ?? Math.max(timeoutMs, this.#options.maxRequestTimeoutMs ?? 600_000),
-      resetsOnProgress: timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false,
-      onProgress: options?.onProgress,
-      signal: options?.signal,
-      cancelReason: options?.cancelReason,
-      relatedRequestId: options?.relatedRequestId,
-    };
+    if (refusal) return Promise.reject(refusal);
+    if (options?.signal?.aborted) return Promise.reject(options.signal.reason);
+    return new Promise((resolve, reject) => {
+      const id = this.#pending.nextId();
+      options?.onId?.(id);
+      const timeoutMs = options?.timeoutMs ?? this.#options.requestTimeoutMs ?? 60_000;
+      const resetsOnProgress = timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false;
+      const call = this.#pending.open({
+        id,
+        method,
+        resolve,
+        reject,
+        isRaw,
+        isCancellable: options?.isCancellable ?? true,
+        timeoutMs,
+        maxTimeoutMs: options?.maxTimeoutMs ?? Math.max(timeoutMs, this.#options.maxRequestTimeoutMs ?? 600_000),
+        resetsOnProgress,
+        onProgress: options?.onProgress,
+        signal: options?.signal,
+        cancelReason: options?.cancelReason,
+        relatedRequestId: options?.relatedRequestId,
+      });
+      const wantsProgress = resetsOnProgress || options?.onProgress !== undefined || options?.wantsProgress === true;
+      const sent = this.#send(toRequest(id, method, wantsProgress ? withProgressToken(params, id) : params), call);
+      if (sent !== resolvedPromise) sent.then(undefined, (error: unknown) => this.#pending.fail(id, error));
+    });
   }
 
   #findSendRefusal(): Error | undefined {

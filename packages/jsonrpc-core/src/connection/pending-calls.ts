@@ -9,11 +9,14 @@ import type { SendOptions } from '../transport/transport.ts';
 import { DeadlineTable } from './deadline-table.ts';
 import { type TimeBounds, TimeLimit } from './time-limit.ts';
 
-/** What a pending call needs to know beside its id; `Infinity` for no bound. */
+/** What a caller gets: a result, or the whole response. */
+export type Outcome = JsonObject | JsonRpcResponse;
+
+/** What a pending call needs to know; `Infinity` for no bound. */
 export interface PendingCallInit extends TimeBounds {
   readonly id: number;
   readonly method: string;
-  readonly resolve: (outcome: JsonObject | JsonRpcResponse) => void;
+  readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
   /** Resolves with the response as it came, errors included. */
   readonly isRaw: boolean;
@@ -59,11 +62,15 @@ export class PendingCalls {
     return this.#calls.size;
   }
 
+  /** The id of the call that is to be opened next: an integer that never repeats. */
+  nextId(): number {
+    return ++this.#lastId;
+  }
+
   /** @returns How its request is to be sent. */
   open(init: PendingCallInit): SendOptions {
     const call = new PendingCall(this, init, this.#clock.monotonicMs());
     this.#calls.set(init.id, call);
-    this.#lastId = init.id;
     if (init.signal) this.#signals.add(init.signal, call);
     this.#deadlines.add(call);
     return call;
@@ -130,15 +137,11 @@ export class PendingCalls {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     this.#abandoned.clear();
-    this.stop();
+    this.#deadlines.stop();
     for (const call of calls) {
       this.#release(call);
       initOf(call).reject(error);
     }
-  }
-
-  stop(): void {
-    this.#deadlines.stop();
   }
 
   /** A call's time is over. */
