@@ -9,12 +9,6 @@ export class TaskNotFoundError extends MortiseError {
   override readonly code: 'ERR_TASK_NOT_FOUND' = 'ERR_TASK_NOT_FOUND';
 }
 
-/** The task has ended, and what was asked of it can only be done before that. */
-export class TaskEndedError extends MortiseError {
-  override readonly name: string = 'TaskEndedError';
-  override readonly code: 'ERR_TASK_ENDED' = 'ERR_TASK_ENDED';
-}
-
 /** Why the signal of a run aborts when its task is cancelled. */
 export class TaskCancelledError extends MortiseError {
   override readonly name: string = 'TaskCancelledError';
@@ -61,7 +55,6 @@ export class TaskUnavailableError extends MortiseError {
 /** Every error that this package throws: `switch (error.code)` narrows it. */
 export type AnyTaskError =
   | TaskNotFoundError
-  | TaskEndedError
   | TaskCancelledError
   | TaskLostError
   | TaskLimitError

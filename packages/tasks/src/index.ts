@@ -11,7 +11,6 @@ export {
   TaskAnswerError,
   TaskAskChangedError,
   TaskCancelledError,
-  TaskEndedError,
   TaskLimitError,
   TaskLostError,
   TaskNotFoundError,

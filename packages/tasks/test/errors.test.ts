@@ -7,7 +7,6 @@ import * as clientErrors from '../src/client/errors.ts';
 /** One of each: the compiler sees to it that the union has no code beside these. */
 const BY_CODE: { readonly [C in AnyTaskError['code']]: Extract<AnyTaskError, { readonly code: C }> } = {
   ERR_TASK_NOT_FOUND: new errors.TaskNotFoundError('a'),
-  ERR_TASK_ENDED: new errors.TaskEndedError('a'),
   ERR_TASK_CANCELLED: new errors.TaskCancelledError('a'),
   ERR_TASK_LOST: new errors.TaskLostError('a'),
   ERR_TASK_LIMIT: new errors.TaskLimitError('a', 5),

@@ -23,7 +23,7 @@ import { ToolTaskSupport } from './tool-task-support.ts';
 export interface TaskClientOptions {
   /** Keeps the ids of tasks over a restart, with what the server is called in it: its URL, or its command line. @default in memory */
   readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
-  /** Told of each task that `callTool` waits for: for hosts that show it, or let their model go on meanwhile. @default none */
+  /** Told of each task that `callTool` waits for: for hosts that show it, or let their model go on meanwhile. What it throws is dropped. @default none */
   readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
   /** What a model is told while a task runs, where the server says nothing. @default a sentence that names the tool */
   readonly immediateResponse?: ((tool: string) => string) | undefined;

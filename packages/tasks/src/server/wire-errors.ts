@@ -19,7 +19,6 @@ function toProtocolError(error: unknown): unknown {
   switch (error.code) {
     case 'ERR_TASK_NOT_FOUND':
     case 'ERR_TASK_ANSWER':
-    case 'ERR_TASK_ENDED':
       return new ProtocolError(INVALID_PARAMS, error.message);
     case 'ERR_TASK_LIMIT': {
       const { retryAfterMs } = error as TaskLimitError;
