@@ -109,9 +109,9 @@ export class Listen implements TopicListener {
     signal.throwIfAborted();
     const { topics, uriCount } = this.#honoured;
     const giveBack = takeListen(this.host, uriCount, core.options);
-    for (const topic of topics) core.topics.add(topic, this);
     core.listens.add(this);
     try {
+      for (const topic of topics) core.topics.add(topic, this);
       // Pushed before anything can be published, so it is the first message.
       this.#push('notifications/subscriptions/acknowledged', { notifications: this.#honoured.notifications }, undefined);
       return await new Promise<JsonObject>((resolve, reject) => {

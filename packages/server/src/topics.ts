@@ -43,11 +43,6 @@ export class Topics {
     this.#topics.delete(name);
     topic.unsubscribe();
   }
-
-  clear(): void {
-    for (const topic of this.#topics.values()) topic.unsubscribe();
-    this.#topics.clear();
-  }
 }
 
 function tell(listeners: ReadonlySet<TopicListener>, event: BusMessage): void {

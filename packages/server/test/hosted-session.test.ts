@@ -165,6 +165,29 @@ describe.each(LEGACY)('a hosted session in %s', (version) => {
     expect(host.sent).toEqual([]);
   });
 
+  it.each([
+    ['logging/setLevel', { level: 'error' }],
+    ['resources/subscribe', { uri: 'test://r' }],
+  ])('tells no state once it is closed, though a %s was held up until then', async (method, params) => {
+    const [reached, gate, done] = [defer(), defer(), defer()];
+    const server = new McpServer({ name: 's', version: '1' }, { capabilities: { logging: {}, resources: { subscribe: true } } });
+    server.registerResource('r', 'test://r', {}, () => 'r');
+    server.use(method, async (_ctx, next) => {
+      reached.resolve();
+      await gate.promise;
+      return Promise.resolve(next()).finally(() => done.resolve());
+    });
+    const host = new Host(server);
+    await host.initialize(version);
+    const told = host.states.length;
+    void host.request(method, params);
+    await reached.promise;
+    await host.session.close();
+    gate.resolve();
+    await done.promise;
+    expect(host.states).toHaveLength(told);
+  });
+
   it('promises nothing unasked where the host has no way back to the client', async () => {
     const server = createCalculator();
     server.registerResource('r', 'test://r', {}, () => 'r');

@@ -1,8 +1,24 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Revision, REVISIONS, revisionsOf } from '@mortise/protocol';
+import { MemoryMessageBus, type Revision, REVISIONS, revisionsOf } from '@mortise/protocol';
+import type { BusMessage } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
+import { type Server, partsOf } from '../src/server.ts';
 import { createCalculator, defer, MemoryLogger } from './support.ts';
+
+/** Counts who listens. */
+class CountingBus extends MemoryMessageBus {
+  subscriptions = 0;
+
+  override subscribe(topic: string, onMessage: (message: BusMessage) => void): () => void {
+    const unsubscribe = super.subscribe(topic, onMessage);
+    this.subscriptions += 1;
+    return () => {
+      this.subscriptions -= 1;
+      unsubscribe();
+    };
+  }
+}
 
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
@@ -165,6 +181,41 @@ describe('before and after the handshake', () => {
     expect(await aborted.promise).toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
     expect(server.isConnected()).toBe(false);
   });
+
+  it.each(['initialize', 'resources/subscribe'])(
+    '[ROBUSTNESS-7] keeps nothing of a session whose connection went while %s was held up',
+    async (method) => {
+      const [messageBus, reached, gate, done] = [new CountingBus(), defer(), defer(), defer()];
+      const server = new McpServer(
+        { name: 's', version: '1' },
+        { messageBus, capabilities: { logging: {}, resources: { subscribe: true } } },
+      );
+      server.registerResource('r', 'test://r', {}, () => 'text');
+      server.use(method, async (_ctx, next) => {
+        reached.resolve();
+        await gate.promise;
+        try {
+          return await next();
+        } finally {
+          done.resolve();
+        }
+      });
+      const peer = method === 'initialize' ? await RawPeer.attach(server, '2025-11-25') : await RawPeer.open(server, '2025-11-25');
+      const params = {
+        initialize: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+        'resources/subscribe': { uri: 'test://r' },
+      }[method];
+      void peer.request(method, params);
+      await reached.promise;
+      await peer.close();
+      await peer.settle();
+      gate.resolve();
+      await done.promise;
+      await peer.settle();
+      expect(messageBus.subscriptions).toBe(0);
+      expect(partsOf(server.server as Server<never>).core.sessions.size).toBe(0);
+    },
+  );
 
   it('[LIFE-018] answers initialize whatever cancellation follows it', async () => {
     const peer = await attach(createCalculator(), '2025-11-25');

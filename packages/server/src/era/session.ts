@@ -7,6 +7,7 @@ import { checkClientNotification } from '@mortise/protocol/checks';
 import type { AuthInfo, BusMessage, ExchangeCall, ExtensionCall, Principal } from '@mortise/protocol/contracts';
 import { type Answer, answer, toErrorAnswer } from '../answer.ts';
 import type { ClientLink } from '../client-link.ts';
+import { ServerClosedError } from '../errors.ts';
 import { LIST_KINDS, listTopic } from '../list-changed.ts';
 import { LogGate } from '../logging.ts';
 import type { ClientFacts } from '../middleware/middleware.ts';
@@ -123,8 +124,9 @@ export class Session implements TopicListener {
 
   // ---- what session methods change
 
-  /** Opens the session. @returns What the client is told. */
+  /** Opens the session. @returns What the client is told. @throws {ServerClosedError} It is over. */
   open(revision: Revision, client: ClientFacts): ServerCapabilities {
+    this.#requireOpen();
     this.#revision = revision;
     this.#client = client;
     this.#advertised = this.core.capabilities.tellTo(revision, {
@@ -150,14 +152,20 @@ export class Session implements TopicListener {
     if (facts.isReady) this.#listenToLists();
   }
 
+  /** @throws {ServerClosedError} The session is over. */
   setLogLevel(level: LogLevel): void {
+    this.#requireOpen();
     this.#logLevel = level;
     if (this.#logGate) this.#logGate.threshold = level;
     this.link.onChanged?.();
   }
 
-  /** @throws {ProtocolError} -32602: the session has as many subscriptions as it may have, or the address is too long. */
+  /**
+   * @throws {ProtocolError} -32602: the session has as many subscriptions as it may have, or the address is too long.
+   * @throws {ServerClosedError} The session is over.
+   */
   subscribe(uri: string): void {
+    this.#requireOpen();
     requireShortUris([uri]);
     const max = this.core.options.maxSubscriptions ?? 1000;
     if (!this.#uris?.has(uri) && (this.#uris?.size ?? 0) >= max) {
@@ -214,6 +222,11 @@ export class Session implements TopicListener {
       this.core.options.maxQueuedNotifications ?? 1024,
     );
     this.#outbox.push(convert ? { ...notification, params: convert(params) } : notification, key);
+  }
+
+  /** Middleware may wait while the client goes: what it then lets through would be kept, and never given back. */
+  #requireOpen(): void {
+    if (this.#isClosed) throw new ServerClosedError('The session was closed');
   }
 
   #becomeReady(): void {
