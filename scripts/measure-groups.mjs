@@ -84,7 +84,7 @@ const groups = [
     name: 'bus and topics of changes',
     need: 'when used',
     demandedBy: 'SUB; DESIGN D1',
-    paths: /^(?:protocol\/src\/memory-bus|server\/src\/(?:topics|list-changed|token-bucket|add-listen))/,
+    paths: /^(?:protocol\/src\/memory-message-bus|server\/src\/(?:topics|list-changed|token-bucket|add-listen))/,
   },
   {
     name: '_meta keys, codes, names, capabilities',

@@ -6,7 +6,7 @@ import type { JsonRpcMessage } from './message.ts';
 import { parseJson } from './parse-message.ts';
 import { resolvedPromise } from './resolved-promise.ts';
 import { serializeMessage } from './serialize-message.ts';
-import { toError } from './transport/transport-hold.ts';
+import { toError } from './transport/hold-transport.ts';
 import type { MessageInfo, Transport } from './transport/transport.ts';
 
 /** How an in-memory pair passes messages on. */

@@ -12,7 +12,7 @@ export {
   isRequestId,
   type MessageKind,
 } from './guards.ts';
-export type { ParseOptions } from './json-bounds.ts';
+export type { ParseOptions } from './find-excess.ts';
 export { type MessageHead, readMessageHead } from './message-head.ts';
 export { parseJson, parseMessage, toInvalidRequestError } from './parse-message.ts';
 export { serializeMessage, withSerialized } from './serialize-message.ts';

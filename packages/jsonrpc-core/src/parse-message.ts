@@ -3,7 +3,7 @@
 import { INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts';
 import { InvalidRequestError, ParseError } from './errors.ts';
 import { classifyMessage, isJsonObject, isRequestId } from './guards.ts';
-import { findExcess, type ParseOptions } from './json-bounds.ts';
+import { findExcess, type ParseOptions } from './find-excess.ts';
 import { readMessageHead } from './message-head.ts';
 import type { JsonRpcMessage, JsonValue, RequestId } from './message.ts';
 

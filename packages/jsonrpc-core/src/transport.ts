@@ -1,7 +1,7 @@
 /** `@mortise/jsonrpc-core/transport`: what implementers of transports use beside the `Transport` interface itself. */
 
-export { createCallableTransport } from './transport/callable-transport.ts';
-export { createInMemoryExchange, type InMemoryExchangeCall } from './in-memory-exchange.ts';
+export { createCallableTransport } from './transport/create-callable-transport.ts';
+export { createInMemoryExchange, type InMemoryExchangeCall } from './create-in-memory-exchange.ts';
 export {
   type ChannelEndError,
   type ConnectOptions,
@@ -20,4 +20,4 @@ export { guardLogger } from './guard-logger.ts';
 export { resolvedPromise } from './resolved-promise.ts';
 export { silentLogger, systemClock } from './system-clock.ts';
 export { type HoldableTimer, isHoldableTimer } from './instruments.ts';
-export { toError } from './transport/transport-hold.ts';
+export { toError } from './transport/hold-transport.ts';

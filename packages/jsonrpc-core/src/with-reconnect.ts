@@ -5,7 +5,7 @@ import { Fifo } from './fifo.ts';
 import type { Clock, ClockTimer } from './instruments.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { systemClock } from './system-clock.ts';
-import { holdTransport, toError } from './transport/transport-hold.ts';
+import { holdTransport, toError } from './transport/hold-transport.ts';
 import {
   type ExchangeTransport,
   isExchangeTransport,

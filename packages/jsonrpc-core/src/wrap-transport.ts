@@ -1,7 +1,7 @@
 /** Puts code between a transport and whoever uses it, without hiding any ability that the transport has. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
-import { holdTransport, toError } from './transport/transport-hold.ts';
+import { holdTransport, toError } from './transport/hold-transport.ts';
 import {
   type ExchangeOptions,
   isExchangeTransport,

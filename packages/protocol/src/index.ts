@@ -28,4 +28,4 @@ export { findRevision, NEWEST, NEWEST_LEGACY, REVISIONS, revisionsOf, supportedV
 export type { Era, Revision } from './revisions/revision.ts';
 export { AuthChallengeError, SchemaNotCheckableError, UnrepresentableError, UriTemplateError } from './errors.ts';
 export { UriTemplate } from './uri-template.ts';
-export { MemoryMessageBus } from './memory-bus.ts';
+export { MemoryMessageBus } from './memory-message-bus.ts';

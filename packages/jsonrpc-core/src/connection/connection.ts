@@ -19,7 +19,7 @@ import { type Outcome, PendingCalls } from './pending-calls.ts';
 import { Receiver, type ReceiverHost } from './receiver.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { silentLogger, systemClock } from '../system-clock.ts';
-import { holdTransport, toError } from '../transport/transport-hold.ts';
+import { holdTransport, toError } from '../transport/hold-transport.ts';
 import type { ChannelEndError, MessageInfo, SendOptions, Transport } from '../transport/transport.ts';
 
 /**

@@ -9,7 +9,7 @@ import { classifyMessage } from '../guards.ts';
 import type { JsonRpcErrorObject, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import { type CallLink, ServedCall } from './served-call.ts';
 import { toWireError } from '../to-wire-error.ts';
-import { toError } from '../transport/transport-hold.ts';
+import { toError } from '../transport/hold-transport.ts';
 import type { MessageInfo } from '../transport/transport.ts';
 
 /** What serving needs of the connection. */

@@ -7,7 +7,7 @@ import type { JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { SchemaNotCheckableError } from '../errors.ts';
 import { checkKeyword, type Dialect, DIALECTS, type Keyword, keywordsOf, SAFE_FORMATS } from './keywords.ts';
-import { ProofBudget, whyNotLinear } from './linear-pattern.ts';
+import { ProofBudget, whyNotLinear } from './why-not-linear.ts';
 
 /** What a schema may be at most. */
 export interface SchemaLimits {

@@ -1,6 +1,6 @@
 /** Looks at a JSON text before it is parsed: how deep, how heavy and of how many words its value would be. */
 
-import { hasMoreNames } from './distinct-names.ts';
+import { hasMoreNames } from './has-more-names.ts';
 
 /** How JSON is read: how large its value may be. */
 export interface ParseOptions {
