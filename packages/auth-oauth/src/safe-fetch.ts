@@ -22,7 +22,7 @@ export interface SafeFetchOptions {
   readonly timeoutMs?: number | undefined;
   /** Of a body, after decompression. @default 1_048_576 */
   readonly maxBytes?: number | undefined;
-  /** @default 3, for requests without credentials */
+  /** How many are followed. @default 3, for requests without credentials */
   readonly maxRedirects?: number | undefined;
   /** @default the system's */
   readonly clock?: Clock | undefined;

@@ -19,7 +19,7 @@ export interface RegisteredClient {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
-  /** @default what the authorization server says that it takes, `client_secret_basic` first */
+  /** How the client shows at token endpoints who it is. @default what the authorization server says that it takes, `client_secret_basic` first */
   readonly authMethod?: ClientAuthMethod | undefined;
   /** For `private_key_jwt`. */
   readonly privateKey?: ClientKey | undefined;

@@ -18,14 +18,14 @@ export interface IdentityProvider {
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
   readonly privateKey?: ClientKey | undefined;
-  /** @default `client_secret_basic` with a secret, `private_key_jwt` with a key */
+  /** How the client shows at the token endpoint who it is. @default `client_secret_basic` with a secret, `private_key_jwt` with a key */
   readonly authMethod?: ClientAuthMethod | undefined;
 }
 
 /** Proof of who the person is, from their single sign-on. */
 export interface IdentityAssertion {
   readonly token: string;
-  /** @default id_token */
+  /** What kind of token it is. @default id_token */
   readonly type?: 'id_token' | 'saml2' | 'refresh_token' | undefined;
 }
 

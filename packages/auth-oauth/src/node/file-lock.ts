@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface FileLockOptions {
   /** A lock that was not touched for this long was left behind. @default 15_000 */
   readonly staleMs?: number | undefined;
-  /** @default none */
+  /** Ends the wait for the lock. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 

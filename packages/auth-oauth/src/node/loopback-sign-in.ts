@@ -12,11 +12,11 @@ import { openBrowser } from './open-browser.ts';
 export interface LoopbackSignInOptions {
   /** Takes the person to the URL, which has been checked. @default `openBrowser` */
   readonly open?: ((url: URL) => Promise<void> | void) | undefined;
-  /** @default one that is free; that of an earlier registration where it can be had */
+  /** Where to listen. @default one that is free; that of an earlier registration where it can be had */
   readonly port?: number | undefined;
-  /** @default 127.0.0.1 */
+  /** The name of this machine in the redirect URL. @default 127.0.0.1 */
   readonly host?: '127.0.0.1' | '[::1]' | 'localhost' | undefined;
-  /** @default /callback */
+  /** The path of the redirect URL. @default /callback */
   readonly path?: string | undefined;
   /** How long the person may take. @default 300_000 */
   readonly timeoutMs?: number | undefined;

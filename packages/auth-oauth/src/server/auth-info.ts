@@ -25,7 +25,7 @@ export interface ClaimRules {
   /** The audience that was found in the token. */
   readonly resource: string;
   readonly token: string;
-  /** @default the claim `scope`, else `scp` */
+  /** Where the scopes of a token stand. @default the claim `scope`, else `scp` */
   readonly readScopes?: ((claims: Readonly<Record<string, unknown>>) => readonly string[]) | undefined;
 }
 

@@ -14,9 +14,9 @@ export function toChallenge(scheme: string, params: ChallengeParams): string {
 
 /** What goes with a refusal beside its challenge. */
 export interface RefusalOptions {
-  /** @default none */
+  /** More headers of the answer. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** @default none */
+  /** What was wrong, for those who read the log. @default none */
   readonly cause?: unknown;
 }
 

@@ -23,7 +23,7 @@ export interface IntrospectionVerifierOptions {
   readonly clientSecret: string;
   /** How the secret is sent. @default 'client_secret_basic' */
   readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post' | undefined;
-  /** @default what the issuer's metadata says */
+  /** Where tokens are asked about. @default what the issuer's metadata says */
   readonly introspectionEndpoint?: string | undefined;
   /** How long an answer is used again, and so how long a revoked token still works, in milliseconds. @default 0 */
   readonly cacheMs?: number | undefined;
@@ -35,7 +35,7 @@ export interface IntrospectionVerifierOptions {
   readonly timeoutMs?: number | undefined;
   /** Reads the scopes that were granted. @default the member `scope`, else `scp` */
   readonly readScopes?: ((claims: Readonly<Record<string, unknown>>) => readonly string[]) | undefined;
-  /** @default globalThis.fetch */
+  /** What the issuer is asked by. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;

@@ -34,7 +34,7 @@ export interface JwtVerifierOptions {
   readonly timeoutMs?: number | undefined;
   /** Reads the scopes that were granted. @default the claim `scope`, else `scp` */
   readonly readScopes?: ((claims: Readonly<Record<string, unknown>>) => readonly string[]) | undefined;
-  /** @default globalThis.fetch */
+  /** What the issuer is asked by. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;

@@ -7,9 +7,9 @@ import { Signer } from './signer.ts';
 
 /** The options of `NonceSource`. */
 export interface NonceSourceOptions {
-  /** @default random, per process */
+  /** What nonces are made from: machines that share it take those of one another. @default random, per process */
   readonly secret?: string | undefined;
-  /** @default 5 minutes */
+  /** How long a nonce is taken, in milliseconds. @default 5 minutes */
   readonly lifetimeMs?: number | undefined;
   /** @default the system's */
   readonly clock?: Clock | undefined;

@@ -24,13 +24,13 @@ export interface TokenExchangeOptions {
   readonly audience?: string | undefined;
   /** What is asked for. @default what the authorization server thinks fit */
   readonly scopes?: readonly string[] | undefined;
-  /** @default what the issuer's metadata says */
+  /** Where tokens are exchanged. @default what the issuer's metadata says */
   readonly tokenEndpoint?: string | undefined;
   /** How many tokens are kept until they end. @default 1_000 */
   readonly maxCached?: number | undefined;
   /** How long the issuer may take to answer, in milliseconds. @default 5_000 */
   readonly timeoutMs?: number | undefined;
-  /** @default globalThis.fetch */
+  /** What the issuer is asked by. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;

@@ -37,9 +37,9 @@ export interface TaskToolOptions {
 export interface CreateTaskOptions {
   /** How long it is kept, in milliseconds. @default what the client wishes, or the server's default */
   readonly ttlMs?: number | undefined;
-  /** @default the server's `pollIntervalMs`, else 1_000 */
+  /** How often its caller is told to ask for it, in milliseconds. @default the server's `pollIntervalMs`, else 1_000 */
   readonly pollIntervalMs?: number | undefined;
-  /** @default none */
+  /** How it stands, for people. @default none */
   readonly statusMessage?: string | undefined;
   /** What the program wants to remember with it: the id of a job elsewhere. Clients do not see it. @default none */
   readonly data?: JsonObject | undefined;

@@ -15,7 +15,7 @@ export interface FaultOptions {
   readonly duplicate?: number | undefined;
   /** A message comes late, and with it all that follow: the order stays. @default 0 */
   readonly delay?: number | undefined;
-  /** @default 20 */
+  /** How late a message comes at most, in milliseconds. @default 20 */
   readonly maxDelayMs?: number | undefined;
   /** `send` rejects, and the message is lost. @default 0 */
   readonly reject?: number | undefined;

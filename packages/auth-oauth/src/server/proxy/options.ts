@@ -12,7 +12,7 @@ export interface UpstreamOptions {
   /** What people know it as, on the consent page: `GitHub`. */
   readonly name: string;
   readonly clientId: string;
-  /** @default none: a public client */
+  /** The proxy's secret at the provider. @default none: a public client */
   readonly clientSecret?: string | undefined;
   /** How the secret is sent. @default 'client_secret_basic' with a secret, else none */
   readonly clientAuthentication?: 'client_secret_basic' | 'client_secret_post' | undefined;
@@ -20,9 +20,9 @@ export interface UpstreamOptions {
   readonly scopes: readonly string[];
   /** With `tokenEndpoint`, for a provider without metadata. @default what the metadata says */
   readonly authorizationEndpoint?: string | undefined;
-  /** @default what the metadata says */
+  /** Where codes and refresh tokens are exchanged. @default what the metadata says */
   readonly tokenEndpoint?: string | undefined;
-  /** @default what the metadata says */
+  /** Where tokens are revoked. @default what the metadata says */
   readonly revocationEndpoint?: string | undefined;
   /** More parameters of the authorization request: `{ prompt: 'consent' }`. @default none */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
@@ -67,7 +67,7 @@ export interface AuthorizationProxyOptions {
   readonly store?: AuthorizationStore | undefined;
   /** The scopes that clients may ask for; a request without any gets all. @default none */
   readonly scopes?: readonly string[] | undefined;
-  /** @default none */
+  /** Clients that are known beforehand, without registration. @default none */
   readonly clients?: readonly KnownClient[] | undefined;
   /** Whether anyone may register a client. @default true */
   readonly registration?: boolean | undefined;
@@ -84,17 +84,17 @@ export interface AuthorizationProxyOptions {
    * @default 30 days
    */
   readonly rememberConsentMs?: number | undefined;
-  /** @default 15 minutes */
+  /** How long the access tokens of the proxy last, in milliseconds. @default 15 minutes */
   readonly accessTokenMs?: number | undefined;
   /** How long a grant lasts without being used. @default 30 days */
   readonly refreshTokenMs?: number | undefined;
   /** How long the provider, or the document of a client, may take to answer, in milliseconds. @default 10_000 */
   readonly timeoutMs?: number | undefined;
-  /** @default globalThis.fetch */
+  /** What the provider is asked by, and what client metadata documents are fetched by. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
-  /** @default silentLogger */
+  /** Told what failed, and which grants were ended for it. @default silentLogger */
   readonly logger?: Logger | undefined;
 }
 
