@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connectable } from '@mortise/jsonrpc-core';
+import { guardLogger, silentLogger } from '@mortise/jsonrpc-core/transport';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { SocketHost } from './socket-host.ts';
 import { refuseUpgrade, UpgradeRefusal } from './upgrade-refusal.ts';
@@ -58,7 +59,7 @@ const HEADERS_TIMEOUT_MS = 15_000;
 /**
  * Serves a server, such as an `McpServer`, over WebSocket on a port of its own.
  *
- * Resolves once it listens. `signal` closes it later; one that has aborted already rejects with its reason.
+ * Resolves once it listens. `signal` closes it later; one that aborts before that rejects with its reason, and nothing listens.
  *
  * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: an option cannot hold.
  * @throws What `listen` fails with: a port in use, an address that is not this machine's.
@@ -76,14 +77,22 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
     refuseUpgrade(request, socket, new UpgradeRefusal(404, 'There is nothing at this path'));
   });
   await listen(httpServer, port, host);
+  const logger = guardLogger(options.logger ?? silentLogger);
+  const logError = (error: unknown): void => logger.log('error', 'The HTTP server failed', { error: String(error) });
+  // A connection that cannot be taken, for want of descriptors perhaps, is no reason to end the process.
+  httpServer.on('error', logError);
   let closing: Promise<void> | undefined;
   const close = ({ drainMs = ownDrainMs }: CloseOptions = {}): Promise<void> => {
     signal?.removeEventListener('abort', onAbort);
     closing ??= closeAll(httpServer, sockets, drainMs);
     return closing;
   };
-  const onAbort = (): void => void close();
+  const onAbort = (): void => void close().catch(logError);
   signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted === true) {
+    await close();
+    throw signal.reason;
+  }
   const { port: bound } = httpServer.address() as AddressInfo;
   return {
     url: `ws://${toUrlHost(host)}:${bound}${path}`,

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock, Connectable, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
-import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { type ConnectOptions, guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { type HostGuard, KeyedLimit } from '@mortise/protocol/edge';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -30,9 +30,10 @@ export class SocketHost {
   readonly #pending: KeyedLimit;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #connectOptions: ConnectOptions;
   readonly #heartbeat: Heartbeat | undefined;
   readonly #channels: ResumableChannels | undefined;
-  readonly #connections = new Set<ServerConnection>();
+  readonly #connections = new Map<ServerConnection, Transport>();
   readonly #opening = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
@@ -54,6 +55,7 @@ export class SocketHost {
     this.#pending = new KeyedLimit(maxConnections, maxConnectionsPerKey);
     this.#clock = clock;
     this.#logger = guardLogger(logger);
+    this.#connectOptions = options.logger === undefined ? {} : { logger: this.#logger };
     this.#heartbeat = heartbeatMs > 0 ? new Heartbeat(heartbeatMs, clock) : undefined;
     const { eventStore, resumeWindowMs: windowMs = 60_000, maxWaitingChannels: maxWaiting = 1000 } = options;
     this.#channels = eventStore && new ResumableChannels({ eventStore, windowMs, maxWaiting, clock });
@@ -95,9 +97,20 @@ export class SocketHost {
 
   async #close(drainMs: number): Promise<void> {
     this.#closing.abort(new UpgradeRefusal(503, 'The server is shutting down: try again later', { 'Retry-After': '5' }));
-    await Promise.all([...this.#connections].map((connection) => connection.drain(drainMs)));
+    await this.#endAll((connection) => connection.drain(drainMs));
     await Promise.all(this.#opening);
-    await Promise.all([...this.#connections].map((connection) => connection.close()));
+    await this.#endAll((connection) => connection.close());
+  }
+
+  /** One that fails at it keeps no other from ending, and ends all the same. */
+  async #endAll(end: (connection: ServerConnection) => Promise<void>): Promise<void> {
+    const ended = Array.from(this.#connections, ([connection, transport]) =>
+      end(connection).catch((error: unknown) => {
+        this.#logger.log('error', 'The server failed to end a connection', { error: nameOf(error) });
+        return transport.close();
+      }),
+    );
+    await Promise.all(ended);
   }
 
   async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -159,8 +172,8 @@ export class SocketHost {
       return this.#closing.signal.aborted ? [CloseCode.goingAway, 'the server shuts down'] : [CloseCode.normal, ''];
     });
     try {
-      const connection = await this.#server.connect(transport);
-      this.#connections.add(connection);
+      const connection = await this.#server.connect(transport, this.#connectOptions);
+      this.#connections.set(connection, transport);
       void connection.closed.then(() => this.#connections.delete(connection));
       if (this.#closing.signal.aborted) await connection.close();
     } catch (error) {

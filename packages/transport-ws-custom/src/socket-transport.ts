@@ -49,6 +49,9 @@ interface Waiter {
   reject(error: Error): void;
 }
 
+/** From which length on the reader above is told how long a message is. */
+const LEAST_LENGTH_TOLD = 1024;
+
 /** How many messages of one read are delivered at once. */
 const MAX_IN_A_TURN = 16;
 
@@ -195,10 +198,16 @@ class SocketTransport implements Transport, SocketListener, Beating {
     const { expiresAtMs } = this.#options;
     if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) return this.#expire();
     try {
-      this.onmessage?.(parseJson(text) as unknown as JsonRpcMessage, this.#options.info);
+      this.onmessage?.(parseJson(text) as unknown as JsonRpcMessage, this.#toInfo(text));
     } catch (error) {
       this.#report(toError(error));
     }
+  }
+
+  /** Short messages are bounded by their number, and so are spared an object. */
+  #toInfo(text: string): MessageInfo | undefined {
+    const { info } = this.#options;
+    return text.length < LEAST_LENGTH_TOLD ? info : { ...info, bytes: text.length };
   }
 
   onBinary(): void {

@@ -46,11 +46,15 @@ export interface WebSocketServerOptions {
   readonly eventStore?: EventStore | undefined;
   /** How long a channel waits for its client to come back, in milliseconds. @default 60,000 */
   readonly resumeWindowMs?: number | undefined;
-  /** How many channels may wait; the one that has waited longest goes. @default 1,000 */
+  /** How many channels may wait; past it goes, of the one `limitKey` with the most of them, the one that has waited longest. @default 1,000 */
   readonly maxWaitingChannels?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;
-  /** Told of refusals and broken connections. @default silent */
+  /**
+   * Told of refusals and broken connections, and of faults of handlers as long as the server has no logger of its own.
+   *
+   * @default one that writes nothing
+   */
   readonly logger?: Logger | undefined;
 }
 
@@ -60,11 +64,17 @@ export function checkOptions(options: WebSocketServerOptions): void {
   if (tokenVerifier !== undefined && typeof tokenVerifier?.verify !== 'function')
     throw new WebSocketOptionError('tokenVerifier: it must be an object with a function "verify"');
   if (!path.startsWith('/') || /[?#]/.test(path)) throw new WebSocketOptionError(`path: "${path}" must begin with "/" and hold no query`);
+  for (const name of LISTS) {
+    if (options[name] !== undefined && !Array.isArray(options[name]))
+      throw new WebSocketOptionError(`${name}: it must be an array of texts, as ["app.example.com"]`);
+  }
   for (const name of COUNTS) {
     const value = options[name];
     if (value !== undefined && !(value >= 1)) throw new WebSocketOptionError(`${name}: ${value} must be 1 or more`);
   }
 }
+
+const LISTS = ['allowedHosts', 'allowedOrigins'] as const;
 
 const COUNTS = [
   'maxConnections',

@@ -1,7 +1,9 @@
 /** The feature table over WebSocket, in both eras. */
 
 import { describe, expect, it } from 'vitest';
-import { connect, createFeatureServer, serve } from './support/feature-server.ts';
+import type { Logger } from '@mortise/jsonrpc-core';
+import { McpServer } from '@mortise/server';
+import { connect, createFeatureServer, info, serve } from './support/feature-server.ts';
 
 const ERAS = ['modern', 'legacy'] as const;
 
@@ -10,6 +12,19 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   for await (const item of items) all.push(item);
   return all;
 }
+
+it.each([undefined, 'own'])('tells faults of handlers to its logger where the server has none (%s)', async (name) => {
+  const keep = (kept: unknown[]): Logger => ({ log: (_level, _line, data) => void kept.push(data?.['error']) });
+  const [own, ofSockets]: [unknown[], unknown[]] = [[], []];
+  const failing = new McpServer(info, name === undefined ? {} : { logger: keep(own) });
+  failing.registerTool('fail', {}, () => {
+    throw new TypeError('a fault within');
+  });
+  const client = await connect((await serve(failing, { logger: keep(ofSockets) })).url);
+  expect(await client.callTool('fail')).toMatchObject({ isError: true });
+  const fault = [expect.objectContaining({ message: 'a fault within' }) as Error];
+  expect([own, ofSockets]).toEqual(name ? [fault, []] : [[], fault]);
+});
 
 describe.for(ERAS)('MCP over WebSocket, %s', (era) => {
   const start = async (options: Parameters<typeof connect>[1] = {}) => {

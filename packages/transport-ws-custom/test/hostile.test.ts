@@ -5,8 +5,10 @@ import fc from 'fast-check';
 import type { JsonRpcMessage, ServerConnection, Transport } from '@mortise/jsonrpc-core';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
 import { McpClient } from '@mortise/client';
+import { McpServer } from '@mortise/server';
 import { describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { z } from 'zod';
 import type { AddressInfo } from 'node:net';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { closeLater, connect, createFeatureServer, info, serve } from './support/feature-server.ts';
@@ -130,6 +132,24 @@ describe('frames that are no messages', () => {
     while (!expected.every((id) => ids.has(id))) await once(ws, 'message');
     expect(ws.readyState).toBe(WebSocket.OPEN);
   });
+});
+
+it('[ROBUSTNESS-7] bounds what calls in flight have brought together', async () => {
+  const own = new McpServer(info, { maxInFlightBytes: 10_000 });
+  let go: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  own.registerTool('hold', { inputSchema: z.object({ text: z.string() }) }, async () => {
+    await held;
+    return 'held';
+  });
+  const client = await connect((await serve(own)).url);
+  const text = 'x'.repeat(8_000);
+  const first = client.callTool('hold', { text });
+  await expect(client.callTool('hold', { text })).rejects.toThrow(/maxInFlightBytes is 10000/);
+  go();
+  expect((await first).content).toMatchObject([{ text: 'held' }]);
 });
 
 describe('a peer that does not read', () => {
@@ -353,6 +373,45 @@ describe('shutting down', () => {
     expect((await closed)[0]).toBe(1001);
     await closing;
     await expect(connect(serving.url, { restart: false })).rejects.toThrow();
+  });
+
+  it('rejects with the reason of a signal that aborts before it listens, and gives the port back', async () => {
+    const { port, close } = await serve(server);
+    await close();
+    const controller = new AbortController();
+    const reason = new Error('not now');
+    const serving = serve(server, { port, signal: controller.signal });
+    controller.abort(reason);
+    await expect(serving).rejects.toBe(reason);
+    expect((await serve(server, { port })).port).toBe(port);
+  });
+
+  it('[ROBUSTNESS-5] logs what goes wrong with its HTTP server, and serves on', async () => {
+    const logged: string[] = [];
+    const { url, httpServer } = await serve(server, { logger: { log: (_level, line) => void logged.push(line) } });
+    httpServer.emit('error', new Error('too many open files'));
+    expect(logged).toEqual(['The HTTP server failed']);
+    expect((await (await connect(url)).callTool('add', { a: 1, b: 1 })).structuredContent).toEqual({ sum: 2 });
+  });
+
+  it('[ROBUSTNESS-5] ends the other connections where one fails at it', async () => {
+    const logged: string[] = [];
+    let failing = true;
+    const connectable = {
+      async connect(transport: Transport): Promise<ServerConnection> {
+        const connection = await server.connect(transport);
+        if (!failing) return connection;
+        failing = false;
+        const fail = (): Promise<void> => Promise.reject(new Error('secret failure'));
+        return { ...connection, closed: connection.closed, drain: fail, close: fail };
+      },
+    };
+    const serving = await serve(connectable, { logger: { log: (_level, line) => void logged.push(line) } });
+    await openRaw(serving.url);
+    const other = once(await openRaw(serving.url), 'close');
+    await serving.close();
+    expect((await other)[0]).toBe(1001);
+    expect([logged, serving.count]).toEqual([['The server failed to end a connection'], 0]);
   });
 
   it('closes with its signal, and with 1011 where the server refuses to connect', async () => {

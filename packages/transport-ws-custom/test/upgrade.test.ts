@@ -205,6 +205,11 @@ describe('limits', () => {
       await expect(serve(server, options)).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION' });
     },
   );
+
+  it.each(['allowedHosts', 'allowedOrigins'])('says of %s that it must be an array', async (name) => {
+    const message = expect.stringMatching(new RegExp(`^${name}: it must be an array`)) as string;
+    await expect(serve(server, { [name]: 'app.example.com' })).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION', message });
+  });
 });
 
 describe('attachWebSocket', () => {
