@@ -72,7 +72,8 @@ export interface ClientOptions extends AnswerOptions {
   /** Whether modern requests say who the client is. @default true */
   readonly sendsClientInfo?: boolean | undefined;
   /**
-   * Log messages from this level on are wanted, on each modern request. See also `setLoggingLevel`.
+   * Log messages from this level on are wanted: each modern request says so, and a legacy server that has the capability `logging` is told once
+   * the session is open. `setLoggingLevel` changes it.
    *
    * @deprecated since 2026-07-28, with the protocol's logging: servers write to stderr, or use OpenTelemetry.
    * @default none: no log messages are asked for

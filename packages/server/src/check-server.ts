@@ -19,7 +19,7 @@ const OPTIONS: Readonly<Record<keyof McpServerOptions, Kind>> = {
   requestState: 'object',
   roots: 'object',
   pageSize: 'count',
-  cursorKey: 'object',
+  cursorKey: 'bytes',
   debounceMs: 'amount',
   sendsServerInfo: 'boolean',
   cache: 'object',

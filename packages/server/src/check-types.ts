@@ -3,7 +3,7 @@
 import { RegistrationError } from './errors.ts';
 
 /** What a value must be. */
-export type Kind = 'string' | 'function' | 'boolean' | 'object' | 'list' | 'amount' | 'count' | 'setting' | 'logger';
+export type Kind = 'string' | 'function' | 'boolean' | 'object' | 'list' | 'amount' | 'count' | 'setting' | 'logger' | 'bytes';
 
 const KINDS: Readonly<Record<Kind, readonly [name: string, fits: (value: unknown) => boolean]>> = {
   string: ['a string', (value: unknown) => typeof value === 'string'],
@@ -18,7 +18,11 @@ const KINDS: Readonly<Record<Kind, readonly [name: string, fits: (value: unknown
     'an object with log(level, message, data)',
     (value: unknown) => isObject(value) && typeof (value as { readonly log?: unknown }).log === 'function',
   ],
+  bytes: ['a Uint8Array', (value: unknown) => ArrayBuffer.isView(value)],
 };
+
+/** Kinds of secrets: what stands there in their place may be one too, and is not shown. */
+const SECRETS: ReadonlySet<Kind> = new Set(['bytes']);
 
 /**
  * @param what Names the value in the message: `tool "add": "title"`.
@@ -26,7 +30,7 @@ const KINDS: Readonly<Record<Kind, readonly [name: string, fits: (value: unknown
  */
 export function checkType(what: string, value: unknown, kind: Kind): void {
   const [name, fits] = KINDS[kind];
-  if (!fits(value)) throw new RegistrationError(`${what} must be ${name}, got ${describe(value)}`);
+  if (!fits(value)) throw new RegistrationError(`${what} must be ${name}, got ${SECRETS.has(kind) ? typeof value : describe(value)}`);
 }
 
 /**

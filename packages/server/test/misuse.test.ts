@@ -69,6 +69,21 @@ describe('what no compiler checks', () => {
       /options: there is no option "handlerTimeoutMS": correct its name/,
     ],
     ['a name of a method of objects', () => new anything({ name: 'm', version: '1' }, { toString: 1 }), /there is no option "toString"/],
+    [
+      'a cursor key of text',
+      () => new anything({ name: 'm', version: '1' }, { cursorKey: 'hush' }),
+      /"cursorKey" must be a Uint8Array, got string$/,
+    ],
+    [
+      'a key of text, however long',
+      () => new anything({ name: 'm', version: '1' }, { requestState: { keys: ['x'.repeat(32)] } }),
+      /requestState.keys: each key must be a Uint8Array, got string$/,
+    ],
+    [
+      'keys that are no list',
+      () => new anything({ name: 'm', version: '1' }, { requestState: { keys: new Uint8Array(32) } }),
+      /requestState.keys must be an array, got object/,
+    ],
     ['roots that are a list', () => new anything({ name: 'm', version: '1' }, { roots: [] }), /"roots" must be an object, got an array/],
     [
       'a keepAlive of a number',

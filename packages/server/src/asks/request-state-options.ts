@@ -1,6 +1,7 @@
 /** How request states are sealed and bounded. */
 
 import type { ReplayStore, StateStore } from '@mortise/protocol/contracts';
+import { checkType } from '../check-types.ts';
 import { RegistrationError } from '../errors.ts';
 
 /** What travels between the rounds of a modern request that asks back, and how it is kept safe. */
@@ -31,9 +32,11 @@ export interface RequestStateOptions {
 
 export const KEY_BYTES = 32;
 
-/** @throws {RegistrationError} `ERR_REGISTRATION`: a key that is not 32 bytes long. */
-export function checkRequestStateOptions(options: RequestStateOptions | undefined): void {
-  const bad = options?.keys?.find((key) => key.length !== KEY_BYTES);
+/** @throws {RegistrationError} `ERR_REGISTRATION`: something of another type, or a key that is not 32 bytes long. */
+export function checkRequestStateOptions({ keys = [] }: RequestStateOptions = {}): void {
+  checkType('requestState.keys', keys, 'list');
+  for (const key of keys) checkType('requestState.keys: each key', key, 'bytes');
+  const bad = keys.find((key) => key.length !== KEY_BYTES);
   if (!bad) return;
   throw new RegistrationError(
     `requestState.keys: a key has ${KEY_BYTES} bytes, this one has ${bad.length}: make it with crypto.getRandomValues(new Uint8Array(${KEY_BYTES}))`,
