@@ -22,13 +22,15 @@ export interface MessagePortLike {
 export interface MessagePortOptions {
   /** The longest message that is read, in UTF-16 code units; a longer one is told to `onerror` and dropped. @default 16 Mi */
   readonly maxMessageLength?: number | undefined;
-  /** Given with each message: who is at the other end. @default none */
+  /** Given with each message, beside its length: who is at the other end. @default none */
   readonly info?: MessageInfo | undefined;
 }
 
 /** Says that this end has closed; ports do not tell everywhere. No JSON-RPC message is `null`. */
 const END = null;
 const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
+/** From which length on the reader above is told how long a message is. */
+const LEAST_LENGTH_TOLD = 1024;
 
 /**
  * Makes a transport over one end of a `MessageChannel`, whose other end another thread or frame has been given: `worker.postMessage(port, [port])`.
@@ -89,11 +91,15 @@ class MessagePortTransport implements Transport {
     if (data === END) return void this.#end();
     try {
       if (typeof data !== 'string') throw new ParseError(`A message must be JSON text, got ${typeof data}`);
-      if (data.length > this.#maxLength) throw new MessageTooLargeError(this.#maxLength, undefined, readMessageHead(data));
-      this.onmessage?.(parseJson(data) as unknown as JsonRpcMessage, this.#info);
+      if (data.length > this.#maxLength) throw toTooLarge(data, this.#maxLength);
+      this.onmessage?.(parseJson(data) as unknown as JsonRpcMessage, this.#toInfo(data));
     } catch (error) {
       this.#report(toError(error));
     }
+  }
+
+  #toInfo(text: string): MessageInfo | undefined {
+    return text.length < LEAST_LENGTH_TOLD ? this.#info : { ...this.#info, bytes: text.length };
   }
 
   #end(): Promise<void> {
@@ -118,4 +124,9 @@ class MessagePortTransport implements Transport {
       // Whoever is told of errors has failed: there is nobody left to tell.
     }
   }
+}
+
+function toTooLarge(text: string, maxLength: number): MessageTooLargeError {
+  const message = `A message is longer than ${maxLength} characters: raise maxMessageLength, or send less`;
+  return new MessageTooLargeError(maxLength, message, readMessageHead(text));
 }

@@ -27,7 +27,7 @@ export function parseJson(text: string, options?: ParseOptions): JsonValue {
 /**
  * Parses the text of one message. A batch is not one message.
  *
- * @throws {ParseError} `ERR_PARSE`: the text is not JSON.
+ * @throws {ParseError} `ERR_PARSE`: as `parseJson` does.
  * @throws {InvalidRequestError} `ERR_INVALID_REQUEST`: the JSON is not a message; carries the id if it could be read.
  */
 export function parseMessage(text: string, options?: ParseOptions): JsonRpcMessage {
