@@ -13,7 +13,7 @@ import {
 import { classifyMessage, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeOptions } from '@mortise/jsonrpc-core/transport';
 import type { Exchanges } from './exchanges.ts';
-import { readFailure, toHttpError, toNoResponse, toOwnResponse } from './http-failure.ts';
+import { readFailure, toNoMessage, toNoResponse, toOwnResponse } from './http-failure.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import type { Lingerer } from './lingering.ts';
 import { type MessageListener, MessageReader } from './message-reader.ts';
@@ -121,8 +121,7 @@ export class ExchangeRun implements MessageListener, Lingerer {
   }
 
   #refuseAnswer(call: HttpCall, answer: HttpAnswer): void {
-    const hint = 'its body is neither JSON nor an event stream, so there is no MCP server at this address';
-    this.fail(toHttpError(call, answer, undefined, hint));
+    this.fail(toNoMessage(call, answer));
     answer.abort();
   }
 

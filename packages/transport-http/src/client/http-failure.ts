@@ -63,6 +63,11 @@ export function toHttpError(call: HttpCall, answer: HttpAnswer, rpcError?: JsonR
   );
 }
 
+/** An error for an answer whose body can hold no message. */
+export function toNoMessage(call: HttpCall, answer: HttpAnswer): ExchangeHttpError {
+  return toHttpError(call, answer, undefined, 'its body is neither JSON nor an event stream, so there is no MCP server at this address');
+}
+
 /** An error for an answer that is JSON, or ends, and holds no response to the request. */
 export function toNoResponse(call: HttpCall | undefined, { method, id }: JsonRpcRequest): InvalidResponseError {
   const from = call === undefined ? '' : ` of ${describe(call)}`;

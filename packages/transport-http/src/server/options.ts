@@ -85,7 +85,7 @@ export interface HttpHandlerOptions {
   /** What streams and sessions are counted by. @default the principal, or the remote address of anonymous callers */
   readonly limitKey?: ((subject: LimitSubject) => string) | undefined;
   /** Asked before each request. @default none @returns nothing to let it pass, or in how many seconds to come back. */
-  readonly rateLimit?: (subject: LimitSubject) => number | undefined | Promise<number | undefined>;
+  readonly rateLimit?: ((subject: LimitSubject) => number | undefined | Promise<number | undefined>) | undefined;
   /** @default 4 MiB */
   readonly maxBodyBytes?: number | undefined;
   /** How long a body may take to arrive, in milliseconds. @default 30_000 */

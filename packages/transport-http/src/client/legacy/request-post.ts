@@ -10,7 +10,7 @@ import {
 } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
-import { type HttpFailure, readFailure, toHttpError, toNoResponse, toOwnResponse } from '../http-failure.ts';
+import { type HttpFailure, readFailure, toNoMessage, toNoResponse, toOwnResponse } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { describe, type Sending } from '../wire.ts';
 import { ReopeningStream, type StreamListener, type StreamOwner, toRefusalText } from './reopening-stream.ts';
@@ -114,13 +114,7 @@ export class RequestPost implements StreamListener {
     this.#owner.onAccepted(this.message, answer);
     this.#stream = new ReopeningStream(this.#owner, this, { needsCursor: true, caller: this.caller });
     if (this.#stream.read(answer)) return;
-    if (status !== 202)
-      throw toHttpError(
-        this.#call,
-        answer,
-        undefined,
-        'its body is neither JSON nor an event stream, so there is no MCP server at this address',
-      );
+    if (status !== 202) throw toNoMessage(this.#call, answer);
     // Some servers answer on the stream of the session.
     this.#owner.wire.lingering.discard(answer);
     this.#end();
