@@ -28,9 +28,7 @@ export async function walkThrough({ url, dpop = false, open, untilExpired, say }
   const authorizer = nodeOAuth(url, { clientName: 'Notebook on the command line', signIn: loopbackSignIn({ open: visit }), dpop });
 
   say('1. connect, which signs in');
-  // The clock of a request runs on while a person reads the page: as long as the listener waits for them.
-  const patience = { initializeTimeoutMs: 310_000, requestTimeoutMs: 310_000 };
-  const client = await McpClient.connect(httpTransport(url, { authorizer }), { name: 'notebook-cli', version: '1.0.0' }, patience);
+  const client = await McpClient.connect(httpTransport(url, { authorizer }), { name: 'notebook-cli', version: '1.0.0' });
   try {
     const call = async (tool: string, input: JsonObject = {}): Promise<string> => {
       const { content, isError } = await client.callTool(tool, input);

@@ -46,7 +46,8 @@ const inMemory: Reach = async (server) => {
 
 const overNewlines: Reach = async (server) => {
   const path = process.platform === 'win32' ? `\\\\.\\pipe\\swap-${process.pid}` : join(tmpdir(), `swap-${process.pid}.sock`);
-  const listener = createServer((socket) => void server.connect(new NewlineTransport(async () => socket)));
+  // A socket waits, unread, until its transport starts.
+  const listener = createServer({ pauseOnConnect: true }, (socket) => void server.connect(new NewlineTransport(async () => socket)));
   await new Promise<void>((resolve, reject) => listener.once('error', reject).listen(path, resolve));
   return {
     transport: () => new NewlineTransport(() => openSocket(path)),
