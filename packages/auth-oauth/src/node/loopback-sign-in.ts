@@ -10,7 +10,7 @@ import { openBrowser } from './open-browser.ts';
 
 /** How a person signs in on this machine. */
 export interface LoopbackSignInOptions {
-  /** Takes the person to the URL, which has been checked. @default `openBrowser` */
+  /** Takes the person to the URL, which has been checked. It need not come to its end before the person is back. @default `openBrowser` */
   readonly open?: ((url: URL) => Promise<void> | void) | undefined;
   /** Where to listen. @default one that is free; that of an earlier registration where it can be had */
   readonly port?: number | undefined;
@@ -65,8 +65,9 @@ class LoopbackVisit implements SignInVisit {
     const back = this.#awaitAnswer(url.searchParams.get('state') ?? '');
     const limit = withTimeout(timeoutMs, signal, clock);
     try {
-      await open(url);
-      return await abortable(back, limit.signal);
+      // A way to open it may be done only when the person is, or never.
+      const opened = Promise.resolve(open(url)).then(() => back);
+      return await abortable(Promise.race([back, opened]), limit.signal);
     } catch (error) {
       if (!(error instanceof TimeoutError) || error !== limit.signal.reason) throw error;
       throw new SignInTimeoutError(`Nobody came back from the sign-in within ${timeoutMs} ms: try again`, { cause: error });

@@ -83,4 +83,19 @@ describe('the loopback listener', () => {
     const signIn = loopbackSignIn({ open: () => clock.advance(1000), clock, timeoutMs: 1000 });
     await expect(ask(oauth(server.url, { signIn }), server.url)).rejects.toMatchObject({ code: 'ERR_SIGN_IN_TIMEOUT' });
   });
+
+  it('does not wait for the way in which the page is opened: neither when the person is back, nor when their time is over', async () => {
+    const { server } = world;
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const stays = loopbackSignIn({ open: (url) => browse(url).then(never) });
+    expect(await ask(oauth(server.url, { signIn: stays }), server.url)).toBe(200);
+    const clock = new FakeClock();
+    const goes = loopbackSignIn({ open: () => (clock.advance(1000), never()), clock, timeoutMs: 1000 });
+    await expect(ask(oauth(server.url, { signIn: goes }), server.url)).rejects.toMatchObject({ code: 'ERR_SIGN_IN_TIMEOUT' });
+  });
+
+  it('says what kept the page from being opened', async () => {
+    const signIn = loopbackSignIn({ open: () => Promise.reject(new Error('no display')) });
+    await expect(oauth(world.server.url, { signIn }).signIn()).rejects.toThrow('no display');
+  });
 });
