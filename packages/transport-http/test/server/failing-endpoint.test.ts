@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { AuthChallengeError, MemoryMessageBus } from '@mortise/protocol';
 import type { ExchangeCall } from '@mortise/protocol/contracts';
+import { forbidUnhandled } from '../support/forbid-unhandled.ts';
 import { FACES, initializeRequest, LEGACY, LegacyClient, modernTool, post, send, serve, type Serving } from '../support/http-client.ts';
 import { TestSessionStore } from '../support/memory-stores.ts';
 import { gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
@@ -39,20 +40,11 @@ class FailingBus extends MemoryMessageBus {
 let serving: Serving;
 let logged: string[];
 const logger = { log: (_level: string, line: string): void => void logged.push(line) };
-const unhandled: unknown[] = [];
-const note = (reason: unknown): void => void unhandled.push(reason);
+forbidUnhandled();
 beforeEach(() => {
   logged = [];
-  unhandled.length = 0;
-  process.on('unhandledRejection', note);
 });
-afterEach(async () => {
-  await serving.close();
-  // Whoever leaves a rejection alone is told of after the turn.
-  await new Promise(setImmediate);
-  process.off('unhandledRejection', note);
-  expect(unhandled).toEqual([]);
-});
+afterEach(() => serving.close());
 
 describe.each(FACES)('an endpoint that rejects, over the %s face', (face) => {
   const openSse = (): ReturnType<typeof send> =>
