@@ -1,7 +1,7 @@
 /** Judges what came back from a sign-in before anything of it is used. */
 
 import { AuthorizationResponseError, ResponseIssuerError, SignInDeniedError, StateMismatchError } from '../errors.ts';
-import { toSafeText } from './peer-text.ts';
+import { toSafeText } from './to-safe-text.ts';
 
 /** What is known of the sign-in that is answered. */
 export interface ExpectedResponse {

@@ -4,7 +4,7 @@ import type { CryptoKey } from 'oauth4webapi';
 import * as oauth from 'oauth4webapi';
 import { AuthOptionError, ClientMismatchError } from '../errors.ts';
 import { nameUrl } from '../safe-fetch.ts';
-import { listNames } from './peer-text.ts';
+import { listNames } from './to-safe-text.ts';
 import type { ClientAuthMethod, RegisteredClient } from './credentials.ts';
 
 /**

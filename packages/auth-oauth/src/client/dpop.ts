@@ -4,7 +4,7 @@ import { base64url, exportJWK, type JWK, SignJWT } from 'jose';
 import type { CryptoKey, CryptoKeyPair } from 'oauth4webapi';
 import * as oauth from 'oauth4webapi';
 import { AuthOptionError } from '../errors.ts';
-import { listNames } from './peer-text.ts';
+import { listNames } from './to-safe-text.ts';
 
 /** How proofs are made. */
 export interface DpopOptions {

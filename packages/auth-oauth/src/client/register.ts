@@ -8,7 +8,7 @@ import { nameUrl, type SafeFetch } from '../safe-fetch.ts';
 import type { CredentialVault, Registration } from './credential-vault.ts';
 import type { ClientKey, RegisteredClient } from './credentials.ts';
 import { toApplicationType } from './sign-in.ts';
-import { toSafeText } from './peer-text.ts';
+import { toSafeText } from './to-safe-text.ts';
 
 /** Who the client is, in the ways that authorization servers ask for it. */
 export interface ClientIdentity {

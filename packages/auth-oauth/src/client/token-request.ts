@@ -6,7 +6,7 @@ import { TokenRequestError } from '../errors.ts';
 import type { SafeFetch } from '../safe-fetch.ts';
 import type { TokenSet } from './credentials.ts';
 import type { DpopKey } from './dpop.ts';
-import { toSafeText } from './peer-text.ts';
+import { toSafeText } from './to-safe-text.ts';
 
 /** What every request to a token endpoint needs. */
 export interface TokenCall {
