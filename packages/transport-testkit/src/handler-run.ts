@@ -38,7 +38,7 @@ function isSuspended(error: unknown): boolean {
 }
 
 /** Lets a run do something in a call of its own, and gives what came of it in the run that came to the end. */
-async function inCall<T>({ call }: HandlerRunSubject, work: (run: HandlerRun) => Promise<T>): Promise<T> {
+async function inCall<T>(subject: HandlerRunSubject, work: (run: HandlerRun) => Promise<T>): Promise<T> {
   let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
   const handler = async (run: HandlerRun): Promise<void> => {
     outcome = undefined;
@@ -49,10 +49,14 @@ async function inCall<T>({ call }: HandlerRunSubject, work: (run: HandlerRun) =>
       outcome = { error };
     }
   };
-  await within(call(handler), END);
+  await within(subject.call(handler), END);
   check(outcome !== undefined, 'The handler should have come to its end before the call did');
   if ('error' in outcome) throw outcome.error;
   return outcome.value;
+}
+
+function answersTo(subject: HandlerRunSubject, texts: readonly string[]): readonly JsonObject[] {
+  return texts.map((text) => subject.answerTo(text));
 }
 
 /** The promises R1 to R3 of `HandlerRun`: for `describeKit` or `runCases`. */
@@ -66,7 +70,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
         await run.ask(subject.question('two')),
         await run.ask(subject.question('three')),
       ]);
-      checkEqual(answers, ['one', 'two', 'three'].map(subject.answerTo), 'What the questions resolved to');
+      checkEqual(answers, answersTo(subject, ['one', 'two', 'three']), 'What the questions resolved to');
     },
   },
   {
@@ -75,7 +79,7 @@ export const handlerRunCases: readonly HandlerRunCase[] = [
     async run(subject) {
       const texts = ['b', 'a', 'c'];
       const answers = await inCall(subject, (run) => Promise.all(texts.map((text) => run.ask(subject.question(text)))));
-      checkEqual(answers, texts.map(subject.answerTo), 'What the questions resolved to');
+      checkEqual(answers, answersTo(subject, texts), 'What the questions resolved to');
     },
   },
   {

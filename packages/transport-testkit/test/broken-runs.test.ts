@@ -75,31 +75,54 @@ class SuspendingRun extends SmallRun {
   }
 }
 
-function toSubject(create: (chain: Chain) => SmallRun): HandlerRunSubject {
-  const told: number[] = [];
-  return {
-    async call(handler) {
-      const chain = new Chain(told);
-      for (let round = 0; round < 10; round++) {
-        const asked = chain.answers.size;
-        const run = create(chain);
-        await handler(run).catch(() => undefined);
-        run.isOver = true;
-        if (chain.answers.size === asked) return;
-      }
-    },
-    question: (text) => ({ method: 'ask', params: { text } }),
-    answerTo,
-    refused: () => ({ method: 'ask', params: { text: 'refused' } }),
-    notification: (step) => ({ jsonrpc: '2.0', method: 'notifications/step', params: { step } }),
-    told: () => told,
-    close: async () => undefined,
-  };
+/** A class whose methods need their object, as an implementer's may. */
+class Subject implements HandlerRunSubject {
+  readonly #create: (chain: Chain) => SmallRun;
+  readonly #told: number[] = [];
+
+  constructor(create: (chain: Chain) => SmallRun) {
+    this.#create = create;
+  }
+
+  async call(handler: (run: HandlerRun) => Promise<void>): Promise<void> {
+    const chain = new Chain(this.#told);
+    for (let round = 0; round < 10; round++) {
+      const asked = chain.answers.size;
+      const run = this.#create(chain);
+      await handler(run).catch(() => undefined);
+      run.isOver = true;
+      if (chain.answers.size === asked) return;
+    }
+  }
+
+  question(text: string): Ask {
+    return { method: 'ask', params: { text } };
+  }
+
+  answerTo(text: string): JsonObject {
+    return answerTo(text);
+  }
+
+  refused(): Ask {
+    return this.question('refused');
+  }
+
+  notification(step: number): JsonRpcNotification {
+    return { jsonrpc: '2.0', method: 'notifications/step', params: { step } };
+  }
+
+  told(): readonly number[] {
+    return this.#told;
+  }
+
+  async close(): Promise<void> {
+    this.#told.length = 0;
+  }
 }
 
-describeKit('a small run', handlerRunCases, { create: async () => toSubject((chain) => new SmallRun(chain)) });
+describeKit('a small run', handlerRunCases, { create: async () => new Subject((chain) => new SmallRun(chain)) });
 describeKit('a small run that suspends', handlerRunCases, {
-  create: async () => toSubject((chain) => new SuspendingRun(chain)),
+  create: async () => new Subject((chain) => new SuspendingRun(chain)),
   traits: { suspends: true },
 });
 
@@ -211,7 +234,7 @@ describe('the kit of HandlerRun fails', () => {
     { id: 'R3.2', what: 'an error for reports after the end', create: (chain: Chain) => new Complaining(chain) },
   ])('$what, by $id', async ({ id, create }) => {
     setPatience(200);
-    const results = await runCases(handlerRunCases, { create: async () => toSubject(create), traits: { suspends: true } });
+    const results = await runCases(handlerRunCases, { create: async () => new Subject(create), traits: { suspends: true } });
     setPatience(5000);
     expect(results.filter(({ outcome }) => outcome === 'failed').map((result) => result.id)).toContain(id);
   });
