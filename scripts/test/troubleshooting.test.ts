@@ -1,0 +1,413 @@
+/**
+ * Keeps docs/guides/troubleshooting.md true: each message on it is what Mortise says when a row below makes it fail through the public
+ * interface, over a real child process or real HTTP where it is of one. The few that are only looked for in the source say so.
+ */
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, request, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import * as mini from 'zod/mini';
+import * as v3 from 'zod/v3';
+import { type ClientOptions, McpClient } from '@mortise/client';
+import { connectInMemory, type InMemoryConnectOptions } from '@mortise/client/in-memory';
+import { type Logger, RemoteError } from '@mortise/jsonrpc-core';
+import { AuthChallengeError, revisionsOf } from '@mortise/protocol';
+import type { CallToolResult } from '@mortise/protocol/model';
+import { McpServer, type McpServerOptions } from '@mortise/server';
+import { rateLimit } from '@mortise/server/middleware';
+import { httpTransport } from '@mortise/transport-http/client';
+import { serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
+import { StdioClientTransport, stdioTransport } from '@mortise/transport-stdio/client';
+
+const root = resolve(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/guides/troubleshooting.md'), 'utf8');
+const ME = { name: 'test', version: '1' };
+
+/** What a reader has in front of him. */
+interface Failure {
+  readonly said: string;
+  /** What he can tell it by: a `code`, an HTTP status, ... The page names it below the heading. */
+  readonly label: string;
+}
+
+// ---- servers that fail
+
+let folder: string;
+let noisyServer: string;
+
+const NOISY_SERVER = `
+import { McpServer } from '@mortise/server';
+import { serveStdio } from '@mortise/transport-stdio/server';
+const server = new McpServer({ name: 'noisy', version: '1' });
+server.registerTool('log', {}, () => { console.log('Loading 3 files'); return 'done'; });
+server.registerTool('die', {}, () => process.exit(7));
+server.registerTool('long', {}, () => 'x'.repeat(100_000));
+await serveStdio(server);
+`;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'mortise-troubleshooting-'));
+  noisyServer = join(folder, 'server.mjs');
+  await build({
+    stdin: { contents: NOISY_SERVER, resolveDir: import.meta.dirname },
+    outfile: noisyServer,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    conditions: ['mortise-source'],
+    logLevel: 'warning',
+    banner: { js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);" },
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** How a child process is run that is no server of ours. */
+const script = (code: string) => ({ command: process.execPath, args: ['-e', code], stderr: 'ignore' as const });
+
+/** A server of the legacy era, as far as these tests talk to it. */
+const legacyScript = (protocolVersion: string, banner = '') => `
+if (${JSON.stringify(banner)} !== '') console.log(${JSON.stringify(banner)});
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  const result = { protocolVersion: '${protocolVersion}', capabilities: {}, serverInfo: { name: 'old', version: '1' } };
+  if (id === undefined) return;
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...(method === 'initialize' ? { result } : { error: { code: -32601, message: 'No' } }) }));
+});`;
+
+const DIES = 'console.error("API_KEY is not set"); process.exit(3)';
+const SOON = { probeTimeoutMs: 100, initializeTimeoutMs: 100 };
+const QUESTION = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } } as const;
+const ANSWERS: ClientOptions = { elicitation: () => ({ action: 'accept', content: { name: 'Ann' } }) };
+
+function makeServer(options: McpServerOptions = {}): McpServer {
+  const server = new McpServer(ME, options);
+  server.registerResource('a', 'note://a', {}, () => 'A');
+  server.registerTool('add', { inputSchema: { a: z.number() } }, ({ a }) => `${a + 1}`);
+  server.registerTool('parse', {}, () => String(JSON.parse('x')));
+  server.registerTool('ask', {}, async (ctx) => (await ctx.elicit(QUESTION)).action);
+  server.registerTool('swallow', {}, (ctx) =>
+    ctx.elicit(QUESTION).then(
+      ({ action }) => action,
+      () => 'nobody',
+    ),
+  );
+  server.registerTool('wait', {}, async (ctx) => {
+    await ctx.progress(1);
+    return new Promise<string>((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason as Error)));
+  });
+  return server;
+}
+
+// ---- what is said
+
+/** What a promise rejects with, or a function throws. */
+async function failureOf(act: () => unknown): Promise<Failure> {
+  try {
+    await act();
+  } catch (error) {
+    const { message, code } = error as Error & { readonly code?: string };
+    return { said: message, label: error instanceof RemoteError ? String(error.rpcCode) : String(code) };
+  }
+  throw new Error('Nothing failed');
+}
+
+const connect = (run: Parameters<typeof stdioTransport>[0], options?: ClientOptions): Promise<Failure> =>
+  failureOf(() => McpClient.connect(stdioTransport(run), ME, options));
+
+/** What a tool's result says that is an error. */
+function failureOfTool({ isError, content: [block] }: CallToolResult): Failure {
+  return { said: block?.type === 'text' ? block.text : '', label: isError === true ? 'isError' : 'success' };
+}
+
+async function withClient<T>(connecting: Promise<McpClient>, use: (client: McpClient) => Promise<T>): Promise<T> {
+  const client = await connecting;
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
+
+const inMemory = <T>(server: McpServer, use: (client: McpClient) => Promise<T>, options?: InMemoryConnectOptions): Promise<T> =>
+  withClient(connectInMemory(server, options), use);
+
+const call = (name: string, args = {}, options?: InMemoryConnectOptions, server = makeServer()): Promise<Failure> =>
+  inMemory(server, async (client) => failureOfTool(await client.callTool(name, args)), options);
+
+const register = (config: object, handler: () => unknown = () => ''): McpServer => {
+  const server = makeServer();
+  server.registerTool('out', config, handler as () => string);
+  return server;
+};
+
+/** The first warning of a server, while it is used. */
+async function warningOf(use: (server: McpServer) => Promise<unknown>): Promise<Failure> {
+  const failures: Failure[] = [];
+  const logger: Logger = { log: (level, message) => void failures.push({ said: message, label: level }) };
+  await use(makeServer({ logger }));
+  return failures.find(({ label }) => label === 'warning') ?? { said: '', label: '' };
+}
+
+async function overHttp<T>(use: (url: string) => Promise<T>, options: Partial<ServeHttpOptions> = {}, server = makeServer()): Promise<T> {
+  await using serving = await serveHttp(server, { port: 0, logger: { log: () => undefined }, ...options });
+  return await use(serving.url);
+}
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: ME },
+};
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+interface Raw {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+/** Sends one request as somebody would by hand, and reads why it is refused. */
+async function send(url: string, { method = 'POST', path = '/mcp', headers = {}, body = INITIALIZE }: Raw): Promise<Failure> {
+  const given = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers };
+  return await new Promise((done, fail) => {
+    const sending = request(new URL(path, url), { method, headers: given, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => {
+        const { error } = JSON.parse(text) as { readonly error?: { readonly message: string } };
+        done({ said: error?.message ?? text, label: `HTTP ${response.statusCode}` });
+      });
+    });
+    sending.on('error', fail);
+    sending.end(method === 'POST' ? JSON.stringify(body) : undefined);
+  });
+}
+
+const refusal = (raw: Raw, options?: Partial<ServeHttpOptions>): Promise<Failure> => overHttp((url) => send(url, raw), options);
+
+/** What a client says of an address where something else than MCP answers. */
+async function connectTo(listener: RequestListener): Promise<Failure> {
+  const server = createServer(listener);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  try {
+    return await failureOf(() => McpClient.connect(httpTransport(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`), ME));
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+// ---- the rows
+
+/** Each message of the page, and what makes it. */
+const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
+  'The server "…" could not be started: it was not found in PATH': () => connect({ command: 'mortise-has-no-such-program' }),
+  'The connection is closed: The server process "…" exited with code …': () => connect(script(DIES)),
+  'the server ended at the first message: …': () => failureOf(() => McpClient.connect(new StdioClientTransport(script(DIES)), ME)),
+  'the server did not answer the first message within … ms': () => connect(script('process.stdin.resume()'), SOON),
+  async 'The text is not valid JSON. The line begins with …: only messages may be written to this stream'() {
+    const errors: Error[] = [];
+    const transport = stdioTransport(script(legacyScript('2025-11-25', 'Server running')));
+    await withClient(McpClient.connect(transport, ME, { onError: (error) => errors.push(error) }), async () => undefined);
+    return failureOf(() => Promise.reject(errors[0] as Error));
+  },
+  async '[mortise] Standard output carries the MCP protocol, so …, written by …, was moved to standard error'() {
+    const lines: string[] = [];
+    const transport = stdioTransport({ ...script(''), args: [noisyServer], stderr: (line) => void lines.push(line) });
+    await withClient(McpClient.connect(transport, ME), (client) => client.callTool('log'));
+    return { said: lines[0] ?? '', label: 'stderr' };
+  },
+  'the connection broke before "…" was answered: whether it was carried out is not known': () =>
+    withClient(McpClient.connect(stdioTransport({ ...script(''), args: [noisyServer] }), ME), (client) =>
+      failureOf(() => client.callTool('die')),
+    ),
+  'The answer to "…" cannot be read: A message is longer than … bytes': () =>
+    withClient(McpClient.connect(stdioTransport({ ...script(''), args: [noisyServer], maxMessageBytes: 50_000 }), ME), (client) =>
+      failureOf(() => client.callTool('long')),
+    ),
+  'The answer is longer than … bytes: raise maxMessageBytes, or ask for less': () =>
+    overHttp((url) => failureOf(() => McpClient.connect(httpTransport(url, { maxMessageBytes: 10 }), ME))),
+
+  'the server wants to speak "…", this client speaks …: update one of the two': () => connect(script(legacyScript('2019-01-01'))),
+  '"initialize" is not spoken here: the supported protocol versions are …': () =>
+    failureOf(() => connectInMemory(makeServer({ revisions: revisionsOf('modern') }), { protocolVersion: '2025-06-18' })),
+  'the server does not speak the modern era, which this client is pinned to': () =>
+    connect(script(legacyScript('2025-11-25')), { era: 'modern' }),
+  'this client is connected: close() it first, or make another one': () =>
+    inMemory(makeServer(), (client) => failureOf(() => client.connect(stdioTransport(script(''))))),
+  '"…" needs the capability "…", which the server does not declare': () =>
+    inMemory(makeServer(), (client) => failureOf(() => client.listPrompts())),
+  'the server lacks what this program requires: …': () => failureOf(() => connectInMemory(makeServer(), { requires: ['prompts'] })),
+  'the server needs what this client does not declare for "…"': () =>
+    inMemory(makeServer(), (client) => failureOf(() => client.callTool('ask'))),
+  '"…" needs the client capability "…", which this client does not declare': () => call('ask', {}, { era: 'legacy' }),
+
+  '…: inputSchema field "…" cannot be told as JSON Schema: …. Use a type that JSON has': () =>
+    failureOf(() => register({ inputSchema: { when: z.date() } })),
+  '… cannot be told as JSON Schema: this zod is older than 4.2, or zod/mini': () =>
+    failureOf(() => register({ inputSchema: { a: mini.number() } })),
+  '… cannot be told as JSON Schema: this is a zod 3 schema': () => failureOf(() => register({ inputSchema: { a: v3.z.number() } })),
+
+  'tool "…": argument "…" must be …, got …': () => call('add', { a: '1' }),
+  'tool "…": argument "…" is required': () => call('add'),
+  'tool "…": outputSchema is declared, but the handler gave no structuredContent': () =>
+    call('out', {}, {}, register({ outputSchema: { sum: z.number() } })),
+  'tool "…": structuredContent field "…" must be …, got …: the handler must give what outputSchema says': () =>
+    call(
+      'out',
+      {},
+      {},
+      register({ outputSchema: { sum: z.number() } }, () => ({ structuredContent: { sum: '1' } })),
+    ),
+  'tool "…": the handler gave an object without content: put its fields into { structuredContent: ... }': () =>
+    call(
+      'out',
+      {},
+      {},
+      register({}, () => ({ sum: 1 })),
+    ),
+  'internal error: the log of the server has the details': () => call('parse'),
+  '"…" was not answered within … ms: raise timeoutMs, or ask for less': () =>
+    inMemory(makeServer(), (client) => failureOf(() => client.callTool('wait', {}, { timeoutMs: 50 }))),
+  '"…" did not finish within … ms': () => call('wait', {}, {}, makeServer({ handlerTimeoutMs: 50 })),
+  'there is no resource …: …': () => inMemory(makeServer(), (client) => failureOf(() => client.readResource('note://b'))),
+  'Too many requests at once (…): wait for answers, then send again': () =>
+    inMemory(
+      makeServer(),
+      (client) =>
+        Promise.any(Array.from({ length: 10_001 }, () => failureOf(() => client.callTool('wait', {}, { resetTimeoutOnProgress: false })))),
+      {
+        era: 'legacy',
+      },
+    ),
+  'Too many … requests: try again in … s': () => {
+    const server = makeServer();
+    server.use(rateLimit({ burst: 1, perSecond: 0.001 }));
+    return inMemory(server, (client) =>
+      failureOf(async () => [await client.callTool('add', { a: 1 }), await client.callTool('add', { a: 2 })]),
+    );
+  },
+  '"…" cannot reach this client: sessions are off for this host, switch them on to ask': () =>
+    overHttp(
+      (url) =>
+        withClient(McpClient.connect(httpTransport(url), ME, { ...ANSWERS, era: 'legacy' }), async (client) =>
+          failureOfTool(await client.callTool('ask')),
+        ),
+      { sessions: false },
+    ),
+  '… after its question went to the client: it caught Suspended, or waits for something else': () =>
+    warningOf((server) => inMemory(server, (client) => client.callTool('swallow'), ANSWERS)),
+  'requestState is sealed with a key that only this process has': () =>
+    warningOf((server) =>
+      overHttp((url) => withClient(McpClient.connect(httpTransport(url), ME, ANSWERS), (client) => client.callTool('ask')), {}, server),
+    ),
+
+  'Cannot listen on …: another program listens there': () =>
+    overHttp((url) => failureOf(() => serveHttp(makeServer(), { port: Number(new URL(url).port) }))),
+  async 'POST … was not answered: …'() {
+    const closedUrl = await overHttp((url) => Promise.resolve(url));
+    return failureOf(() => McpClient.connect(httpTransport(closedUrl), ME));
+  },
+  '… was answered with HTTP status … and a body of type "text/html": that is a web page and no MCP server': () =>
+    connectTo((_, response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<html>')),
+  'The answer of POST … is not a response to its request': () =>
+    connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}')),
+  'There is nothing at this path: the MCP endpoint is at "…"': () => refusal({ path: '/' }),
+  'Host "…" is not allowed: add it to allowedHosts': () => refusal({ headers: { Host: 'mcp.example.com' } }),
+  'Origin "…" is not allowed: add it to allowedOrigins': () => refusal({ headers: { Origin: 'https://app.example.com' } }),
+  'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one': () =>
+    refusal({ body: LIST, headers: { 'Mcp-Session-Id': 'of-yesterday' } }),
+  'The header "Mcp-Session-Id" is missing: send "initialize" first, then the id that its answer gave': () =>
+    refusal({ body: LIST, headers: { 'MCP-Protocol-Version': '2025-06-18' } }),
+  'The header "MCP-Protocol-Version" is missing: …': () => refusal({ body: LIST }),
+  'The method is not served here: use …': () => refusal({ method: 'GET' }, { sessions: false }),
+  'Answers are "application/json" or "text/event-stream": accept both': () => refusal({ headers: { Accept: 'text/html' } }),
+  'A GET opens an event stream: send "Accept: text/event-stream"': () => refusal({ method: 'GET', headers: { Accept: 'text/html' } }),
+  'The body must be JSON: send "Content-Type: application/json"': () => refusal({ headers: { 'Content-Type': 'text/plain' } }),
+  'The body is longer than … bytes': () => refusal({}, { maxBodyBytes: 10 }),
+  'POST … was answered with HTTP status 401: …': () => {
+    const refused = new AuthChallengeError('This key is not known', { status: 401, challenge: 'Bearer error="invalid_token"' });
+    const options = { tokenVerifier: { verify: () => Promise.reject(refused) } };
+    return overHttp((url) => failureOf(() => McpClient.connect(httpTransport(url), ME)), options);
+  },
+  'Too many requests: come back later': () => refusal({}, { rateLimit: () => 5 }),
+  'Too many sessions: end one, or come back later': () =>
+    overHttp(
+      (url) =>
+        withClient(McpClient.connect(httpTransport(url), ME, { era: 'legacy' }), async (client) => {
+          await new Promise<unknown>((begun) => client.callTool('wait', {}, { onProgress: begun }).catch(() => undefined));
+          return await send(url, {});
+        }),
+      { maxSessions: 1, drainMs: 0 },
+    ),
+};
+
+/** Of parts that this test cannot load: the file that holds the words. */
+const inSource: Readonly<Record<string, string>> = {
+  'Somebody has to sign in, and there is no way to ask': 'packages/auth-oauth/src/client/oauth.ts',
+  'no driver of SQLite can be loaded (tried …): install better-sqlite3 12, or run on Node 22.13 or later':
+    'packages/store-sqlite/src/driver.ts',
+};
+
+// ---- the page
+
+/** Its messages, each with what it can be told by: a heading, or a line that begins with "Also". */
+function readPage(): ReadonlyMap<string, string> {
+  const headings = [...page.matchAll(/^### `(.+)`\n\n`([^`]+)`/gm)];
+  const others = [...page.matchAll(/^Also `(.+?)` \(`([^`]+)`/gm)];
+  return new Map([...headings, ...others].map(([, message = '', label = '']) => [message, label]));
+}
+
+/** Says whether the fixed parts of a message stand in a text, one after the other. */
+function holds(text: string, message: string): boolean {
+  let at = 0;
+  return message.split('…').every((part) => {
+    const found = text.indexOf(part, at);
+    at = found + part.length;
+    return found !== -1;
+  });
+}
+
+/** The codes that a package's errors have, but those of refusals that never leave it. */
+function codesOf(name: string): readonly string[] {
+  const source = join(root, 'packages', name, 'src');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const texts = files.map((file) => readFileSync(join(source, file), 'utf8'));
+  const codes = texts.flatMap((text) => [...text.matchAll(/\bcode: '(ERR_\w+)' = /g)].map((match) => match[1] ?? ''));
+  return [...new Set(codes)].filter((code) => !['ERR_HTTP_REFUSED', 'ERR_OAUTH_REFUSED'].includes(code)).sort();
+}
+
+describe('docs/guides/troubleshooting.md', () => {
+  const messages = readPage();
+
+  it('has no message and no heading without a row here, and no row here is of a message that it lacks', () => {
+    expect([...messages.keys()].sort()).toEqual([...Object.keys(provoked), ...Object.keys(inSource)].sort());
+    expect(page.match(/^(### |Also )/gm)).toHaveLength(messages.size);
+  });
+
+  it.each(Object.entries(provoked))('is what a real failure says: %s', async (message, provoke) => {
+    const { said, label } = await provoke();
+    expect(said).toSatisfy((text: string) => holds(text, message));
+    expect(messages.get(message)).toBe(label);
+  });
+
+  it.each(Object.entries(inSource))('stands in the source, which nothing here runs: %s', (message, file) => {
+    expect(readFileSync(join(root, file), 'utf8')).toSatisfy((text: string) => holds(text, message));
+  });
+
+  it('lists the codes of each package, and the table of errors in its README is there', () => {
+    const rows = [...page.matchAll(/^\| \[([\w-]+)\]\(\.\.\/\.\.\/(packages\/[\w-]+\/README\.md)#errors\) \| (.+) \|$/gm)];
+    const listed = rows.map(([, name, , codes = '']) => [name, codes.split(', ').map((code) => code.slice(1, -1))]);
+    const packages = readdirSync(join(root, 'packages')).map((name) => [name, codesOf(name)] as const);
+    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(packages.filter(([, codes]) => codes.length > 0)));
+    for (const [, , readme = ''] of rows) expect(readFileSync(join(root, readme), 'utf8')).toMatch(/^##+ Errors$/m);
+  });
+});
