@@ -49,7 +49,7 @@ export interface ClientOptions extends AnswerOptions {
    */
   readonly maxRequestTimeoutMs?: number | undefined;
   /**
-   * How many bytes of the server's own requests (asks) in flight and of answers to them unread there may be, where the transport tells (stdio does);
+   * How many bytes of the server's own requests (asks) in flight and of answers to them unread there may be, where the transport tells (stdio and WebSocket do);
    * one beyond that is refused at once (-32603).
    *
    * @default 64 MiB

@@ -1,5 +1,6 @@
 /** Checks the types of what a program gives, for programs that no compiler checks. */
 
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { RegistrationError } from './errors.ts';
 
 /** What a value must be. */
@@ -9,14 +10,14 @@ const KINDS: Readonly<Record<Kind, readonly [name: string, fits: (value: unknown
   string: ['a string', (value: unknown) => typeof value === 'string'],
   function: ['a function', (value: unknown) => typeof value === 'function'],
   boolean: ['true or false', (value: unknown) => typeof value === 'boolean'],
-  object: ['an object', isObject],
+  object: ['an object', isJsonObject],
   list: ['an array', Array.isArray],
   amount: ['a number, 0 or more', (value: unknown) => typeof value === 'number' && value >= 0],
   count: ['a number, 1 or more', (value: unknown) => typeof value === 'number' && value >= 1],
-  setting: ['an object, true or false', (value: unknown) => typeof value === 'boolean' || isObject(value)],
+  setting: ['an object, true or false', (value: unknown) => typeof value === 'boolean' || isJsonObject(value)],
   logger: [
     'an object with log(level, message, data)',
-    (value: unknown) => isObject(value) && typeof (value as { readonly log?: unknown }).log === 'function',
+    (value: unknown) => typeof (value as { readonly log?: unknown } | null)?.log === 'function',
   ],
   bytes: ['a Uint8Array', (value: unknown) => ArrayBuffer.isView(value)],
 };
@@ -45,10 +46,6 @@ export function checkTypes(owner: string, given: unknown, kinds: Readonly<Record
     const value = (given as Readonly<Record<string, unknown>>)[name];
     if (value !== undefined) checkType(`${owner}: "${name}"`, value, kind);
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function describe(value: unknown): string {

@@ -135,7 +135,7 @@ export interface ServerOptions<App = unknown> {
   /** How many `subscriptions/listen` one connection may have open. Over HTTP the transport's `maxStreamsPerKey` bounds them. @default 100 */
   readonly maxListens?: number | undefined;
   /**
-   * How many bytes of requests in flight and of answers unread one connection may have, where its transport tells (stdio does); a request beyond that
+   * How many bytes of requests in flight and of answers unread one connection may have, where its transport tells (stdio and WebSocket do); a request beyond that
    * is refused at once (-32603), and everything else still read. It counts until its handler has ended.
    *
    * @default 64 MiB
