@@ -3,6 +3,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
+/** The documents, by their path. */
+export type Library = ReadonlyMap<string, Document>;
+
 /** One document of the library. */
 export interface Document {
   /** From the root of the library, with forward slashes. */
@@ -14,18 +17,20 @@ export interface Document {
 /** A document that a search found. */
 export interface Hit {
   readonly document: Document;
-  /** How often the words of the query stand in it; a word in the title counts ten times. */
+  /** How often the words of the query stand in it; a word in the title counts a hundred times. */
   readonly score: number;
 }
 
-const skipped = new Set(['node_modules', 'dist', '.git', '.turbo', '.changeset']);
+/** What tools write, and what is not for readers. */
+const skipped = new Set(['node_modules', 'dist', 'api', 'spec-coverage.md', '.cache', '.git', '.turbo', '.changeset']);
 
 async function listMarkdown(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const nested = await Promise.all(
     entries.map((entry) => {
+      if (skipped.has(entry.name)) return [];
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return skipped.has(entry.name) ? [] : listMarkdown(path);
+      if (entry.isDirectory()) return listMarkdown(path);
       return entry.isFile() && entry.name.endsWith('.md') ? [path] : [];
     }),
   );
@@ -33,7 +38,7 @@ async function listMarkdown(folder: string): Promise<string[]> {
 }
 
 /** Reads every Markdown file below a folder. */
-export async function readDocuments(root: string): Promise<ReadonlyMap<string, Document>> {
+export async function readDocuments(root: string): Promise<Library> {
   const files = (await listMarkdown(root)).toSorted();
   const documents = await Promise.all(
     files.map(async (file): Promise<Document> => {
@@ -56,7 +61,7 @@ export function searchDocuments(documents: Iterable<Document>, query: string, li
   for (const document of documents) {
     const text = document.text.toLowerCase();
     const title = document.title.toLowerCase();
-    const score = words.reduce((sum, word) => sum + countOf(word, text) + 10 * countOf(word, title), 0);
+    const score = words.reduce((sum, word) => sum + countOf(word, text) + 100 * countOf(word, title), 0);
     if (score > 0) hits.push({ document, score });
   }
   return hits.toSorted((one, other) => other.score - one.score || one.document.path.localeCompare(other.document.path)).slice(0, limit);

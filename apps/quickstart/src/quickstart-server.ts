@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { completable, McpServer, ResourceTemplate } from '@mortise/server';
 import { z } from 'zod';
-import { type Document, readDocuments, searchDocuments } from './documents.ts';
+import { type Library, readDocuments, searchDocuments } from './documents.ts';
 import { currencies, startRatesApi, type RatesApi } from './rates-api.ts';
 
 const names = ['Ada', 'Alan', 'Barbara', 'Grace', 'Margaret'];
@@ -19,15 +19,16 @@ export interface Quickstart {
  *
  * @param documentsRoot The folder whose Markdown files `search_docs` searches.
  */
-export async function createQuickstart(documentsRoot: string): Promise<Quickstart> {
-  const documents = await readDocuments(documentsRoot);
+export function createQuickstart(documentsRoot: string): Quickstart {
+  // Neither is made before somebody asks for it: a host waits for the server to start.
+  let documents: Promise<Library> | undefined;
   let ratesApi: Promise<RatesApi> | undefined;
   const server = new McpServer(
     { name: 'quickstart', version: '1.0.0', title: 'Mortise quickstart' },
     { instructions: 'A calculator, a search over the documents of the Mortise repository, currency conversion and a slow countdown.' },
   );
   addCalculator(server);
-  addDocuments(server, documents);
+  addDocuments(server, () => (documents ??= readDocuments(documentsRoot)));
   addCurrencies(server, () => (ratesApi ??= startRatesApi()));
   addCountdown(server);
   addGreetings(server);
@@ -74,7 +75,7 @@ function addCalculator(server: McpServer): void {
 }
 
 /** A search that returns links, and the documents that they lead to. */
-function addDocuments(server: McpServer, documents: ReadonlyMap<string, Document>): void {
+function addDocuments(server: McpServer, documents: () => Promise<Library>): void {
   server.registerTool(
     'search_docs',
     {
@@ -83,8 +84,8 @@ function addDocuments(server: McpServer, documents: ReadonlyMap<string, Document
       inputSchema: { query: z.string().min(1), limit: z.number().int().min(1).max(20).default(3) },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    ({ query, limit }) => {
-      const hits = searchDocuments(documents.values(), query, limit);
+    async ({ query, limit }) => {
+      const hits = searchDocuments((await documents()).values(), query, limit);
       if (hits.length === 0) return `No document mentions "${query}".`;
       return hits.map(({ document, score }) => ({
         type: 'resource_link' as const,
@@ -100,18 +101,18 @@ function addDocuments(server: McpServer, documents: ReadonlyMap<string, Document
   server.registerResource(
     'document',
     new ResourceTemplate('docs:///{+path}', {
-      list: () => ({
-        resources: [...documents.values()].map(({ path, title }) => ({
+      list: async () => ({
+        resources: [...(await documents()).values()].map(({ path, title }) => ({
           uri: `docs:///${path}`,
           name: path,
           title,
           mimeType: 'text/markdown',
         })),
       }),
-      complete: { path: (value) => [...documents.keys()].filter((path) => path.startsWith(value)) },
+      complete: { path: async (value) => [...(await documents()).keys()].filter((path) => path.startsWith(value)) },
     }),
     { title: 'Document', description: 'A Markdown file of the Mortise repository', mimeType: 'text/markdown' },
-    (_uri, { path }) => documents.get(String(path))?.text,
+    async (_uri, { path }) => (await documents()).get(String(path))?.text,
   );
 }
 

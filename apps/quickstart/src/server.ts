@@ -24,5 +24,5 @@ Example, an entry in a host's mcp.json, with the path of this clone:
 }
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
-const { server } = await createQuickstart(repository);
+const { server } = createQuickstart(repository);
 await serveStdio(server);
