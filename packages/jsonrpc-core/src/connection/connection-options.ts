@@ -42,14 +42,8 @@ export interface ConnectionOptions {
    */
   isErrorIdOptional?(): boolean;
   /**
-   * Whether garbage is answered (-32700, -32600). A side that may send no responses turns it off.
-   *
-   * @default true
-   */
-  readonly answersMalformed?: boolean | undefined;
-  /**
-   * Whether requests may be answered now. A client of the modern era sends no responses: requests are then told to `onError`
-   * and dropped.
+   * Whether requests, and garbage that may have been one (-32700, -32600), may be answered now. A client of the modern era sends no
+   * responses: both are then told to `onError` and dropped.
    *
    * @default () => true
    */

@@ -95,7 +95,7 @@ export class Receiver {
     if (meantAs === 'response') this.#pending.settleMalformed(id);
     const isAnswer = meantAs === 'either' && this.#pending.settleMalformed(id, 'has neither a result nor an error');
     const isRequest = !isAnswer && (meantAs === 'either' || meantAs === 'request');
-    if (!isRequest || this.#options.answersMalformed === false) return;
+    if (!isRequest || this.#options.isAnswering?.() === false) return;
     batch?.expect();
     this.#answers.give(this.#toMalformedAnswer({ code: error.rpcCode, message: error.message }, id), batch);
   }
@@ -114,7 +114,7 @@ export class Receiver {
 
   /** Answers what could not be read at all. */
   refuse(message: string, code: number, id?: RequestId): void {
-    if (!this.#host.isOpen || this.#options.answersMalformed === false) return;
+    if (!this.#host.isOpen || this.#options.isAnswering?.() === false) return;
     this.#answers.give(this.#toMalformedAnswer({ code, message }, id), undefined);
   }
 

@@ -92,12 +92,16 @@ describe('garbage that arrives', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('[BASE-022] is not answered by a side that sends no responses', async () => {
-    const { connection, peer, errors } = await connectToRawPeer({ answersMalformed: false });
+  it('[BASE-022][STDIO-006] is not answered by a side that sends no responses, while it sends none', async () => {
+    let isAnswering = false;
+    const { connection, peer, errors } = await connectToRawPeer({ isAnswering: () => isAnswering, isBatchingOn: () => true });
     reportError(connection.transport, new ParseError('no'));
-    await peer.send('garbage', {}, [], request(null));
+    await peer.send('garbage', {}, [], [{}, request(1)], request(null));
     expect(peer.take()).toEqual([]);
-    expect(errors).toHaveLength(5);
+    expect(errors).toHaveLength(7);
+    isAnswering = true;
+    await peer.send('garbage');
+    expect(peer.take()).toEqual([errorOf(null, -32600)]);
   });
 
   it('[ROBUSTNESS-5] does no harm when it throws on being read', async () => {
