@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { turn, until } from './client/support/wait.ts';
 import { SENDERS } from './client/support/senders.ts';
 import { CuttingProxy, seededRandom } from './support/cutting-proxy.ts';
-import { serve, type Serving } from './support/http-client.ts';
+import { serve, type Serving } from './support/serve.ts';
 
 const CUTS = 100;
 const LANES = 8;

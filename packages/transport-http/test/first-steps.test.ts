@@ -10,7 +10,8 @@ import { McpServer } from '@mortise/server';
 import { httpTransport } from '@mortise/transport-http/client';
 import { ListenError, serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
 import { createHttpHandler } from '@mortise/transport-http/server';
-import { FACES, send, serve, type Serving } from './support/http-client.ts';
+import { send } from './support/send.ts';
+import { FACES, serve, type Serving } from './support/serve.ts';
 import { ScriptedEndpoint } from './support/scripted-endpoint.ts';
 
 const ME = { name: 'test', version: '1' };

@@ -8,17 +8,9 @@ import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import {
-  initializeRequest,
-  LEGACY,
-  LegacyClient,
-  modern,
-  modernHeaders,
-  modernRequest,
-  modernTool,
-  post,
-  send,
-} from '../support/http-client.ts';
+import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
+import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
+import { post, send } from '../support/send.ts';
 
 const here = import.meta.dirname;
 let folder = '';

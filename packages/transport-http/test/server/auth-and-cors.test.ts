@@ -4,18 +4,10 @@ import { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
 import { aborted, gate, ScriptedEndpoint, text } from '../support/scripted-endpoint.ts';
 import { createHttpHandler } from '@mortise/transport-http/server';
-import {
-  FACES,
-  initializeRequest,
-  modern,
-  modernHeaders,
-  modernRequest,
-  modernTool,
-  post,
-  send,
-  serve,
-  type Serving,
-} from '../support/http-client.ts';
+import { initializeRequest } from '../support/legacy-client.ts';
+import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
+import { post, send } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 
 let serving: Serving;
 afterEach(() => serving.close());

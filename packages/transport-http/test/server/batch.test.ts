@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { FACES, initializeRequest, LEGACY, LegacyClient, post, serve, type Serving } from '../support/http-client.ts';
+import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
+import { post } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { progress, ScriptedEndpoint, text } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;

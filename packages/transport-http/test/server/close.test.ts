@@ -11,7 +11,10 @@ import { mountOnExpress } from '@mortise/transport-http/express';
 import { fastifyMcp } from '@mortise/transport-http/fastify';
 import { mountOnHono } from '@mortise/transport-http/hono';
 import { serveHttp } from '@mortise/transport-http/node';
-import { FACES, LegacyClient, modern, modernHeaders, modernRequest, modernTool, post, send, serve } from '../support/http-client.ts';
+import { LegacyClient } from '../support/legacy-client.ts';
+import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
+import { post, send } from '../support/send.ts';
+import { FACES, serve } from '../support/serve.ts';
 import { TestSessionStore } from '../support/memory-stores.ts';
 import { gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 

@@ -5,7 +5,10 @@ import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { AuthChallengeError, MemoryMessageBus } from '@mortise/protocol';
 import type { ExchangeCall } from '@mortise/protocol/contracts';
 import { forbidUnhandled } from '../support/forbid-unhandled.ts';
-import { FACES, initializeRequest, LEGACY, LegacyClient, modernTool, post, send, serve, type Serving } from '../support/http-client.ts';
+import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
+import { modernTool } from '../support/modern.ts';
+import { post, send } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestSessionStore } from '../support/memory-stores.ts';
 import { gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 

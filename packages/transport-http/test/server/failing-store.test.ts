@@ -4,7 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { SessionRecord } from '@mortise/protocol/contracts';
 import { forbidUnhandled } from '../support/forbid-unhandled.ts';
-import { FACES, initializeRequest, LEGACY, LegacyClient, post, serve, type Serving } from '../support/http-client.ts';
+import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
+import { post } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestEventStore, TestSessionStore } from '../support/memory-stores.ts';
 import { gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 

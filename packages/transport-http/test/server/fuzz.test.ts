@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { createHttpHandler, type HttpHandler } from '@mortise/transport-http/server';
-import { MODERN } from '../support/http-client.ts';
+import { MODERN } from '../support/modern.ts';
 import { ScriptedEndpoint } from '../support/scripted-endpoint.ts';
 
 let handler: HttpHandler | undefined;

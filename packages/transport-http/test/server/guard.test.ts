@@ -1,18 +1,10 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpHandler, type HttpHandlerOptions } from '@mortise/transport-http/server';
-import {
-  ACCEPT,
-  FACES,
-  initializeRequest,
-  LegacyClient,
-  modernHeaders,
-  modernRequest,
-  send,
-  type Send,
-  serve,
-  type Serving,
-} from '../support/http-client.ts';
+import { initializeRequest, LegacyClient } from '../support/legacy-client.ts';
+import { modernHeaders, modernRequest } from '../support/modern.ts';
+import { ACCEPT, send, type Send } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { ScriptedEndpoint } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;

@@ -1,17 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import {
-  FACES,
-  initializeRequest,
-  LEGACY,
-  LegacyClient,
-  MODERN,
-  modernTool,
-  post,
-  send,
-  serve,
-  type Serving,
-} from '../support/http-client.ts';
+import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
+import { MODERN, modernTool } from '../support/modern.ts';
+import { post, send } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestEventStore, TestSessionStore } from '../support/memory-stores.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 

@@ -1,20 +1,10 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import {
-  type Answer,
-  FACES,
-  initializeRequest,
-  LegacyClient,
-  modern,
-  modernHeaders,
-  modernRequest,
-  modernTool,
-  post,
-  send,
-  serve,
-  type Serving,
-} from '../support/http-client.ts';
+import { initializeRequest, LegacyClient } from '../support/legacy-client.ts';
+import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
+import { type Answer, post, send } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestEventStore, TestSessionStore } from '../support/memory-stores.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 

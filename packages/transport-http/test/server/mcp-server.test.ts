@@ -6,20 +6,10 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
-import {
-  type Answer,
-  FACES,
-  initializeRequest,
-  LEGACY,
-  LegacyClient,
-  modern,
-  modernHeaders,
-  modernRequest,
-  modernTool,
-  post,
-  serve,
-  type Serving,
-} from '../support/http-client.ts';
+import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
+import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
+import { type Answer, post } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { gate, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;

@@ -1,18 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import {
-  FACES,
-  LEGACY,
-  MODERN,
-  modern,
-  modernHeaders,
-  modernRequest,
-  modernTool,
-  post,
-  send,
-  serve,
-  type Serving,
-} from '../support/http-client.ts';
+import { LEGACY } from '../support/legacy-client.ts';
+import { MODERN, modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
+import { post, send } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;

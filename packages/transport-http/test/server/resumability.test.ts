@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryEventStore } from '@mortise/protocol/edge';
-import { type Answer, FACES, LEGACY, LegacyClient, serve, type Serving } from '../support/http-client.ts';
+import { LEGACY, LegacyClient } from '../support/legacy-client.ts';
+import type { Answer } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestEventStore } from '../support/memory-stores.ts';
 import { gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 

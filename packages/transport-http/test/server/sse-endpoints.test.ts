@@ -3,7 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { AuthChallengeError } from '@mortise/protocol';
 import { serveHttp } from '@mortise/transport-http/node';
-import { type Answer, FACES, initializeRequest, post, send, serve, type Serving } from '../support/http-client.ts';
+import { initializeRequest } from '../support/legacy-client.ts';
+import { type Answer, post, send } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 let serving: Serving;

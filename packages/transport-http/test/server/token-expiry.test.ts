@@ -7,7 +7,10 @@ import type { AuthInfo, Authorizer, TokenVerifier } from '@mortise/protocol/cont
 import { McpServer } from '@mortise/server';
 import { httpTransport } from '@mortise/transport-http/client';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { type Answer, FACES, LEGACY, LegacyClient, modern, serve, type Serving } from '../support/http-client.ts';
+import { LEGACY, LegacyClient } from '../support/legacy-client.ts';
+import { modern } from '../support/modern.ts';
+import type { Answer } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestEventStore } from '../support/memory-stores.ts';
 import { gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 

@@ -11,7 +11,9 @@ import { isInitializeRequest } from '@mortise/protocol';
 import { MemoryEventStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { StreamableHTTPServerTransport, type StreamableHTTPServerTransportOptions } from '@mortise/transport-http/server';
-import { initializeRequest, LEGACY, LegacyClient, modernTool, post, send } from '../support/http-client.ts';
+import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
+import { modernTool } from '../support/modern.ts';
+import { post, send } from '../support/send.ts';
 import { gate, until } from '../support/scripted-endpoint.ts';
 
 let http: Server | undefined;

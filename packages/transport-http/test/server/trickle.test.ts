@@ -7,17 +7,10 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { createHttpHandler } from '@mortise/transport-http/server';
-import {
-  FACES,
-  initializeRequest,
-  LegacyClient,
-  modernHeaders,
-  modernRequest,
-  modernTool,
-  send,
-  serve,
-  type Serving,
-} from '../support/http-client.ts';
+import { initializeRequest, LegacyClient } from '../support/legacy-client.ts';
+import { modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
+import { send } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestEventStore } from '../support/memory-stores.ts';
 import { gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
