@@ -31,7 +31,7 @@ interface Effect {
   readonly transform?: Run;
 }
 
-/** The copies that were made. Weak, for the getter of a lazy schema may make a new one for each value that is checked. */
+/** What each schema was found to be guarded by: a copy, or itself. Weak, for the getter of a lazy schema may make a new one for each value that is checked. */
 type Known = WeakMap<Schema, Schema>;
 
 /** Under what an issue holds that an effect failed, and with what. */
@@ -62,7 +62,7 @@ export function throwFailure(issues: readonly EffectIssue[]): void {
   }
 }
 
-/** Only what leads to an effect is copied: some kinds cannot be. */
+/** Only what leads to an effect is copied: some kinds cannot be. What stands in many places is looked at once. */
 function guard(schema: Schema, known: Known): Schema {
   const before = known.get(schema);
   if (before !== undefined) return before;
@@ -70,14 +70,17 @@ function guard(schema: Schema, known: Known): Schema {
   const changes = Object.entries(definition)
     .map(([name, member]) => [name, guardMember(name, member, definition, known)] as const)
     .filter(([name, member]) => member !== definition[name]);
-  if (changes.length === 0) return schema;
-  const copy = Object.create(Object.getPrototypeOf(schema) as object, {
-    _def: { value: { ...definition, ...Object.fromEntries(changes) } },
+  const guarded = changes.length === 0 ? schema : copyWith(schema, Object.fromEntries(changes));
+  known.set(schema, guarded);
+  return guarded;
+}
+
+function copyWith(schema: Schema, changes: Readonly<Record<string, unknown>>): Schema {
+  return Object.create(Object.getPrototypeOf(schema) as object, {
+    _def: { value: { ...schema._def, ...changes } },
     // Where objects keep their fields once these are known.
     _cached: { value: null, writable: true },
   }) as Schema;
-  known.set(schema, copy);
-  return copy;
 }
 
 function guardMember(name: string, member: unknown, { typeName }: Definition, known: Known): unknown {

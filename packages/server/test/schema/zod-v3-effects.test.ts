@@ -7,6 +7,7 @@ import { z } from 'zod-3-25/v3';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { McpServer } from '../../src/index.ts';
 import { fromZodV3 } from '../../src/zod-v3.ts';
+import { guardEffects } from '../../src/schema/guard-effects.ts';
 import { toSchemaAdapter } from '../../src/schema/to-schema-adapter.ts';
 import { RawPeer } from '../raw-peer.ts';
 
@@ -102,6 +103,22 @@ describe('zod 3', () => {
     expect(adapter.jsonSchema['required']).toBeUndefined();
     expect(await adapter.validate({})).toEqual({ value: { b: 7 } });
     expect(await adapter.validate({ a: 'x' })).toMatchObject({ issues: [{ message: 'is short', path: ['a'] }] });
+  });
+
+  it.each([
+    ['without effects', text],
+    ['with an effect', text.trim().transform((value) => value)],
+  ])('looks once at what stands in many places, %s', (_what, leaf) => {
+    let looks = 0;
+    let shared: z.ZodTypeAny = new Proxy(leaf, {
+      get(target, name, receiver) {
+        if (name === '_def') looks += 1;
+        return Reflect.get(target, name, receiver) as unknown;
+      },
+    });
+    for (let depth = 0; depth < 12; depth++) shared = z.object({ a: shared, b: shared });
+    expect(guardEffects(shared) === undefined).toBe(leaf === text);
+    expect(looks).toBeLessThan(20);
   });
 
   it('runs an async refinement once a call', async () => {
