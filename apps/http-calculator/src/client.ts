@@ -22,7 +22,7 @@ program
   .parse();
 
 const info = { name: 'http-calculator-client', version: '1.0.0' };
-const page = 'https://app.example';
+const pages = ['https://app.example', 'https://admin.example'];
 
 async function calculate(url: string, protocolVersion?: string): Promise<void> {
   const client = await McpClient.connect(httpTransport(url), info, protocolVersion === undefined ? {} : { protocolVersion });
@@ -45,17 +45,19 @@ async function calculate(url: string, protocolVersion?: string): Promise<void> {
 
 /** What a browser asks before a page of another origin may call, and what a page of a stranger gets. */
 async function visitAsPage(url: string): Promise<void> {
-  const preflight = { method: 'OPTIONS', headers: { origin: page, 'access-control-request-method': 'POST' } };
-  const allowed = await fetch(url, preflight);
-  assert.equal(allowed.headers.get('access-control-allow-origin'), page);
-  assert.match(allowed.headers.get('access-control-allow-headers') ?? '', /mcp-session-id/i);
+  for (const page of pages) {
+    const preflight = { method: 'OPTIONS', headers: { origin: page, 'access-control-request-method': 'POST' } };
+    const allowed = await fetch(url, preflight);
+    assert.equal(allowed.headers.get('access-control-allow-origin'), page);
+    assert.match(allowed.headers.get('access-control-allow-headers') ?? '', /mcp-session-id/i);
+  }
   const stranger = await fetch(url, { method: 'POST', headers: { origin: 'https://evil.example' } });
   assert.equal(stranger.status, 403);
-  print('pages', `${page} may call; https://evil.example gets ${stranger.status}`);
+  print('pages', `${pages.join(' and ')} may call; https://evil.example gets ${stranger.status}`);
 }
 
 async function show(title: string, flags: readonly string[], use: (server: ServerProcess) => Promise<void>): Promise<void> {
-  const server = await startServer([...flags, '--origin', page]);
+  const server = await startServer([...flags, ...pages.flatMap((page) => ['--origin', page])]);
   try {
     process.stdout.write(`\n${title}: ${server.url}\n`);
     await use(server);
