@@ -17,7 +17,7 @@ export interface MetricsOptions {
    * @default 'transport'
    */
   readonly label?: string | undefined;
-  /** @default systemClock */
+  /** Measures how long requests take. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface ReconnectOptions {
    * @default 10
    */
   readonly maxAttempts?: number | undefined;
-  /** @default systemClock */
+  /** Times the waits. @default systemClock */
   readonly clock?: Clock | undefined;
   /** Gives a number from 0 up to 1 for the jitter. @default Math.random */
   readonly random?: (() => number) | undefined;
@@ -136,7 +136,7 @@ class ReconnectingTransport implements Transport {
         this.#attempts = 0;
         if (this.#state !== 'closed') this.onmessage?.(message, info);
       },
-      onError: (error) => this.onerror?.(error),
+      onError: (error) => this.#report(error),
       onClose: () => {
         isOver = true;
         giveBack();

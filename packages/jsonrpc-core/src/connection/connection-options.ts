@@ -81,9 +81,9 @@ export interface ConnectionOptions {
    * @default 600_000
    */
   readonly maxRequestTimeoutMs?: number | undefined;
-  /** @default systemClock */
+  /** Times requests and `drain` out. @default systemClock */
   readonly clock?: Clock | undefined;
-  /** @default a logger that drops every line */
+  /** Told what went wrong where there is no `onError`. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
 }
 
@@ -91,7 +91,7 @@ export interface ConnectionOptions {
 export interface RequestOptions {
   /** Aborting it cancels the request at the peer and rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** @default the connection's `requestTimeoutMs` */
+  /** How long the request waits for its answer, in milliseconds. @default the connection's `requestTimeoutMs` */
   readonly timeoutMs?: number | undefined;
   /** The hard bound, however much progress is told; like `timeoutMs` it stands still while time is paused. @default the connection's `maxRequestTimeoutMs`, or `timeoutMs` if that is longer */
   readonly maxTimeoutMs?: number | undefined;

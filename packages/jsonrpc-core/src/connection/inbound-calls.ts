@@ -4,7 +4,7 @@ import type { BatchAnswer } from './batch-answer.ts';
 import { CallTable } from './call-table.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../error-codes.ts';
-import { CancelledError, SerializeError } from '../errors.ts';
+import { CancelledError, InvalidRequestError, SerializeError } from '../errors.ts';
 import { classifyMessage } from '../guards.ts';
 import type { JsonRpcErrorObject, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import { type CallLink, ServedCall } from './served-call.ts';
@@ -59,7 +59,8 @@ export class InboundCalls {
 
   serve(request: JsonRpcRequest, info: MessageInfo | undefined, batch: BatchAnswer | undefined): void {
     if (this.#options.isAnswering?.() === false) {
-      this.#host.report(new Error(`The peer sent the request "${request.method}", which is not allowed now: it was dropped`));
+      const message = `The peer sent the request "${request.method.slice(0, 100)}", which is not allowed now: it was dropped`;
+      this.#host.report(new InvalidRequestError(message, INVALID_REQUEST, request.id));
       return;
     }
     batch?.expect();

@@ -99,6 +99,7 @@ describe('garbage that arrives', () => {
     await peer.send('garbage', {}, [], [{}, request(1)], request(null));
     expect(peer.take()).toEqual([]);
     expect(errors).toHaveLength(7);
+    expect(errors).toContainEqual(expect.objectContaining({ code: 'ERR_INVALID_REQUEST', id: 1 }));
     isAnswering = true;
     await peer.send('garbage');
     expect(peer.take()).toEqual([errorOf(null, -32600)]);

@@ -67,6 +67,17 @@ function open(server: Server, options: ReconnectOptions = {}): { transport: Tran
 }
 
 describe('withReconnect', () => {
+  it('keeps from the channel what the program throws when it is told of an error', async () => {
+    const [near] = createInMemoryPair();
+    const transport = withReconnect(() => near, { clock: new FakeClock() });
+    transport.onerror = () => {
+      throw new Error('mine');
+    };
+    await transport.start();
+    expect(() => near.onerror?.(new Error('of the channel'))).not.toThrow();
+    await transport.close();
+  });
+
   it('opens a lost channel again, tells of the loss, and sends what waited', async () => {
     const server = new Server();
     const { transport, clock, events } = open(server);

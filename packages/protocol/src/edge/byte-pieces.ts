@@ -7,7 +7,7 @@ const MAX_BLOCK_BYTES = 64 * 1024;
 
 /**
  * Gathers bytes in the order in which they come. Small pieces are copied together into blocks, so that a body that comes byte by byte takes
- * what it is long and not a hundred times as much; large ones are held uncopied and must not be changed afterwards.
+ * what it is long and not a hundred times as much; the first one and large ones are held uncopied and must not be changed afterwards.
  */
 export class BytePieces {
   readonly #pieces: Uint8Array[] = [];

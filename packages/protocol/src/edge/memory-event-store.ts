@@ -18,7 +18,7 @@ export interface MemoryEventStoreOptions {
   readonly maxBytes?: number | undefined;
   /** Events that are older are dropped when their session is next used, in milliseconds. @default 300000 */
   readonly maxAgeMs?: number | undefined;
-  /** @default the system's */
+  /** Tells how old events are. @default the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { SessionRecord, SessionStore } from '../contracts/session-store.ts'
 export interface MemorySessionStoreOptions {
   /** Past it, the session that has been idle longest is forgotten for a new one. @default 100000 */
   readonly maxSessions?: number | undefined;
-  /** @default the system's */
+  /** Tells which sessions have expired. @default the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -12,7 +12,7 @@ import type { PaginatedResult } from './pagination.ts';
 /** One argument of a prompt; its value is a string. */
 export interface PromptArgument extends BaseMetadata {
   readonly description?: string | undefined;
-  /** @default false */
+  /** Whether the prompt cannot be had without it. @default false */
   readonly required?: boolean | undefined;
 }
 

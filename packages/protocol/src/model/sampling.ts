@@ -38,7 +38,7 @@ export interface ModelPreferences extends JsonObject {
 
 /** Whether the model may, must or must not use tools. Since 2025-11-25. */
 export interface ToolChoice extends JsonObject {
-  /** @default 'auto' */
+  /** Whether the model may, must or must not use tools. @default 'auto' */
   readonly mode?: 'auto' | 'required' | 'none' | undefined;
 }
 

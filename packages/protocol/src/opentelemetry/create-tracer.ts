@@ -7,9 +7,9 @@ import { readTraceContext, writeTraceContext } from './trace-context.ts';
 
 /** Names the instrumentation to OpenTelemetry. */
 export interface OpenTelemetryOptions {
-  /** @default '@mortise/protocol' */
+  /** The name of the instrumentation scope. @default '@mortise/protocol' */
   readonly name?: string | undefined;
-  /** @default none */
+  /** The version of the instrumentation scope. @default none */
   readonly version?: string | undefined;
 }
 
