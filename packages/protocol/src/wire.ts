@@ -1,4 +1,4 @@
-/** `@mortise/protocol/wire`: what travels beside the shapes: keys of `_meta`, MCP's error codes and their data, cursors. */
+/** `@mortise/protocol/wire`: what travels beside the shapes: keys of `_meta`, MCP's error codes and their data. */
 
 export {
   META_BAGGAGE,
