@@ -76,11 +76,17 @@ function guard(schema: Schema, known: Known): Schema {
 }
 
 function copyWith(schema: Schema, changes: Readonly<Record<string, unknown>>): Schema {
-  return Object.create(Object.getPrototypeOf(schema) as object, {
+  return Object.create(classOf(schema), {
     _def: { value: { ...schema._def, ...changes } },
     // Where objects keep their fields once these are known.
     _cached: { value: null, writable: true },
   }) as Schema;
+}
+
+/** Past the schemas that this one is an heir of, as what `completable` gives is: their methods are bound to them. */
+function classOf(schema: object): object {
+  const parent = Object.getPrototypeOf(schema) as object;
+  return Object.hasOwn(parent, '_def') ? classOf(parent) : parent;
 }
 
 function guardMember(name: string, member: unknown, { typeName }: Definition, known: Known): unknown {

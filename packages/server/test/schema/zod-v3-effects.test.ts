@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod-3-25/v3';
 import { zodToJsonSchema } from 'zod-to-json-schema';
-import { McpServer } from '../../src/index.ts';
+import { completable, McpServer } from '../../src/index.ts';
 import { fromZodV3 } from '../../src/zod-v3.ts';
 import { guardEffects } from '../../src/schema/guard-effects.ts';
 import { toSchemaAdapter } from '../../src/schema/to-schema-adapter.ts';
@@ -56,6 +56,20 @@ describe('zod 3', () => {
     await late();
     expect(unhandled).toEqual([]);
     expect((await peer.request('tools/list', {})).result?.tools).toHaveLength(1);
+  });
+
+  it('[ROBUSTNESS-5] an effect of a field with suggestions that rejects fails its call and nothing else, the field left out or not', async () => {
+    const server = new McpServer({ name: 's', version: '1' });
+    const field = completable(text.optional().refine(rejects('gone')), () => ['a']);
+    server.registerPrompt('p', { argsSchema: schema({ a: field }) }, () => 'ran');
+    const peer = await RawPeer.open(server, version);
+    for (const args of [{}, { a: 'x' }]) expect(await peer.request('prompts/get', { name: 'p', arguments: args })).toHaveProperty('error');
+    await late();
+    await late();
+    expect(unhandled).toEqual([]);
+    const ref = { type: 'ref/prompt', name: 'p' };
+    const { completion } = await peer.call('completion/complete', { ref, argument: { name: 'a', value: '' } });
+    expect(completion.values).toEqual(['a']);
   });
 
   it('runs effects wherever they stand, and leaves the schema as it was', async () => {
