@@ -106,7 +106,10 @@ export class SessionTable {
       return live;
     }
     const session = await this.#refresh(this.#keeper, live, { id, caller });
-    if (session !== undefined) this.#use(session);
+    if (session === undefined) return undefined;
+    // It was ended, or made room for another, while the store was asked: that knows which.
+    if (this.#sessions.get(id) !== session) return this.find(id, caller);
+    this.#use(session);
     return session;
   }
 
@@ -140,11 +143,11 @@ export class SessionTable {
 
   /** Ends a session here and in the stores. */
   async #end(session: HostedSession): Promise<void> {
-    this.#unlist(session);
+    const isFirst = this.#unlist(session);
     await session.close();
     await this.#deleteEvents(session);
     await this.#keeper?.delete(session);
-    void this.#tell('onSessionClosed', session.id);
+    if (isFirst) void this.#tell('onSessionClosed', session.id);
   }
 
   async #deleteEvents({ id, log }: HostedSession): Promise<void> {
@@ -190,6 +193,7 @@ export class SessionTable {
     this.#beat.start();
   }
 
+  /** @returns false where somebody else was first. */
   #unlist(session: HostedSession): boolean {
     if (this.#sessions.get(session.id) !== session) return false;
     this.#sessions.delete(session.id);

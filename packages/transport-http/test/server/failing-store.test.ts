@@ -2,13 +2,14 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { HttpHandlerOptions } from '@mortise/transport-http/server';
 import type { SessionRecord } from '@mortise/protocol/contracts';
 import { forbidUnhandled } from '../support/forbid-unhandled.ts';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
-import { post } from '../support/send.ts';
+import { type Answer, post } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestEventStore, TestSessionStore } from '../support/memory-stores.ts';
-import { gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
+import { type Gate, gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 class FailingStore extends TestSessionStore {
   isFailing = false;
@@ -25,6 +26,20 @@ class FailingStore extends TestSessionStore {
   override async delete(id: string): Promise<void> {
     if (this.isFailing) throw new Error('secret disk failure');
     await super.delete(id);
+  }
+}
+
+/** Gives what it has found only when the test lets it. */
+class SlowStore extends TestSessionStore {
+  go: Gate | undefined;
+  waiting = 0;
+
+  override async get(id: string): Promise<SessionRecord | undefined> {
+    const record = await super.get(id);
+    this.waiting++;
+    await this.go?.promise;
+    this.waiting--;
+    return record;
   }
 }
 
@@ -182,5 +197,47 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
     sessionStore.isFailing = false;
     expect((await client.tool('echo')).status).toBe(200);
     expect((await sessionStore.get(client.sessionId))?.state).toMatchObject({ session: { level: 'debug' } });
+  });
+});
+
+describe.each(FACES)('a session store that is slow, over the %s face', (face) => {
+  /** Requests whose session is being looked up until `go`; that of later ones is found at once. */
+  async function openWaiting(ask: (client: LegacyClient) => Promise<Answer>[], options: HttpHandlerOptions = {}) {
+    const slowStore = new SlowStore();
+    serving = await serve(face, new ScriptedEndpoint(), { ...options, sessionStore: slowStore });
+    const client = await LegacyClient.open(serving.port);
+    const go = gate();
+    slowStore.go = go;
+    const asked = ask(client);
+    const answers = Promise.all(asked).then((all) => all.map(({ status }) => status));
+    await until(() => slowStore.waiting === asked.length);
+    slowStore.go = undefined;
+    return { client, answers, go };
+  }
+
+  it('[ROBUSTNESS-8] brings back no session that was ended while it was looked up', async () => {
+    const { client, answers, go } = await openWaiting((asking) => [asking.tool('echo')]);
+    expect((await client.delete()).status).toBe(204);
+    go.open();
+    expect(await answers).toEqual([404]);
+    expect(serving.handler.counts.sessions).toBe(0);
+  });
+
+  it('tells once of the end of a session that two requests end at once', async () => {
+    const ended: string[] = [];
+    const onSessionClosed = (id: string): void => void ended.push(id);
+    const { client, answers, go } = await openWaiting((asking) => [asking.delete(), asking.delete()], { onSessionClosed });
+    go.open();
+    expect(await answers).toEqual([204, 204]);
+    expect(ended).toEqual([client.sessionId]);
+  });
+
+  it('[ROBUSTNESS-8] goes on with one that made room for another while it was looked up, and counts both', async () => {
+    const { answers, go } = await openWaiting((asking) => [asking.tool('echo')], { maxSessions: 1 });
+    const other = await LegacyClient.open(serving.port);
+    go.open();
+    expect(await answers).toEqual([200]);
+    expect(serving.handler.counts.sessions).toBe(1);
+    expect([(await other.tool('echo')).status, serving.handler.counts.sessions]).toEqual([200, 1]);
   });
 });
