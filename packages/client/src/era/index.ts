@@ -254,7 +254,10 @@ export class SessionOpener {
     if (finding.kind === 'legacy' || finding.kind === 'silent') {
       if (newestLegacy) return { offered: newestLegacy, isCertain: finding.kind === 'legacy' };
       const cause = finding.kind === 'legacy' ? finding.error : undefined;
-      throw new EraMismatchError('the server does not speak the modern era, which this client is pinned to', { cause });
+      throw new EraMismatchError(
+        'the server does not speak the modern era, which this client is pinned to: leave "era" out to speak the one that it does',
+        { cause },
+      );
     }
     if (finding.kind === 'died' || finding.kind === 'failed') throw finding.error;
     const supported = finding.kind === 'discovered' ? finding.result.supportedVersions : finding.supported;

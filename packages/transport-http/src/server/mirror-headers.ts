@@ -21,10 +21,14 @@ import {
 import type { HttpRequest } from './http-request.ts';
 import { HttpRefusal } from './refusal.ts';
 
+const NO_HEADER = 'send the version that "_meta" names';
+const NO_VERSION = 'send "initialize" first, or name the version in it and in "_meta"';
+
 /** Checks `MCP-Protocol-Version`. @param inBody The version in `_meta`; undefined where there is none, which others report. */
 export function checkVersionHeader(request: HttpRequest, inBody: string | undefined, id: RequestId | undefined): void {
   const header = request.header(PROTOCOL_VERSION_HEADER);
-  if (header === undefined) throw mismatch('The header "MCP-Protocol-Version" is missing: send the version that "_meta" names', id);
+  if (header === undefined)
+    throw mismatch(`The header "MCP-Protocol-Version" is missing: ${inBody === undefined ? NO_VERSION : NO_HEADER}`, id);
   if (inBody !== undefined && header !== inBody)
     throw mismatch('The header "MCP-Protocol-Version" differs from the version in "_meta"', id);
 }

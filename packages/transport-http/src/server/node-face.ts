@@ -6,7 +6,7 @@ import { decodeBody } from './decode-body.ts';
 import { isLoopbackAddress } from './loopback.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
 import type { NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
-import { HttpRefusal, stoppedRefusal } from './refusal.ts';
+import { HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
@@ -89,7 +89,7 @@ export class NodeFaceRequest implements HttpRequest {
 
   readBody(limits: BodyLimits): Promise<string> {
     const declared = Number(this.header('content-length') ?? 0);
-    if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
+    if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes, true));
     return new Promise((resolve, reject) => new BodyReader(this.#request, limits, { resolve, reject }));
   }
 }
@@ -127,7 +127,7 @@ class BodyReader implements WatchedBody {
   readonly #onData = (chunk: Uint8Array): void => {
     if (this.#isDone) return;
     this.#pieces.push(chunk);
-    if (this.#pieces.length > this.#limits.maxBytes) this.#fail(tooLarge(this.#limits.maxBytes));
+    if (this.#pieces.length > this.#limits.maxBytes) this.#fail(tooLarge(this.#limits.maxBytes, true));
   };
 
   readonly #onEnd = (): void => {
@@ -158,10 +158,6 @@ class BodyReader implements WatchedBody {
 
 /** Told by Node's own function, where there is one: this entry needs no Node types. */
 const byteLength = (globalThis as { readonly Buffer?: { byteLength(text: string): number } }).Buffer?.byteLength;
-
-function tooLarge(maxBytes: number): HttpRefusal {
-  return new HttpRefusal(413, `The body is longer than ${maxBytes} bytes`, { closes: true });
-}
 
 export class NodeFaceSink implements HttpSink {
   leaver: LeaveListener | undefined;

@@ -64,6 +64,11 @@ export function closingRefusal(closes = false): HttpRefusal {
   return busyRefusal('The server is closing: come back later', REOPENING_SECONDS, { closes });
 }
 
+/** The refusal of a body over the bound. */
+export function tooLarge(maxBytes: number, closes: boolean): HttpRefusal {
+  return new HttpRefusal(413, `The body is longer than ${maxBytes} bytes: send less, or raise the server's maxBodyBytes`, { closes });
+}
+
 /** The refusal of a body that is read no further. */
 export function stoppedRefusal(why: 'timeout' | 'closing', closes: boolean): HttpRefusal {
   return why === 'timeout' ? new HttpRefusal(408, 'The body took too long to arrive', { closes }) : closingRefusal(closes);

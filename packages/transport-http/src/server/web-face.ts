@@ -4,7 +4,7 @@ import type { AuthInfo } from '@mortise/protocol/contracts';
 import { BytePieces } from '@mortise/protocol/edge';
 import { decodeBody } from './decode-body.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
-import { HttpRefusal, stoppedRefusal } from './refusal.ts';
+import { HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {
@@ -82,7 +82,7 @@ export class WebFaceRequest implements HttpRequest {
 
   readBody(limits: BodyLimits): Promise<string> {
     const declared = this.header('content-length');
-    if (declared !== undefined && Number(declared) > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
+    if (declared !== undefined && Number(declared) > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes, false));
     // A platform holds a body to the length that it announces, so that one can be read at once.
     const isAtOnce = declared !== undefined && (Number(declared) <= SHORT_BYTES || isLight(this.#request));
     if (isAtOnce) return new WebBody(limits, this.#readAtOnce(limits.maxBytes), undefined).text;
@@ -92,7 +92,7 @@ export class WebFaceRequest implements HttpRequest {
 
   async #readAtOnce(maxBytes: number): Promise<string> {
     const bytes = new Uint8Array(await this.#request.arrayBuffer());
-    if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes, false);
     return decodeBody(bytes);
   }
 }
@@ -105,7 +105,7 @@ async function readPieces(reader: BodyReader, maxBytes: number): Promise<string>
     pieces.push(piece.value);
     if (pieces.length <= maxBytes) continue;
     cancel(reader);
-    throw tooLarge(maxBytes);
+    throw tooLarge(maxBytes, false);
   }
   return decodeBody(pieces.join());
 }
@@ -164,10 +164,6 @@ function splitUrl(url: string): { readonly scheme: 'http' | 'https'; readonly ho
   if (match !== null) return { scheme: match[1] === 'https' ? 'https' : 'http', host: match[2] ?? '', target: match[3] ?? '' };
   const { protocol, host, pathname, search } = new URL(url);
   return { scheme: protocol === 'https:' ? 'https' : 'http', host, target: pathname + search };
-}
-
-function tooLarge(maxBytes: number): HttpRefusal {
-  return new HttpRefusal(413, `The body is longer than ${maxBytes} bytes`);
 }
 
 /** Makes the `Response`. */
