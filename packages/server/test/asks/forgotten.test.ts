@@ -62,7 +62,9 @@ it.each(ALL)('a context that is used after the answer is told of once for each u
 
 it.each(['2025-11-25', MODERN] as const)('nothing is told of questions that are awaited in %s', async (version) => {
   const logger = new MemoryLogger();
-  const server = serverOf((ctx) => Promise.all([ctx.elicit(form('a')), ctx.elicit(form('b')), ctx.listRoots()]), { logger });
+  const server = serverOf((ctx) => Promise.all([ctx.elicit(form('a')), ctx.elicit(form('b')), ctx.listRoots(), ctx.roots.list()]), {
+    logger,
+  });
   await callIn(version, server);
   expect(logger.lines).toEqual([]);
 });
