@@ -5,7 +5,7 @@ import type { Progress } from '@mortise/protocol/model';
 import { taskClient, type TaskClientOptions, type TaskHandle } from '@mortise/tasks/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { CORE, initialized, RELATED, type Reply, type Script, ScriptedServer } from './scripted-server.ts';
+import { CORE, initialized, RELATED, type Reply, type Script, ScriptedServer, settle } from './scripted-server.ts';
 
 const IMMEDIATE = 'io.modelcontextprotocol/model-immediate-response';
 const result = { content: [{ type: 'text', text: 'done' }] };
@@ -30,9 +30,6 @@ function task(status: string, more: object = {}): Record<string, unknown> {
 const now = (status: string, more: object = {}): Reply => task(status, more) as Reply;
 const callOf = (params: { task?: unknown }): Reply =>
   params.task === undefined ? (result as Reply) : ({ task: task('working') } as Reply);
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
-};
 
 interface Answers {
   readonly elicitation?: (params: { readonly message: string }) => unknown;

@@ -6,7 +6,7 @@ import { McpServer } from '@mortise/server';
 import { MemoryTaskHandleStore, taskClient, type TaskClientOptions } from '@mortise/tasks/client';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { discovery, EXTENSION, type Reply, type Script, ScriptedServer } from './scripted-server.ts';
+import { discovery, EXTENSION, type Reply, type Script, ScriptedServer, settle } from './scripted-server.ts';
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
@@ -42,11 +42,6 @@ async function connect(script: Script, { elicitation, ...options }: TaskClientOp
   onTestFinished(() => client.close());
   return { client, tasks, server, clock };
 }
-
-/** Lets what was sent arrive. */
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
-};
 
 const MAX_POLLS = 200;
 

@@ -87,3 +87,8 @@ export class ScriptedServer {
     await this.#far.send({ jsonrpc: '2.0', id, ...(isError ? (reply as { error: JsonRpcErrorObject }) : { result: reply as JsonObject }) });
   }
 }
+
+/** Lets what was sent arrive. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
+}

@@ -4,6 +4,7 @@ import { TaskEngine } from '../../src/engine/task-engine.ts';
 import type { TaskEngineOptions, TaskOutcome } from '../../src/engine/engine-options.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
+import { toFaultyStore } from '../support/faulty-store.ts';
 import { turn } from '../support/raw-peer.ts';
 
 const LEASE_MS = 9_000;
@@ -29,14 +30,8 @@ function startProcess({ clock, store }: World, run: NonNullable<TaskEngineOption
 
 /** A process whose store hears nothing more of it: it died. */
 function startMortal(world: World, run: NonNullable<TaskEngineOptions['run']>): { readonly engine: TaskEngine; kill(): void } {
-  let isDead = false;
-  const dead = new Proxy(world.store, {
-    get: (target, key) => {
-      const member: unknown = Reflect.get(target, key, target);
-      return typeof member === 'function' ? (...args: unknown[]): unknown => (isDead ? never : member.apply(target, args)) : member;
-    },
-  });
-  return { engine: startProcess({ ...world, store: dead }, run), kill: () => void (isDead = true) };
+  const mortal = toFaultyStore(world.store);
+  return { engine: startProcess({ ...world, store: mortal.store }, run), kill: () => void (mortal.before = () => never) };
 }
 
 async function pass(clock: FakeClock, ms: number): Promise<void> {
@@ -97,17 +92,9 @@ describe('a task that waits for a worker', () => {
 describe('the limit of a principal', () => {
   it('holds for tasks that are created at the same moment, and for each principal by itself', async () => {
     const { clock, store } = createWorld();
-    const slow = new Proxy(store, {
-      get: (target, key) => {
-        const member: unknown = Reflect.get(target, key, target);
-        if (typeof member !== 'function') return member;
-        return async (...args: unknown[]): Promise<unknown> => {
-          await turn();
-          return member.apply(target, args) as unknown;
-        };
-      },
-    });
-    const engine = new TaskEngine({ store: slow, clock, run: () => never, limits: { maxTasksPerPrincipal: 3 } });
+    const slow = toFaultyStore(store);
+    slow.before = turn;
+    const engine = new TaskEngine({ store: slow.store, clock, run: () => never, limits: { maxTasksPerPrincipal: 3 } });
     const create = (principal: string) => engine.create({ principal, generation: 'g', driver: 'hand' });
     const outcomes = await Promise.allSettled([...Array.from({ length: 10 }, () => create('ann')), create('bob')]);
     expect(outcomes.map(({ status }) => status)).toEqual([

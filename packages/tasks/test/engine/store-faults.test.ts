@@ -3,41 +3,18 @@ import { McpServer } from '@mortise/server';
 import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
 import { createTasks } from '@mortise/tasks/server';
 import type { TaskStore } from '@mortise/protocol/contracts';
+import { turns } from '@mortise/transport-testkit';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { TaskEngine } from '../../src/engine/task-engine.ts';
 import type { TaskEngineOptions, TaskOutcome } from '../../src/engine/engine-options.ts';
-import { MODERN, RawPeer, turn } from '../support/raw-peer.ts';
+import { type FaultyStore, toFaultyStore } from '../support/faulty-store.ts';
+import { MODERN, RawPeer } from '../support/raw-peer.ts';
 import { createGate } from '../support/task-server.ts';
 
 const DONE: TaskOutcome = { status: 'completed', result: { content: [] } };
 
-interface FaultyStore {
-  readonly store: MemoryTaskStore;
-  /** Each call is asked before it is made; what it throws the call rejects with, and what it gives is waited for. */
-  before: (member: keyof TaskStore, args: readonly unknown[]) => unknown;
-  /** What each answer waits for after the call was made. */
-  after: FaultyStore['before'];
-}
-
 function createFaultyStore(clock?: FakeClock): FaultyStore {
-  const real = new MemoryTaskStore(clock ? { now: () => clock.now() } : {});
-  const world: FaultyStore = {
-    before: () => undefined,
-    after: () => undefined,
-    store: new Proxy(real, {
-      get: (target, key) => {
-        const member: unknown = Reflect.get(target, key, target);
-        if (typeof member !== 'function') return member;
-        return async (...args: unknown[]): Promise<unknown> => {
-          await world.before(key as keyof TaskStore, args);
-          const answer: unknown = await member.apply(target, args);
-          await world.after(key as keyof TaskStore, args);
-          return answer;
-        };
-      },
-    }),
-  };
-  return world;
+  return toFaultyStore(new MemoryTaskStore(clock ? { now: () => clock.now() } : {}));
 }
 
 /** Fails as often as it is told, where `isMeant` says so. */
@@ -59,10 +36,6 @@ async function uncaughtIn(fn: () => Promise<void>): Promise<readonly unknown[]> 
   onTestFinished(() => void process.off('unhandledRejection', onUncaught));
   await fn();
   return uncaught;
-}
-
-async function turns(count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await turn();
 }
 
 describe('an engine whose store fails', () => {
