@@ -56,20 +56,22 @@ describe.skipIf(executablePath === undefined)('the authorization proxy in a brow
     });
   }
 
-  async function connect(clientName: string, texts: string[]): Promise<McpClient> {
+  async function connect(clientName: string): Promise<{ readonly client: McpClient; readonly texts: readonly string[] }> {
     const url = `${listening.origin}/mcp`;
-    const open = async (visit: URL): Promise<void> => {
-      texts.push(...(await passPages(page, visit, { name: 'ada', origins: [provider.issuer] })));
+    let visit: Promise<readonly string[]> | undefined;
+    const open = async (target: URL): Promise<void> => {
+      visit = passPages(page, target, { name: 'ada', origins: [provider.issuer] });
+      await visit;
     };
     const authorizer = nodeOAuth(url, { clientName, signIn: loopbackSignIn({ open }) });
-    return McpClient.connect(httpTransport(url, { authorizer }), { name: 'cli', version: '1.0.0' });
+    const client = await McpClient.connect(httpTransport(url, { authorizer }), { name: 'cli', version: '1.0.0' });
+    return { client, texts: (await visit) ?? [] };
   }
 
   it(
     '[SEC-013][SEC-014][SEC-015] asks for consent for each client, also when the provider no longer does',
     async () => {
-      const [first, second]: [string[], string[]] = [[], []];
-      const client = await connect('First program', first);
+      const { client, texts: first } = await connect('First program');
       expect((await client.callTool('who', {})).content).toEqual([{ type: 'text', text: 'ada' }]);
       await client.close();
       expect(first[0]).toMatch(/Allow First program to use The Notebook as you\?.*this computer/s);
@@ -79,7 +81,7 @@ describe.skipIf(executablePath === undefined)('the authorization proxy in a brow
       for (const { name, secure, httpOnly, sameSite, path } of cookies)
         expect([name.startsWith('__Host-'), secure, httpOnly, sameSite, path]).toEqual([true, true, true, 'Lax', '/']);
 
-      const stranger = await connect('Second program', second);
+      const { client: stranger, texts: second } = await connect('Second program');
       expect(second).toHaveLength(1);
       expect(second[0]).toContain('Allow Second program');
       await stranger.close();

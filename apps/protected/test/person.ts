@@ -19,8 +19,22 @@ interface PersonOptions {
   readonly origins?: readonly string[];
 }
 
-/** Goes through pages until another's is reached. @returns What the pages said. */
-export async function passPages(page: Page, url: URL, { name, origins = [] }: PersonOptions): Promise<readonly string[]> {
+const visits = new WeakMap<Page, Promise<unknown>>();
+
+/**
+ * Goes through pages until another's is reached, one visit after the other: a sign-in goes on as soon as it has its answer, while the
+ * page of the visit before may still be loading.
+ *
+ * @returns What the pages said.
+ */
+export function passPages(page: Page, url: URL, options: PersonOptions): Promise<readonly string[]> {
+  const before = visits.get(page) ?? Promise.resolve();
+  const visit = before.then(() => pass(page, url, options));
+  visits.set(page, visit);
+  return visit;
+}
+
+async function pass(page: Page, url: URL, { name, origins = [] }: PersonOptions): Promise<readonly string[]> {
   const texts: string[] = [];
   const isTheirs = (): boolean => [url.origin, ...origins].includes(new URL(page.url()).origin);
   await page.goto(url.href);
