@@ -82,10 +82,11 @@ export class HostedSession implements SessionLink {
     this.isDirty = true;
   }
 
-  /** Begins again from a state that another machine saved. Calls in flight end where they began. */
+  /** Begins again from a state that another machine saved. Calls in flight end where they began. @throws What the endpoint throws. */
   reopen(saved: SessionState): void {
+    const legacy = this.#endpoint.openSession(this, saved);
     (this.#retired ??= []).push(this.#legacy);
-    this.#legacy = this.#endpoint.openSession(this, saved);
+    this.#legacy = legacy;
     this.isDirty = false;
     this.timesReopened++;
     if (this.inFlight === 0) this.closeRetired();

@@ -85,13 +85,18 @@ export class SessionKeeper {
     return session.keeping;
   }
 
-  /** Goes on from a record that is newer than what is known here. */
+  /**
+   * Goes on from a record that is newer than what is known here.
+   *
+   * @throws {Error} Another version of the program stored it, in a way that is not known here; or what the endpoint throws.
+   */
   adopt(session: HostedSession, record: SessionRecord): void {
-    const { session: saved, writer } = record.state as StoredState;
     // A write of our own that seemed to fail: what is known here is that, or newer.
-    if (writer !== this.#writer) {
+    if ((record.state as StoredState).writer !== this.#writer) {
+      const opened = this.open(record);
+      if (opened === undefined) throw new Error('Its record has a layout or a revision that this version does not know');
       if (session.isDirty) this.#log('What changed in a session is lost: another machine stored it first', undefined);
-      session.reopen(saved);
+      session.reopen(opened.state);
     }
     session.storedVersion = record.version;
   }

@@ -242,13 +242,24 @@ export class SessionTable {
     }
     await keeper.touch(record);
     if (live !== undefined) {
-      if (record.version !== live.storedVersion && live.inFlight === 0) keeper.adopt(live, record);
-      return live;
+      if (record.version === live.storedVersion || live.inFlight > 0 || this.#adopt(keeper, live, record)) return live;
+      await this.#forget(live);
+      return undefined;
     }
     // Requests that arrive together must not open the session twice.
     const opening = this.#opening.get(id) ?? this.#open(keeper, record, caller).finally(() => this.#opening.delete(id));
     this.#opening.set(id, opening);
     return opening;
+  }
+
+  #adopt(keeper: SessionKeeper, live: HostedSession, record: SessionRecord): boolean {
+    try {
+      keeper.adopt(live, record);
+      return true;
+    } catch (error) {
+      this.#logUnopened(error);
+      return false;
+    }
   }
 
   async #open(keeper: SessionKeeper, record: SessionRecord, caller: Caller): Promise<HostedSession | undefined> {
@@ -267,9 +278,13 @@ export class SessionTable {
       return session;
     } catch (error) {
       this.#limit.release(caller.limitKey);
-      this.#settings.logger.log('warning', 'A stored session could not be opened: its client has to begin anew', { error: String(error) });
+      this.#logUnopened(error);
       return undefined;
     }
+  }
+
+  #logUnopened(error: unknown): void {
+    this.#settings.logger.log('warning', 'A stored session could not be opened: its client has to begin anew', { error: String(error) });
   }
 
   #sweep(): boolean {

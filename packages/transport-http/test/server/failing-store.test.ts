@@ -129,6 +129,30 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
     await (await slow).text();
   });
 
+  it.each([
+    ['in a layout that is not known here', { layout: 99 }],
+    ['in a revision that is not known here', { protocolVersion: '2099-01-01' }],
+    ['with what the endpoint refuses', { session: { layout: 99 } }],
+  ])('tells a client to begin anew whose session another machine stored %s', async (_what, change) => {
+    const endpoint = new ScriptedEndpoint();
+    const openSession = endpoint.openSession.bind(endpoint);
+    endpoint.openSession = (link, saved) => {
+      if (saved?.layout === 99) throw new Error('unknown layout');
+      return openSession(link, saved);
+    };
+    serving = await serve(face, endpoint, { sessionStore, logger });
+    const client = await LegacyClient.open(serving.port);
+    const record = await sessionStore.get(client.sessionId);
+    if (record === undefined) throw new Error('The session is not stored');
+    await sessionStore.put({ ...record, state: { ...record.state, writer: 'another machine', ...change } }, record.version);
+    expect((await client.tool('echo')).status).toBe(404);
+    expect([logged, serving.handler.counts.sessions, endpoint.sessions.map(({ isClosed }) => isClosed)]).toEqual([
+      ['A stored session could not be opened: its client has to begin anew'],
+      0,
+      [true],
+    ]);
+  });
+
   it('stores what requests at once have changed', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { sessionStore, logger });
     const client = await LegacyClient.open(serving.port);
