@@ -113,9 +113,9 @@ export interface SamplingHandler {
 
 /** How often a server may ask, all at once or spread. `Infinity` for no limit. */
 export interface AskLimits {
-  /** @default 60 */
+  /** Forms and pages. @default 60 */
   readonly elicitationsPerMinute?: number | undefined;
-  /** @default 60 */
+  /** Questions to the model. @default 60 */
   readonly samplingsPerMinute?: number | undefined;
 }
 

@@ -110,7 +110,7 @@ export interface ClientOptions extends AnswerOptions {
   readonly onError?: ((error: Error) => unknown) | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
-  /** @default a logger that drops every line */
+  /** Told what goes wrong beside any request, as `onError` is. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
 }
 

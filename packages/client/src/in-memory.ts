@@ -18,7 +18,7 @@ import { McpClient } from './mcp-client.ts';
 
 /** How a client is joined to a server in the same process. */
 export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
-  /** @default { name: 'in-memory', version: '0.0.0' } */
+  /** Who the client says it is. @default { name: 'in-memory', version: '0.0.0' } */
   readonly info?: Implementation | undefined;
   /**
    * `exchange` calls the server for each request, which is fastest; `channel` joins the two by a pair of transports, as on stdio.

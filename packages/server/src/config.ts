@@ -50,7 +50,7 @@ export interface ResourceConfig<App = unknown> extends ListedConfig<App> {
   readonly size?: number | undefined;
   /** How long what is read stays good. @default the server's `cache.readTtlMs` */
   readonly ttlMs?: number | undefined;
-  /** @default 'private' */
+  /** Whether others than its reader may use a copy of what is read. @default 'private' */
   readonly cacheScope?: CacheScope | undefined;
 }
 

@@ -116,7 +116,7 @@ export interface ServerOptions<App = unknown> {
   readonly progress?: ProgressOptions | undefined;
   /** Which log messages reach clients, how many, and what is taken out of them. @default as each of its members says */
   readonly logging?: LoggingOptions | undefined;
-  /** @default no pings */
+  /** Pings legacy clients on connections that are silent; `true` for its defaults. @default no pings */
   readonly keepAlive?: KeepAliveOptions | boolean | undefined;
   /**
    * What the model is told of an error that a tool threw; undefined for a neutral sentence. The default shows the messages of

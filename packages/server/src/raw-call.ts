@@ -9,7 +9,7 @@ import type { ServerCore } from './server-core.ts';
 
 /** How a gateway asks the client. */
 export interface RawRequestOptions {
-  /** @default the server's `askTimeoutMs` */
+  /** How long to wait for the client's answer, in milliseconds. @default the server's `askTimeoutMs` */
   readonly timeoutMs?: number | undefined;
   /** Gives the request up; it then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;

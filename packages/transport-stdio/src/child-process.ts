@@ -13,7 +13,7 @@ import { ServerStartError } from './errors.ts';
 export interface ServerCommand {
   /** The program: a path, or a name that is looked up in `PATH`. No shell sees it. */
   readonly command: string;
-  /** @default [] */
+  /** The program's arguments, each as it is. @default [] */
   readonly args?: readonly string[] | undefined;
   /**
    * Variables to set beside those of `getDefaultEnvironment()`; `undefined` leaves one of those out. A server's credentials go here.

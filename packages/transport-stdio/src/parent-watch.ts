@@ -7,7 +7,7 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 export interface ParentWatchOptions {
   /** Gives the id of the parent. @default process.ppid */
   readonly parentId?: (() => number) | undefined;
-  /** @default 400 */
+  /** How often the parent is looked at, in milliseconds. @default 400 */
   readonly everyMs?: number | undefined;
   /** @default systemClock */
   readonly clock?: Clock | undefined;

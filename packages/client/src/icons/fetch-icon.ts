@@ -25,7 +25,7 @@ export interface FetchIconOptions extends IconSource {
   readonly maxFrames?: number | undefined;
   /** The kinds that the program can show. @default PNG, JPEG, WebP and SVG */
   readonly types?: readonly ImageType[] | undefined;
-  /** @default the platform's `fetch` */
+  /** Makes the requests. @default the platform's `fetch` */
   readonly fetch?: typeof fetch | undefined;
 }
 

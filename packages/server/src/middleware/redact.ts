@@ -8,7 +8,7 @@ const DEFAULT_METHODS: readonly string[] = ['tools/call', 'resources/read', 'pro
 
 /** What is looked for, and where. */
 export interface RedactMiddlewareOptions extends RedactOptions {
-  /** @default `tools/call`, `resources/read`, `prompts/get`, `completion/complete` */
+  /** Whose results are looked through. @default `tools/call`, `resources/read`, `prompts/get`, `completion/complete` */
   readonly methods?: readonly string[] | undefined;
 }
 

@@ -26,7 +26,7 @@ const MAX_DEPTH = 200;
 
 /** What is cleaned, and how much may remain. */
 export interface SanitizeOutputOptions {
-  /** @default `tools/call` and `prompts/get`. What `resources/read` gives may be a file, which should arrive as it is. */
+  /** Whose results are cleaned. @default `tools/call` and `prompts/get`. What `resources/read` gives may be a file, which should arrive as it is. */
   readonly methods?: readonly string[] | undefined;
   /** Cuts each block of text after so many characters and says so. @default no bound */
   readonly maxTextCharacters?: number | undefined;
