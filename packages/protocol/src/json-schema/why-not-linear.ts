@@ -20,8 +20,11 @@ const MAX_WAYS_WITHOUT_LOOP = 1024;
 const ANY: CharSet = [[0, 0x10_ffff]];
 const TWO_WAYS = 'a repetition can read the same text in two ways';
 
-/** The most that a proof may cost, in steps and comparisons: well under a second. One pattern of ordinary length takes some thousand. */
+/** The most that a proof may cost, in steps and comparisons: about a second. One pattern of ordinary length takes some thousand. */
 const MAX_EFFORT = 4_000_000;
+
+/** Of reading a pattern, and of making an automaton of it. */
+const EFFORT_PER_CHARACTER = 10;
 
 /** What may still be spent on proofs: those of all patterns of one schema share it. */
 export class ProofBudget {
@@ -37,7 +40,7 @@ export class ProofBudget {
 /** Says why a pattern is not proven linear. @param source It must compile as a RegExp. @returns undefined for a linear one. */
 export function whyNotLinear(source: string, budget: ProofBudget = new ProofBudget()): string | undefined {
   try {
-    budget.spend(source.length);
+    budget.spend(source.length * EFFORT_PER_CHARACTER);
     const pattern = parsePattern(source);
     for (const option of pattern.kind === 'choice' ? pattern.options : [pattern]) checkOption(option, budget);
     return undefined;
@@ -105,11 +108,9 @@ class Automaton {
       case 'choice': {
         const parts = pattern.options.map((option) => this.add(option, from));
         if (parts.filter((part) => part.nullable).length > 1) throw new PatternRefusal('a choice can be empty in two ways');
-        return {
-          first: parts.flatMap((part) => part.first),
-          last: parts.flatMap((part) => part.last),
-          nullable: parts.some((part) => part.nullable),
-        };
+        const first = parts.flatMap((part) => part.first);
+        this.#budget.spend(first.length);
+        return { first, last: parts.flatMap((part) => part.last), nullable: parts.some((part) => part.nullable) };
       }
       case 'repeat':
         return this.#repeat(pattern, from);
@@ -248,10 +249,20 @@ function hasAssertion(pattern: Pattern): boolean {
   return pattern.kind === 'assertion' || partsOf(pattern).some(hasAssertion);
 }
 
-function countStates(pattern: Pattern): number {
+const countStates = onceEach((pattern: Pattern): number => {
   if (pattern.kind === 'set') return 1;
   const states = partsOf(pattern).reduce((sum, part) => sum + countStates(part), 0);
   return pattern.kind === 'repeat' && !isLoopOver(states, pattern.max) ? states * pattern.max : states;
+});
+
+/** Looks at each pattern once, for whoever asks about one asks about those within one another too. */
+function onceEach<Found>(look: (pattern: Pattern) => Found): (pattern: Pattern) => Found {
+  const known = new WeakMap<Pattern, { readonly found: Found }>();
+  return (pattern) => {
+    const { found } = known.get(pattern) ?? { found: look(pattern) };
+    known.set(pattern, { found });
+    return found;
+  };
 }
 
 /** In how many ways the choices outside loops can turn out, at most. */
@@ -272,13 +283,13 @@ function areToldApart(options: readonly Pattern[], budget: ProofBudget): boolean
 }
 
 /** The characters that a pattern may begin with; undefined where it may be empty or that is not plain to see. */
-function firstSet(pattern: Pattern): CharSet | undefined {
+const firstSet = onceEach((pattern: Pattern): CharSet | undefined => {
   if (pattern.kind === 'set') return pattern.set;
   if (pattern.kind === 'repeat') return pattern.min > 0 ? firstSet(pattern.item) : undefined;
   if (pattern.kind === 'sequence') return pattern.items[0] === undefined ? undefined : firstSet(pattern.items[0]);
   const sets = pattern.kind === 'choice' ? pattern.options.map(firstSet) : [undefined];
   return sets.includes(undefined) ? undefined : sets.flatMap((set) => set ?? []);
-}
+});
 
 function overlap(a: CharSet, b: CharSet, budget: ProofBudget): boolean {
   budget.spend(1 + a.length * b.length);
