@@ -40,7 +40,7 @@ export interface SocketTransportOptions {
   readonly closeReason?: (() => readonly [code: number, reason: string]) | undefined;
   /** Finds dead peers. @default none */
   readonly heartbeat?: Heartbeat | undefined;
-  /** @default systemClock */
+  /** What tells the time. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

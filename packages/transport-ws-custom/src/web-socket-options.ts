@@ -48,7 +48,7 @@ export interface WebSocketServerOptions {
   readonly resumeWindowMs?: number | undefined;
   /** How many channels may wait; past it goes, of the one `limitKey` with the most of them, the one that has waited longest. @default 1,000 */
   readonly maxWaitingChannels?: number | undefined;
-  /** @default systemClock */
+  /** What tells the time. @default systemClock */
   readonly clock?: Clock | undefined;
   /**
    * Told of refusals and broken connections, and of faults of handlers as long as the server has no logger of its own.

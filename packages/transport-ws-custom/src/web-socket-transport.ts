@@ -39,7 +39,7 @@ export interface WebSocketTransportOptions {
   readonly resumeWindowMs?: number | undefined;
   /** A constructor to use in place of the platform's. @default the platform's, on Node `ws` */
   readonly webSocket?: WebSocketConstructor | undefined;
-  /** @default systemClock */
+  /** What tells the time. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

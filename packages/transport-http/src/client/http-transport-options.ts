@@ -43,7 +43,7 @@ export interface HttpClientOptions {
   readonly acceptTimeoutMs?: number | undefined;
   /** How long a server of HTTP+SSE may take to name its endpoint, in milliseconds. @default 10_000 */
   readonly endpointTimeoutMs?: number | undefined;
-  /** @default systemClock */
+  /** What tells the time. @default systemClock */
   readonly clock?: Clock | undefined;
   /** Numbers from 0 to below 1, for waits that differ. @default Math.random */
   readonly random?: (() => number) | undefined;

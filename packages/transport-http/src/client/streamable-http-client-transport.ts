@@ -39,16 +39,16 @@ export interface StreamableHTTPClientTransportOptions extends HttpTransportOptio
   readonly sessionId?: string | undefined;
   /** The revision that was agreed on in it. @default none */
   readonly protocolVersion?: string | undefined;
-  /** `reconnection` by the names that MCP's users know; all in milliseconds. @default as `reconnection` */
+  /** `reconnection` by the names that MCP's users know; delays are in milliseconds. @default as `reconnection` */
   readonly reconnectionOptions?:
     | {
-        /** @default 1_000 */
+        /** Before the first attempt. @default 1_000 */
         readonly initialReconnectionDelay?: number | undefined;
-        /** @default 30_000 */
+        /** The longest wait that is not the server's own wish. @default 30_000 */
         readonly maxReconnectionDelay?: number | undefined;
-        /** @default 2 */
+        /** By how much each further wait is longer. @default 2 */
         readonly reconnectionDelayGrowFactor?: number | undefined;
-        /** @default 10 */
+        /** How many attempts in a row may fail. @default 10 */
         readonly maxRetries?: number | undefined;
       }
     | undefined;

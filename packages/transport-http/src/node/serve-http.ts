@@ -16,7 +16,7 @@ export interface ServeHttpOptions extends HttpHandlerOptions {
   readonly port: number;
   /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** @default '/mcp' */
+  /** The endpoint's path. @default '/mcp' */
   readonly path?: string | undefined;
   /** Closes the server when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;

@@ -86,7 +86,7 @@ export interface HttpHandlerOptions {
   readonly limitKey?: ((subject: LimitSubject) => string) | undefined;
   /** Asked before each request. @default none @returns nothing to let it pass, or in how many seconds to come back. */
   readonly rateLimit?: ((subject: LimitSubject) => number | undefined | Promise<number | undefined>) | undefined;
-  /** @default 4 MiB */
+  /** The longest body of a request, in bytes; 413 past it. @default 4 MiB */
   readonly maxBodyBytes?: number | undefined;
   /** How long a body may take to arrive, in milliseconds. @default 30_000 */
   readonly bodyTimeoutMs?: number | undefined;
@@ -94,15 +94,15 @@ export interface HttpHandlerOptions {
   readonly maxDepth?: number | undefined;
   /** How many messages a batch may hold. @default 100 */
   readonly maxBatch?: number | undefined;
-  /** @default 10_000 */
+  /** How many sessions at once; past it idle ones make room, and where there are none 503 is answered. @default 10_000 */
   readonly maxSessions?: number | undefined;
-  /** @default 1_000 */
+  /** How many of them of one `limitKey`. @default 1_000 */
   readonly maxSessionsPerKey?: number | undefined;
   /** A session without requests and streams ends after this many milliseconds. @default 30 minutes */
   readonly sessionIdleMs?: number | undefined;
-  /** Listen, GET and HTTP+SSE streams open at once. @default 10_000 */
+  /** How many listen, GET and HTTP+SSE streams at once; 503 past it. @default 10_000 */
   readonly maxStreams?: number | undefined;
-  /** @default 1_000 */
+  /** How many of them of one `limitKey`. @default 1_000 */
   readonly maxStreamsPerKey?: number | undefined;
   /** What may wait for a slow reader on one stream before senders wait, or a stream of notifications is cut. @default 1 MiB */
   readonly maxQueuedBytes?: number | undefined;
@@ -118,7 +118,7 @@ export interface HttpHandlerOptions {
   /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
   readonly retryMs?: number | undefined;
 
-  /** @default the system's */
+  /** What tells the time. @default the system's */
   readonly clock?: Clock | undefined;
   /**
    * Where faults are told, those of handlers too as long as the server has no logger of its own.

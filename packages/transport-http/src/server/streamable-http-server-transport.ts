@@ -24,7 +24,7 @@ export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOp
   readonly sessionIdGenerator?: (() => string) | undefined;
   /** Answers with one JSON body. @default false */
   readonly enableJsonResponse?: boolean | undefined;
-  /** @default none */
+  /** Keeps what was sent, so that broken streams can be resumed. @default none */
   readonly eventStore?: EventStore | undefined;
   /** Told the id of a session that has begun. @default none */
   readonly onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;

@@ -2,7 +2,7 @@
 
 /** One event, or a part of one: an event without `data` is not dispatched by readers, but its `id` and `retry` count. */
 export interface SseEventFields {
-  /** @default 'message' */
+  /** What kind of event it is. @default 'message' */
   readonly event?: string;
   /** What the reader sends back as `Last-Event-ID`. Must have no line break. @default none */
   readonly id?: string | undefined;
