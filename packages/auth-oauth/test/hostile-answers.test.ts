@@ -75,7 +75,10 @@ describe('a token endpoint', () => {
         response.socket?.end(`HTTP/1.1 ${status} Odd\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
         return 'hang';
       });
-      expect(await codeOf(world.authorizer({ fetch }).signIn())).toBe('ERR_AUTH_NETWORK');
+      await expect(world.authorizer({ fetch }).signIn()).rejects.toMatchObject({
+        code: 'ERR_AUTH_NETWORK',
+        message: `${world.as.origin}/token answered with ${status}, which is no status of HTTP`,
+      });
     }
   });
 

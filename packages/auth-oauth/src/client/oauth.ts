@@ -75,7 +75,8 @@ class CodeAuthorizer extends GrantAuthorizer implements SignInAuthorizer {
   }
 
   async finishSignIn(callbackUrl: string | URL, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    if (!URL.canParse(String(callbackUrl))) throw new AuthorizationResponseError('The authorization response is no absolute URL');
+    if (!URL.canParse(String(callbackUrl)))
+      throw new AuthorizationResponseError('finishSignIn needs the whole URL that the person came back to: what it was given is none');
     const url = new URL(callbackUrl);
     const state = url.searchParams.get('state') ?? '';
     await this.renewAlone(`finish ${state}`, signal, async (shared) => {

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { classifyHost, type UrlPolicy } from '@mortise/protocol/edge';
 import { toServerUrl, toUrlPolicy } from '../client/authorizer-options.ts';
 import { AuthNetworkError, UnsafeUrlError } from '../errors.ts';
-import type { FetchLike } from '../safe-fetch.ts';
+import { type FetchLike, nameUrl } from '../safe-fetch.ts';
 
 /** What addresses are allowed, and who resolves names. */
 export interface CheckedFetchOptions {
@@ -38,7 +38,7 @@ export function checkedFetch(server: string | URL, { urls, resolve = resolveBySy
       lookup: toLookup(policy, resolve),
       ...(signal && { signal }),
     };
-    return toResponse(await send(target, options, typeof body === 'string' ? body : undefined));
+    return toResponse(target, await send(target, options, typeof body === 'string' ? body : undefined));
   };
 }
 
@@ -49,12 +49,12 @@ function send(target: URL, options: RequestOptions, body: string | undefined): P
   });
 }
 
-function toResponse(message: IncomingMessage): Response {
+function toResponse(target: URL, message: IncomingMessage): Response {
   const { statusCode = 0, rawHeaders } = message;
   if (statusCode < 200 || statusCode > 599) {
     // No `Response` can hold it, and nobody would ever read it.
     message.destroy();
-    throw new AuthNetworkError(`A peer answered with ${statusCode}, which is no status of HTTP`);
+    throw new AuthNetworkError(`${nameUrl(target)} answered with ${statusCode}, which is no status of HTTP`);
   }
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
