@@ -15,6 +15,7 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   'items',
   'prefixItems',
   'additionalItems',
+  'unevaluatedItems',
   'allOf',
   '$ref',
   'if',
@@ -22,16 +23,12 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   'dependencies',
 ]);
 /** Keywords whose own error says more than those of all their branches. */
-const SUMMARIES: ReadonlySet<string> = new Set([
-  'anyOf',
-  'oneOf',
-  'not',
-  'contains',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'additionalProperties',
-]);
+const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'not', 'contains', 'propertyNames']);
+/** Keywords for members that no other one names: their own error says more where they allow none, and less where they have a schema. */
+const CATCH_ALLS: ReadonlySet<string> = new Set(['unevaluatedProperties', 'additionalProperties']);
+
+/** How the error of an `enum` without values ends. */
+const NOTHING = ' any of [].';
 
 const NOUNS: Readonly<Record<string, string>> = { array: 'an array', integer: 'an integer', object: 'an object', null: 'null' };
 
@@ -39,25 +36,28 @@ const NOUNS: Readonly<Record<string, string>> = { array: 'an array', integer: 'a
 export function phraseErrors(errors: readonly OutputUnit[], value: unknown): readonly SchemaIssue[] {
   const told: SchemaIssue[] = [];
   let summary: string | undefined;
-  for (const error of errors.slice(0, MAX_ERRORS)) {
+  for (const [index, error] of errors.slice(0, MAX_ERRORS).entries()) {
     if (told.length >= MAX_ISSUES) break;
     if (summary !== undefined && error.keywordLocation.startsWith(summary)) continue;
-    summary = SUMMARIES.has(error.keyword) ? error.keywordLocation : undefined;
-    if (!WRAPPERS.has(error.keyword) || isMissingDependency(error)) told.push(toIssue(error, value));
+    const isCatchAll = CATCH_ALLS.has(error.keyword);
+    const isClosed = isCatchAll && isOfNothing(errors[index + 1]);
+    summary = isClosed || SUMMARIES.has(error.keyword) ? error.keywordLocation : undefined;
+    const isWrapper = (isCatchAll && !isClosed) || (WRAPPERS.has(error.keyword) && !isMissingDependency(error));
+    if (!isWrapper) told.push(toIssue(error, value));
   }
   return told.length > 0 ? told : [{ message: 'does not fit its schema', path: [] }];
 }
 
 function toIssue(error: OutputUnit, value: unknown): SchemaIssue {
   const path = toPath(error.instanceLocation, value);
-  if (error.keyword === 'required') return { message: 'is required', path: [...path, nameIn(error) ?? ''] };
-  const name = /^(?:additional|unevaluated)Properties$/.test(error.keyword) ? nameIn(error) : undefined;
-  return name === undefined ? { message: phrase(error), path } : { message: 'is not an allowed property', path: [...path, name] };
+  if (error.keyword === 'required') return { message: 'is required', path: [...path, nameIn(error)] };
+  if (CATCH_ALLS.has(error.keyword)) return { message: 'is not an allowed property', path: [...path, nameIn(error)] };
+  return { message: phrase(error), path };
 }
 
 /** For errors that begin with the name of a member. Others hold whatever a schema does, in which the search may take very long. */
-function nameIn({ error }: OutputUnit): string | undefined {
-  return /[pP]roperty "([\s\S]*?)"(?:\.$| does not match)/.exec(error)?.[1];
+function nameIn({ error }: OutputUnit): string {
+  return /[pP]roperty "([\s\S]*?)"(?:\.$| does not match)/.exec(error)?.[1] ?? '';
 }
 
 function phrase({ keyword, error }: OutputUnit): string {
@@ -74,7 +74,7 @@ function phrase({ keyword, error }: OutputUnit): string {
       return 'is of a form that is not allowed';
     case 'enum':
     case 'const':
-      if (error.endsWith(' any of [].')) return 'is not allowed';
+      if (error.endsWith(NOTHING)) return 'is not allowed';
       return `must be ${shorten(
         error
           .replace(/^Instance does not match any of /, 'one of ')
@@ -89,6 +89,11 @@ function phrase({ keyword, error }: OutputUnit): string {
           .replace(/\.$/, ''),
       );
   }
+}
+
+/** Whether an error comes of a schema that allows nothing: `false`. */
+function isOfNothing(error: OutputUnit | undefined): boolean {
+  return error?.keyword === 'enum' && error.error.endsWith(NOTHING);
 }
 
 function isMissingDependency({ keyword, error }: OutputUnit): boolean {

@@ -132,6 +132,12 @@ describe('checking', () => {
     expect(issues(schema, {})).toEqual(['a: is required']);
     expect(issues(schema, { a: 'x' })).toEqual(['a: must be a number']);
     expect(issues(schema, { a: 1, z: 1 })).toEqual(['z: is not an allowed property']);
+    for (const keyword of ['additionalProperties', 'unevaluatedProperties']) {
+      expect(issues({ [keyword]: { type: 'number' } }, { 'a" does': 'x' })).toEqual(['a" does: must be a number']);
+      expect(issues({ [keyword]: { [keyword]: false } }, { a: { b: 1 } })).toEqual(['a.b: is not an allowed property']);
+    }
+    expect(issues({ prefixItems: [true], unevaluatedItems: false }, [1, 2])).toEqual(['1: is not allowed']);
+    expect(issues({ unevaluatedItems: { type: 'string' } }, [1])).toEqual(['0: must be a string']);
     expect(issues(schema, { a: 1, list: [{ b: 'x' }, { b: 'z' }] })).toEqual(['list.1.b: must be one of ["x","y"]']);
     expect(issues(schema, [])).toEqual([': must be an object']);
     expect(validator.compile(schema)({ a: 1, list: [{}] })).toEqual([{ message: 'is required', path: ['list', 0, 'b'] }]);
