@@ -13,6 +13,7 @@ const figures = [...stdioFigures, ...httpFigures, ...webSocketFigures];
 
 const words = process.argv.slice(2);
 const chosen = words.length === 0 ? figures : figures.filter(({ what }) => words.some((word) => what.includes(word)));
+if (chosen.length === 0) throw new Error(`No figure is described by ${words.join(' or ')}`);
 console.log(`\nNode ${process.versions.node}`);
 const figureTimeoutMs = 300_000;
 let missed = 0;
