@@ -235,6 +235,19 @@ describe('subscriptions/listen', () => {
     await listen(peer, { toolsListChanged: true }, 'third');
   });
 
+  it('[ROBUSTNESS-7] counts no listen that the message bus failed to carry', async () => {
+    const messageBus = new MemoryMessageBus();
+    const subscribe = messageBus.subscribe.bind(messageBus);
+    const server = createFull({ maxListens: 1, messageBus });
+    const peer = await RawPeer.open(server, MODERN);
+    messageBus.subscribe = () => {
+      throw new Error('the bus is down');
+    };
+    expect((await peer.request('subscriptions/listen', { notifications: { toolsListChanged: true } })).error?.code).toBe(-32603);
+    messageBus.subscribe = subscribe;
+    await listen(peer, { toolsListChanged: true });
+  });
+
   it('[ROBUSTNESS-7] keeps no address of any length that a client makes up', async () => {
     const peer = await RawPeer.open(createFull(), MODERN);
     const wish = (length: number) => ({ notifications: { resourceSubscriptions: ['test://r', `test://${'r'.repeat(length - 7)}`] } });
