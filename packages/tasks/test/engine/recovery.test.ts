@@ -240,6 +240,17 @@ describe('a process that lives', () => {
     expect((await world.store.get(id))?.status).toBe('working');
   });
 
+  it('is told to stop when the time of its task is over', async () => {
+    const world = createWorld();
+    const signals: AbortSignal[] = [];
+    const engine = startProcess(world, (_record, run) => (signals.push(run.signal), never));
+    await engine.create({ principal: 'p', generation: 'g', ttlMs: 2 * LEASE_MS });
+    await pass(world.clock, LEASE_MS);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    await pass(world.clock, 2 * LEASE_MS);
+    expect(signals[0]?.reason).toMatchObject({ code: 'ERR_TASK_LOST' });
+  });
+
   it('leaves what can be resumed to the next one when it closes, and ends the rest with a reason', async () => {
     const world = createWorld();
     const first = startProcess(
