@@ -12,8 +12,8 @@ import {
   type JsonRpcResponse,
   type RequestId,
 } from '@mortise/jsonrpc-core';
-import { classifyMessage, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
-import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
+import { classifyMessage, INVALID_REQUEST, isRequestId } from '@mortise/jsonrpc-core/messages';
+import { type MessageInfo, resolvedPromise, type SendOptions } from '@mortise/jsonrpc-core/transport';
 import { NEWEST } from '@mortise/protocol';
 import type { AuthInfo, ExchangeCall, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
@@ -26,6 +26,8 @@ export interface ChannelMessageInfo extends MessageInfo {
 
 interface Pending {
   readonly call: ExchangeCall;
+  /** The session that it belongs to; undefined in the modern era. */
+  readonly session: LegacySession | undefined;
   resolve(response: JsonRpcResponse): void;
 }
 
@@ -39,28 +41,25 @@ export class ChannelEndpoint implements McpEndpoint {
   }
 
   handle(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse> {
-    if (this.#pending.has(request.id)) {
-      const message = 'A request with this id is still being served: use a new id';
-      return Promise.resolve({ jsonrpc: '2.0', id: request.id, error: { code: INVALID_REQUEST, message } });
-    }
-    return new Promise((resolve) => {
-      this.#pending.set(request.id, { call, resolve });
-      this.#deliver(request, toInfo(call));
-    });
+    return this.#serve(request, call, undefined);
   }
 
   openSession(link: SessionLink): LegacySession {
     this.#link = link;
-    return {
+    const session: LegacySession = {
       state: { layout: 0 },
       receive: async (message, call) => {
-        if (classifyMessage(message) === 'request') return this.handle(message as JsonRpcRequest, call);
+        if (classifyMessage(message) === 'request') return this.#serve(message as JsonRpcRequest, call, session);
         if ('method' in message && message.method === 'notifications/cancelled') this.#cancel(message.params?.['requestId']);
         this.#deliver(message, toInfo(call));
         return undefined;
       },
-      close: () => Promise.resolve(),
+      close: () => {
+        for (const [id, pending] of this.#pending) if (pending.session === session) this.#fail(id, 'The session has ended');
+        return resolvedPromise;
+      },
     };
+    return session;
   }
 
   paramHeaders(): undefined {
@@ -79,10 +78,35 @@ export class ChannelEndpoint implements McpEndpoint {
     return this.#sendUnrelated(message);
   }
 
-  /** Answers nothing more. */
+  /** Lets go of the client. */
   close(): void {
-    this.#pending.clear();
     this.#link = undefined;
+  }
+
+  #serve(request: JsonRpcRequest, call: ExchangeCall, session: LegacySession | undefined): Promise<JsonRpcResponse> {
+    const { id } = request;
+    if (this.#pending.has(id)) return Promise.resolve(toFailure(id, 'A request with this id is still being served: use a new id'));
+    return new Promise((resolve) => {
+      const pending: Pending = { call, session, resolve };
+      this.#pending.set(id, pending);
+      call.signal.addEventListener('abort', () => this.#abort(id, pending));
+      this.#deliver(request, toInfo(call));
+    });
+  }
+
+  /** The client has left, or the host closes: whoever works on the request is to stop, and need not answer. */
+  #abort(id: RequestId, pending: Pending): void {
+    if (this.#pending.get(id) !== pending) return;
+    const { call } = pending;
+    const reason = call.signal.reason instanceof Error ? call.signal.reason.message : 'The request was given up';
+    this.#fail(id, reason);
+    this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } }, toInfo(call));
+  }
+
+  #fail(id: RequestId, message: string): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    pending?.resolve(toFailure(id, message));
   }
 
   async #answer(response: JsonRpcResponse): Promise<void> {
@@ -94,11 +118,7 @@ export class ChannelEndpoint implements McpEndpoint {
 
   /** The official server answers nothing to a request that was cancelled, so nobody must wait for it. */
   #cancel(id: unknown): void {
-    if (typeof id !== 'string' && typeof id !== 'number') return;
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    const { message } = new CancelledError();
-    pending?.resolve({ jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message } });
+    if (isRequestId(id)) this.#fail(id, new CancelledError().message);
   }
 
   /** A notification that nobody listens to is dropped, as servers on this transport expect; a question is not. */
@@ -109,6 +129,10 @@ export class ChannelEndpoint implements McpEndpoint {
       if ('id' in message || !(error instanceof NoStreamError)) throw error;
     }
   }
+}
+
+function toFailure(id: RequestId, message: string): JsonRpcResponse {
+  return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message } };
 }
 
 function toInfo({ auth, origin }: ExchangeCall): ChannelMessageInfo {

@@ -12,8 +12,8 @@ import { MemoryEventStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { StreamableHTTPServerTransport, type StreamableHTTPServerTransportOptions } from '@mortise/transport-http/server';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
-import { modernTool } from '../support/modern.ts';
-import { post, send } from '../support/send.ts';
+import { modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
+import { ACCEPT, post, send } from '../support/send.ts';
 import { gate, until } from '../support/scripted-endpoint.ts';
 
 let http: Server | undefined;
@@ -202,6 +202,15 @@ function connectPlain(transport: Transport, answer: (request: JsonRpcRequest) =>
   return transport.start();
 }
 
+/** Makes a modern call, to be left. */
+function leaveModernCall(port: number): AbortController {
+  const controller = new AbortController();
+  const request = modernRequest('tools/call', { name: 'never' });
+  const headers = { 'content-type': 'application/json', accept: ACCEPT, ...modernHeaders(request) };
+  void send(port, { headers, body: JSON.stringify(request), signal: controller.signal }).catch(() => undefined);
+  return controller;
+}
+
 describe('connected to another SDK as a plain Transport', () => {
   const initializeResult = { protocolVersion: LEGACY, capabilities: {}, serverInfo: { name: 'other', version: '1' } };
 
@@ -264,6 +273,34 @@ describe('connected to another SDK as a plain Transport', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: '2.0', id: 5, result: { tools: [] } }]);
     expect((await send(port, { method: 'GET', headers: { accept: 'text/event-stream' } })).status).toBe(405);
   });
+
+  it.each(['ends its session', 'leaves', 'loses its server'])(
+    '[ROBUSTNESS-4][ROBUSTNESS-9] lets nobody wait for an answer, nor work on it, once the client %s',
+    async (how) => {
+      const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
+      const heard: JsonRpcMessage[] = [];
+      await connectPlain(transport, ({ id, method }) => {
+        if (method === 'initialize') void transport.send({ jsonrpc: '2.0', id, result: initializeResult });
+      });
+      const deliver = transport.onmessage;
+      transport.onmessage = (message, info) => {
+        heard.push(message);
+        deliver?.(message, info);
+      };
+      const client = await LegacyClient.open(await serveOne(transport));
+      const answer = how === 'leaves' ? undefined : client.tool('never', {}, 'call');
+      const call = how === 'leaves' ? leaveModernCall(client.port) : undefined;
+      await until(() => heard.some((message) => 'method' in message && message.method === 'tools/call'));
+      call?.abort();
+      if (how === 'ends its session') expect((await client.delete()).status).toBe(204);
+      if (how === 'loses its server') await transport.close();
+      const told = how === 'loses its server' ? 'The server has closed' : 'The session has ended';
+      if (answer) expect(await (await answer).response()).toMatchObject({ id: 'call', error: { code: -32600, message: told } });
+      const isCancelled = (): boolean => heard.some((message) => 'method' in message && message.method === 'notifications/cancelled');
+      if (how !== 'ends its session') await until(isCancelled);
+      await transport.close();
+    },
+  );
 
   it('waits for no answer to a cancelled request', async () => {
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID() });
