@@ -134,7 +134,8 @@ function readAnswer(
   }
   const document = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   const { client_id: clientId, client_secret: secret, error, error_description: description } = document;
-  if ((status === 200 || status === 201) && isCredential(clientId) && (secret === undefined || isCredential(secret))) return document;
+  const isUsable = isCredential(clientId) && (isNoSecret(secret) || isCredential(secret));
+  if ((status === 200 || status === 201) && isUsable) return document;
   const what = status < 300 ? 'answered without credentials that can be used' : `refused with ${status}`;
   throw new RegistrationError(`${nameUrl(endpoint)} ${what}; look at the redirect URL and at "clientMetadata"`, {
     status,
@@ -150,9 +151,14 @@ function isCredential(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_CREDENTIAL_LENGTH;
 }
 
+/** Public clients are told so in several ways. */
+function isNoSecret(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
 function toRegistration(issuer: string, redirectUrl: string, document: Readonly<Record<string, unknown>>): Registration {
   const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: method, client_secret_expires_at: expires } = document;
-  const clientSecret = typeof secret === 'string' && method !== 'none' ? secret : undefined;
+  const clientSecret = isCredential(secret) && method !== 'none' ? secret : undefined;
   const isMethod = method === 'none' || method === 'client_secret_basic' || method === 'client_secret_post';
   return {
     issuer,

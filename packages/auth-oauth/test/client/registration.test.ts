@@ -98,6 +98,17 @@ describe('dynamic registration', () => {
     expect((error as Error).message).toContain('loopback  is not for web clients');
   });
 
+  it.each([{}, { client_secret: null }, { client_secret: '' }])('takes %j for a public client', async (secret) => {
+    const { as, server, authorizer } = world;
+    as.metadata = { token_endpoint_auth_methods_supported: ['none'] };
+    as.routes.set('/register', () => ({ status: 201, body: { client_id: 'public', ...secret } }));
+    expect(await ask(authorizer(), server.url)).toBe(200);
+    const [sent] = as.to('/token');
+    expect(sent?.body).toMatchObject({ client_id: 'public' });
+    expect(sent?.body).not.toHaveProperty('client_secret');
+    expect(sent?.headers['authorization']).toBeUndefined();
+  });
+
   it('registers again when the secret has ended', async () => {
     const { as, server } = world;
     const store = new MemoryCredentialStore();
