@@ -7,7 +7,7 @@ import { withLogging, withMetrics, withReconnect } from '@mortise/jsonrpc-core/w
 import { type RecordedMessage, withFaults, withRecord, withReplay } from '@mortise/transport-testkit/wrap';
 import { describe, expect, it } from 'vitest';
 import { createCalculator } from '../src/calculator.ts';
-import { type Reach, transports } from '../src/transports.ts';
+import { transports } from '../src/transports.ts';
 
 const info = { name: 'wrapped', version: '1.0.0' };
 const recording: RecordedMessage[] = [];
@@ -26,7 +26,7 @@ const wrappers: Readonly<Record<string, Wrapped>> = {
 };
 
 // The server over stdio is a process of its own, built; here the others are enough.
-const reaches = Object.entries(transports).filter(([name]) => name !== 'stdio') as [string, Reach][];
+const reaches = Object.entries(transports).filter(([name]) => name !== 'stdio');
 const cases = reaches.flatMap(([transport, reach]) =>
   Object.entries(wrappers).map(([wrapper, wrap]) => ({ transport, reach, wrapper, wrap })),
 );
@@ -60,7 +60,7 @@ describe.each(['modern', 'legacy'] as const)('%s', (era) => {
   });
 
   it('withReplay plays what withRecord wrote down', async () => {
-    const { transport, close } = await (transports['memory'] as Reach)(createCalculator());
+    const { transport, close } = await transports.memory(createCalculator());
     const entries: RecordedMessage[] = [];
     const recorded = await McpClient.connect(
       withRecord(transport as Transport, (entry) => entries.push(entry)),
