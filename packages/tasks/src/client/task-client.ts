@@ -31,7 +31,7 @@ export interface TaskClientOptions {
   readonly prefersTasks?: boolean | undefined;
   /** How long a legacy server is to keep a task, in milliseconds. It may cut it. @default the server's choice */
   readonly ttlMs?: number | undefined;
-  /** How often a server that does not say is asked for a task, in milliseconds. @default 1_000 */
+  /** How often a server that does not say is asked for a task, in milliseconds. At least 50 is waited. @default 1_000 */
   readonly pollIntervalMs?: number | undefined;
   /** Whether a modern server is asked to tell changes by itself: one open stream for each task that takes longer than two polls. @default true */
   readonly listens?: boolean | undefined;
