@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { Connectable } from '@mortise/jsonrpc-core';
 import { guardLogger, silentLogger } from '@mortise/jsonrpc-core/transport';
 import { toReachableHost } from '@mortise/protocol/edge';
+import { WebSocketOptionError } from './errors.ts';
 import { SocketHost } from './socket-host.ts';
 import { refuseUpgrade, UpgradeRefusal } from './upgrade-refusal.ts';
 import type { WebSocketServerOptions } from './web-socket-options.ts';
@@ -61,11 +62,11 @@ const HEADERS_TIMEOUT_MS = 15_000;
  *
  * Resolves once it listens. `signal` closes it later; one that aborts before that rejects with its reason, and nothing listens.
  *
- * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: an option cannot hold.
+ * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: no port, an option that cannot hold, or what is served is no server.
  * @throws What `listen` fails with: a port in use, an address that is not this machine's.
  */
 export async function serveWebSocket(server: Connectable, options: ServeWebSocketOptions): Promise<WebSocketServing> {
-  const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS } = options;
+  const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS } = checkPort(options);
   signal?.throwIfAborted();
   const sockets = new SocketHost(server, options);
   const httpServer = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS }, (_request, response) => {
@@ -130,6 +131,17 @@ export function attachWebSocket(server: Connectable, httpServer: UpgradeSource, 
     [Symbol.asyncDispose]: () => close(),
   };
 }
+
+/** Programs without types forget the options, or hand on a text of the environment. */
+function checkPort(options: ServeWebSocketOptions | undefined): ServeWebSocketOptions {
+  const port: unknown = options?.port;
+  if (options !== undefined && Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535) return options;
+  const shown =
+    port === undefined ? 'is missing' : `cannot be ${typeof port === 'string' ? JSON.stringify(port.slice(0, 20)) : String(port)}`;
+  throw new WebSocketOptionError(`port: it ${shown}: ${PORT_HELP}`);
+}
+
+const PORT_HELP = 'give a whole number from 0 to 65535, as serveWebSocket(server, { port: 3001 }); 0 for any that is free';
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {

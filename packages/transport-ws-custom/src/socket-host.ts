@@ -9,6 +9,7 @@ import { type HostGuard, KeyedLimit } from '@mortise/protocol/edge';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { addressKey, checkUpgrade, createUpgradeGuard, verifyUpgrade } from './check-upgrade.ts';
 import { CloseCode } from './close-codes.ts';
+import { WebSocketOptionError } from './errors.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { MessageSocket } from './message-socket.ts';
 import { ResumableChannels } from './resumable-channels.ts';
@@ -40,6 +41,8 @@ export class SocketHost {
 
   /** @throws {WebSocketOptionError} */
   constructor(server: Connectable, options: WebSocketServerOptions) {
+    if (typeof (server as Partial<Connectable> | undefined)?.connect !== 'function')
+      throw new WebSocketOptionError('What is served must be a server, such as an McpServer: it has no function "connect"');
     checkOptions(options);
     const {
       maxConnections = 10_000,

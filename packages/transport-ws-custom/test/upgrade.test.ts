@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { AuthChallengeError } from '@mortise/protocol';
 import type { TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
-import { attachWebSocket } from '@mortise/transport-ws-custom/server';
+import { attachWebSocket, serveWebSocket } from '@mortise/transport-ws-custom/server';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import type { WebSocketConstructor } from '../src/client.ts';
@@ -205,6 +205,24 @@ describe('limits', () => {
       await expect(serve(server, options)).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION' });
     },
   );
+
+  it.each([undefined, {}, { port: '3001' }, { port: 70_000 }, { port: -1 }, { port: NaN }])(
+    'says how to name a port where it is given %j',
+    async (given) => {
+      const message = expect.stringMatching(
+        /^port: it (?:is missing|cannot be .*): give a whole number from 0 to 65535, as .*; 0 for any/,
+      ) as string;
+      await expect(serveWebSocket(server, given as never)).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION', message });
+    },
+  );
+
+  it.each([undefined, {}, 'server'])('refuses to serve %j, which is no server', async (nothing) => {
+    const message = expect.stringContaining('must be a server') as string;
+    await expect(serve(nothing as never)).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION', message });
+    expect(() => attachWebSocket(nothing as never, createServer())).toThrow(
+      expect.objectContaining({ code: 'ERR_WEBSOCKET_OPTION', message }),
+    );
+  });
 
   it.each(['allowedHosts', 'allowedOrigins'])('says of %s that it must be an array', async (name) => {
     const message = expect.stringMatching(new RegExp(`^${name}: it must be an array`)) as string;
