@@ -11,7 +11,7 @@ export function loose<T>(shape: z.ZodRawShape): z.ZodType<T> {
 /** Any JSON object. */
 export const JsonObjectSchema: z.ZodType<JsonObject> = loose({});
 /** Any JSON value; absent is none. */
-export const JsonValueSchema: z.ZodType = z.any().refine((value) => value !== undefined, 'Required');
+export const JsonValueSchema: z.ZodType = z.unknown().refine((value) => value !== undefined, 'Required');
 /** A request's id or a progress token. */
 export const RequestIdSchema: z.ZodType<string | number> = z.union([z.string(), z.int()]);
 

@@ -56,7 +56,7 @@ export const ToolResultContentSchema: z.ZodType<ToolResultContent> = loose({
   type: z.literal('tool_result'),
   toolUseId: z.string(),
   content: z.array(ContentBlockSchema),
-  structuredContent: z.any().optional(),
+  structuredContent: z.unknown().optional(),
   isError: optionalBoolean,
   _meta: optionalObject,
 });

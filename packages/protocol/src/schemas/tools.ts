@@ -53,6 +53,6 @@ export const CallToolRequestParamsSchema: z.ZodType<CallToolRequestParams> = loo
 export const CallToolResultSchema: z.ZodType<CallToolResult> = loose({
   ...resultShape,
   content: z.array(ContentBlockSchema),
-  structuredContent: z.any().optional(),
+  structuredContent: z.unknown().optional(),
   isError: optionalBoolean,
 });
