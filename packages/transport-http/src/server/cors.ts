@@ -20,7 +20,8 @@ const ALLOWED = [
   'Mcp-Method',
   'Mcp-Name',
 ];
-const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate';
+/** What our own client reads: without the nonce no page could do DPoP (RFC 9449 section 8). */
+const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After';
 const MAX_AGE_SECONDS = '7200';
 const NONE: HeaderList = [];
 

@@ -12,6 +12,7 @@ import { FACES, serve, type Serving } from '../support/serve.ts';
 let serving: Serving;
 afterEach(() => serving.close());
 
+const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After';
 const METADATA = { resource: 'http://localhost/mcp', authorization_servers: ['https://as.example'] };
 
 /** Knows one token, and remembers what it was asked. */
@@ -233,7 +234,11 @@ describe.each(FACES)('CORS over the %s face', (face) => {
     ]);
     expect(
       answers.map(({ status, headers }) => [status, headers['access-control-allow-origin'], headers['access-control-expose-headers']]),
-    ).toEqual([200, 200, 415].map((status) => [status, PAGE, 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate']));
+    ).toEqual([200, 200, 415].map((status) => [status, PAGE, EXPOSED]));
+    const refused = await serve(face, new ScriptedEndpoint(), { allowedOrigins: [PAGE], tokenVerifier: new OneToken() });
+    const { status, headers } = await modernTool(refused.port, 'echo', {}, { origin: PAGE, authorization: 'Bearer weak' });
+    expect([status, headers['dpop-nonce'], headers['access-control-expose-headers']]).toEqual([403, 'n1', EXPOSED]);
+    await refused.close();
   });
 
   it('[ROBUSTNESS-14] allows any origin only where the program says so, and then without credentials', async () => {
