@@ -55,6 +55,8 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   /** The token that the server refused when it was new. */
   #rejectedToken: string | undefined;
   readonly #stepUps = new Map<string, number>();
+  /** What a call was sent with first when nothing but its nonce was refused: at its second attempt it is not new. */
+  #noncedFirst: string | undefined;
 
   constructor(server: string | URL, grant: Grant, options: AuthorizerOptions) {
     const { store = new MemoryCredentialStore(), dpop = false, fetch, timeoutMs, clock = systemClock } = options;
@@ -98,11 +100,12 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     if (status === 401 && demand.error === 'use_dpop_nonce') return await this.#learnNonce(challenge);
     if (status === 403 && demand.error !== 'insufficient_scope') return 'fail';
     const used = challenge.given?.['authorization'];
+    const tries = used !== undefined && used === this.#noncedFirst ? attempt - 1 : attempt;
     const isOutdated = (): boolean => used !== undefined && used !== this.#authorization();
     const key = status === 401 ? '401' : `403 ${demand.scopes.toSorted().join(' ')}`;
     await this.renewAlone(key, signal, async (shared) => {
       if (isOutdated() || (await this.#adoptKept())) return;
-      if (status === 401) await this.#onUnauthorized(demand, attempt, shared);
+      if (status === 401) await this.#onUnauthorized(demand, tries, shared);
       else await this.#stepUp(demand, shared);
     });
     return 'retry';
@@ -194,6 +197,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const nonce = challenge.header('dpop-nonce');
     if (!key || nonce === undefined || challenge.attempt > 2) return 'fail';
     key.learnNonce(challenge.url, nonce);
+    if (challenge.attempt === 1) this.#noncedFirst = challenge.given?.['authorization'];
     return 'retry';
   }
 
@@ -202,9 +206,9 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   }
 
   /** @throws {TokenRejectedError} Another token would be refused as well. */
-  async #onUnauthorized(demand: Demand, attempt: number, signal: AbortSignal): Promise<void> {
+  async #onUnauthorized(demand: Demand, tries: number, signal: AbortSignal): Promise<void> {
     const refused = this.#tokens;
-    const wasNew = attempt > 1 && this.#origin === 'granted';
+    const wasNew = tries > 1 && this.#origin === 'granted';
     const protection = await this.#find(demand.resourceMetadata, signal);
     const isSame = this.#issuer === protection.as.issuer && refused?.resource === protection.resource;
     // Within one call this holds whatever issuer the server names next: else it could send its user from one to another.
@@ -214,7 +218,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
         `${nameUrl(this.#server)} refuses the token that ${nameUrl(this.#issuer ?? '')} has just issued for it: call signIn to try another`,
       );
     }
-    const wasRefreshed = attempt > 1 && this.#origin === 'refreshed';
+    const wasRefreshed = tries > 1 && this.#origin === 'refreshed';
     if (refused && isSame && !wasRefreshed && (await this.#refresh(protection, refused, signal))) return;
     await this.#obtain(protection, this.#chooseScopes(protection, [], demand.scopes), signal);
   }

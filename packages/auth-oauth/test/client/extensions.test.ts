@@ -358,6 +358,22 @@ describe('DPoP', () => {
     expect(new Set(proofs).size).toBe(2);
   });
 
+  it('renews a token that is refused right after a nonce was asked for, as a server does that was started again', async () => {
+    const { as, server } = world;
+    bindTokens();
+    let wanted = 'first';
+    server.routes.set('/mcp', ({ headers: { dpop } }) => {
+      if (dpop === undefined || decodeJwt(dpop)['nonce'] === wanted) return undefined;
+      return { status: 401, headers: { 'dpop-nonce': wanted, 'www-authenticate': 'DPoP error="use_dpop_nonce"' }, body: 'nonce' };
+    });
+    const one = oauth(server.url, { dpop: true, signIn: agreeing(as) });
+    expect(await ask(one, server.url)).toBe(200);
+    wanted = 'second';
+    for (const token of as.accessTokens.keys()) server.refused.add(token);
+    expect(await ask(one, server.url)).toBe(200);
+    expect(tokenRequests().map(({ body }) => body['grant_type'])).toEqual(['authorization_code', 'refresh_token']);
+  });
+
   it('[XDPOP-001] takes no token that anyone could use', async () => {
     const { as, server } = world;
     await expect(ask(oauth(server.url, { dpop: true, signIn: agreeing(as) }), server.url)).rejects.toMatchObject({
