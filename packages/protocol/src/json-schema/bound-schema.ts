@@ -12,14 +12,17 @@ import { ProofBudget, whyNotLinear } from './why-not-linear.ts';
 /** What a schema may be at most. */
 export interface SchemaLimits {
   /** Subschemas within one another. @default 64 */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
   /** Subschemas in all. @default 5000 */
-  readonly maxSubschemas?: number;
+  readonly maxSubschemas?: number | undefined;
   /** Subschemas that apply to one place of a value, references followed. @default 5000 */
-  readonly maxExpandedSubschemas?: number;
+  readonly maxExpandedSubschemas?: number | undefined;
   /** Values in `enum` and `const`, names in `required`. @default 20000 */
-  readonly maxValues?: number;
+  readonly maxValues?: number | undefined;
 }
+
+/** Every limit. */
+type Limits = Readonly<Record<keyof SchemaLimits, number>>;
 
 /** The copy of one schema object. */
 export interface SchemaCopy {
@@ -37,7 +40,7 @@ export interface BoundedSchema {
   readonly dialect: Dialect;
   /** Every schema object of the copy, with its place. */
   readonly all: ReadonlyMap<SchemaCopy, string>;
-  readonly limits: Required<SchemaLimits>;
+  readonly limits: Limits;
   readonly hasUniqueItems: boolean;
   /** Whether a text of the value is read from end to end: for its length, a pattern or a format. */
   readonly readsTexts: boolean;
@@ -54,8 +57,6 @@ const MAX_ADDRESS = 8192;
 /** More characters of an `enum` or a `const` than an issue has room for. */
 const SHOWN_CHARACTERS = 400;
 
-const DEFAULTS: Required<SchemaLimits> = { maxDepth: 64, maxSubschemas: 5000, maxExpandedSubschemas: 5000, maxValues: 20_000 };
-
 /**
  * Copies a schema within its bounds.
  *
@@ -63,7 +64,17 @@ const DEFAULTS: Required<SchemaLimits> = { maxDepth: 64, maxSubschemas: 5000, ma
  * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`
  */
 export function boundSchema(schema: JsonValue, limits: SchemaLimits, prototype: object): BoundedSchema {
-  return new SchemaReader({ ...DEFAULTS, ...limits }, dialectOf(schema), prototype).read(schema);
+  return new SchemaReader(toLimits(limits), dialectOf(schema), prototype).read(schema);
+}
+
+/** One that is given as undefined is not given. */
+function toLimits(given: SchemaLimits): Limits {
+  return {
+    maxDepth: given.maxDepth ?? 64,
+    maxSubschemas: given.maxSubschemas ?? 5000,
+    maxExpandedSubschemas: given.maxExpandedSubschemas ?? 5000,
+    maxValues: given.maxValues ?? 20_000,
+  };
 }
 
 function dialectOf(schema: JsonValue): Dialect {
@@ -91,7 +102,7 @@ interface KeywordPlace {
 }
 
 class SchemaReader {
-  readonly #limits: Required<SchemaLimits>;
+  readonly #limits: Limits;
   readonly #dialect: Dialect;
   readonly #prototype: object;
   readonly #keywords: ReadonlyMap<string, Keyword>;
@@ -103,7 +114,7 @@ class SchemaReader {
   #mostPatterns = 0;
   #mostObjects = 0;
 
-  constructor(limits: Required<SchemaLimits>, dialect: Dialect, prototype: object) {
+  constructor(limits: Limits, dialect: Dialect, prototype: object) {
     this.#limits = limits;
     this.#dialect = dialect;
     this.#prototype = prototype;

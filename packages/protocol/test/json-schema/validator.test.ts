@@ -202,6 +202,7 @@ describe('bounds', () => {
     expect(checkSchema({ $defs, $ref: '#/$defs/d39' })).toBe('Schema has more than 5000 subschemas for one place of a value');
     expect(checkSchema({ enum: Array.from({ length: 30_000 }, (_, index) => index) })).toContain('more than 20000 values');
     expect(checkSchema({ items: {} }, { maxDepth: 0 })).toBe('Schema is deeper than 0');
+    expect(checkSchema({ anyOf: Array.from({ length: 6000 }, () => ({})) }, { maxSubschemas: undefined })).toContain('more than 5000');
   });
 
   it.each([
