@@ -144,6 +144,12 @@ describe('httpTransport', () => {
     );
   });
 
+  it.each([undefined, null, 7])('says which header has no text where it is given %j', (value) => {
+    const headers = { 'X-Api-Key': value } as unknown as Record<string, string>;
+    const message = expect.stringMatching(/^The header "x-api-key" in the option "headers" must be a text/);
+    expect(() => httpTransport('http://127.0.0.1/mcp', { headers })).toThrow(expect.objectContaining({ code: 'ERR_HTTP_OPTION', message }));
+  });
+
   let site: Server | undefined;
   afterEach(() => {
     site?.closeAllConnections();

@@ -77,9 +77,18 @@ export function toWire(url: string | URL, options: HttpClientOptions): Wire {
   return new Wire(url, {
     sender: sender ?? createFetchSender(fetch, withoutOwn(requestInit)),
     authorizer,
-    headers: { ...given, ...toLowerCaseNames(headers ?? {}) },
+    headers: { ...given, ...checkHeaders(toLowerCaseNames(headers ?? {})) },
     clock,
   });
+}
+
+/** A variable of the environment that is not set, perhaps: it would be sent as the text "undefined". */
+function checkHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string')
+      throw new HttpOptionError(`The header "${name}" in the option "headers" must be a text, got ${typeof value}`);
+  }
+  return headers as Record<string, string>;
 }
 
 export function toLegacySettings(options: HttpTransportOptions, lineage: Lineage): LegacySettings {
