@@ -66,23 +66,26 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     return this.#sessionId;
   }
 
-  /** Hosts an endpoint's exchanges. Called by `McpServer.connect`. */
-  attach(endpoint: McpEndpoint): Promise<ServerConnection> {
+  /**
+   * Hosts an endpoint's exchanges. Called by `McpServer.connect`.
+   *
+   * @throws {AlreadyStartedError} It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} An option cannot hold.
+   */
+  async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
     this.#begin(new HttpHost(endpoint, this.#toHandlerOptions(), { isSingleSession: true }));
     const close = (): Promise<void> => this.close();
     const drain = async (deadlineMs: number): Promise<void> => {
       await this.#host?.close(deadlineMs);
       await this.close();
     };
-    return Promise.resolve({ closed: this.#closed, drain, close, [Symbol.asyncDispose]: close });
+    return { closed: this.#closed, drain, close, [Symbol.asyncDispose]: close };
   }
 
-  /** Delivers messages by `onmessage` from now on. Called by whoever is connected in the plain way. */
-  start(): Promise<void> {
+  /** Delivers messages by `onmessage` from now on. Called by whoever is connected in the plain way. @throws As `attach`. */
+  async start(): Promise<void> {
     const channel = this.#channel;
     const openStateless: StatelessOpener = (_revision, caller) => channel.openSession(new NoLink(caller));
     this.#begin(new HttpHost(channel, this.#toHandlerOptions(), { isSingleSession: true, openStateless }));
-    return Promise.resolve();
   }
 
   /**

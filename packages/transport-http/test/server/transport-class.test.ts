@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { JsonRpcMessage, JsonRpcRequest, Transport } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, JsonRpcRequest, MortiseError, Transport } from '@mortise/jsonrpc-core';
 import { isInitializeRequest } from '@mortise/protocol';
 import { MemoryEventStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
@@ -175,6 +175,24 @@ describe('connected to an McpServer', () => {
     await createMcpServer().connect(transport);
     const port = await serveOne(transport);
     expect((await post(port, initializeRequest(), { host: 'evil.example' })).status).toBe(403);
+  });
+
+  it('rejects, and throws nothing, where it cannot be connected', async () => {
+    const server = createMcpServer();
+    const transport = new StreamableHTTPServerTransport();
+    await server.connect(transport);
+    const outcomes = [server.connect(transport), transport.start(), server.connect(new StreamableHTTPServerTransport({ baseUrl: 'here' }))];
+    const codes = (await Promise.allSettled(outcomes)).map(
+      (outcome) => outcome.status === 'rejected' && (outcome.reason as MortiseError).code,
+    );
+    await transport.close();
+    const closed: unknown = await transport.start().catch((error: unknown) => error);
+    expect([...codes, (closed as MortiseError).code]).toEqual([
+      'ERR_ALREADY_STARTED',
+      'ERR_ALREADY_STARTED',
+      'ERR_HTTP_OPTION',
+      'ERR_CONNECTION_CLOSED',
+    ]);
   });
 
   it('rejects a request before it is connected', async () => {
