@@ -137,6 +137,7 @@ class ReconnectingTransport implements Transport {
         if (this.#state !== 'closed') this.onmessage?.(message, info);
       },
       onError: (error) => this.#report(error),
+      onThrown: (error) => this.#report(error),
       onClose: () => {
         isOver = true;
         giveBack();

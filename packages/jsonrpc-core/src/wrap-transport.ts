@@ -115,6 +115,7 @@ function listen(face: Face, inner: Transport, hooks: TransportHooks): void {
   const giveBack = holdTransport(inner, {
     onMessage: (message, info) => (hooks.receive ? hooks.receive(message, info, onMessage) : onMessage(message, info)),
     onError: report,
+    onThrown: report,
     onClose: () => {
       giveBack();
       if (hooks.close) hooks.close(onClose);

@@ -105,6 +105,7 @@ export class Connection {
       onMessage: (message, info) => this.#receive(message, info),
       onError: (error) => this.#onTransportError(error),
       onClose: () => this.#finish(),
+      onThrown: (error) => this.#report(error),
     });
     try {
       await this.#transport.start();

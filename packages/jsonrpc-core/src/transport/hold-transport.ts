@@ -8,11 +8,13 @@ export interface TransportListener {
   onMessage(message: JsonRpcMessage, info: MessageInfo | undefined): void;
   onError(error: Error): void;
   onClose(): void;
+  /** A callback of the program threw. That says nothing of the channel, nor of what came over it. */
+  onThrown(error: Error): void;
 }
 
 /**
  * Listens to a transport. Callbacks that the program had set are still called, before the listener; one that throws is
- * reported to `onError` and holds nothing up.
+ * told to `onThrown` and holds nothing up.
  *
  * @returns Gives the transport its own callbacks back, where nobody has set others since.
  */
@@ -22,7 +24,7 @@ export function holdTransport(transport: Transport, listener: TransportListener)
     try {
       fn();
     } catch (error) {
-      listener.onError(toError(error));
+      listener.onThrown(toError(error));
     }
   };
   const ours = {

@@ -137,26 +137,29 @@ describe('the callbacks that a program had set on the transport', () => {
     expect(near).toMatchObject(own);
   });
 
-  it('hold nothing up when they throw', async () => {
-    const [near, far] = createInMemoryPair();
-    const fail = (): never => {
-      throw new Error('own');
-    };
-    Object.assign(near, { onmessage: fail, onerror: fail, onclose: fail });
-    const errors: string[] = [];
-    const connection = new Connection(near, {
-      onRequest: ({ id }) => result(id),
-      onError: (error) => errors.push(error.message),
-    });
-    const received: unknown[] = [];
-    far.onmessage = (message) => received.push(message);
-    await Promise.all([connection.start(), far.start()]);
-    await far.send({ jsonrpc: '2.0', id: 1, method: 'a' });
-    await turn();
-    expect(received).toEqual([result(1)]);
-    await connection.close();
-    expect(errors).toEqual(['own', 'own']);
-  });
+  it.each([{ kind: Error }, { kind: SyntaxError }])(
+    'hold nothing up when they throw, nor are taken for a fault of the peer ($kind.name)',
+    async ({ kind }) => {
+      const [near, far] = createInMemoryPair();
+      const fail = (): never => {
+        throw new kind('own');
+      };
+      Object.assign(near, { onmessage: fail, onerror: fail, onclose: fail });
+      const errors: string[] = [];
+      const connection = new Connection(near, {
+        onRequest: ({ id }) => result(id),
+        onError: (error) => errors.push(error.message),
+      });
+      const received: unknown[] = [];
+      far.onmessage = (message) => received.push(message);
+      await Promise.all([connection.start(), far.start()]);
+      await far.send({ jsonrpc: '2.0', id: 1, method: 'a' });
+      await turn();
+      expect(received).toEqual([result(1)]);
+      await connection.close();
+      expect(errors).toEqual(['own', 'own']);
+    },
+  );
 
   it('are not put back over others that the program has set since', async () => {
     const [near] = createInMemoryPair();
