@@ -6,7 +6,7 @@ import { decodeBody } from './decode-body.ts';
 import { isLoopbackAddress } from './loopback.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
 import type { NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
-import { HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
+import { bodyTaken, HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
@@ -90,6 +90,7 @@ export class NodeFaceRequest implements HttpRequest {
   readBody(limits: BodyLimits): Promise<string> {
     const declared = Number(this.header('content-length') ?? 0);
     if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes, true));
+    if (this.#request.readableEnded) return Promise.reject(bodyTaken());
     return new Promise((resolve, reject) => new BodyReader(this.#request, limits, { resolve, reject }));
   }
 }

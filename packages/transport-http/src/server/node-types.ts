@@ -17,6 +17,8 @@ export interface NodeRequest {
   /** Names and values in turns, as they came. */
   readonly rawHeaders: readonly string[];
   readonly socket: NodeSocket;
+  /** Whether the body has been read to its end. */
+  readonly readableEnded?: boolean | undefined;
   /** What a body parser in front has made of the body. */
   readonly body?: unknown;
   /** What a framework in front has verified about the caller. */

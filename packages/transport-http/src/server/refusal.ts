@@ -69,6 +69,13 @@ export function tooLarge(maxBytes: number, closes: boolean): HttpRefusal {
   return new HttpRefusal(413, `The body is longer than ${maxBytes} bytes: send less, or raise the server's maxBodyBytes`, { closes });
 }
 
+/** The refusal of a request whose body somebody in front has taken: it would be waited for in vain. */
+export function bodyTaken(): HttpRefusal {
+  return new HttpRefusal(500, 'The body has been read already: the program in front must pass what it held as "parsedBody"', {
+    rpcCode: INTERNAL_ERROR,
+  });
+}
+
 /** The refusal of a body that is read no further. */
 export function stoppedRefusal(why: 'timeout' | 'closing', closes: boolean): HttpRefusal {
   return why === 'timeout' ? new HttpRefusal(408, 'The body took too long to arrive', { closes }) : closingRefusal(closes);

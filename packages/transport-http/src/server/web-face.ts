@@ -4,7 +4,7 @@ import type { AuthInfo } from '@mortise/protocol/contracts';
 import { BytePieces } from '@mortise/protocol/edge';
 import { decodeBody } from './decode-body.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
-import { HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
+import { bodyTaken, HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {
@@ -83,6 +83,7 @@ export class WebFaceRequest implements HttpRequest {
   readBody(limits: BodyLimits): Promise<string> {
     const declared = this.header('content-length');
     if (declared !== undefined && Number(declared) > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes, false));
+    if (this.#request.bodyUsed) return Promise.reject(bodyTaken());
     // A platform holds a body to the length that it announces, so that one can be read at once.
     const isAtOnce = declared !== undefined && (Number(declared) <= SHORT_BYTES || isLight(this.#request));
     if (isAtOnce) return new WebBody(limits, this.#readAtOnce(limits.maxBytes), undefined).text;
