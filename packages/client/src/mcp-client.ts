@@ -139,7 +139,12 @@ export class McpClient extends Client {
    *
    * Structured output is checked against the tool's `outputSchema` if its list was read before.
    *
-   * @throws {ToolOutputError} The structured output does not fit the schema.
+   * @throws {RemoteError} `ERR_REMOTE`: the server refused the call, for example of a tool that it does not know.
+   * @throws {TimeoutError} `ERR_TIMEOUT`: no answer came in time.
+   * @throws {ConnectionClosedError} {ConnectionLostError} `ERR_CONNECTION_CLOSED`, `ERR_CONNECTION_LOST`: the connection ended before the answer.
+   * @throws {MissingCapabilityError} `ERR_MISSING_CAPABILITY`: the server has no tools.
+   * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: the structured output does not fit the schema.
+   * @throws `options.signal`'s reason, once it is aborted.
    * @see 2026-07-28 server/tools#calling-tools
    */
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
