@@ -9,7 +9,7 @@ import { LIST_KINDS, type ListKind, listTopic } from './list-changed.ts';
 import { Outbox } from './outbox.ts';
 import { takeListen } from './take-listen.ts';
 import type { RequestCall } from './request-call.ts';
-import { requireShortUris } from './subscribed-uri.ts';
+import { requireShortInSum, requireShortUris } from './subscribed-uri.ts';
 import type { TopicListener } from './topics.ts';
 
 const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
@@ -51,6 +51,10 @@ async function honour(wish: JsonObject, call: RequestCall, filters: readonly Lis
   const uris = wish['resourceSubscriptions'];
   if (Array.isArray(uris) && core.capabilities.has(revision, 'resources.subscribe')) {
     requireShortUris(uris);
+    requireShortInSum(
+      uris.reduce<number>((length, uri) => length + String(uri).length, 0),
+      core.options.maxSubscriptions ?? 1000,
+    );
     notifications['resourceSubscriptions'] = uris;
     uriCount = uris.length;
     topics.push(...new Set(uris.map((uri) => `resource:${String(uri)}`)));

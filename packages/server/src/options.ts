@@ -127,7 +127,7 @@ export interface ServerOptions<App = unknown> {
   readonly describeError?: ((error: unknown) => string | undefined) | undefined;
   /**
    * How many resources one legacy session may subscribe to, and all `subscriptions/listen` of one connection may name; over HTTP, where each is a
-   * stream of its own, one.
+   * stream of its own, one. Their URIs may have 256 characters on average, and 64 KiB in sum in any case.
    *
    * @default 1_000
    */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MemoryMessageBus, type Revision, REVISIONS, revisionsOf } from '@mortise/protocol';
 import type { BusMessage } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
-import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
+import { ALL, LEGACY, type Loose, MODERN, type PeerOptions, RawPeer } from './raw-peer.ts';
 import { type Server, partsOf } from '../src/server.ts';
 import { createCalculator, defer, MemoryLogger } from './support.ts';
 
@@ -73,6 +73,22 @@ describe.each(LEGACY)('initialize in %s', (version) => {
     expect(told).toHaveProperty('experimental');
     expect('extensions' in told).toBe(false);
     expect('tasks' in told).toBe(version === '2025-11-25');
+  });
+
+  it.each([
+    ['a name of megabytes', { clientInfo: { name: 'n'.repeat(3 * 2 ** 20), version: '1' } }],
+    ['a capability of 64 KiB', { capabilities: { experimental: { x: { y: 'y'.repeat(64 * 1024) } } } }],
+    ['keys of 64 KiB', { capabilities: { ['k'.repeat(64 * 1024)]: {} } }],
+    ['very many values', { capabilities: { experimental: { x: { list: Array.from({ length: 2_000 }, () => []) } } } }],
+  ])('[ROBUSTNESS-7][ROBUSTNESS-8] refuses %s, and serves one that says less of itself', async (_what, options: PeerOptions) => {
+    const peer = await attach(createCalculator(), version, options);
+    expect((await peer.initialize()).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('"clientInfo" and "capabilities"'),
+    });
+    const icons = [{ src: `data:image/png;base64,${'A'.repeat(48 * 1024)}` }];
+    const rest = { capabilities: { sampling: {}, roots: { listChanged: true } }, clientInfo: { name: 'n', version: '1', icons } };
+    expect((await peer.rawRequest('initialize', { protocolVersion: version, ...rest })).error).toBeUndefined();
   });
 
   it('[LIFE-016] ignores capabilities of the client that it does not know', async () => {

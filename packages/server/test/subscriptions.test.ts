@@ -258,6 +258,18 @@ describe('subscriptions/listen', () => {
     expect((await listen(peer, wish(8192).notifications)).ack['notifications'].resourceSubscriptions).toHaveLength(2);
   });
 
+  it('[ROBUSTNESS-7] keeps no megabytes of addresses for one listen', async () => {
+    const peer = await RawPeer.open(createFull(), MODERN);
+    const wish = (count: number) => ({
+      notifications: { resourceSubscriptions: Array.from({ length: count }, (_, at) => `test://${at}${'r'.repeat(7_992)}`) },
+    });
+    expect((await peer.request('subscriptions/listen', wish(33))).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('at most 256000 are kept'),
+    });
+    expect((await listen(peer, wish(31).notifications)).ack['notifications'].resourceSubscriptions).toHaveLength(31);
+  });
+
   it('turns change notifications that a handler sends into events for those who listen', async () => {
     const server = createFull();
     server.registerTool('touch', {}, async (ctx) => {

@@ -21,7 +21,8 @@ export interface RootGuard {
  */
 export interface ClientRoots {
   /**
-   * Lists them. The client is asked once a call of the handler; once until they change, where it says that it tells of changes.
+   * Lists them. The client is asked once a call of the handler; once until they change, where it says that it tells of changes and they
+   * are no more than some 64 KiB.
    * Throws as `elicit` does.
    */
   list(): Promise<readonly Root[]>;

@@ -3,21 +3,28 @@
 import type { Root } from '@mortise/protocol';
 import type { CallFacts } from '../call-facts.ts';
 import { AskUnavailableError } from '../errors.ts';
+import { isHeavier } from '../is-heavier.ts';
 import type { RequestCall } from '../request-call.ts';
 import { askClient } from './ask-client.ts';
 import type { RootsHolder } from './client-roots.ts';
 import { markHandled } from './mark-handled.ts';
 
 const CHANGED = 'notifications/roots/list_changed';
+/** What a session keeps of them, see `isHeavier`. */
+const MAX_ROOTS = 64 * 1024;
 
 /** @param own Keeps them for the one call. */
 export function listClientRoots(facts: CallFacts, own: RootsHolder): Promise<readonly Root[]> {
-  const holder = tellsOfChanges(facts) ? ((facts as Partial<RequestCall>).session ?? own) : own;
+  const session = tellsOfChanges(facts) ? (facts as Partial<RequestCall>).session : undefined;
+  const holder: RootsHolder = session ?? own;
   if (holder.roots) return holder.roots;
   const asked = markHandled(askForRoots(facts));
   holder.roots = asked;
-  // What failed may succeed the next time.
-  asked.catch(() => holder.roots === asked && (holder.roots = undefined));
+  const forget = (): void => {
+    if (holder.roots === asked) holder.roots = undefined;
+  };
+  // What failed may succeed the next time. What is too much to be kept with the session is asked for again.
+  asked.then((roots) => session !== undefined && isHeavier(roots, MAX_ROOTS) && forget(), forget);
   return asked;
 }
 

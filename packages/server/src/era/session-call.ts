@@ -7,11 +7,15 @@ import { checkClientParams } from '@mortise/protocol/checks';
 import type { ExchangeCall } from '@mortise/protocol/contracts';
 import { negotiateLegacy } from '@mortise/protocol/revisions';
 import { invalidParamsError, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
+import { isHeavier } from '../is-heavier.ts';
 import type { ClientFacts } from '../middleware/middleware.ts';
 import { metaOf, paramsOf, RequestCall } from '../request-call.ts';
 import type { ServerCore } from '../server-core.ts';
 import { methodNotFoundError } from '../wire-error.ts';
 import type { Session } from './session.ts';
+
+/** Room for an icon as a `data:` URI. */
+const MAX_CLIENT_FACTS = 64 * 1024;
 
 /**
  * @throws {ProtocolError} The session speaks no revision yet, has no such method, or the params are malformed.
@@ -68,6 +72,12 @@ function negotiate({ core, revision: agreed }: Session, request: JsonRpcRequest)
   );
 }
 
-function toClientFacts(params: JsonObject): ClientFacts {
-  return { info: params['clientInfo'] as Implementation, capabilities: params['capabilities'] as ClientFacts['capabilities'] };
+/** @throws {ProtocolError} -32602: it is too much to be kept, which it is for as long as the session lives. */
+function toClientFacts({ clientInfo, capabilities }: JsonObject): ClientFacts {
+  if (isHeavier([clientInfo, capabilities], MAX_CLIENT_FACTS)) {
+    throw invalidParamsError(
+      `"clientInfo" and "capabilities" hold more than a session keeps, which is ${MAX_CLIENT_FACTS} characters with 64 for each value: say less of this client`,
+    );
+  }
+  return { info: clientInfo as unknown as Implementation, capabilities: capabilities as ClientFacts['capabilities'] };
 }

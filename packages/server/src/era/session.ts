@@ -14,7 +14,7 @@ import type { ClientFacts } from '../middleware/middleware.ts';
 import { Outbox } from '../outbox.ts';
 import { paramsOf } from '../request-call.ts';
 import type { ServerCore } from '../server-core.ts';
-import { requireShortUris } from '../subscribed-uri.ts';
+import { requireShortInSum, requireShortUris } from '../subscribed-uri.ts';
 import type { TopicListener } from '../topics.ts';
 import { NotificationCall } from './notification-call.ts';
 import { toSessionCall } from './session-call.ts';
@@ -47,6 +47,7 @@ export class Session implements TopicListener {
   #logLevel: LogLevel | undefined;
   #logGate: LogGate | undefined;
   #uris: Set<string> | undefined;
+  #urisLength = 0;
   #outbox: Outbox | undefined;
 
   constructor(core: ServerCore, link: ClientLink, caller: { readonly principal: Principal; readonly auth?: AuthInfo | undefined }) {
@@ -161,25 +162,28 @@ export class Session implements TopicListener {
   }
 
   /**
-   * @throws {ProtocolError} -32602: the session has as many subscriptions as it may have, or the address is too long.
+   * @throws {ProtocolError} -32602: the session has as many subscriptions as it may have, or the addresses are too long.
    * @throws {ServerClosedError} The session is over.
    */
   subscribe(uri: string): void {
     this.#requireOpen();
     requireShortUris([uri]);
     const max = this.core.options.maxSubscriptions ?? 1000;
-    if (!this.#uris?.has(uri) && (this.#uris?.size ?? 0) >= max) {
+    const isNew = this.#uris?.has(uri) !== true;
+    if (isNew && (this.#uris?.size ?? 0) >= max) {
       throw new ProtocolError(
         INVALID_PARAMS,
         `This session has ${max} subscriptions, which is the most (the server's option "maxSubscriptions"): unsubscribe from some first`,
       );
     }
+    if (isNew) requireShortInSum(this.#urisLength + uri.length, max);
     this.#listenTo(uri);
     this.link.onChanged?.();
   }
 
   unsubscribe(uri: string): void {
     if (!this.#uris?.delete(uri)) return;
+    this.#urisLength -= uri.length;
     this.core.topics.delete(`resource:${uri}`, this);
     this.link.onChanged?.();
   }
@@ -243,7 +247,9 @@ export class Session implements TopicListener {
   }
 
   #listenTo(uri: string): void {
-    (this.#uris ??= new Set()).add(uri);
+    this.#uris ??= new Set();
+    if (!this.#uris.has(uri)) this.#urisLength += uri.length;
+    this.#uris.add(uri);
     this.core.topics.add(`resource:${uri}`, this);
   }
 

@@ -52,6 +52,17 @@ describe.each(LEGACY)('the list of a client that tells of changes in %s', (versi
     expect(asked).toBe(2);
   });
 
+  it('[ROBUSTNESS-8] is not kept where it is long, and asked for once a call', async () => {
+    const server = serverOf(async (ctx) => String((await Promise.all([ctx.roots.list(), ctx.roots.list()])).flat().length));
+    const peer = await RawPeer.open(server, version, { capabilities: { roots: { listChanged: true } } });
+    let asked = 0;
+    peer.onRequest = () => ((asked += 1), { roots: Array.from({ length: 1_000 }, (_, at) => ({ uri: `file:///${at}` })) });
+    for (const times of [1, 2]) {
+      expect((await peer.callTool('run')).content[0].text).toBe('2000');
+      expect(asked).toBe(times);
+    }
+  });
+
   it('is kept for this client alone, and not where it could not be had', async () => {
     const server = serverOf(async (ctx) => (await ctx.roots.list().catch(() => [{ uri: 'failed' }])).map(({ uri }) => uri).join());
     const open = async (answer: Loose): Promise<RawPeer> => {
