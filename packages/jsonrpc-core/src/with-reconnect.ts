@@ -5,7 +5,7 @@ import { Fifo } from './fifo.ts';
 import type { Clock, ClockTimer } from './instruments.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { systemClock } from './system-clock.ts';
-import { holdTransport, toError } from './transport/hold-transport.ts';
+import { holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
 import {
   type ExchangeTransport,
   isExchangeTransport,
@@ -137,7 +137,7 @@ class ReconnectingTransport implements Transport {
         if (this.#state !== 'closed') this.onmessage?.(message, info);
       },
       onError: (error) => this.#report(error),
-      onThrown: (error) => this.#report(error),
+      onThrown: (error) => this.#report(toCallbackError(error)),
       onClose: () => {
         isOver = true;
         giveBack();

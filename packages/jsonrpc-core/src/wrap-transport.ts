@@ -1,7 +1,7 @@
 /** Puts code between a transport and whoever uses it, without hiding any ability that the transport has. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
-import { holdTransport, toError } from './transport/hold-transport.ts';
+import { holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
 import {
   type ExchangeOptions,
   isExchangeTransport,
@@ -115,7 +115,7 @@ function listen(face: Face, inner: Transport, hooks: TransportHooks): void {
   const giveBack = holdTransport(inner, {
     onMessage: (message, info) => (hooks.receive ? hooks.receive(message, info, onMessage) : onMessage(message, info)),
     onError: report,
-    onThrown: report,
+    onThrown: (error) => report(toCallbackError(error)),
     onClose: () => {
       giveBack();
       if (hooks.close) hooks.close(onClose);

@@ -53,6 +53,11 @@ export function holdTransport(transport: Transport, listener: TransportListener)
   };
 }
 
+/** What a wrapper passes on of a callback that threw: by its own kind, a `SyntaxError` say, it would be taken for a fault of what came over the channel. */
+export function toCallbackError(error: Error): Error {
+  return new Error(`A callback that the program set on the transport threw: ${error.message}`, { cause: error });
+}
+
 /** Makes an error of whatever was thrown, also of what throws when it is looked at. */
 export function toError(thrown: unknown): Error {
   try {

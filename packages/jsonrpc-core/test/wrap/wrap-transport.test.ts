@@ -11,7 +11,7 @@ import {
   type TransportFactory,
 } from '../../src/transport.ts';
 import { Connection } from '../../src/connection.ts';
-import { type TransportHooks, withLogging, withMetrics, wrapTransport } from '../../src/wrap.ts';
+import { type TransportHooks, withLogging, withMetrics, withReconnect, wrapTransport } from '../../src/wrap.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { defer, outcomeOf, result, turn } from '../support/raw-peer.ts';
 
@@ -338,5 +338,29 @@ describe('withMetrics', () => {
       [10, { transport: 'transport', method: 'a', outcome: 'ok' }],
       [0, { transport: 'transport', method: 'a', outcome: 'failed' }],
     ]);
+  });
+});
+
+describe('a callback that the program set on the transport inside', () => {
+  it.each([
+    ['withLogging', (inner: Transport): Transport => withLogging(inner, { logger: silentLogger })],
+    ['wrapTransport', (inner: Transport): Transport => wrapTransport(inner, {})],
+    ['withReconnect', (inner: Transport): Transport => withReconnect(() => inner)],
+  ])('is not taken for a fault of the peer when it throws a SyntaxError, behind %s', async (_name, wrap) => {
+    const [near, far] = createInMemoryPair();
+    const own = new SyntaxError('own');
+    near.onmessage = (): never => {
+      throw own;
+    };
+    const errors: Error[] = [];
+    const connection = new Connection(wrap(near), { onRequest: ({ id }) => result(id), onError: (error) => errors.push(error) });
+    const received: unknown[] = [];
+    far.onmessage = (message) => received.push(message);
+    await Promise.all([connection.start(), far.start()]);
+    await far.send({ jsonrpc: '2.0', id: 1, method: 'a' });
+    await turn();
+    expect(received).toEqual([result(1)]);
+    expect(errors).toMatchObject([{ cause: own }]);
+    await connection.close();
   });
 });
