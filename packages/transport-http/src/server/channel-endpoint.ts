@@ -31,6 +31,8 @@ interface Pending {
   resolve(response: JsonRpcResponse): void;
 }
 
+const SESSION_OVER = 'The session has ended: send "initialize" to begin a new one';
+
 export class ChannelEndpoint implements McpEndpoint {
   readonly #deliver: (message: JsonRpcMessage, info: ChannelMessageInfo) => void;
   readonly #pending: Map<RequestId, Pending> = new Map();
@@ -55,7 +57,7 @@ export class ChannelEndpoint implements McpEndpoint {
         return undefined;
       },
       close: () => {
-        for (const [id, pending] of this.#pending) if (pending.session === session) this.#fail(id, 'The session has ended');
+        for (const [id, pending] of this.#pending) if (pending.session === session) this.#stop(id, pending, SESSION_OVER);
         return resolvedPromise;
       },
     };
@@ -94,11 +96,15 @@ export class ChannelEndpoint implements McpEndpoint {
     });
   }
 
-  /** The client has left, or the host closes: whoever works on the request is to stop, and need not answer. */
+  /** The client has left, or the host closes. */
   #abort(id: RequestId, pending: Pending): void {
     if (this.#pending.get(id) !== pending) return;
-    const { call } = pending;
-    const reason = call.signal.reason instanceof Error ? call.signal.reason.message : 'The request was given up';
+    const { reason } = pending.call.signal;
+    this.#stop(id, pending, reason instanceof Error ? reason.message : 'The request was given up');
+  }
+
+  /** Whoever works on the request is to stop, and need not answer. */
+  #stop(id: RequestId, { call }: Pending, reason: string): void {
     this.#fail(id, reason);
     this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } }, toInfo(call));
   }
