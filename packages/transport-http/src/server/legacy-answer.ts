@@ -5,7 +5,8 @@
  * @see 2025-11-25 basic/transports#sending-messages-to-the-server
  */
 
-import type { Clock, ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { Clock, ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import { NoStreamError } from '../errors.ts';
@@ -39,6 +40,8 @@ export interface LegacyAnswerOptions {
 
 /** How long a call may take to be refused for lack of scope with a status of HTTP, where its stream would have begun at once. */
 const HOLD_MS = 200;
+/** What they are told whom a host that closes leaves without an answer. */
+const CLOSED = 'The server has closed';
 
 export class LegacyAnswer {
   readonly #options: LegacyAnswerOptions;
@@ -83,28 +86,31 @@ export class LegacyAnswer {
     (this.#stream ?? this.#openStream()).pause(retryMs);
   }
 
-  /** One request is done. @param response undefined where the request is not to be answered: the client cancelled it. */
-  settle(response: JsonRpcResponse | undefined): void {
+  /**
+   * One request is done.
+   *
+   * @param response undefined where the request is not to be answered: the client cancelled it.
+   * @returns Resolves once the whole answer is handed to the layer below, which a slow log or reader delays; never rejects.
+   */
+  settle(response: JsonRpcResponse | undefined): Promise<void> {
     if (response !== undefined) {
       if (this.#stream === undefined) this.#responses.push(response);
       else sendResponse(this.#stream, response);
     }
-    if (--this.#open === 0) this.#finish();
+    return --this.#open === 0 ? this.#finish() : resolvedPromise;
   }
 
-  #finish(): void {
+  #finish(): Promise<void> {
     const { reply, session } = this.#options;
     if (this.#stream === undefined && this.#wantsStream()) this.#openStream();
     this.#holdTimer?.cancel();
     const stream = this.#stream;
-    if (stream !== undefined) {
-      void stream.finish().then(() => session?.deletePost(stream));
-      return;
-    }
+    if (stream !== undefined) return stream.finish().then(() => session?.deletePost(stream));
     const [only] = this.#responses;
     if (only === undefined) reply.empty(202);
     else if (this.#options.isBatch) reply.json(200, `[${this.#responses.map(toJsonText).join(',')}]`);
     else this.#answer(only);
+    return resolvedPromise;
   }
 
   /** An answer that could do without goes by stream where the client takes nothing else, or must be able to resume. */
@@ -148,20 +154,41 @@ function sendResponse(stream: SessionStream, response: JsonRpcResponse): void {
 
 /** A legacy request as its endpoint sees it. A client that leaves has not cancelled. */
 export class LegacyCall extends HostedCall {
+  readonly #id: RequestId;
   readonly #answer: LegacyAnswer;
   readonly #retryMs: number;
+  #isSettled = false;
 
-  constructor(caller: Caller, answer: LegacyAnswer, retryMs: number) {
+  constructor(caller: Caller, { id }: JsonRpcRequest, answer: LegacyAnswer, retryMs: number) {
     super(caller);
+    this.#id = id;
     this.#answer = answer;
     this.#retryMs = retryMs;
   }
 
   get closeStream(): ((retryMs?: number) => void) | undefined {
-    return this.#answer.canPause ? (retryMs = this.#retryMs) => this.#answer.pause(retryMs) : undefined;
+    if (!this.#answer.canPause) return undefined;
+    return (retryMs = this.#retryMs) => {
+      if (!this.isCancelled) this.#answer.pause(retryMs);
+    };
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    return this.#answer.send(message);
+    if (!this.isCancelled) return this.#answer.send(message);
+    if (!('id' in message)) return resolvedPromise;
+    return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: ${CLOSED}`));
+  }
+
+  /** The endpoint is done with it, first or after it was aborted. @param response As of `LegacyAnswer.settle`. */
+  settle(response: JsonRpcResponse | undefined): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#answer.settle(response);
+  }
+
+  /** Only a host that closes aborts: who asked is told so at once, since the endpoint may never answer, or give no answer. */
+  override abort(reason: unknown): void {
+    super.abort(reason);
+    this.settle({ jsonrpc: '2.0', id: this.#id, error: { code: INTERNAL_ERROR, message: CLOSED } });
   }
 }

@@ -116,7 +116,7 @@ async function serveInitialize(exchange: PostExchange, message: JsonRpcRequest):
     // Nothing may precede this answer: the client learns of its session only from the headers that go with it.
     const alone = { ...exchange, mode: { ...exchange.mode, jsonOnly: true } };
     const legacyAnswer = createAnswer(alone, { revision: NEWEST_LEGACY, session, isResumable: false, expected: 1, isBatch: false });
-    const call = host.begin(new LegacyCall(caller, legacyAnswer, host.settings.retryMs));
+    const call = host.begin(new LegacyCall(caller, message, legacyAnswer, host.settings.retryMs));
     try {
       const response = await host.sessions.receive(session, message, call);
       session.revision = agreedRevision(response);
@@ -125,7 +125,7 @@ async function serveInitialize(exchange: PostExchange, message: JsonRpcRequest):
         isAdmitted = true;
         reply.addHeaders([SESSION_ID_HEADER, session.id]);
       }
-      legacyAnswer.settle(response);
+      call.settle(response);
     } finally {
       host.end(call);
     }
@@ -199,7 +199,7 @@ async function answer(exchange: PostExchange, route: Route, { requests, ready, i
   const expected = requests.length + ready.length;
   const { revision, session } = route;
   const legacyAnswer = createAnswer(exchange, { revision, session, isResumable: true, expected, isBatch });
-  for (const response of ready) legacyAnswer.settle(response);
+  for (const response of ready) exchange.host.holdAnswer(legacyAnswer.settle(response));
   try {
     await Promise.all(requests.map((request) => run(exchange, { route, legacyAnswer }, request)));
   } finally {
@@ -213,7 +213,7 @@ interface Running {
 }
 
 async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Running, request: JsonRpcRequest): Promise<void> {
-  const call = host.begin(new LegacyCall(caller, legacyAnswer, host.settings.retryMs));
+  const call = host.begin(new LegacyCall(caller, request, legacyAnswer, host.settings.retryMs));
   let response: JsonRpcResponse | undefined;
   try {
     response = (await route.receive(request, call)) ?? whyUnanswered(route, request);
@@ -222,13 +222,13 @@ async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Runn
     response = toFailure(host, request, error);
   } finally {
     host.end(call);
-    legacyAnswer.settle(response);
+    call.settle(response);
   }
 }
 
-/** A request that its client cancelled has no answer. One whose session was ended under it has. */
+/** A request that its client cancelled has no answer. One whose session ended under it, here or on another machine, has. */
 function whyUnanswered({ session }: Route, { id }: JsonRpcRequest): JsonRpcResponse | undefined {
-  if (session?.isEnded !== true) return undefined;
+  if (session?.isEnded !== true && session?.isClosed !== true) return undefined;
   return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message: 'The session has ended: send "initialize" to begin a new one' } };
 }
 

@@ -12,6 +12,7 @@ import { encodeMessageEvent } from '../sse/encode-event.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
 import type { LeaveListener } from './http-request.ts';
 import type { Accepts } from './media-types.ts';
+import { closingRefusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 import type { SseStream } from './sse-stream.ts';
 import { toJsonText } from './to-json-text.ts';
@@ -91,10 +92,11 @@ export class ModernCall extends HostedCall implements LeaveListener {
     if (!this.isCancelled) this.#openStream().end();
   }
 
-  /** Breaks off: nothing more is sent. */
+  /** Breaks off, because the server closes: a stream is cut, and who has heard nothing yet is told to come back. */
   cut(reason: Error): void {
     this.abort(reason);
-    this.#stream?.cut();
+    if (this.#stream === undefined) this.#reply.refuse(closingRefusal({ id: this.#request.id }));
+    else this.#stream.cut();
   }
 
   #openStream(): SseStream {

@@ -46,10 +46,17 @@ export function invalidRefusal(value: unknown): HttpRefusal {
   return new HttpRefusal(400, message, { rpcCode, id });
 }
 
+/** What else a refusal of someone who may come back says. */
+interface BusyDetail extends Pick<RefusalDetail, 'id' | 'closes'> {
+  /** @default 503 */
+  readonly status?: number;
+}
+
 /** The refusal of someone who may come back. */
-export function busyRefusal(message: string, retryAfterSeconds: number, detail: { status?: number; closes?: boolean } = {}): HttpRefusal {
-  const { status = 503, closes = false } = detail;
+export function busyRefusal(message: string, retryAfterSeconds: number, detail: BusyDetail = {}): HttpRefusal {
+  const { status = 503, closes = false, id } = detail;
   return new HttpRefusal(status, message, {
+    id,
     rpcCode: INTERNAL_ERROR,
     headers: ['Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds)))],
     closes,
@@ -59,9 +66,9 @@ export function busyRefusal(message: string, retryAfterSeconds: number, detail: 
 /** How long a client is to wait for a server that closes to be there again. */
 const REOPENING_SECONDS = 5;
 
-/** The refusal of who comes while the server closes. */
-export function closingRefusal(closes = false): HttpRefusal {
-  return busyRefusal('The server is closing: come back later', REOPENING_SECONDS, { closes });
+/** The refusal of who comes while the server closes, or has no answer by then. */
+export function closingRefusal(detail: Pick<RefusalDetail, 'id' | 'closes'> = {}): HttpRefusal {
+  return busyRefusal('The server is closing: come back later', REOPENING_SECONDS, detail);
 }
 
 /** The refusal of a body over the bound. */
@@ -78,7 +85,7 @@ export function bodyTaken(): HttpRefusal {
 
 /** The refusal of a body that is read no further. */
 export function stoppedRefusal(why: 'timeout' | 'closing', closes: boolean): HttpRefusal {
-  return why === 'timeout' ? new HttpRefusal(408, 'The body took too long to arrive', { closes }) : closingRefusal(closes);
+  return why === 'timeout' ? new HttpRefusal(408, 'The body took too long to arrive', { closes }) : closingRefusal({ closes });
 }
 
 /** The refusal of a session that has ended, never was, or is another's: nobody learns which. */
