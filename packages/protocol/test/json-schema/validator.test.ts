@@ -202,7 +202,15 @@ describe('bounds', () => {
     expect(checkSchema({ $defs, $ref: '#/$defs/d39' })).toBe('Schema has more than 5000 subschemas for one place of a value');
     expect(checkSchema({ enum: Array.from({ length: 30_000 }, (_, index) => index) })).toContain('more than 20000 values');
     expect(checkSchema({ items: {} }, { maxDepth: 0 })).toBe('Schema is deeper than 0');
-    expect(checkSchema({ anyOf: Array.from({ length: 6000 }, () => ({})) }, { maxSubschemas: undefined })).toContain('more than 5000');
+  });
+
+  it('takes a limit that is given as undefined for one that is not given', () => {
+    const none = { maxDepth: undefined, maxSubschemas: undefined, maxExpandedSubschemas: undefined, maxValues: undefined };
+    let deep: JsonValue = {};
+    for (let level = 0; level < 70; level += 1) deep = { items: deep };
+    expect(checkSchema(deep, none)).toBe('Schema is deeper than 64');
+    expect(checkSchema({ anyOf: Array.from({ length: 6000 }, () => ({})) }, none)).toBe('Schema has more than 5000 subschemas');
+    expect(checkSchema({ enum: Array.from({ length: 30_000 }, (_, index) => index) }, none)).toContain('more than 20000 values');
   });
 
   it.each([

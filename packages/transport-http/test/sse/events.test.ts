@@ -75,7 +75,7 @@ describe('reading server-sent events', () => {
       [`data: ${message}\n`],
       [`data:${message}`],
       ['id: 1\ndata: {"json', 'rpc":"2.0","id":7,"re', 'sult":{', message],
-      [`data: ${message.slice(0, 60)}\n`, `data: ${message}`],
+      [`data: ${message.slice(0, 60)}\n`, `data: ${'x'.repeat(200)}`],
     ];
     for (const pieces of cases) {
       const decoder = new SseDecoder({ maxEventLength: 100 });
