@@ -312,8 +312,10 @@ describe('connected to another SDK as a plain Transport', () => {
       call?.abort();
       if (how === 'ends its session') expect((await client.delete()).status).toBe(204);
       if (how === 'loses its server') await transport.close();
-      const told = how === 'loses its server' ? 'The server has closed' : 'The session has ended: send "initialize" to begin a new one';
-      if (answer) expect(await (await answer).response()).toMatchObject({ id: 'call', error: { code: -32600, message: told } });
+      const closed = { code: -32603, message: 'The server has closed' };
+      const ended = { code: -32600, message: 'The session has ended: send "initialize" to begin a new one' };
+      const error = how === 'loses its server' ? closed : ended;
+      if (answer) expect(await (await answer).response()).toMatchObject({ id: 'call', error });
       const isCancelled = (): boolean => heard.some((message) => 'method' in message && message.method === 'notifications/cancelled');
       await until(isCancelled);
       await transport.close();
