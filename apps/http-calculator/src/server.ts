@@ -3,13 +3,13 @@
 
 import { HttpOptionError } from '@mortise/transport-http';
 import { ListenError, serveHttp } from '@mortise/transport-http/node';
-import { Option, program } from 'commander';
+import { InvalidArgumentError, Option, program } from 'commander';
 import { createCalculator } from './calculator.ts';
 
 const flags = program
   .name('node apps/http-calculator/dist/server.js')
   .description('Serves a calculator over HTTP at /mcp, on this machine alone, and prints its URL.')
-  .option('--port <n>', 'the port to listen on, 0 for any that is free', Number, 3000)
+  .option('--port <n>', 'the port to listen on, 0 for any that is free', parsePort, 3000)
   .option('--no-sessions', 'serve each request of older clients by itself, without a session (default: with sessions)')
   .addOption(
     new Option('--origin <origin>', 'let pages of this origin call from a browser; may be given more than once')
@@ -39,8 +39,14 @@ try {
   process.once('SIGINT', () => void serving.close());
   process.once('SIGTERM', () => void serving.close());
 } catch (error) {
-  // A port that is taken, or is none.
+  // A port that is taken, or an origin that is none.
   if (!(error instanceof ListenError || error instanceof HttpOptionError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
+}
+
+/** A port that a person typed; 0 takes any that is free. */
+function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It must be a whole number from 0 to 65535');
+  return Number(text);
 }

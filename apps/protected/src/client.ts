@@ -4,7 +4,7 @@
  * `--serve` only starts the two servers, for a client of one's own.
  */
 
-import { Option, program } from 'commander';
+import { InvalidArgumentError, Option, program } from 'commander';
 import { startAuthorizationServer, type TokenFormat } from './authorization-server.ts';
 import { PortError } from './listen.ts';
 import { READ, startProtectedServer, WRITE } from './protected-server.ts';
@@ -18,8 +18,8 @@ const flags = program
   .addOption(new Option('--opaque', 'tokens that the server asks about at each request').default(false, 'JWTs that it reads by itself'))
   .option('--dpop', 'tokens that are bound to a key of the client', false)
   .option('--serve', 'only start the two servers, for a client of your own', false)
-  .option('--port <n>', "the MCP server's port, 0 for any that is free", Number, 0)
-  .option('--auth-port <n>', "the authorization server's port, 0 for any that is free", Number, 0)
+  .option('--port <n>', "the MCP server's port, 0 for any that is free", parsePort, 0)
+  .option('--auth-port <n>', "the authorization server's port, 0 for any that is free", parsePort, 0)
   .addHelpText('after', '\nExample: node apps/protected/dist/client.js --serve --port 3000')
   .showSuggestionAfterError(false)
   .configureOutput({
@@ -33,7 +33,7 @@ const tokenFormat: TokenFormat = flags.opaque ? 'opaque' : flags.dpop ? 'dpop' :
 const accessTokenSeconds = flags.serve ? 600 : 5;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** A port that is taken, or is none, is the person's to mend: one line says so. */
+/** A port that is taken is the person's to mend: one line says so. */
 function refusePort(error: unknown): never {
   if (!(error instanceof PortError)) throw error;
   process.stderr.write(`${error.message}\n`);
@@ -63,4 +63,10 @@ if (flags.serve) {
   } finally {
     await close();
   }
+}
+
+/** A port that a person typed; 0 takes any that is free. */
+function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It must be a whole number from 0 to 65535');
+  return Number(text);
 }

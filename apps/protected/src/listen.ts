@@ -10,7 +10,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** The port is taken, or is none. */
+/** The port is taken. */
 export class PortError extends Error {}
 
 /**
@@ -19,7 +19,6 @@ export class PortError extends Error {}
  */
 export async function listen(port: number): Promise<Listening> {
   const server = createServer();
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new PortError(`A port is a whole number from 0 to 65535, not ${port}`);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
       reject(new PortError(`Cannot listen on 127.0.0.1:${port}: ${error.message}; give another port, or 0 for any that is free`)),

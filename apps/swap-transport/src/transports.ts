@@ -46,8 +46,7 @@ const inMemory: Reach = async (server) => {
 
 const overNewlines: Reach = async (server) => {
   const path = process.platform === 'win32' ? `\\\\.\\pipe\\swap-${process.pid}` : join(tmpdir(), `swap-${process.pid}.sock`);
-  // A socket waits, unread, until its transport starts.
-  const listener = createServer({ pauseOnConnect: true }, (socket) => void server.connect(new NewlineTransport(async () => socket)));
+  const listener = createServer((socket) => void server.connect(new NewlineTransport(async () => socket)));
   await new Promise<void>((resolve, reject) => listener.once('error', reject).listen(path, resolve));
   return {
     transport: () => new NewlineTransport(() => openSocket(path)),
