@@ -1,12 +1,13 @@
 /** `serveHttp`: one line from a server to a port. */
 
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { HttpOptionError, ListenError } from '../errors.ts';
-import { createHttpHandler, type HttpHandler } from '../server/handler.ts';
+import { createHttpHandler, DEFAULT_DRAIN_MS, type HttpHandler } from '../server/handler.ts';
 import type { HttpHandlerOptions } from '../server/options.ts';
 import { stderrLogger } from './stderr-logger.ts';
 
@@ -20,7 +21,7 @@ export interface ServeHttpOptions extends HttpHandlerOptions {
   readonly path?: string | undefined;
   /** Closes the server when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long calls in flight may go on when the server closes, in milliseconds. @default 5_000 */
+  /** How long calls in flight may go on, and their answers go out, when the server closes, in milliseconds. @default 5_000 */
   readonly drainMs?: number | undefined;
 }
 
@@ -31,13 +32,15 @@ export interface HttpServing extends AsyncDisposable {
   readonly port: number;
   readonly handler: HttpHandler;
   readonly server: Server;
-  /** Stops listening and closes the handler. Safe to call twice. */
+  /** Stops listening, closes the handler and lets answers go out, within `drainMs` in all. Safe to call twice. */
   close(): Promise<void>;
 }
 
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 15_000;
 const CHECK_EVERY_MS = 5_000;
+/** How often answers are looked after that are going out while the server closes. */
+const LOOK_EVERY_MS = 10;
 
 /**
  * Serves an endpoint, such as an `McpServer`, on a port of its own.
@@ -48,7 +51,7 @@ const CHECK_EVERY_MS = 5_000;
  * @throws {ListenError} `ERR_LISTEN`: a port that is in use or not allowed, a host that is no address of this machine.
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
-  const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs, ...rest } = checkOptions(options);
+  const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs = DEFAULT_DRAIN_MS, ...rest } = checkOptions(options);
   const logger = guardLogger(rest.logger ?? stderrLogger);
   signal?.throwIfAborted();
   const handler = createHttpHandler(endpoint, { ...rest, path, logger });
@@ -58,6 +61,11 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
     connectionsCheckingInterval: CHECK_EVERY_MS,
   });
   server.maxHeadersCount = 0;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   server.on('request', (request, response) => void handler.node(request, response));
   await listen(server, port, host);
   const logError = (error: unknown): void => logger.log('error', 'The HTTP server failed', { error: String(error) });
@@ -66,7 +74,7 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     signal?.removeEventListener('abort', onAbort);
-    return (closing ??= closeAll(server, handler, drainMs));
+    return (closing ??= closeAll({ server, sockets, handler }, drainMs));
   };
   const onAbort = (): void => void close().catch(logError);
   signal?.addEventListener('abort', onAbort);
@@ -122,12 +130,37 @@ function toListenError(error: NodeJS.ErrnoException, host: string, port: number)
   return new ListenError(`Cannot listen on ${toAuthority(host, port)}: ${reason}`, { host, port, errno }, { cause: error });
 }
 
-async function closeAll(server: Server, handler: HttpHandler, drainMs: number | undefined): Promise<void> {
+interface Open {
+  readonly server: Server;
+  readonly sockets: ReadonlySet<Socket>;
+  readonly handler: HttpHandler;
+}
+
+async function closeAll({ server, sockets, handler }: Open, drainMs: number): Promise<void> {
+  const deadlineMs = performance.now() + drainMs;
+  const closed = stopListening(server, sockets);
+  try {
+    await handler.close({ drainMs });
+    // A socket tells that it is empty only where it was full.
+    while (isSending(sockets) && performance.now() < deadlineMs) await delay(LOOK_EVERY_MS);
+  } finally {
+    server.closeAllConnections();
+    await closed;
+  }
+}
+
+/** Takes no new connection, and closes those that are idle, among which Node counts those whose answer is still going out. */
+function stopListening(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  if (isSending(sockets)) server.closeIdleConnections = () => undefined;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  await handler.close(drainMs === undefined ? {} : { drainMs });
-  server.closeAllConnections();
-  await closed;
+  Reflect.deleteProperty(server, 'closeIdleConnections');
+  return closed;
+}
+
+function isSending(sockets: ReadonlySet<Socket>): boolean {
+  for (const { writableLength } of sockets) if (writableLength > 0) return true;
+  return false;
 }
 
 function toAuthority(host: string, port: number): string {

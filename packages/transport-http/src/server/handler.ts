@@ -41,7 +41,7 @@ export interface HttpHandler extends AsyncDisposable {
   close(options?: CloseOptions): Promise<void>;
 }
 
-const DEFAULT_DRAIN_MS = 5_000;
+export const DEFAULT_DRAIN_MS = 5_000;
 
 /**
  * Serves an endpoint, such as an `McpServer`, over HTTP: every revision at once, on the web platform and on `node:http`.

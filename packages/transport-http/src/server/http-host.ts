@@ -2,6 +2,7 @@
 
 import { ConnectionClosedError } from '@mortise/jsonrpc-core';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { NEWEST_LEGACY } from '@mortise/protocol';
 import { HttpOptionError } from '../errors.ts';
@@ -19,6 +20,8 @@ import { StreamPulse } from './sse-stream.ts';
 import { createStatelessOpener, type StatelessOpener } from './stateless-sessions.ts';
 
 const RETRY_AFTER_SECONDS = 5;
+/** The least time that sessions, and the program's stores, have to end when the host closes. */
+const ENDING_MS = 1_000;
 
 /** What only a host of another kind than `createHttpHandler` sets. */
 export interface HostTraits {
@@ -41,6 +44,8 @@ export class HttpHost {
   readonly #streams: KeyedLimit;
   readonly #calls: Slots<HostedCall> = new Slots();
   readonly #isSingleSession: boolean;
+  /** How many answers are not handed over yet, though their calls have ended. */
+  #answers = 0;
   #isClosing = false;
   #onIdle: (() => void) | undefined;
 
@@ -74,7 +79,22 @@ export class HttpHost {
 
   end(call: HostedCall): void {
     this.#calls.delete(call);
-    if (this.#calls.size === 0) this.#onIdle?.();
+    if (this.#isIdle) this.#onIdle?.();
+  }
+
+  /** Makes `close` wait for an answer as for a call. @param handedOver See `LegacyAnswer.settle`. */
+  holdAnswer(handedOver: Promise<void>): void {
+    if (handedOver === resolvedPromise) return;
+    this.#answers++;
+    const release = (): void => {
+      this.#answers--;
+      if (this.#isIdle) this.#onIdle?.();
+    };
+    handedOver.then(release, release);
+  }
+
+  get #isIdle(): boolean {
+    return this.#calls.size === 0 && this.#answers === 0;
   }
 
   /** Reads a body within the bounds. @throws {HttpRefusal} 413, 408 or 400. */
@@ -101,10 +121,23 @@ export class HttpHost {
 
   /**
    * Takes no new request, ends listens with their result, lets calls finish until the deadline, then aborts them and ends all sessions.
-   * Safe to call twice.
+   * Stores that never settle are not waited for. Safe to call twice.
    */
   async close(drainMs: number): Promise<void> {
     this.#isClosing = true;
+    const deadlineMs = this.settings.clock.monotonicMs() + drainMs;
+    try {
+      await this.#endCalls(drainMs);
+      const leftMs = Math.max(deadlineMs - this.settings.clock.monotonicMs(), ENDING_MS);
+      const channels = Array.from(this.channels.values(), (channel) => channel.close());
+      await this.#waitFor(Promise.all([...channels, this.sessions.close()]), leftMs);
+    } finally {
+      this.pulse.close();
+      this.bodies.close();
+    }
+  }
+
+  async #endCalls(drainMs: number): Promise<void> {
     for (const call of this.#calls.all()) {
       if (call instanceof ModernCall) call.endListen();
     }
@@ -114,15 +147,23 @@ export class HttpHost {
       if (call instanceof ModernCall) call.cut(reason);
       else call.abort(reason);
     }
-    await Promise.all(Array.from(this.channels.values(), (channel) => channel.close()));
-    await this.sessions.close();
-    this.pulse.close();
-    this.bodies.close();
+  }
+
+  #waitFor(ended: Promise<unknown>, timeoutMs: number): Promise<void> {
+    const { clock, logger } = this.settings;
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        logger.log('error', 'The server closes without having ended all sessions: a store, or the endpoint, takes too long');
+        resolve();
+      };
+      const timer = clock.schedule(giveUp, timeoutMs, { keepAlive: true });
+      ended.then(() => resolve(), reject).finally(() => timer.cancel());
+    });
   }
 
   #drain(drainMs: number): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#calls.size === 0 || drainMs <= 0) return resolve();
+      if (this.#isIdle || drainMs <= 0) return resolve();
       const timer = this.settings.clock.schedule(resolve, drainMs, { keepAlive: true });
       const before = this.#onIdle;
       this.#onIdle = () => {

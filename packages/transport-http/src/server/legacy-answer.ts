@@ -180,15 +180,15 @@ export class LegacyCall extends HostedCall {
   }
 
   /** The endpoint is done with it, first or after it was aborted. @param response As of `LegacyAnswer.settle`. */
-  settle(response: JsonRpcResponse | undefined): void {
-    if (this.#isSettled) return;
+  settle(response: JsonRpcResponse | undefined): Promise<void> {
+    if (this.#isSettled) return resolvedPromise;
     this.#isSettled = true;
-    this.#answer.settle(response);
+    return this.#answer.settle(response);
   }
 
   /** Only a host that closes aborts: who asked is told so at once, since the endpoint may never answer, or give no answer. */
   override abort(reason: unknown): void {
     super.abort(reason);
-    this.settle({ jsonrpc: '2.0', id: this.#id, error: { code: INTERNAL_ERROR, message: CLOSED } });
+    void this.settle({ jsonrpc: '2.0', id: this.#id, error: { code: INTERNAL_ERROR, message: CLOSED } });
   }
 }

@@ -125,7 +125,7 @@ async function serveInitialize(exchange: PostExchange, message: JsonRpcRequest):
         isAdmitted = true;
         reply.addHeaders([SESSION_ID_HEADER, session.id]);
       }
-      call.settle(response);
+      void call.settle(response);
     } finally {
       host.end(call);
     }
@@ -221,8 +221,12 @@ async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Runn
     // A store that fails, say. Others of the batch, and a stream that has begun, are not to suffer: who asked gets an answer.
     response = toFailure(host, request, error);
   } finally {
-    host.end(call);
-    call.settle(response);
+    try {
+      // Before the call ends, since closing waits for both.
+      host.holdAnswer(call.settle(response));
+    } finally {
+      host.end(call);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonValue, Logger } from '@mortise/jsonrpc-core';
+import { classifyMessage } from '@mortise/jsonrpc-core/messages';
 import type { AuthInfo, BusMessage, ExchangeCall, MessageBus, Principal } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -21,9 +22,16 @@ export class SessionRelay {
     this.#logger = logger;
   }
 
-  /** Hands a session what others receive for it. @returns The function that ends this. */
+  /** Hands a session what others receive for it. @returns The function that ends this, which never throws. */
   watch(session: HostedSession): () => void {
-    return this.#bus.subscribe(topicOf(session), (event) => void this.#deliver(session, event));
+    const unsubscribe = this.#bus.subscribe(topicOf(session), (event) => void this.#deliver(session, event));
+    return () => {
+      try {
+        unsubscribe();
+      } catch (error) {
+        this.#logger.log('error', 'The message bus failed to end the subscription of a session', { error: String(error) });
+      }
+    };
   }
 
   /** Tells others of a message that may be for one of them. */
@@ -34,10 +42,11 @@ export class SessionRelay {
   }
 
   /** Never rejects: nobody waits for it. */
-  async #deliver(session: HostedSession, { payload }: BusMessage): Promise<void> {
-    const { origin, message } = payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };
-    if (origin === this.#origin) return;
+  async #deliver(session: HostedSession, event: BusMessage): Promise<void> {
     try {
+      const { origin, message } = event.payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };
+      if (origin === this.#origin) return;
+      if (classifyMessage(message) === 'invalid') throw new TypeError('It holds no message');
       await session.legacy.receive(message, new RelayedCall(session));
     } catch (error) {
       this.#logger.log('error', 'A message that another machine passed on could not be delivered', { error: String(error) });
