@@ -13,7 +13,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * How long to wait for the server's answer, in milliseconds; what this side takes for answering it meanwhile (up to the client's
-   * `maxRequestTimeoutMs` a question), or for signing in, does not count. `Infinity` for no bound.
+   * `maxRequestTimeoutMs` a question), or for signing in, does not count, up to ten times `maxRequestTimeoutMs` in all. `Infinity` for no bound.
    *
    * @default the client's `requestTimeoutMs`
    */
@@ -21,7 +21,7 @@ export interface CallOptions {
   /**
    * The hard bound in milliseconds, however much progress is told. It stands still when `timeoutMs` does.
    *
-   * @default the client's `maxRequestTimeoutMs`
+   * @default the client's `maxRequestTimeoutMs`, or this call's `timeoutMs` if that is longer
    */
   readonly maxTimeoutMs?: number | undefined;
   /**

@@ -135,7 +135,8 @@ export class ChannelLink implements Link {
 
   /**
    * See `Connection.pauseTimeouts`. Ends by itself when the signal aborts, for nobody waits any more for what this side answers, and after
-   * `maxRequestTimeoutMs`: what is never answered must not hold every call for ever.
+   * `maxRequestTimeoutMs`: what is never answered must not hold every call for ever. Nor may many questions in turn: the connection bounds how long
+   * one call stands still in all.
    */
   pauseTimeouts(signal: AbortSignal): () => void {
     const { clock, maxRequestTimeoutMs = 600_000 } = this.#settings;

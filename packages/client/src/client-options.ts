@@ -9,7 +9,7 @@ import type { EraMemory } from './era/era-memory.ts';
 import type { KeepAliveOptions } from './keep-alive.ts';
 import type { ResultCache } from './result-cache.ts';
 
-/** How a client behaves. Everything has a default. */
+/** How a client behaves. Everything has a default. A number that is none (NaN) is refused when the client is made: `RangeError`. */
 export interface ClientOptions extends AnswerOptions {
   /** More capabilities to declare, such as `experimental`. Those of the handlers given declare themselves. @default none beside those */
   readonly capabilities?: ClientCapabilities | undefined;
@@ -42,10 +42,11 @@ export interface ClientOptions extends AnswerOptions {
   /** How long a request waits for its answer, in milliseconds. @default 60_000 */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * How long a request waits however much progress is told, in milliseconds; and the longest that one question of a legacy server's lets the time
-   * of requests stand still while nobody here answers it.
+   * How long a request waits however much progress is told, in milliseconds; one with a longer `timeoutMs` of its own waits for that. Also the longest
+   * that one question of a legacy server's lets the time of requests stand still while nobody here answers it; the time of one request stands still for
+   * ten times that in all, however many questions there are.
    *
-   * @default 600_000
+   * @default 600_000, or `requestTimeoutMs` if that is longer
    */
   readonly maxRequestTimeoutMs?: number | undefined;
   /**

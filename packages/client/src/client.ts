@@ -18,6 +18,7 @@ import { clientCapabilitiesFor, findNotification } from '@mortise/protocol/revis
 import { hasCapability } from '@mortise/protocol/checks';
 import { Answers, type RawAnswer } from './answers.ts';
 import type { CallOptions } from './call-options.ts';
+import { checkClient } from './check-client.ts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { Connector } from './connector.ts';
 import { UnsupportedMethodError } from './errors.ts';
@@ -45,8 +46,12 @@ export class Client {
   readonly #requests: Requests;
   #isInstalled = false;
 
-  /** @param info Shown to servers, for their logs and their users. */
+  /**
+   * @param info Shown to servers, for their logs and their users.
+   * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
+   */
   constructor(info: Implementation, options: ClientOptions = {}) {
+    checkClient(options);
     this.info = info;
     this.options = options;
     this.#extensions = new Extensions(options.extensions ?? []);

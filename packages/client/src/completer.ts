@@ -1,7 +1,7 @@
 /** Completion for a user who types: calm towards the server, and never late for the user. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Completion, CompletionArgument, PromptReference, ResourceTemplateReference } from '@mortise/protocol/model';
 import type { CallOptions } from './call-options.ts';
 import { MissingCapabilityError } from './errors.ts';
@@ -38,6 +38,7 @@ const NOTHING: Completion = /* @__PURE__ */ Object.freeze({ values: [] });
 /**
  * Makes a completer. It waits for a pause, cancels what was overtaken, and keeps answers until the server's list changes.
  *
+ * @throws {RangeError} A numeric option is no number, or less than 0.
  * @see 2026-07-28 server/utilities/completion#implementation-considerations
  */
 export function createCompleter(
@@ -45,6 +46,7 @@ export function createCompleter(
   ref: PromptReference | ResourceTemplateReference,
   options: CompleterOptions = {},
 ): Completer {
+  checkAmounts("the completer's options", options, { debounceMs: 0, maxCached: 0 });
   const { debounceMs = 150, maxCached = 100, clock = systemClock } = options;
   const cache = new Map<string, Completion>();
   const forget = (): void => cache.clear();

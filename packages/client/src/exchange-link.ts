@@ -8,7 +8,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
-import { DeadlineTable, SignalWatch } from '@mortise/jsonrpc-core/connection';
+import { DeadlineTable, findBadTimes, SignalWatch } from '@mortise/jsonrpc-core/connection';
 import type { LinkSettings } from './channel-link.ts';
 import type { Link, LinkHost, LinkRequestOptions, LinkStream } from './link.ts';
 import { type ExchangeCaller, type ExchangeOwner, PendingExchange } from './pending-exchange.ts';
@@ -24,6 +24,8 @@ export class ExchangeLink implements Link, ExchangeOwner {
   readonly #transport: ExchangeTransport & Partial<Transport>;
   readonly #calls = new Set<PendingExchange>();
   readonly #signals = new SignalWatch<PendingExchange>((call, reason) => call.abandon(reason));
+  readonly #timeoutMs: number;
+  readonly #maxTimeoutMs: number;
   #lastId = 0;
   #isClosed = false;
   readonly #deadlines: DeadlineTable;
@@ -33,7 +35,9 @@ export class ExchangeLink implements Link, ExchangeOwner {
     this.#transport = transport;
     this.host = host;
     this.settings = settings;
-    this.#deadlines = new DeadlineTable(settings.clock, () => this.#calls);
+    this.#timeoutMs = settings.requestTimeoutMs ?? 60_000;
+    this.#maxTimeoutMs = settings.maxRequestTimeoutMs ?? Math.max(this.#timeoutMs, 600_000);
+    this.#deadlines = new DeadlineTable(settings.clock, () => this.#calls, this.#maxTimeoutMs);
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -118,12 +122,11 @@ export class ExchangeLink implements Link, ExchangeOwner {
 
   #open(method: string, params: JsonObject | undefined, options: LinkRequestOptions | undefined, caller: ExchangeCaller): void {
     const { signal } = options ?? {};
-    const { requestTimeoutMs = 60_000, maxRequestTimeoutMs = 600_000, clock } = this.settings;
-    const timeoutMs = options?.timeoutMs ?? requestTimeoutMs;
-    const maxTimeoutMs = options?.maxTimeoutMs ?? Math.max(timeoutMs, maxRequestTimeoutMs);
-    if (this.#isClosed) return caller.reject(new ConnectionClosedError());
-    if (!(timeoutMs >= 0 && maxTimeoutMs >= 0))
-      return caller.reject(new RangeError('timeoutMs and maxTimeoutMs must be 0 or more milliseconds'));
+    const refusal = this.#isClosed ? new ConnectionClosedError() : options && findBadTimes(options);
+    if (refusal) return caller.reject(refusal);
+    const { clock } = this.settings;
+    const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
+    const maxTimeoutMs = options?.maxTimeoutMs ?? Math.max(options?.timeoutMs ?? 0, this.#maxTimeoutMs);
     if (signal?.aborted) return caller.reject(signal.reason);
     const isBounded = timeoutMs !== Infinity || maxTimeoutMs !== Infinity;
     const time = { nowMs: isBounded ? clock.monotonicMs() : 0, timeoutMs, maxTimeoutMs };

@@ -1,5 +1,6 @@
 /** Lists in pages, read as one stream. */
 
+import { checkAmounts } from '@mortise/jsonrpc-core/transport';
 import type { PaginatedResult } from '@mortise/protocol/model';
 import { PagingError } from './errors.ts';
 
@@ -38,6 +39,7 @@ const MAX_KEY_CHARACTERS = 8_000_000;
  *   page is refused.
  * @throws {PagingError} `ERR_PAGING`: a cursor came twice, is no string, or has more than 65,536 characters, or there are more than `maxPages`
  *   pages.
+ * @throws {RangeError} `maxPages` is no number, or less than 1.
  * @see 2026-07-28 server/utilities/pagination
  */
 export async function* readPages<Page extends PaginatedResult, Item>(
@@ -47,6 +49,7 @@ export async function* readPages<Page extends PaginatedResult, Item>(
   limits: PageLimits = {},
   restart?: PageRestart<Item>,
 ): AsyncGenerator<Item, void, undefined> {
+  checkAmounts('the options of a list', limits, { maxPages: 1 });
   const maxPages = limits.maxPages ?? DEFAULT_MAX_PAGES;
   const seen = new Set<string>();
   const given = new Set<unknown>();

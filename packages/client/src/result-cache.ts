@@ -4,7 +4,7 @@
  */
 
 import type { Clock, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { CallOptions } from './call-options.ts';
 
 /** How much a cache holds. */
@@ -27,7 +27,7 @@ export interface ResultCache {
   clear(): void;
 }
 
-/** Makes a cache for the option `resultCache` of several clients. */
+/** Makes a cache for the option `resultCache` of several clients. @throws {RangeError} A bound is no number, or less than 0. */
 export function createResultCache(options: ResultCacheOptions = {}): ResultCache {
   return new ResultStore(options);
 }
@@ -49,7 +49,9 @@ class ResultStore implements ResultCache {
   readonly #entries = new Map<string, Entry>();
   #characters = 0;
 
-  constructor({ maxEntries = 1000, maxCharacters = 16_000_000, maxTtlMs = 86_400_000, clock = systemClock }: ResultCacheOptions) {
+  constructor(options: ResultCacheOptions) {
+    checkAmounts("the result cache's options", options, { maxEntries: 0, maxCharacters: 0, maxTtlMs: 0 });
+    const { maxEntries = 1000, maxCharacters = 16_000_000, maxTtlMs = 86_400_000, clock = systemClock } = options;
     this.#maxEntries = maxEntries;
     this.#maxCharacters = maxCharacters;
     this.#maxTtlMs = maxTtlMs;

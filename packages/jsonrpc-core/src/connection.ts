@@ -6,4 +6,4 @@ export { AsyncQueue, type AsyncQueueOptions } from './async-queue.ts';
 export { SignalWatch } from './signal-watch.ts';
 export { abortable, type LinkedSignal, linkSignals, withTimeout } from './signals.ts';
 export { DeadlineTable } from './connection/deadline-table.ts';
-export { type TimeBounds, TimeLimit } from './connection/time-limit.ts';
+export { findBadTimes, type TimeBounds, TimeLimit } from './connection/time-limit.ts';

@@ -16,6 +16,7 @@ export {
   type TransportLike,
   type WaitingCaller,
 } from './transport/transport.ts';
+export { checkAmounts } from './check-amounts.ts';
 export { guardLogger } from './guard-logger.ts';
 export { resolvedPromise } from './resolved-promise.ts';
 export { silentLogger, systemClock } from './system-clock.ts';

@@ -1,5 +1,6 @@
 /** Icons from a peer: which addresses are safe, and their bytes fetched without giving anything away. */
 
+import { checkAmounts } from '@mortise/jsonrpc-core/transport';
 import type { Icon } from '@mortise/protocol';
 import { readBytes } from '@mortise/protocol/edge';
 import { IconError } from '../errors.ts';
@@ -60,8 +61,10 @@ export function checkIconUrl(src: string, source: IconSource = {}): URL {
  * what they say, not what the server or the icon says.
  *
  * @throws {IconError} `ERR_ICON`: the address, size, type or content is not acceptable.
+ * @throws {RangeError} A bound is no number, or less than 0.
  */
 export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptions = {}): Promise<FetchedIcon> {
+  checkAmounts("the icon's bounds", options, { maxBytes: 0, maxPixels: 0, maxFrames: 0 });
   const { maxBytes = 262_144, maxPixels = 1024, maxFrames = 100, types = ALL_TYPES } = options;
   const url = checkIconUrl(icon.src, options);
   const bytes = url.protocol === 'data:' ? readDataUrl(url, maxBytes) : await download(url, maxBytes, options);

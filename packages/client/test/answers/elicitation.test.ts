@@ -110,6 +110,49 @@ describe('the time limit of a call', () => {
     expect(clock.running).toBe(0);
   });
 
+  it('[TIME-005] goes on after ten times maxRequestTimeoutMs in all, though the server asks again and again', async () => {
+    const clock = new FakeClock();
+    let asks = 0;
+    let answered: () => void = () => undefined;
+    const script = legacyScript(NEWEST_LEGACY.version, {
+      'tools/call': async (_request, server) => {
+        // One question is open at any time: the next is there before the last is answered.
+        const ask = (): Promise<void> =>
+          server.send({ jsonrpc: '2.0', id: `q${(asks += 1)}`, method: 'elicitation/create', params: form({}) });
+        answered = () => void ask();
+        await ask();
+        await ask();
+        return 'silence' as const;
+      },
+    });
+    const users: (() => void)[] = [];
+    const elicitation = (): Promise<ElicitResult> => new Promise((resolve) => users.push(() => resolve({ action: 'decline' })));
+    const server = new ScriptedServer(script);
+    const options = {
+      era: 'legacy',
+      clock,
+      elicitation,
+      maxRequestTimeoutMs: 2000,
+      askLimits: { elicitationsPerMinute: Infinity },
+    } as const;
+    const client = await McpClient.connect(server.factory, info, options);
+    open.push(client);
+    let outcome: unknown = 'waiting';
+    client.callTool('asks', {}, { timeoutMs: 500, maxTimeoutMs: 1000 }).catch((error: unknown) => (outcome = error));
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    while (users.length < 2) await settled();
+    let passedMs = 0;
+    for (; outcome === 'waiting' && passedMs < 60_000; passedMs += 500) {
+      expect(users).toHaveLength(2);
+      clock.advance(500);
+      users.shift()?.();
+      answered();
+      while (users.length < 2) await settled();
+    }
+    expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 500 });
+    expect(passedMs).toBe(10 * 2000 + 500);
+  });
+
   it('begins anew with each round of a modern call, and what the user takes between them is not of it', async () => {
     const clock = new FakeClock();
     const elicitation = (): ElicitResult => {

@@ -76,9 +76,10 @@ export interface ConnectionOptions {
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * How long a request waits however much progress is told, in milliseconds.
+   * How long a request waits however much progress is told, in milliseconds; one with a longer `timeoutMs` of its own waits for that. While time is
+   * paused it stands still, for ten times as long in all.
    *
-   * @default 600_000
+   * @default 600_000, or `requestTimeoutMs` if that is longer
    */
   readonly maxRequestTimeoutMs?: number | undefined;
   /** Times requests and `drain` out. @default systemClock */

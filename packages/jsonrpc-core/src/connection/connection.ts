@@ -1,6 +1,7 @@
 /** Requests, answers, notifications and cancellation in both directions over one transport. */
 
 import { Answers, type AnswersHost } from './answers.ts';
+import { checkAmounts } from '../check-amounts.ts';
 import type { ConnectionOptions, RequestOptions } from './connection-options.ts';
 import { INVALID_REQUEST, PARSE_ERROR } from '../error-codes.ts';
 import {
@@ -19,6 +20,7 @@ import { type Outcome, PendingCalls } from './pending-calls.ts';
 import { Receiver, type ReceiverHost } from './receiver.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { silentLogger, systemClock } from '../system-clock.ts';
+import { findBadTimes } from './time-limit.ts';
 import { holdTransport, toError } from '../transport/hold-transport.ts';
 import type { ChannelEndError, MessageInfo, SendOptions, Transport } from '../transport/transport.ts';
 
@@ -37,6 +39,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #timeoutMs: number;
+  readonly #maxTimeoutMs: number;
   readonly #pending: PendingCalls;
   readonly #inbound: InboundCalls;
   readonly #answers: Answers;
@@ -47,13 +51,19 @@ export class Connection {
   #resolveClosed: () => void = () => undefined;
   #closedError: ConnectionClosedError | undefined;
 
-  /** @param transport Unstarted; `start` starts it. */
+  /**
+   * @param transport Unstarted; `start` starts it.
+   * @throws {RangeError} A numeric option is no number, or less than 0.
+   */
   constructor(transport: Transport, options: ConnectionOptions = {}) {
+    checkAmounts("the connection's options", options, LEAST);
     this.#transport = transport;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger ?? silentLogger;
-    this.#pending = new PendingCalls(this.#clock, {
+    this.#timeoutMs = options.requestTimeoutMs ?? 60_000;
+    this.#maxTimeoutMs = options.maxRequestTimeoutMs ?? Math.max(this.#timeoutMs, 600_000);
+    this.#pending = new PendingCalls(this.#clock, this.#maxTimeoutMs, {
       sendCancelled: (id, reason) => this.#sendCancelled(id, reason),
       onNoneLeft: () => this.#checkIdle(),
     });
@@ -74,7 +84,8 @@ export class Connection {
 
   /**
    * Lets the time limits of every request that was sent from here stand still, for as long as this side itself answers what the peer asks meanwhile.
-   * Neither `timeoutMs` nor `maxTimeoutMs` goes on; each request gets exactly the time that it lost, one that is sent meanwhile too.
+   * Neither `timeoutMs` nor `maxTimeoutMs` goes on; each request gets exactly the time that it lost, one that is sent meanwhile too: up to ten times
+   * the connection's `maxRequestTimeoutMs` in all, however many pauses it meets.
    *
    * @returns Lets the time go on. Of several pauses the last one ends it.
    */
@@ -185,13 +196,13 @@ export class Connection {
   // ---- out
 
   #call(method: string, params: JsonObject | undefined, options: RequestOptions | undefined, isRaw: boolean): Promise<Outcome> {
-    const refusal = this.#findSendRefusal() ?? findBadTimeout(options);
+    const refusal = this.#findSendRefusal() ?? (options && findBadTimes(options));
     if (refusal) return Promise.reject(refusal);
     if (options?.signal?.aborted) return Promise.reject(options.signal.reason);
     return new Promise((resolve, reject) => {
       const id = this.#pending.nextId();
       options?.onId?.(id);
-      const timeoutMs = options?.timeoutMs ?? this.#options.requestTimeoutMs ?? 60_000;
+      const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
       const resetsOnProgress = timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false;
       const call = this.#pending.open({
         id,
@@ -201,7 +212,7 @@ export class Connection {
         isRaw,
         isCancellable: options?.isCancellable ?? true,
         timeoutMs,
-        maxTimeoutMs: options?.maxTimeoutMs ?? Math.max(timeoutMs, this.#options.maxRequestTimeoutMs ?? 600_000),
+        maxTimeoutMs: options?.maxTimeoutMs ?? Math.max(options?.timeoutMs ?? 0, this.#maxTimeoutMs),
         resetsOnProgress,
         onProgress: options?.onProgress,
         signal: options?.signal,
@@ -351,11 +362,9 @@ export class Connection {
   }
 }
 
-function findBadTimeout(options: RequestOptions | undefined): Error | undefined {
-  if (!options) return undefined;
-  const { timeoutMs = 0, maxTimeoutMs = 0 } = options;
-  return timeoutMs >= 0 && maxTimeoutMs >= 0 ? undefined : new RangeError('timeoutMs and maxTimeoutMs must be 0 or more milliseconds');
-}
+const LEAST = { maxInFlight: 0, maxInFlightBytes: 0, maxBatch: 0, requestTimeoutMs: 0, maxRequestTimeoutMs: 0 } satisfies {
+  readonly [Name in keyof ConnectionOptions]?: number;
+};
 
 function isUnparsable(error: unknown): boolean {
   return error instanceof SyntaxError || (isMortiseError(error) && error.code === 'ERR_PARSE');

@@ -10,21 +10,27 @@ import type { TimeLimit } from './time-limit.ts';
 export class DeadlineTable {
   readonly #clock: Clock;
   readonly #calls: () => Iterable<TimeLimit>;
+  readonly #mostPausedMs: number;
   #timer: ClockTimer | undefined;
   #timerAtMs = Infinity;
   #waiting = 0;
   #pauses = 0;
 
-  /** @param calls Those that wait now. */
-  constructor(clock: Clock, calls: () => Iterable<TimeLimit>) {
+  /**
+   * @param calls Those that wait now.
+   * @param maxTimeoutMs The hard bound of calls that have none of their own. The time of any call may stand still for ten times that in all: who
+   *   pauses it again and again must not hold it for ever.
+   */
+  constructor(clock: Clock, calls: () => Iterable<TimeLimit>, maxTimeoutMs: number = Infinity) {
     this.#clock = clock;
     this.#calls = calls;
+    this.#mostPausedMs = PAUSES * maxTimeoutMs;
   }
 
   /** A call begins to wait. */
   add(call: TimeLimit): void {
     const { deadlineMs } = call;
-    if (this.#pauses > 0) call.pause(this.#clock.monotonicMs());
+    if (this.#pauses > 0) this.#pause(call);
     if (deadlineMs === Infinity) return;
     this.#waiting += 1;
     if (deadlineMs < this.#timerAtMs) this.#arm(deadlineMs);
@@ -40,14 +46,14 @@ export class DeadlineTable {
 
   /** Lets the time of one call stand still. @returns Lets it go on; of several pauses the last one ends it. */
   pause(call: TimeLimit): () => void {
-    call.pause(this.#clock.monotonicMs());
+    this.#pause(call);
     return once(() => this.#resume(call));
   }
 
   /** Lets the time of every call stand still, of those too that begin meanwhile. @returns Lets it go on; of several pauses the last one ends it. */
   pauseAll(): () => void {
     this.#pauses += 1;
-    if (this.#pauses === 1) for (const call of this.#calls()) call.pause(this.#clock.monotonicMs());
+    if (this.#pauses === 1) for (const call of this.#calls()) this.#pause(call);
     return once(() => {
       this.#pauses -= 1;
       if (this.#pauses === 0) for (const call of this.#calls()) this.#resume(call);
@@ -58,6 +64,10 @@ export class DeadlineTable {
   stop(): void {
     this.#waiting = 0;
     this.#disarm();
+  }
+
+  #pause(call: TimeLimit): void {
+    call.pause(this.#clock.monotonicMs(), this.#mostPausedMs);
   }
 
   /** The timer may have passed the call over while its time stood still. */
@@ -93,14 +103,18 @@ export class DeadlineTable {
     const nowMs = this.#clock.monotonicMs();
     let nextMs = Infinity;
     for (const call of [...this.#calls()]) {
-      // One whose time stands still is looked for again when it goes on.
-      if (call.deadlineMs <= nowMs) call.expire(nowMs);
-      else nextMs = Math.min(nextMs, call.deadlineMs);
+      // One whose time stands still is looked for again when it goes on, or has stood still for long enough.
+      const { endMs } = call;
+      if (endMs <= nowMs) call.expire(nowMs);
+      else nextMs = Math.min(nextMs, endMs);
     }
     // Callers hear of it later, so nothing but a host that throws could have set the timer in between.
     if (nextMs < this.#timerAtMs) this.#arm(nextMs);
   }
 }
+
+/** How many pauses of the longest length, one after the other, a call may have. */
+const PAUSES = 10;
 
 function once(run: () => void): () => void {
   let isOver = false;

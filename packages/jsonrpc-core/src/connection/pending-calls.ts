@@ -52,10 +52,11 @@ export class PendingCalls {
   /** The last message that could not be read, which may have answered any call of then. */
   #unread: { readonly error: Error; readonly lastId: number } | undefined;
 
-  constructor(clock: Clock, host: PendingCallsHost) {
+  /** @param maxTimeoutMs The hard bound of calls that have none of their own. */
+  constructor(clock: Clock, maxTimeoutMs: number, host: PendingCallsHost) {
     this.#clock = clock;
     this.#host = host;
-    this.#deadlines = new DeadlineTable(clock, () => this.#calls.values());
+    this.#deadlines = new DeadlineTable(clock, () => this.#calls.values(), maxTimeoutMs);
   }
 
   get size(): number {
@@ -116,7 +117,7 @@ export class PendingCalls {
     return onProgress;
   }
 
-  /** Lets the time of every call stand still. @returns Lets it go on; of several pauses the last one ends it. */
+  /** Lets the time of every call stand still, for as long as it may. @returns Lets it go on; of several pauses the last one ends it. */
   pauseTimeouts(): () => void {
     return this.#deadlines.pauseAll();
   }

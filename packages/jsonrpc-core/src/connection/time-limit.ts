@@ -1,5 +1,7 @@
 /** How long one call may still wait. */
 
+import { isAmount } from '../check-amounts.ts';
+
 /** What bounds a call, in milliseconds; `Infinity` for no bound. */
 export interface TimeBounds {
   /** Since it was sent, or since it was last heard of. */
@@ -8,14 +10,22 @@ export interface TimeBounds {
   readonly maxTimeoutMs: number;
 }
 
+/** How often and since when a call's time stands still. Most calls never have one. */
+interface Standstill {
+  /** How many pauses there are now. */
+  count: number;
+  sinceMs: number;
+  /** How much longer than until `sinceMs` the time may stand still in all. */
+  leftMs: number;
+}
+
 /** A base and not a member, so that a call is its own time limit and costs one object. All times are by `Clock.monotonicMs`. */
 export abstract class TimeLimit {
   /** When the call has waited long enough; `Infinity` for never. While its time stands still, when it would have without that. */
   deadlineMs: number;
   readonly #bounds: TimeBounds;
   #hardDeadlineMs: number;
-  #pauses = 0;
-  #pausedAtMs = 0;
+  #standstill: Standstill | undefined;
 
   constructor(bounds: TimeBounds, nowMs: number) {
     this.#bounds = bounds;
@@ -23,23 +33,37 @@ export abstract class TimeLimit {
     this.deadlineMs = Math.min(nowMs + bounds.timeoutMs, this.#hardDeadlineMs);
   }
 
+  /** When the call ends if nothing more is heard of it, though the pauses of now should never end. */
+  get endMs(): number {
+    return this.deadlineMs + (this.#pause?.leftMs ?? 0);
+  }
+
   /** The call has been heard of: `timeoutMs` begins anew, within the hard bound. */
   restart(nowMs: number): void {
-    const sinceMs = this.#pauses > 0 ? this.#pausedAtMs : nowMs;
+    const pause = this.#pause;
+    const sinceMs = pause ? Math.max(pause.sinceMs, nowMs - pause.leftMs) : nowMs;
     this.deadlineMs = Math.min(sinceMs + this.#bounds.timeoutMs, this.#hardDeadlineMs);
   }
 
-  /** Lets the time stand still, the hard bound's too. */
-  pause(nowMs: number): void {
-    if (this.#pauses === 0) this.#pausedAtMs = nowMs;
-    this.#pauses += 1;
+  /**
+   * Lets the time stand still, the hard bound's too.
+   *
+   * @param mostMs How long it may stand still in all, counted over every pause of the call; then it goes on by itself.
+   */
+  pause(nowMs: number, mostMs: number = Infinity): void {
+    const standstill = (this.#standstill ??= { count: 0, sinceMs: nowMs, leftMs: mostMs });
+    if (standstill.count === 0) standstill.sinceMs = nowMs;
+    standstill.count += 1;
   }
 
   /** Ends one pause; the last one lets the time go on, by exactly what was lost later. @returns Whether it goes on. */
   resume(nowMs: number): boolean {
-    this.#pauses -= 1;
-    if (this.#pauses > 0) return false;
-    const lostMs = nowMs - this.#pausedAtMs;
+    const pause = this.#pause;
+    if (!pause) return true;
+    pause.count -= 1;
+    if (pause.count > 0) return false;
+    const lostMs = Math.min(nowMs - pause.sinceMs, pause.leftMs);
+    pause.leftMs -= lostMs;
     this.#hardDeadlineMs += lostMs;
     this.deadlineMs += lostMs;
     return true;
@@ -47,10 +71,26 @@ export abstract class TimeLimit {
 
   /** Ends the call if its time is over and goes on. */
   expire(nowMs: number): void {
-    if (this.#pauses > 0 || this.deadlineMs > nowMs) return;
-    this.onTimeout(nowMs >= this.#hardDeadlineMs ? this.#bounds.maxTimeoutMs : this.#bounds.timeoutMs);
+    if (this.endMs > nowMs) return;
+    const lostMs = this.#pause?.leftMs ?? 0;
+    this.onTimeout(nowMs - lostMs >= this.#hardDeadlineMs ? this.#bounds.maxTimeoutMs : this.#bounds.timeoutMs);
   }
 
   /** The time is over. Must not throw. @param boundMs Which of the two bounds was reached. */
   protected abstract onTimeout(boundMs: number): void;
+
+  /** The standstill of now; undefined while the time goes on. */
+  get #pause(): Standstill | undefined {
+    return this.#standstill && this.#standstill.count > 0 ? this.#standstill : undefined;
+  }
+}
+
+/** @returns Why the times that a call was given cannot hold; undefined if they can. */
+export function findBadTimes({
+  timeoutMs = 0,
+  maxTimeoutMs = 0,
+}: { readonly [Name in keyof TimeBounds]?: TimeBounds[Name] | undefined }): RangeError | undefined {
+  if (isAmount(timeoutMs) && isAmount(maxTimeoutMs)) return undefined;
+  const bad = isAmount(timeoutMs) ? `maxTimeoutMs: ${String(maxTimeoutMs)}` : `timeoutMs: ${String(timeoutMs)}`;
+  return new RangeError(`timeoutMs and maxTimeoutMs must be 0 or more milliseconds, got ${bad}`);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Connection } from '../../src/connection.ts';
-import { type JsonObject, type JsonRpcNotification, TimeoutError } from '../../src/index.ts';
+import { createInMemoryPair, type JsonObject, type JsonRpcNotification, TimeoutError } from '../../src/index.ts';
 import type { SendOptions } from '../../src/transport.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { connectToRawPeer, notification, result, turn } from '../support/raw-peer.ts';
@@ -158,6 +158,110 @@ describe('the time that a request waits', () => {
     await turn();
     expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
   });
+
+  it('[TIME-005] stands still for ten times the hard maximum in all, however many pauses it meets', async () => {
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 1000 });
+    const call = track(connection.request('x', {}, { timeoutMs: 100 }));
+    const pauses = [connection.pauseTimeouts()];
+    for (let paused = 0; paused < 4; paused += 1) {
+      // Each begins before the one before it is over.
+      for (const lengthMs of [400, 600]) {
+        clock.advance(lengthMs);
+        pauses.push(connection.pauseTimeouts());
+        pauses.shift()?.();
+      }
+      pauses.shift()?.();
+      clock.advance(5);
+      pauses.push(connection.pauseTimeouts());
+    }
+    const late = track(connection.request('y', {}, { timeoutMs: 100 }));
+    clock.advance(6000 - 1);
+    await peer.send(progress(1));
+    clock.advance(1 + 99);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    expect(peer.take().at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
+    clock.advance(3999);
+    await turn();
+    expect(late.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(late.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    for (const resume of pauses) resume();
+    expect(connection.inFlight.outbound).toBe(0);
+  });
+
+  it('[TIME-005] is lengthened by progress in a pause that has lasted too long by no more than its own limit', async () => {
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 1000 });
+    const call = track(connection.request('x', {}, { timeoutMs: 100 }));
+    connection.pauseTimeouts();
+    clock.advance(10_060);
+    await peer.send(progress(1));
+    clock.advance(99);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+  });
+
+  it('[TIME-005] has the hard end that the connection was given, also below its usual limit', async () => {
+    const clock = new FakeClock();
+    const { connection } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 50 });
+    const call = track(connection.request('x'));
+    const own = track(connection.request('y', {}, { timeoutMs: 70 }));
+    clock.advance(50);
+    await turn();
+    expect([call.outcome, own.outcome]).toEqual([expect.objectContaining({ code: 'ERR_TIMEOUT', timeoutMs: 50 }), 'waiting']);
+    clock.advance(20);
+    await turn();
+    expect(own.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 70 });
+  });
+
+  it('[TIME-003] may be longer than the usual hard end for all requests of a connection', async () => {
+    const clock = new FakeClock();
+    const { connection } = await connectToRawPeer({ clock, requestTimeoutMs: 900_000 });
+    const call = track(connection.request('x'));
+    clock.advance(899_999);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 900_000 });
+  });
+
+  it.each(['maxInFlight', 'maxInFlightBytes', 'maxBatch', 'requestTimeoutMs', 'maxRequestTimeoutMs'])(
+    '[ROBUSTNESS-7] %s that is no number is refused at once',
+    (name) => {
+      const make = (value: unknown): Connection => new Connection(createInMemoryPair()[0], { [name]: value });
+      for (const [bad, text] of [
+        [Number.NaN, 'NaN'],
+        [-1, '-1'],
+        ['1mb', '"1mb"'],
+        [null, 'null'],
+      ] as const) {
+        expect(() => make(bad)).toThrow(new RangeError(`the connection's options: "${name}" must be a number, 0 or more, got ${text}`));
+      }
+      for (const good of [undefined, 0, 1.5, Infinity]) expect(() => make(good)).not.toThrow();
+    },
+  );
+
+  it.each([{ timeoutMs: Number.NaN }, { maxTimeoutMs: -1 }, { timeoutMs: '50' as unknown as number }])(
+    '[ROBUSTNESS-7] that is no number is refused: %j',
+    async (options) => {
+      const { connection, peer } = await connectToRawPeer();
+      const [[name, value] = []] = Object.entries(options);
+      await expect(connection.request('x', {}, options)).rejects.toThrow(
+        `timeoutMs and maxTimeoutMs must be 0 or more milliseconds, got ${name}: ${value}`,
+      );
+      expect(peer.received).toEqual([]);
+    },
+  );
 
   it('lets a transport stop the time of the one request that it signs in for', async () => {
     const clock = new FakeClock();
