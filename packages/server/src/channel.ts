@@ -35,6 +35,8 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
   readonly #connection: Connection;
   #session: Session | undefined;
   #keepAlive: KeepAlive | undefined;
+  /** Whether a modern request has come: who sends one knows that an error may lack its id. */
+  #hasModernClient = false;
 
   constructor(core: ServerCore, transport: Transport) {
     this.#core = core;
@@ -44,7 +46,7 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
       onError: (error) => core.logger.log(isMortiseError(error) ? 'notice' : 'warning', error.message),
       onClose: () => this.#onClose(),
       isBatchingOn: () => this.#session?.revision?.rules.batching ?? false,
-      isErrorIdOptional: () => this.#session?.revision?.rules.errorIdOptional ?? false,
+      isErrorIdOptional: () => this.#session?.revision?.rules.errorIdOptional ?? this.#hasModernClient,
       maxInFlightBytes: core.options.maxInFlightBytes,
       clock: core.clock,
       logger: core.logger,
@@ -128,6 +130,7 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
     this.#keepAlive?.heard();
     const call = new ChannelCall(inbound, this);
     if (!this.#core.rawHandler) return this.#serve(request, call);
+    this.#hasModernClient ||= isModernParams(request.params);
     const ask = (method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> =>
       inbound.request(method, params, options);
     const carrier = { core: this.#core, host: call, via: 'channel' as const, sessionId: this.sessionId, request: ask };
@@ -135,7 +138,10 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
   }
 
   #serve(request: JsonRpcRequest, call: ChannelCall): Answer {
-    if (isModernParams(request.params)) return serveModern(this.#core, request, call, 'channel');
+    if (isModernParams(request.params)) {
+      this.#hasModernClient = true;
+      return serveModern(this.#core, request, call, 'channel');
+    }
     return (this.#session ??= new Session(this.#core, this, call)).serve(request, call);
   }
 

@@ -97,6 +97,38 @@ describe.each(ALL)('errors in %s', (version) => {
   );
 });
 
+describe('an answer to what cannot be read', () => {
+  const bad = [{ jsonrpc: '2.0', id: null, method: 'ping' }, []];
+
+  it.each(['a server', 'a gateway'])('[BASE-009] leaves the id out where %s was spoken to in the modern era alone', async (what) => {
+    const server = createCalculator();
+    if (what === 'a gateway') server.server.onAnyRequest((request) => ({ jsonrpc: '2.0', id: request.id, result: {} }));
+    const peer = await RawPeer.attach(server, MODERN);
+    for (const request of bad) {
+      const answer = peer.next((message) => message.error !== undefined);
+      peer.send(request);
+      expect(await answer).toMatchObject({ id: null, error: { code: -32600 } });
+    }
+    await peer.request('tools/list');
+    for (const request of bad) {
+      const answer = peer.next((message) => message.error !== undefined);
+      peer.send(request);
+      const { error, ...rest } = await answer;
+      expect(error?.code).toBe(-32600);
+      expect(rest).toEqual({ jsonrpc: '2.0' });
+    }
+  });
+
+  it('[BASE-009] has the id null on a connection of both eras whose session knows no answer without one', async () => {
+    const peer = await RawPeer.open(createCalculator(), '2025-06-18');
+    const meta = { 'io.modelcontextprotocol/protocolVersion': MODERN, 'io.modelcontextprotocol/clientCapabilities': {} };
+    expect((await peer.rawRequest('tools/list', { _meta: meta })).result).toBeDefined();
+    const answer = peer.next((message) => message.error !== undefined);
+    peer.send([]);
+    expect(await answer).toMatchObject({ id: null });
+  });
+});
+
 describe('reserved codes in the modern era', () => {
   it.each([-32000, -32001, -32003, -32019])('[ERR-008][ERR-009][CAP-024] never include %s', async (code) => {
     const peer = await RawPeer.open(
