@@ -280,6 +280,27 @@ describe('an exchange', () => {
     expect(clock.running).toBe(0);
   });
 
+  it('[TIME-005] ends though its transport never lets its time go on, once that has stood still for ten times the hard maximum', async () => {
+    const clock = new FakeClock();
+    const http = modern({
+      'tools/call': (_request, options) => {
+        options.pauseTimeout?.();
+        return new Promise(() => undefined);
+      },
+    });
+    const client = await connect(http, { clock, maxRequestTimeoutMs: 1000 });
+    let outcome: unknown = 'waiting';
+    client.callTool('x', {}, { timeoutMs: 100 }).catch((error: unknown) => (outcome = error));
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    await settled();
+    clock.advance(10_099);
+    await settled();
+    expect(outcome).toBe('waiting');
+    clock.advance(1);
+    await settled();
+    expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+  });
+
   it('that takes too long is aborted; progress gives it more time, up to the hard bound', async () => {
     const clock = new FakeClock();
     let tell: (progress: number) => void = () => undefined;
@@ -312,6 +333,7 @@ describe('an exchange', () => {
   it.each([
     { options: { timeoutMs: Infinity, maxTimeoutMs: 250 }, client: {}, boundMs: 250 },
     { options: { timeoutMs: 200 }, client: { maxRequestTimeoutMs: 250 }, boundMs: 250 },
+    { options: {}, client: { maxRequestTimeoutMs: 250 }, boundMs: 250 },
   ])('that reaches its hard bound says which: %j', async ({ options, client: clientOptions, boundMs }) => {
     const clock = new FakeClock();
     clock.advance(10_000);

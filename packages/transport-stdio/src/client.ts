@@ -4,4 +4,10 @@ export { stdioTransport, type StdioTransport } from './stdio-transport.ts';
 export { StdioClientTransport, type StdioClientTransportOptions } from './stdio-client-transport.ts';
 export type { EndTimes, ServerCommand } from './child-process.ts';
 export { getDefaultEnvironment, INHERITED_VARIABLES } from './environment.ts';
-export { ServerProcessExitedError, type ServerProcessExit, ServerStartError } from './errors.ts';
+export {
+  ServerProcessExitedError,
+  type ServerProcessExit,
+  ServerStartError,
+  ServerStreamClosedError,
+  type ServerStreamEnd,
+} from './errors.ts';

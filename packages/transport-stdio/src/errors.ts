@@ -55,6 +55,39 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
   }
 }
 
+/** Which stream a server closed, and what it had said. */
+export interface ServerStreamEnd {
+  /** The command, without its arguments. */
+  readonly command: string;
+  /** `output` is what it writes to, `input` what it reads. */
+  readonly stream: 'output' | 'input';
+  /** Its last lines on standard error, where they were captured; empty with `stderr: 'inherit'` and `'ignore'`. */
+  readonly lastStderrLines: readonly string[];
+}
+
+/** The server closed one of its standard streams and ran on, so that its process was stopped. Reported through `onerror`, before `onclose`. */
+export class ServerStreamClosedError extends MortiseError implements ServerStreamEnd, ChannelEndError {
+  override get name(): string {
+    return 'ServerStreamClosedError';
+  }
+  override readonly code: 'ERR_SERVER_STREAM_CLOSED' = 'ERR_SERVER_STREAM_CLOSED';
+  /** Makes it the cause of the `ConnectionClosedError` that requests in flight are rejected with. */
+  readonly endsChannel = true;
+  readonly command: string;
+  readonly stream: 'output' | 'input';
+  readonly lastStderrLines: readonly string[];
+
+  constructor(end: ServerStreamEnd) {
+    super(
+      `The server process "${end.command}" closed its standard ${end.stream} without ending, and was stopped: see that the server runs in the ` +
+        `foreground and leaves its standard streams open. ${toLastWords(end.lastStderrLines)}`,
+    );
+    this.command = end.command;
+    this.stream = end.stream;
+    this.lastStderrLines = end.lastStderrLines;
+  }
+}
+
 /** The process's standard streams already carry another transport. */
 export class StdioInUseError extends MortiseError {
   override get name(): string {
@@ -68,13 +101,15 @@ export class StdioInUseError extends MortiseError {
 }
 
 /** Every error that this package throws or reports itself. */
-export type AnyStdioError = ServerStartError | ServerProcessExitedError | StdioInUseError;
+export type AnyStdioError = ServerStartError | ServerProcessExitedError | ServerStreamClosedError | StdioInUseError;
 
 function toExitMessage({ command, exitCode, signal, lastStderrLines }: ServerProcessExit): string {
   const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
-  const said =
-    lastStderrLines.length === 0
-      ? 'Look at its standard error for the reason; with stderr: "pipe" its last lines stand here'
-      : `Its standard error ends with:\n${lastStderrLines.join('\n')}`;
-  return `The server process "${command}" ${how}. ${said}`;
+  return `The server process "${command}" ${how}. ${toLastWords(lastStderrLines)}`;
+}
+
+function toLastWords(lines: readonly string[]): string {
+  return lines.length === 0
+    ? 'Look at its standard error for the reason; with stderr: "pipe" its last lines stand here'
+    : `Its standard error ends with:\n${lines.join('\n')}`;
 }

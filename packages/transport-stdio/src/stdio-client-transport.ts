@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
-import type { ByteChannel, ChannelControl } from './byte-channel.ts';
+import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
+import type { ByteChannel, ChannelControl, ChannelEnd } from './byte-channel.ts';
 import { endServer, type EndTimes, LAST_WORDS_MS, type RunningServer, type ServerCommand, startServer } from './child-process.ts';
-import { ServerProcessExitedError } from './errors.ts';
+import { ServerProcessExitedError, ServerStreamClosedError } from './errors.ts';
 import { StderrLines } from './stderr-lines.ts';
 import { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
@@ -26,9 +26,11 @@ export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Om
  *
  * `start` runs the command, without a shell. `close` ends the server's input, waits `stdinCloseMs`, sends SIGTERM, waits
  * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a word, `onerror` is told
- * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`).
+ * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`). When it closes one of its
+ * streams and runs on, it is ended as by `close`, and `onerror` is told a `ServerStreamClosedError`.
  *
- * @throws {TypeError} No `command` is given.
+ * @throws {TypeError} No `command` is given, `args` is no array, or `stderr` is something else than it may be.
+ * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
  * @throws {ServerStartError} From `start`, `ERR_SERVER_START`: the command cannot be run.
  * @see 2026-07-28 basic/transports/stdio
  */
@@ -65,10 +67,15 @@ class Child {
   #server: RunningServer | undefined;
 
   constructor(options: StdioClientTransportOptions) {
-    const { command }: { readonly command?: unknown } = options ?? {};
+    const { command, args, stderr }: Readonly<Record<string, unknown>> = { ...options };
     if (typeof command !== 'string' || command === '') {
       throw new TypeError(`stdioTransport({ command, args }) needs "command", the program to run, such as "node"; got ${String(command)}`);
     }
+    if (args !== undefined && !Array.isArray(args))
+      throw new TypeError(`stdioTransport: "args" must be an array of strings, got ${typeof args}`);
+    if (stderr !== undefined && typeof stderr !== 'function' && !(STDERR as readonly unknown[]).includes(stderr))
+      throw new TypeError(`stdioTransport: "stderr" must be ${STDERR.join(', ')} or a function, got ${String(stderr)}`);
+    checkAmounts("the stdio transport's options", options, { stdinCloseMs: 0, terminateMs: 0 });
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.stderr = options.stderr === 'pipe' ? new PassThrough() : null;
@@ -106,7 +113,10 @@ class Child {
         timer?.cancel();
         const wasForced = await endServer(server, this.#options, this.#clock);
         this.#server = undefined;
-        if (end !== 'closed' && !wasForced && !isOrderlyEnd(server)) control.report(toExitError(this.#options.command, server, lines));
+        if (end === 'closed') return;
+        const { command } = this.#options;
+        if (wasForced) control.report(toStreamError(command, end, lines));
+        else if (!isOrderlyEnd(server)) control.report(toExitError(command, server, lines));
       },
     };
   }
@@ -122,6 +132,12 @@ function toExitError(command: string, { process: child }: RunningServer, lines: 
   return new ServerProcessExitedError({ command, exitCode, signal, lastStderrLines: lines?.last ?? [] });
 }
 
+/** A server that had to be made to end had not ended before: it must have closed what the transport noticed. */
+function toStreamError(command: string, end: ChannelEnd, lines: StderrLines | undefined): ServerStreamClosedError {
+  return new ServerStreamClosedError({ command, stream: end === 'peer-ended' ? 'output' : 'input', lastStderrLines: lines?.last ?? [] });
+}
+
+const STDERR = ['inherit', 'pipe', 'ignore'] as const;
 const MAX_UNREAD_STDERR_BYTES = 1024 * 1024;
 
 /** Passes a stream on without ever being held up by who reads it, or does not. */

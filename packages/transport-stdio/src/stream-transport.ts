@@ -12,7 +12,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
+import { checkAmounts, type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelEnd, OpenChannel } from './byte-channel.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES, LineReader } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';
@@ -86,8 +86,12 @@ export class StreamTransport implements Transport {
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  /** @param open Called once, by `start`. */
+  /**
+   * @param open Called once, by `start`.
+   * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be: 1 for `maxMessageBytes`, 0 for the others.
+   */
   constructor(open: OpenChannel, options: StreamTransportOptions = {}) {
+    checkAmounts("the stdio transport's options", options, LEAST);
     this.#open = open;
     const maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
     this.#maxQueuedBytes = options.maxQueuedBytes ?? 1024 * 1024;
@@ -324,6 +328,9 @@ function parse(line: string): JsonRpcMessage {
   }
 }
 
+const LEAST = { maxMessageBytes: 1, maxQueuedBytes: 0, maxPendingBytes: 0, drainMs: 0, flushMs: 0 } satisfies {
+  readonly [Name in keyof StreamTransportOptions]?: number;
+};
 const QUOTED_CHARACTERS = 80;
 const LEAST_BYTES_TOLD = 1024;
 

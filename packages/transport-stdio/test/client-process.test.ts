@@ -7,6 +7,7 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 import {
   ServerProcessExitedError,
   ServerStartError,
+  ServerStreamClosedError,
   StdioClientTransport,
   type StdioClientTransportOptions,
   stdioTransport,
@@ -365,6 +366,30 @@ describe('ending the server', () => {
   });
 });
 
+describe('an option of a stdio client', () => {
+  it.each(['stdinCloseMs', 'terminateMs', 'maxMessageBytes', 'maxQueuedBytes', 'flushMs'])(
+    '[ROBUSTNESS-7] %s that is no number is refused before anything runs',
+    (name) => {
+      for (const [bad, text] of [
+        [Number.NaN, 'NaN'],
+        [-1, '-1'],
+        ['1mb', '"1mb"'],
+      ] as const) {
+        const make = (): unknown => stdioTransport({ command: process.execPath, [name]: bad });
+        expect(make).toThrow(RangeError);
+        expect(make).toThrow(new RegExp(`^the stdio transport's options: "${name}" must be a number, [01] or more, got ${text}$`));
+      }
+    },
+  );
+
+  it.each([
+    { options: { stderr: 'foo' }, says: '"stderr" must be inherit, pipe, ignore or a function, got foo' },
+    { options: { args: 'server.js' }, says: '"args" must be an array of strings, got string' },
+  ])('is refused by what it must be: $options', ({ options, says }) => {
+    expect(() => stdioTransport({ command: process.execPath, ...options } as unknown as StdioClientTransportOptions)).toThrow(says);
+  });
+});
+
 describe('a server that ends by itself', () => {
   it('is reported with its code and its last words, and then the transport closes', async () => {
     const { errors, closed } = await run(`process.stderr.write('loading\\nError: DATABASE_URL is not set\\n'); process.exitCode = 3`, {
@@ -410,6 +435,29 @@ describe('a server that ends by itself', () => {
     const { lastStderrLines } = errors[0] as ServerProcessExitedError;
     expect(lastStderrLines).toHaveLength(20);
     expect(lastStderrLines.slice(-4).map((line) => line.length)).toEqual([7, 4096, 4096, 1808]);
+  });
+
+  it.each([
+    { stream: 'output', script: `${SAY('1')} console.error('daemon'); require('fs').closeSync(1)` },
+    { stream: 'input', script: `${SAY('1')} console.error('daemon'); require('fs').closeSync(0)` },
+  ])('is reported by the stream that it closed when it only closed its $stream, and is stopped', async ({ stream, script }) => {
+    const times = { stdinCloseMs: 20, terminateMs: 1000 };
+    const { transport, errors, closed, next } = await run(`${script}; setInterval(() => {}, 1000)`, { ...times, stderr: () => undefined });
+    await next();
+    const { pid } = transport;
+    // What is written to a pipe that nobody reads any more fails with the first write, or with one of the next.
+    const write = async (): Promise<void> =>
+      transport
+        .send(ask)
+        .then(() => new Promise(setImmediate))
+        .then(write);
+    if (stream === 'input') await write().catch(() => undefined);
+    await closed;
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toBeInstanceOf(ServerStreamClosedError);
+    expect(errors[0]).toMatchObject({ code: 'ERR_SERVER_STREAM_CLOSED', command: process.execPath, stream, lastStderrLines: ['daemon'] });
+    expect(errors[0]?.message).toContain(`closed its standard ${stream} without ending, and was stopped`);
+    expect([pid, exists(pid)]).toEqual([expect.any(Number), false]);
   });
 
   it('is reported when it ends in good order without a word: it was no server', async () => {

@@ -136,6 +136,20 @@ describe('a server that dies', () => {
     expect(second).not.toEqual(first);
   });
 
+  it('fails connect with the reason where it only closed its output', async () => {
+    const transport = stdioTransport({
+      command: process.execPath,
+      args: ['-e', 'require("fs").closeSync(1); setInterval(() => {}, 1000)'],
+      stderr: 'ignore',
+      stdinCloseMs: 20,
+    });
+    await expect(McpClient.connect(transport, info, { era: 'legacy' })).rejects.toMatchObject({
+      code: 'ERR_CONNECTION_CLOSED',
+      message: expect.stringContaining('closed its standard output without ending') as string,
+      cause: { code: 'ERR_SERVER_STREAM_CLOSED' },
+    });
+  });
+
   it('fails connect with its code and its last words', async () => {
     const transport = stdioTransport({
       command: process.execPath,

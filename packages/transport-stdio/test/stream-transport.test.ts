@@ -53,6 +53,23 @@ function createTransport(
 }
 
 describe('StreamTransport', () => {
+  it.each([
+    { name: 'maxMessageBytes', least: 1 },
+    ...['maxQueuedBytes', 'maxPendingBytes', 'drainMs', 'flushMs'].map((name) => ({ name, least: 0 })),
+  ])('[ROBUSTNESS-7] refuses $name that is no number of $least or more', ({ name, least }) => {
+    const make = (value: unknown): unknown => createTransport(new Sink(), { [name]: value });
+    for (const [bad, text] of [
+      [Number.NaN, 'NaN'],
+      [least - 1, `${least - 1}`],
+      ['1mb', '"1mb"'],
+    ] as const) {
+      expect(() => make(bad)).toThrow(
+        new RangeError(`the stdio transport's options: "${name}" must be a number, ${least} or more, got ${text}`),
+      );
+    }
+    for (const good of [undefined, least, Infinity]) expect(() => make(good)).not.toThrow();
+  });
+
   it('writes what is sent in one tick at once, answers given in microtasks included', async () => {
     const sink = new Sink();
     const { transport, input } = createTransport(sink);
