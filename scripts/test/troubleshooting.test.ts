@@ -321,14 +321,19 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
 
   'Cannot listen on …: another program listens there': () =>
     overHttp((url) => failureOf(() => serveHttp(makeServer(), { port: Number(new URL(url).port) }))),
+  'There is no option "…" of a server over HTTP: correct its name, or leave it out': () =>
+    failureOf(() => serveHttp(makeServer(), { port: 0, ...{ tokenVerifer: {} } })),
   async 'POST … was not answered: …'() {
     const closedUrl = await overHttp((url) => Promise.resolve(url));
     return failureOf(() => McpClient.connect(httpTransport(closedUrl), ME));
   },
   '… was answered with HTTP status … and a body of type "text/html": that is a web page and no MCP server': () =>
     connectTo((_, response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<html>')),
+  'its body is neither JSON nor an event stream, so there is no MCP server at this address': () =>
+    connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).end('hello')),
   'The answer of POST … is not a response to its request': () =>
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}')),
+  'this server speaks … only, so name that version in it and in "_meta"': () => refusal({}, { legacy: false }),
   'There is nothing at this path: the MCP endpoint is at "…"': () => refusal({ path: '/' }),
   'Host "…" is not allowed: add it to allowedHosts': () => refusal({ headers: { Host: 'mcp.example.com' } }),
   'Origin "…" is not allowed: add it to allowedOrigins': () => refusal({ headers: { Origin: 'https://app.example.com' } }),

@@ -150,6 +150,32 @@ describe('the era over exchanges', () => {
     await expect(connect(http)).rejects.toMatchObject({ status: 401 });
   });
 
+  it('is not blamed by a client that is pinned to the modern one, where no server is at the address', async () => {
+    const html = { 'content-type': 'text/html; charset=utf-8' };
+    const pages = [
+      new ExchangeHttpError('page', { status: 405, headers: html }),
+      new ExchangeHttpError('nothing', { status: 404 }),
+      new ExchangeHttpError('path', { status: 404, rpcError: { code: -32600, message: 'path' } }),
+    ];
+    for (const page of pages) {
+      const http = new FakeHttp({ 'server/discover': () => Promise.reject(page) });
+      await expect(connect(http, { era: 'modern' })).rejects.toBe(page);
+    }
+  });
+
+  it.each([
+    [400, { code: -32000, message: 'Bad Request: No valid session ID provided' }],
+    [404, { code: -32601, message: 'Method not found' }],
+    [405, undefined],
+  ])('is named, with what was answered, to a client that is pinned to the modern one: %i %j', async (status, rpcError) => {
+    const http = new FakeHttp({ 'server/discover': failing(status, rpcError) });
+    await expect(connect(http, { era: 'modern' })).rejects.toMatchObject({
+      code: 'ERR_ERA_MISMATCH',
+      message: expect.stringMatching(new RegExp(`leave "era" out .*\\. It answered: HTTP status ${status}$`)),
+      cause: { code: 'ERR_EXCHANGE_HTTP', status },
+    });
+  });
+
   it('is remembered, and found out anew when the legacy channel cannot be opened any more', async () => {
     const eraMemory = createEraMemory();
     const options = { eraMemory, eraKey: 'https://x.example/mcp' };

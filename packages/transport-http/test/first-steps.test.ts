@@ -7,9 +7,10 @@ import type { Logger } from '@mortise/jsonrpc-core';
 import { McpClient } from '@mortise/client';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
-import { httpTransport } from '@mortise/transport-http/client';
+import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { ListenError, serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
-import { createHttpHandler } from '@mortise/transport-http/server';
+import { mountOnExpress } from '@mortise/transport-http/express';
+import { createHttpHandler, type HttpHandlerOptions, StreamableHTTPServerTransport } from '@mortise/transport-http/server';
 import { send } from './support/send.ts';
 import { FACES, serve, type Serving } from './support/serve.ts';
 import { ScriptedEndpoint } from './support/scripted-endpoint.ts';
@@ -105,6 +106,74 @@ describe('serveHttp', () => {
   });
 });
 
+describe('an option that there is not', () => {
+  const server = new McpServer(ME);
+  const url = 'http://127.0.0.1/mcp';
+  const misspelt = { tokenVerifer: { verify: () => undefined } };
+  const refusal = (name: string, whose: string): unknown =>
+    expect.objectContaining({
+      code: 'ERR_HTTP_OPTION',
+      message: `There is no option "${name}" of ${whose} over HTTP: correct its name, or leave it out`,
+    });
+
+  it('is refused by name where a server is served, so that nobody serves without the token that was meant', async () => {
+    const error = refusal('tokenVerifer', 'a server');
+    const options = { port: 0, ...misspelt };
+    await expect(serveHttp(server, options)).rejects.toEqual(error);
+    expect(() => createHttpHandler(server, misspelt as object)).toThrow(error as Error);
+    expect(() => mountOnExpress({ all: () => undefined }, server, misspelt as object)).toThrow(error as Error);
+    await expect(server.connect(new StreamableHTTPServerTransport(misspelt as object))).rejects.toEqual(error);
+  });
+
+  it.each([
+    ['httpTransport', () => httpTransport(url, { header: {} } as object)],
+    ['StreamableHTTPClientTransport', () => new StreamableHTTPClientTransport(url, { header: {} } as object)],
+    ['SSEClientTransport', () => new SSEClientTransport(url, { header: {} } as object)],
+  ])('is refused by name where a client is given it: %s', (_, make) => {
+    expect(make).toThrow(refusal('header', 'a client') as Error);
+  });
+
+  it('is not one that is undefined, nor one of the other function that the same options are for', async () => {
+    const { signal } = new AbortController();
+    // Each that `serveHttp` has beside those of `createHttpHandler`: the compiler sees to it.
+    const ofServeHttp = { port: 0, host: '127.0.0.1', drainMs: 1, signal };
+    const whole: Record<Exclude<keyof ServeHttpOptions, keyof HttpHandlerOptions>, unknown> = ofServeHttp;
+    const ofServers = { ...ofServeHttp, legacy: true, nothing: undefined };
+    await using serving = await serveHttp(server, ofServers);
+    expect(new URL(serving.url).hostname).toBe(whole.host);
+    await createHttpHandler(server, ofServers).close();
+    const ofClients = { sessionId: 's', sseFallback: false, reconnectionOptions: {}, nothing: undefined };
+    await httpTransport(url, ofClients).close();
+    await new StreamableHTTPClientTransport(url, ofClients).renew().close();
+    await new SSEClientTransport(url, ofClients as object).renew().close();
+  });
+});
+
+describe.each([undefined, 'modern', 'legacy'] as const)('a client of the era %s that is turned away unread', (era) => {
+  it('learns status and address where the path is wrong, and nothing of an era', async () => {
+    await using serving = await serveHttp(new McpServer(ME), { port: 0 });
+    const url = new URL('/', serving.url);
+    await expect(McpClient.connect(httpTransport(url), ME, { era })).rejects.toMatchObject({
+      code: 'ERR_EXCHANGE_HTTP',
+      status: 404,
+      rpcError: { code: -32600 },
+      message: `POST ${url.origin}/ was answered with HTTP status 404: There is nothing at this path: the MCP endpoint is at "/mcp"`,
+    });
+  });
+
+  it('learns status and address where its message is too long', async () => {
+    const server = new McpServer(ME);
+    server.registerTool('echo', {}, () => 'done');
+    await using serving = await serveHttp(server, { port: 0, maxBodyBytes: 2000 });
+    await using client = await McpClient.connect(httpTransport(serving.url), ME, { era });
+    await expect(client.callTool('echo', { text: 'x'.repeat(3000) })).rejects.toMatchObject({
+      code: 'ERR_EXCHANGE_HTTP',
+      status: 413,
+      message: expect.stringContaining(`POST ${serving.url} was answered with HTTP status 413: The body is longer than 2000 bytes`),
+    });
+  });
+});
+
 describe.each(FACES)('a wrong path over the %s face', (face) => {
   let serving: Serving;
   afterEach(() => serving.close());
@@ -156,7 +225,9 @@ describe('httpTransport', () => {
     site?.close();
   });
 
-  it.each([200, 404, 405, 500])('says that it got a web page, where a site answers with %i', async (status) => {
+  const eras = [undefined, 'modern', 'legacy'] as const;
+  const pages = [200, 404, 405, 500].flatMap((status) => eras.map((era) => ({ status, era })));
+  it.each(pages)('says that it got a web page, where a site answers with $status (era: $era)', async ({ status, era }) => {
     site = createServer((_request, response) => {
       response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
       response.end('<html><title>Welcome</title></html>');
@@ -164,12 +235,11 @@ describe('httpTransport', () => {
     const server = site;
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const error: unknown = await McpClient.connect(httpTransport(`http://127.0.0.1:${port}/mcp`), ME).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status });
-    expect((error as Error).message).toMatch(
-      new RegExp(
-        `^POST http://127\\.0\\.0\\.1:${port}/mcp was answered with HTTP status ${status} and a body of type "text/html": .*no MCP server`,
-      ),
-    );
+    const url = `http://127.0.0.1:${port}/mcp`;
+    await expect(McpClient.connect(httpTransport(url), ME, { era })).rejects.toMatchObject({
+      code: 'ERR_EXCHANGE_HTTP',
+      status,
+      message: `POST ${url} was answered with HTTP status ${status} and a body of type "text/html": that is a web page and no MCP server: check the address`,
+    });
   });
 });

@@ -8,6 +8,7 @@ import {
   TimeoutError,
   type Transport,
 } from '@mortise/jsonrpc-core';
+import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { type ExchangeTransport, isExchangeTransport, isLegacyOpener } from '@mortise/jsonrpc-core/transport';
 import { type Era, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { chooseLegacy, chooseModern } from '@mortise/protocol/revisions';
@@ -253,11 +254,7 @@ export class SessionOpener {
     const [newestLegacy] = this.#legacy;
     if (finding.kind === 'legacy' || finding.kind === 'silent') {
       if (newestLegacy) return { offered: newestLegacy, isCertain: finding.kind === 'legacy' };
-      const cause = finding.kind === 'legacy' ? finding.error : undefined;
-      throw new EraMismatchError(
-        'the server does not speak the modern era, which this client is pinned to: leave "era" out to speak the one that it does',
-        { cause },
-      );
+      throw toMismatch(finding.kind === 'legacy' ? finding.error : undefined);
     }
     if (finding.kind === 'died' || finding.kind === 'failed') throw finding.error;
     const supported = finding.kind === 'discovered' ? finding.result.supportedVersions : finding.supported;
@@ -294,6 +291,23 @@ export class SessionOpener {
 /** The address does not take such a message, which is not for want of permission or time. */
 function isHttpRefusal(error: unknown): boolean {
   return error instanceof ExchangeHttpError && [400, 404, 405, 406, 415].includes(error.status);
+}
+
+/** Why a client that is pinned to the modern era goes no further. Where no server is, none speaks another era. */
+function toMismatch(cause: Error | undefined): Error {
+  const isHttp = cause instanceof ExchangeHttpError;
+  if (isHttp && isNobodyThere(cause)) return cause;
+  const told = isHttp ? `. It answered: ${cause.message}` : '';
+  return new EraMismatchError(
+    `the server does not speak the modern era, which this client is pinned to: leave "era" out to speak the one that it does${told}`,
+    { cause },
+  );
+}
+
+/** A wrong path, unless it is the method that is not there; or a page for people. */
+function isNobodyThere({ status, rpcError, headers }: ExchangeHttpError): boolean {
+  if (status === 404) return rpcError?.code !== METHOD_NOT_FOUND;
+  return rpcError === undefined && headers?.['content-type']?.startsWith('text/html') === true;
 }
 
 /** The answer to a probe that was given up, if it comes after all. */

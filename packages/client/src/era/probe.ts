@@ -71,6 +71,7 @@ function judgeHttpError(error: ExchangeHttpError): Finding {
   if (status === 401 || status === 403 || status === 407) return { kind: 'failed', error };
   const isBusy = [408, 425, 429, 502, 503, 504].includes(status);
   // Whoever is told to come back later learns nothing of the server from words that any proxy may add.
-  if (rpcError && (!isBusy || isModernError(rpcError.code))) return judgeRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
+  if (rpcError && isModernError(rpcError.code)) return judgeRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
+  if (rpcError && !isBusy) return { kind: 'legacy', error };
   return status >= 400 && status < 500 && !isBusy ? { kind: 'legacy', error } : { kind: 'failed', error };
 }

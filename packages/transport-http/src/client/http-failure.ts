@@ -3,13 +3,14 @@
 import {
   ExchangeHttpError,
   InvalidResponseError,
+  type JsonObject,
   type JsonRpcErrorObject,
   type JsonRpcRequest,
   type JsonRpcResponse,
   type JsonValue,
   type RequestId,
 } from '@mortise/jsonrpc-core';
-import { isErrorObject, isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
+import { INVALID_REQUEST, isErrorObject, isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
 import { readShortText } from './body-text.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
 import { JSON_TYPE, mediaTypeOf, SSE_TYPE } from './media-type.ts';
@@ -19,6 +20,8 @@ import { describe } from './wire.ts';
 const TOLD_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
 
 const MAX_TYPE_LENGTH = 60;
+
+const NO_MESSAGE = 'its body is neither JSON nor an event stream, so there is no MCP server at this address: check the address';
 
 /** An answer that is not what was hoped for. */
 export interface HttpFailure {
@@ -43,7 +46,8 @@ export async function readFailure(
   const rpcError = isJsonObject(value) && isErrorObject(value['error']) ? value['error'] : undefined;
   const text = rpcError?.message ?? (type === 'text/plain' || value !== undefined ? body : '');
   const { status } = answer;
-  const response = rpcError !== undefined && isAnswer(status) ? toOwnResponse(value as JsonValue, id) : undefined;
+  const isOwn = rpcError !== undefined && isAnswer(status) && !isUnread(value as JsonObject, rpcError);
+  const response = isOwn ? toOwnResponse(value as JsonObject, id) : undefined;
   return { status, text, response, error: toHttpError(call, answer, rpcError) };
 }
 
@@ -65,7 +69,8 @@ export function toHttpError(call: HttpCall, answer: HttpAnswer, rpcError?: JsonR
 
 /** An error for an answer whose body can hold no message. */
 export function toNoMessage(call: HttpCall, answer: HttpAnswer): ExchangeHttpError {
-  return toHttpError(call, answer, undefined, 'its body is neither JSON nor an event stream, so there is no MCP server at this address');
+  const isPage = mediaTypeOf(answer.header('content-type')) === 'text/html';
+  return toHttpError(call, answer, undefined, isPage ? undefined : NO_MESSAGE);
 }
 
 /** An error for an answer that is JSON, or ends, and holds no response to the request. */
@@ -99,6 +104,11 @@ export function toOwnResponse(value: JsonValue, id: RequestId | undefined): Json
 /** Who may not ask, and who is to come back later, learns it from the status; everything else from the body. */
 function isAnswer(status: number): boolean {
   return status >= 400 && ![401, 403, 407, 408, 425, 429, 502, 503, 504].includes(status);
+}
+
+/** A server that turns away what it has not read, for its path or its length: the address and the status say more than these words alone. */
+function isUnread(value: JsonObject, { code }: JsonRpcErrorObject): boolean {
+  return code === INVALID_REQUEST && (value['id'] === undefined || value['id'] === null);
 }
 
 function toEntry(name: string, value: string | undefined): readonly (readonly [string, string])[] {

@@ -4,10 +4,12 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
+import { refuseUnknown } from '../refuse-unknown.ts';
 import { createFetchSender, type FetchLike } from './fetch-sender.ts';
 import type { HttpSender } from './http-sender.ts';
 import type { LegacySettings, Lineage } from './legacy/legacy-settings.ts';
 import type { ReconnectionOptions } from './legacy/reconnect-pace.ts';
+import type { StreamableHTTPClientTransportOptions } from './streamable-http-client-transport.ts';
 import { type GivenHeaders, toLowerCaseNames, Wire } from './wire.ts';
 
 /** The options of every transport over HTTP. Each may be left out. */
@@ -67,8 +69,32 @@ export interface HttpTransportOptions extends HttpClientOptions {
   readonly closeTimeoutMs?: number | undefined;
 }
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: a URL or an option that cannot hold. */
+/** All that there are of any transport, as programs hand the same ones to several: the compiler sees to it. */
+const OPTIONS: Readonly<Record<keyof StreamableHTTPClientTransportOptions, true>> = {
+  headers: true,
+  requestInit: true,
+  fetch: true,
+  sender: true,
+  authorizer: true,
+  maxMessageBytes: true,
+  maxErrorBytes: true,
+  acceptTimeoutMs: true,
+  endpointTimeoutMs: true,
+  clock: true,
+  random: true,
+  getStream: true,
+  reconnection: true,
+  sseFallback: true,
+  keepsSession: true,
+  closeTimeoutMs: true,
+  sessionId: true,
+  protocolVersion: true,
+  reconnectionOptions: true,
+};
+
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: a URL or an option that cannot hold, or an option that there is not. */
 export function toWire(url: string | URL, options: HttpClientOptions): Wire {
+  refuseUnknown('a client over HTTP', options, OPTIONS);
   for (const [name, value] of Object.entries(options)) {
     if (typeof value === 'number' && !(value > 0)) throw new HttpOptionError(`The option "${name}" must be a number above 0, got ${value}`);
   }

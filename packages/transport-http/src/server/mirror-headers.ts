@@ -6,6 +6,8 @@
  */
 
 import type { JsonRpcRequest, RequestId } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import { findRevision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { HEADER_MISMATCH } from '@mortise/protocol/wire';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
 import {
@@ -31,6 +33,21 @@ export function checkVersionHeader(request: HttpRequest, inBody: string | undefi
     throw mismatch(`The header "MCP-Protocol-Version" is missing: ${inBody === undefined ? NO_VERSION : NO_HEADER}`, id);
   if (inBody !== undefined && header !== inBody)
     throw mismatch('The header "MCP-Protocol-Version" differs from the version in "_meta"', id);
+}
+
+/**
+ * Tells a client of an older revision what is spoken where none of those is served: it cannot find out otherwise. For requests whose
+ * `_meta` names no version.
+ *
+ * @see 2026-07-28 basic/versioning#backward-compatibility
+ */
+export function refuseOlder(request: HttpRequest, id: RequestId): void {
+  const version = request.header(PROTOCOL_VERSION_HEADER);
+  if (findRevision(version)?.era === 'modern') return;
+  const spoken = supportedVersions(revisionsOf('modern')).join(', ');
+  const remedy = `this server speaks ${spoken} only, so name that version in it and in "_meta"`;
+  if (version === undefined) throw mismatch(`The header "MCP-Protocol-Version" is missing: ${remedy}`, id);
+  throw new HttpRefusal(400, `The header "MCP-Protocol-Version" names another version: ${remedy}`, { rpcCode: INVALID_PARAMS, id });
 }
 
 /** Checks `Mcp-Method`, and `Mcp-Name` where the method has a name. @param nameParam The parameter that `Mcp-Name` mirrors. */

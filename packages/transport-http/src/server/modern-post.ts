@@ -6,7 +6,7 @@ import { findRevision, NEWEST, type Revision } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { PROTOCOL_VERSION_HEADER } from '../headers.ts';
 import type { PostExchange } from './legacy-post.ts';
-import { checkMethodHeaders, checkMethodIfSent, checkParamHeaders, checkVersionHeader } from './mirror-headers.ts';
+import { checkMethodHeaders, checkMethodIfSent, checkParamHeaders, checkVersionHeader, refuseOlder } from './mirror-headers.ts';
 import { LISTEN_METHOD, ModernCall } from './modern-call.ts';
 import { HttpRefusal } from './refusal.ts';
 import { FORBIDDEN, scopeChallenge } from './scope-challenge.ts';
@@ -38,6 +38,7 @@ async function serveRequest(exchange: PostExchange, message: JsonRpcRequest): Pr
   const { request } = caller;
   const version = readMeta(message, META_PROTOCOL_VERSION);
   const hasMeta = typeof version === 'string' && isJsonObject(readMeta(message, META_CLIENT_CAPABILITIES));
+  if (!host.settings.legacy && typeof version !== 'string') refuseOlder(request, message.id);
   checkVersionHeader(request, typeof version === 'string' ? version : undefined, message.id);
   const revision = findModern(version);
   if (hasMeta && revision?.http.mirrorHeaders === true) checkHeaders(exchange, message);

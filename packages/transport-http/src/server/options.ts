@@ -5,6 +5,7 @@ import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
+import { refuseUnknown } from '../refuse-unknown.ts';
 
 /** What limits are counted by, and what a rate limit may look at. */
 export interface LimitSubject {
@@ -88,6 +89,15 @@ export interface HttpHandlerOptions {
   readonly rateLimit?: ((subject: LimitSubject) => number | undefined | Promise<number | undefined>) | undefined;
   /** The longest body of a request, in bytes; 413 past it. @default 4 MiB */
   readonly maxBodyBytes?: number | undefined;
+  /**
+   * How many bytes of bodies that are still arriving may be held at once; 503 past it. A body counts once more than 16 KiB of it have come, so
+   * that a short one is never refused for others.
+   *
+   * @default 256 MiB, or 64 times `maxBodyBytes` where that is more
+   */
+  readonly maxPendingBodyBytes?: number | undefined;
+  /** How many of them of one `limitKey`. @default 64 MiB, or 16 times `maxBodyBytes` where that is more */
+  readonly maxPendingBodyBytesPerKey?: number | undefined;
   /** How long a body may take to arrive, in milliseconds. @default 30_000 */
   readonly bodyTimeoutMs?: number | undefined;
   /** How deep JSON may nest. @default 128 */
@@ -143,6 +153,8 @@ export interface Settings extends HttpHandlerOptions {
   readonly generateSessionId: () => string;
   readonly limitKey: (subject: LimitSubject) => string;
   readonly maxBodyBytes: number;
+  readonly maxPendingBodyBytes: number;
+  readonly maxPendingBodyBytesPerKey: number;
   readonly bodyTimeoutMs: number;
   readonly maxDepth: number;
   readonly maxBatch: number;
@@ -166,6 +178,8 @@ const DEFAULTS = {
   sessions: true,
   jsonOnly: false,
   maxBodyBytes: 4 * MIB,
+  maxPendingBodyBytes: 256 * MIB,
+  maxPendingBodyBytesPerKey: 64 * MIB,
   bodyTimeoutMs: 30_000,
   maxDepth: 128,
   maxBatch: 100,
@@ -182,24 +196,60 @@ const DEFAULTS = {
   logger: silentLogger,
 };
 
+/** Those of `serveHttp` alone. A program that hands the same options to both may name them here, where they mean nothing. */
+const LISTENING: object = { port: true, host: true, signal: true, drainMs: true };
+
+/** Those without a default. */
+const OTHERS: Readonly<Record<Exclude<keyof HttpHandlerOptions, keyof typeof DEFAULTS>, true>> = {
+  path: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  tokenVerifier: true,
+  resourceMetadata: true,
+  baseUrl: true,
+  sse: true,
+  sessionStore: true,
+  messageBus: true,
+  eventStore: true,
+  generateSessionId: true,
+  onSessionOpened: true,
+  onSessionClosed: true,
+  limitKey: true,
+  rateLimit: true,
+};
+
+/** All that there are: the compiler sees to it. */
+const OPTIONS: object = { ...DEFAULTS, ...OTHERS, ...LISTENING };
+
 /** The options that were given, without those that are undefined. */
 type GivenOptions = { [K in keyof HttpHandlerOptions]: Exclude<HttpHandlerOptions[K], undefined> };
 
 /**
  * Fills in the defaults.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option that cannot hold.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option that cannot hold, or that there is not.
  */
 export function toSettings(options: HttpHandlerOptions): Settings {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as GivenOptions;
+  refuseUnknown('a server over HTTP', options, OPTIONS);
+  const isGiven = ([name, value]: [string, unknown]): boolean => value !== undefined && !Object.hasOwn(LISTENING, name);
+  const given = Object.fromEntries(Object.entries(options).filter(isGiven)) as GivenOptions;
   checkOptions(given);
   return {
     ...DEFAULTS,
     generateSessionId,
     limitKey: defaultLimitKey,
+    ...toPendingBounds(given.maxBodyBytes),
     ...given,
     logger: guardLogger(given.logger ?? silentLogger),
     ssePaths: toSsePaths(given.sse),
+  };
+}
+
+/** Many of the longest bodies have room at once. */
+function toPendingBounds(maxBodyBytes = DEFAULTS.maxBodyBytes): Pick<Settings, 'maxPendingBodyBytes' | 'maxPendingBodyBytesPerKey'> {
+  return {
+    maxPendingBodyBytes: Math.max(DEFAULTS.maxPendingBodyBytes, 64 * maxBodyBytes),
+    maxPendingBodyBytesPerKey: Math.max(DEFAULTS.maxPendingBodyBytesPerKey, 16 * maxBodyBytes),
   };
 }
 
@@ -214,7 +264,12 @@ function checkOptions(options: HttpHandlerOptions): void {
   for (const [name, value] of Object.entries(options)) {
     if (typeof value === 'number' && !(value > 0)) throw new HttpOptionError(`The option "${name}" must be a number above 0, got ${value}`);
   }
-  const { path, baseUrl, tokenVerifier } = options;
+  const { path, baseUrl, tokenVerifier, maxBodyBytes = DEFAULTS.maxBodyBytes } = options;
+  for (const name of ['maxPendingBodyBytes', 'maxPendingBodyBytesPerKey'] as const) {
+    const bytes = options[name] ?? Infinity;
+    if (bytes < maxBodyBytes)
+      throw new HttpOptionError(`The option "${name}" must leave room for one body of "maxBodyBytes" (${maxBodyBytes}), got ${bytes}`);
+  }
   if (tokenVerifier !== undefined && typeof tokenVerifier?.verify !== 'function')
     throw new HttpOptionError('The option "tokenVerifier" must be an object with a function "verify"');
   if (path !== undefined && !path.startsWith('/')) throw new HttpOptionError(`The option "path" must begin with "/", got "${path}"`);

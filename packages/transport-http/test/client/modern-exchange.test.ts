@@ -210,6 +210,22 @@ describe.each(SENDERS)('a modern exchange over $name', ({ options }) => {
       expect(await exchange).toEqual({ jsonrpc: '2.0', id: request.id, error: { code: -32022, message: 'mismatch' } });
     });
 
+    it.each([{ id: null }, {}])('keeps the status of a refusal by a server that read nothing (%j)', async (named) => {
+      const exchange = transport.exchange(callRequest('a'));
+      (await server.next()).json({ jsonrpc: '2.0', ...named, error: { code: -32600, message: 'too long' } }, 413);
+      await expect(exchange).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 413, rpcError: { code: -32600 } });
+    });
+
+    it('says what is wrong where the answer is of a type that is none of MCP', async () => {
+      const exchange = transport.exchange(callRequest('a'));
+      (await server.next()).reply(200, { 'content-type': 'text/plain' }, 'hello');
+      await expect(exchange).rejects.toMatchObject({
+        code: 'ERR_EXCHANGE_HTTP',
+        status: 200,
+        message: expect.stringContaining('neither JSON nor an event stream, so there is no MCP server at this address: check the address'),
+      });
+    });
+
     it('[HTTPM-007] takes 404 with -32601 for an unknown method, not for a wrong address', async () => {
       const exchange = transport.exchange(modernRequest('vendor/unknown'));
       (await server.next()).error(-32601, 404);

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { McpClient } from '@mortise/client';
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { httpTransport } from '@mortise/transport-http/client';
 import { LEGACY } from '../support/legacy-client.ts';
 import { MODERN, modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
 import { post, send } from '../support/send.ts';
@@ -387,6 +389,23 @@ describe.each(FACES)('a modern-only server over the %s face', (face) => {
     serving = await serve(face, new ScriptedEndpoint(), { legacy: false });
     const answer = await post(serving.port, { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: LEGACY } });
     expect([answer.status, await answer.json()]).toMatchObject([400, { id: 1, error: { code: -32020 } }]);
+  });
+
+  it.each([
+    ['no version', {}, -32020],
+    ['its own version', { 'mcp-protocol-version': LEGACY }, -32602],
+  ])('[ERA-020] names the versions that it speaks to an initialize with %s in its headers', async (_, headers, code) => {
+    serving = await serve(face, new ScriptedEndpoint(), { legacy: false });
+    const answer = await post(serving.port, { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: LEGACY } }, headers);
+    const message = expect.stringContaining(`this server speaks ${MODERN} only, so name that version`);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { id: 1, error: { code, message } }]);
+  });
+
+  it('[ERA-020] lets a client that is pinned to an older revision say which ones are spoken', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { legacy: false });
+    const transport = httpTransport(`http://127.0.0.1:${serving.port}/mcp`);
+    const connecting = McpClient.connect(transport, { name: 'test', version: '1' }, { era: 'legacy' });
+    await expect(connecting).rejects.toMatchObject({ message: expect.stringContaining(`speaks ${MODERN} only`) });
   });
 
   it('[ERA-022][ERA-023] ignores session and resumption headers', async () => {
