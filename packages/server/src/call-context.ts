@@ -20,7 +20,7 @@ import { markHandled } from './asks/mark-handled.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { AskOptions, ElicitFormRequest, ElicitFormResult, HandlerContext, HandlerLog, OwnContext, ProgressUpdate } from './context.ts';
 import { listTopic, LIST_KINDS } from './list-changed.ts';
-import { noSuchLevel } from './logging.ts';
+import { noSuchLevel, warnOfSilence } from './logging.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
 
@@ -179,7 +179,9 @@ class CallContext implements OwnContext {
       this.#facts.warnIfAnswered?.('ctx.log');
       return resolvedPromise;
     }
-    const params = this.#facts.logGate?.admit(level, data ?? null, logger);
+    const { logGate, core, revision } = this.#facts;
+    if (!logGate) warnOfSilence(core, revision, 'ctx.log');
+    const params = logGate?.admit(level, data ?? null, logger);
     return params ? this.#facts.run.report({ jsonrpc: '2.0', method: 'notifications/message', params }) : resolvedPromise;
   }
 

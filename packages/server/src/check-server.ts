@@ -1,7 +1,9 @@
 /** Checks what a server is made of. */
 
+import { isLoggingLevel } from '@mortise/protocol/checks';
 import { checkType, checkTypes, type Kind } from './check-types.ts';
 import { RegistrationError } from './errors.ts';
+import { noSuchLevel } from './logging.ts';
 import type { McpServerOptions } from './mcp-server.ts';
 import { checkShown } from './registry/check-shown.ts';
 
@@ -48,8 +50,23 @@ export function checkServer(info: unknown, options: unknown): void {
   checkShown('the server', info as object);
   checkTypes("the server's options", options, OPTIONS);
   refuseUnknown(options as object);
+  checkParts(options as McpServerOptions);
   const { extensions = [] } = options as { readonly extensions?: readonly unknown[] };
   for (const extension of extensions) checkType("the server's options: each extension", extension, 'object');
+}
+
+const PARTS = {
+  progress: { minIntervalMs: 'amount', burst: 'amount' },
+  logging: { burst: 'amount', perSecond: 'amount' },
+} as const satisfies Partial<Record<keyof McpServerOptions, Readonly<Record<string, Kind>>>>;
+
+/** A bound that is no number would silently be none. */
+function checkParts({ progress = {}, logging = {} }: McpServerOptions): void {
+  checkTypes('the server\'s options: "progress"', progress, PARTS.progress);
+  checkTypes('the server\'s options: "logging"', logging, PARTS.logging);
+  const { defaultLevel } = logging;
+  if (defaultLevel !== undefined && !isLoggingLevel(defaultLevel))
+    throw new RegistrationError(`the server's options: "logging": ${noSuchLevel(defaultLevel).message}`);
 }
 
 /** A bound that is misspelt would silently be none. */

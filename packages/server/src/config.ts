@@ -56,7 +56,10 @@ export interface ResourceConfig<App = unknown> extends ListedConfig<App> {
 
 /** A prompt's registration. */
 export interface PromptConfig<Args = ObjectSchema | undefined, App = unknown> extends ListedConfig<App> {
-  /** Each field is a string on the wire. Fields may be `completable`. */
+  /**
+   * Each field is given as a string, and may convert it: `z.coerce.number()`. One that is known to take none, such as `z.number()`, is refused at
+   * registration. Fields may be `completable`.
+   */
   readonly argsSchema?: Args | undefined;
 }
 

@@ -103,6 +103,12 @@ export interface OwnContext<App = unknown> {
   readonly state: Map<unknown, unknown>;
   /** The seam to the client: what `elicit`, `sample`, `once` and the rest go through. */
   readonly run: HandlerRun;
+  /**
+   * Sends a log message to the client: `ctx.log.info('done')`. Nothing goes out unless the server declares `capabilities: { logging: {} }`, of which
+   * its `logger` is told once; a modern client must also ask for a level with the request.
+   *
+   * @deprecated since 2026-07-28, with the protocol's logging: write to stderr, or use OpenTelemetry. Works in every revision.
+   */
   readonly log: HandlerLog;
   /**
    * Tells the client how far the call has come, if it asked. Steps that come too fast are merged to the newest; the last one

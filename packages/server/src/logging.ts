@@ -1,10 +1,11 @@
 /** Which log messages reach a client: by the level that it set, and no more than it can stand. */
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
-import { LOGGING_LEVELS } from '@mortise/protocol';
+import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';
 import { isLevelEnabled } from '@mortise/protocol/checks';
 import type { LoggingOptions } from './options.ts';
 import { createRedactor, type Redactor } from './create-redactor.ts';
+import type { ServerCore } from './server-core.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 const DEFAULT_BURST = 100;
@@ -53,6 +54,12 @@ export class LogGate {
     this.#dropped = 0;
     return { 'dev.mortise/droppedMessages': dropped };
   }
+}
+
+/** Tells the operator, once, why nobody gets what is logged. */
+export function warnOfSilence(core: ServerCore, revision: Revision, use: string): void {
+  if (core.capabilities.has(revision, 'logging')) return;
+  core.warnOnce(`${use} sends nothing, as the server does not declare logging: new McpServer(info, { capabilities: { logging: {} } })`);
 }
 
 /** What to say of a level that is none. */

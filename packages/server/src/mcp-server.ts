@@ -77,6 +77,14 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
   readonly #resources: Resources;
   readonly #prompts: Prompts;
 
+  /**
+   * Nothing is served before `connect`, or before something that hosts the server is given it: `serveStdio(server)`, `serveHttp(server)`.
+   *
+   * @param info Shown to clients.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, an option is none or of another type, or a tool, prompt or
+   * resource among the options cannot be registered.
+   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema among the options cannot be told as JSON Schema.
+   */
   constructor(info: Implementation, options: McpServerOptions<App, ToolValues> = {}) {
     this.server = new Server<App>(info, options);
     const { core, setTools } = partsOf(this.server as Server<never>);
@@ -94,7 +102,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
    * Registers a tool. Clients that are connected are told that the list changed.
    *
    * @param handler Given the checked arguments and the context, or the context alone where there is no `inputSchema`.
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or an option belongs to no installed extension.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or there is no such option, here and in the installed extensions.
    * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema cannot be told as JSON Schema.
    * @see 2026-07-28 server/tools
    */
@@ -109,7 +117,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
   /**
    * Registers a resource at one address, or a template's whole family.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the address or the template's name is taken, or the address is none.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the address or the template's name is taken, the address is none, or there is no such option.
    * @see 2026-07-28 server/resources
    */
   registerResource(name: string, uri: string, config: ResourceConfig<App>, read: ResourceReader<HandlerContext<App>>): RegisteredResource;
@@ -132,7 +140,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
   /**
    * Registers a prompt.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, there is no such option, or a field of `argsSchema` takes no string.
    * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: `argsSchema` cannot be told as JSON Schema.
    * @see 2026-07-28 server/prompts
    */

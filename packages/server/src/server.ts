@@ -41,7 +41,7 @@ import { RegistrationError } from './errors.ts';
 import { installExtensions } from './extension-host.ts';
 import { openHostedSession } from './open-session.ts';
 import { addListen } from './add-listen.ts';
-import { noSuchLevel } from './logging.ts';
+import { noSuchLevel, warnOfSilence } from './logging.ts';
 import type { Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
 import type { RawHandler } from './raw-call.ts';
@@ -108,6 +108,12 @@ export class Server<App = unknown> implements McpEndpoint {
     });
   }
 
+  /**
+   * Nothing is served before `connect`, or before something that hosts the server is given it.
+   *
+   * @param info Shown to clients.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, or an option is none or of another type.
+   */
   constructor(info: Implementation, options: ServerOptions<App> = {}) {
     this.#core = new ServerCore(info, options as ServerOptions);
     const filters: ListenFilter[] = [];
@@ -267,7 +273,11 @@ export class Server<App = unknown> implements McpEndpoint {
     if (!isLoggingLevel(level)) throw noSuchLevel(level);
     for (const session of this.#core.sessions) {
       if (sessionId !== undefined && session.id !== sessionId) continue;
-      if (!session.revision || !this.#core.capabilities.has(session.revision, 'logging')) continue;
+      if (!session.revision) continue;
+      if (!this.#core.capabilities.has(session.revision, 'logging')) {
+        warnOfSilence(this.#core, session.revision, 'sendLoggingMessage');
+        continue;
+      }
       const admitted = session.logGate.admit(level, data, logger);
       if (admitted) session.tell({ jsonrpc: '2.0', method: 'notifications/message', params: admitted }, undefined);
     }
@@ -287,6 +297,11 @@ function capabilityPath(method: string): readonly string[] {
   return facts?.serverCapability?.split('.') ?? [];
 }
 
+/** A transport that knows where a server without a logger of its own had best write: the class of stdio does. */
+interface LoggerOffering {
+  readonly defaultLogger?: Logger | undefined;
+}
+
 /** Serves a transport: one that hosts exchanges takes the endpoint itself. */
 export function connectTo(
   endpoint: McpEndpoint & { connect(transport: Transport): Promise<ServerConnection> },
@@ -298,7 +313,8 @@ export function connectTo(
     const what = 'connect(transport) needs a transport, an object with start(), send() and close(), such as a new StdioServerTransport()';
     return Promise.reject(new RegistrationError(`${what}; to serve stdio write serveStdio(server)`));
   }
-  if (logger) core.offerLogger(logger);
+  const offered = logger ?? (transport as LoggerOffering).defaultLogger;
+  if (offered) core.offerLogger(offered);
   return isEndpointTransport(transport) ? transport.attach(endpoint) : openChannel(core, transport as Transport);
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LOGGING_LEVELS } from '@mortise/protocol';
 import { McpServer } from '@mortise/server';
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
+import { MemoryLogger } from './support.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
@@ -215,4 +216,32 @@ describe.each(ALL)('limits of log messages in %s', (version) => {
     expect((await peer.callTool('bad')).isError).toBe(true);
     expect(levels(peer)).toEqual([]);
   });
+});
+
+describe.each(ALL)('a server that does not declare logging, in %s', (version) => {
+  it('is told once that its handlers log to nobody, and how to change that', async () => {
+    const logger = new MemoryLogger();
+    const peer = await RawPeer.open(createChatty({ capabilities: {}, logger }), version);
+    await peer.callTool('all');
+    await peer.callTool('methods');
+    expect(logger.lines).toMatchObject([
+      { level: 'warning', message: expect.stringMatching(/^ctx\.log sends nothing.*capabilities: \{ logging: \{\} \}/) },
+    ]);
+  });
+
+  it('is told nothing where it does, whether the client wants messages or not', async () => {
+    const logger = new MemoryLogger();
+    const peer = await RawPeer.open(createChatty({ logger }), version);
+    await peer.callTool('all');
+    expect(logger.lines).toEqual([]);
+  });
+});
+
+it.each(LEGACY)('sendLoggingMessage without the capability is told of once, in %s', async (version) => {
+  const logger = new MemoryLogger();
+  const server = createChatty({ capabilities: {}, logger });
+  await RawPeer.open(server, version);
+  await server.sendLoggingMessage({ level: 'error', data: 'x' });
+  await server.sendLoggingMessage({ level: 'error', data: 'y' });
+  expect(logger.lines).toMatchObject([{ level: 'warning', message: expect.stringMatching(/^sendLoggingMessage sends nothing/) }]);
 });

@@ -11,6 +11,37 @@ type Untyped = Record<'registerTool' | 'registerPrompt' | 'registerResource', (.
 const untyped = (): Untyped => new McpServer({ name: 'm', version: '1' }) as unknown as Untyped;
 const run = (): string => 'x';
 
+type Kind = 'tool' | 'prompt' | 'resource' | 'template';
+
+function register(server: Record<string, (...args: unknown[]) => unknown>, kind: Kind, config: object): unknown {
+  if (kind === 'tool') return server['registerTool']?.('x', config, run);
+  if (kind === 'prompt') return server['registerPrompt']?.('x', config, run);
+  return server['registerResource']?.('x', kind === 'resource' ? 'x:y' : new ResourceTemplate('x:{y}', { list: undefined }), config, run);
+}
+
+const STRANGERS: readonly [string, Kind, object, RegExp][] = [
+  [
+    'a schema under a name of elsewhere',
+    'tool',
+    { parameters: {} },
+    /tool "x": there is no option "parameters": did you mean "inputSchema"\?/,
+  ],
+  ["a prompt's schema under a tool's name", 'tool', { argsSchema: {} }, /did you mean "inputSchema"\?/],
+  ['a misspelt schema', 'tool', { inputShema: {} }, /did you mean "inputSchema"\?/],
+  ['a misspelt description', 'tool', { descripton: '' }, /there is no option "descripton": did you mean "description"\?/],
+  ['a list of arguments', 'prompt', { arguments: [] }, /prompt "x": there is no option "arguments": did you mean "argsSchema"\?/],
+  ["a tool's schema under a prompt", 'prompt', { inputSchema: {} }, /did you mean "argsSchema"\?/],
+  ['scopes of a prompt', 'prompt', { scopes: ['a'] }, /there is no option "scopes": correct its name, or leave it out/],
+  [
+    'a misspelt media type',
+    'resource',
+    { mimetype: 'text/plain' },
+    /resource "x": there is no option "mimetype": did you mean "mimeType"\?/,
+  ],
+  ['scopes of a template', 'template', { scopes: ['a'] }, /resource template "x": there is no option "scopes": correct its name/],
+  ['a name of a method of objects', 'resource', { toString: 1 }, /there is no option "toString"/],
+];
+
 describe('what no compiler checks', () => {
   const cases: [string, (server: Untyped) => unknown, RegExp][] = [
     ['a tool without a handler', (s) => s.registerTool('t', {}), /tool "t": .*no function as its last parameter, got undefined/],
@@ -146,12 +177,46 @@ describe('what no compiler checks', () => {
       () => new (ResourceTemplate as Loose)('a:{x}', { complete: { x: 5 } }),
       /"complete": "x" must be a function/,
     ],
+    ...STRANGERS.map(([what, kind, config, message]): [string, () => unknown, RegExp] => [
+      what,
+      () => register(server(), kind, config),
+      message,
+    ]),
+    [
+      'an update of an option that there is not',
+      () => (server()['registerPrompt']?.('p', {}, run) as Loose).update({ titel: 'P' }),
+      /prompt "p": there is no option "titel": did you mean "title"\?/,
+    ],
+    [
+      "an update of a resource's option that there is not",
+      () => (server()['registerResource']?.('r', 'x:y', {}, run) as Loose).update({ metadata: {} }),
+      /resource "r": there is no option "metadata": correct its name, or leave it out/,
+    ],
+    [
+      'a level that is none',
+      () => new anything({ name: 'm', version: '1' }, { logging: { defaultLevel: 'warn' } }),
+      /"logging": log level "warn" does not exist/,
+    ],
+    [
+      'a burst that is no number',
+      () => new anything({ name: 'm', version: '1' }, { logging: { burst: NaN } }),
+      /"logging": "burst" must be a number, 0 or more, got NaN/,
+    ],
+    [
+      'an interval of text',
+      () => new anything({ name: 'm', version: '1' }, { progress: { minIntervalMs: '50' } }),
+      /"progress": "minIntervalMs" must be a number, 0 or more, got "50"/,
+    ],
     ['a field that is no schema', () => (completable as Loose)(5, run), /"schema" must be a schema/],
   ];
 
   it.each(misuses)('%s is refused, with the name of what is wrong', (_what, use, message) => {
     expect(use).toThrow(message);
     expect(use).toThrow(expect.objectContaining({ code: 'ERR_REGISTRATION' }));
+  });
+
+  it.each(['tool', 'prompt', 'resource', 'template'] as const)('an option of a %s that is undefined is none', (kind) => {
+    expect(register(server(), kind, { title: 'X', parameters: undefined })).toBeDefined();
   });
 
   it('an option that is undefined is none', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { completable, definePrompt, McpServer, RegistrationError, ResourceTemplate } from '@mortise/server';
+import type { ObjectSchema } from '@mortise/server/types';
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 
 const create = (options = {}): McpServer => new McpServer({ name: 'prompts', version: '1.0.0' }, options);
@@ -270,5 +271,46 @@ describe('completion', () => {
     server.registerPrompt('p', { argsSchema: { a: completable(z.string(), () => Promise.reject(new Error('inside'))) } }, () => 'p');
     const peer = await RawPeer.open(server, MODERN);
     expect((await complete(peer, { type: 'ref/prompt', name: 'p' }, 'a', '')).error).toEqual({ code: -32603, message: 'Internal error' });
+  });
+});
+
+describe('arguments of a prompt that no string fits', () => {
+  const refused: [string, ObjectSchema, RegExp][] = [
+    [
+      'a number',
+      { n: z.number() },
+      /^prompt "p": argument "n" takes no string \(its type is number\).*use z\.coerce\.number\(\) or z\.string\(\)$/,
+    ],
+    ['a number that may be left out', { n: z.number().optional() }, /use z\.coerce\.number\(\)/],
+    ['a number with a default', { n: z.int().default(3) }, /use z\.coerce\.number\(\)/],
+    ['a boolean', { n: z.boolean() }, /use z\.stringbool\(\)/],
+    ['a list', { n: z.array(z.string()) }, /use z\.string\(\)\.transform/],
+    ['an object', z.object({ n: z.object({}) }), /argument "n" takes no string/],
+    ['a number of JSON Schema', { type: 'object', properties: { n: { type: 'integer' } } }, /its type is integer/],
+    ['types of JSON Schema', { type: 'object', properties: { n: { type: ['number', 'null'] } } }, /its type is number/],
+  ];
+  it.each(refused)('are refused at registration, with what to write: %s', (_what, argsSchema, message) => {
+    const server = create();
+    expect(() => server.registerPrompt('p', { argsSchema }, () => 'p')).toThrow(message);
+    expect(() => server.registerPrompt('p', {}, () => 'p').update({ argsSchema })).toThrow(RegistrationError);
+  });
+
+  const taken: [string, ObjectSchema, unknown][] = [
+    ['a number that is converted', { n: z.coerce.number() }, 3],
+    ['one that may be left out', { n: z.coerce.number().optional() }, 3],
+    ['one made before', { n: z.preprocess(Number, z.number()) }, 3],
+    ['one of two', { n: z.union([z.coerce.number(), z.boolean()]) }, 3],
+    ['a number that catches', { n: z.number().catch(0) }, 0],
+    ['a text that is changed', { n: z.string().transform(Number) }, 3],
+    ['a choice', { n: z.enum(['3']) }, '3'],
+    ['types of JSON Schema with a text', { type: 'object', properties: { n: { type: ['number', 'string'] } } }, '3'],
+    ['JSON Schema without a type', { type: 'object', properties: { n: {} } }, '3'],
+  ];
+  it.each(taken)('are no such: %s', async (_what, argsSchema, value) => {
+    const server = create();
+    server.registerPrompt('p', { argsSchema }, (args: unknown) => JSON.stringify(args));
+    const peer = await RawPeer.open(server, MODERN);
+    const { messages } = await peer.call('prompts/get', { name: 'p', arguments: { n: '3' } });
+    expect(messages[0].content.text).toBe(JSON.stringify({ n: value }));
   });
 });

@@ -8,12 +8,14 @@ import type { VisibilityContext } from '../context.ts';
 import { type Completer, getFieldCompleter } from '../completable.ts';
 import { onDemand } from '../on-demand.ts';
 import { toPromptArguments } from '../schema/prompt-arguments.ts';
+import { refuseNonText } from '../schema/refuse-non-text.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog, type CatalogItem } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
 import { checkRegistration } from './check-registration.ts';
 import { checkChanges, checkShown } from './check-shown.ts';
+import { refuseUnknown } from './refuse-unknown.ts';
 
 const withGetting = onDemand(() => import('./get-prompt.ts'));
 
@@ -94,9 +96,12 @@ export class PromptItem implements CatalogItem {
   prepare(changes: PromptConfig, handler: PromptFn | undefined): () => void {
     const config = { ...this.#config, ...changes };
     const { validator } = this.#core.options;
-    checkShown(`prompt "${this.key}"`, config);
+    const owner = `prompt "${this.key}"`;
+    refuseUnknown('prompt', owner, config);
+    checkShown(owner, config);
     const args =
       config.argsSchema === undefined ? undefined : toSchemaAdapter(config.argsSchema, 'prompt arguments', this.key, { validator });
+    if (config.argsSchema !== undefined) refuseNonText(this.key, config.argsSchema);
     return () => {
       this.#config = config;
       this.#args = args;

@@ -18,6 +18,7 @@ import { type Asker, Catalog } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
 import { checkRegistration } from './check-registration.ts';
 import { checkChanges, checkShown, checkUri } from './check-shown.ts';
+import { refuseUnknown } from './refuse-unknown.ts';
 import { type ReadFn, ResourceItem, TemplateItem } from './resource-items.ts';
 
 const withReading = onDemand(() => import('./read-resource.ts'));
@@ -64,8 +65,7 @@ export class Resources {
   register(name: string, uri: string, config: ResourceConfig, read: ReadFn): RegisteredResource {
     checkRegistration('resource', name, config, read);
     checkUri(`resource "${name}"`, uri);
-    checkShown(`resource "${name}"`, config);
-    checkCacheHints(`resource "${name}"`, config);
+    checkConfig(`resource "${name}"`, config);
     const item = new ResourceItem(uri, name, config, read);
     this.#resources.add(item);
     this.#declare();
@@ -77,8 +77,7 @@ export class Resources {
     // By structure: a server without templates does not load what matches URIs.
     if (typeof (template as Partial<ResourceTemplate> | null)?.completeCallback !== 'function')
       throw new RegistrationError(`resource "${name}": the second parameter is a URI as a string, or a new ResourceTemplate(...)`);
-    checkShown(`resource template "${name}"`, config);
-    checkCacheHints(`resource template "${name}"`, config);
+    checkConfig(`resource template "${name}"`, config);
     const item = new TemplateItem(name, template, config, read);
     this.#templates.add(item);
     this.#declare();
@@ -110,6 +109,12 @@ export class Resources {
   }
 }
 
+function checkConfig(owner: string, config: ResourceConfig): void {
+  refuseUnknown('resource', owner, config);
+  checkShown(owner, config);
+  checkCacheHints(owner, config);
+}
+
 class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredResource {
   override get name(): string {
     return this.item.name;
@@ -123,8 +128,7 @@ class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredRe
     const { name, uri, enabled, read, callback, ...config } = changes;
     if (uri === null) return this.remove();
     if (uri !== undefined) checkUri(`resource "${this.name}"`, uri);
-    checkShown(`resource "${this.name}"`, config);
-    checkCacheHints(`resource "${this.name}"`, config);
+    checkConfig(`resource "${this.name}"`, config);
     const change = (): void => {
       this.item.change(config, (read ?? callback) as ReadFn | undefined);
       if (name !== undefined) this.item.name = name;
@@ -142,8 +146,7 @@ class TemplateHandle extends CatalogHandle<TemplateItem> implements RegisteredRe
     checkChanges(`resource template "${this.name}"`, changes);
     const { name, enabled, read, callback, ...config } = changes;
     if (name === null) return this.remove();
-    checkShown(`resource template "${this.name}"`, config);
-    checkCacheHints(`resource template "${this.name}"`, config);
+    checkConfig(`resource template "${this.name}"`, config);
     this.apply(() => this.item.change(config, (read ?? callback) as ReadFn | undefined), name, enabled);
   }
 }

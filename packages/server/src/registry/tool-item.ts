@@ -5,26 +5,14 @@ import type { Revision } from '@mortise/protocol';
 import type { ParamHeaders, SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import type { ToolConfig } from '../config.ts';
 import type { VisibilityContext } from '../context.ts';
-import { RegistrationError } from '../errors.ts';
 import type { ResultOwner } from '../normalize-result.ts';
 import { readParamHeaders } from '../schema/param-headers.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
 import type { CatalogItem } from './catalog.ts';
 import { checkShown, type Shown } from './check-shown.ts';
+import { refuseUnknown } from './refuse-unknown.ts';
 import type { ToolFn } from './tools.ts';
-
-const OWN_OPTIONS: ReadonlySet<string> = new Set([
-  'title',
-  'description',
-  'inputSchema',
-  'outputSchema',
-  'annotations',
-  'icons',
-  '_meta',
-  'visible',
-  'scopes',
-]);
 
 /** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
 const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
@@ -83,8 +71,15 @@ export class ToolItem implements CatalogItem {
   prepare(changes: ToolConfig, handler: ToolFn | undefined): () => void {
     const core = this.#core;
     const config = { ...this.#config, ...changes };
-    refuseUnknownOptions(this.key, config, core);
-    checkShown(`tool "${this.key}"`, config as Shown);
+    const owner = `tool "${this.key}"`;
+    const extensions = core.options.extensions ?? [];
+    refuseUnknown(
+      'tool',
+      owner,
+      config,
+      extensions.flatMap(({ toolOptions = [] }) => toolOptions),
+    );
+    checkShown(owner, config as Shown);
     const options = { validator: core.options.validator };
     const input = config.inputSchema === undefined ? undefined : toSchemaAdapter(config.inputSchema, 'tool input', this.key, options);
     const output = config.outputSchema === undefined ? undefined : toSchemaAdapter(config.outputSchema, 'tool output', this.key, options);
@@ -118,16 +113,6 @@ export class ToolItem implements CatalogItem {
     for (const extension of this.#core.options.extensions ?? [])
       Object.assign(definition, extension.toolDefinition?.(this.options, revision));
     return definition;
-  }
-}
-
-function refuseUnknownOptions(name: string, config: object, core: ServerCore): void {
-  const extensions = core.options.extensions ?? [];
-  for (const option of Object.keys(config)) {
-    if (OWN_OPTIONS.has(option) || extensions.some((extension) => extension.toolOptions?.includes(option))) continue;
-    throw new RegistrationError(
-      `tool "${name}": the option "${option}" belongs to no installed extension: add the extension that owns it to the server's "extensions", or remove the option`,
-    );
   }
 }
 

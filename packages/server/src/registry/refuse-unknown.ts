@@ -1,0 +1,53 @@
+/** Refuses options of a registration that there are not: one that is misspelt would silently do nothing. */
+
+import type { PromptConfig, ResourceConfig, ToolConfig } from '../config.ts';
+import { RegistrationError } from '../errors.ts';
+
+const LISTED = ['title', 'description', 'icons', '_meta', 'visible'] as const;
+
+const TOOL: readonly (keyof ToolConfig)[] = [...LISTED, 'inputSchema', 'outputSchema', 'annotations', 'scopes'];
+const PROMPT: readonly (keyof PromptConfig)[] = [...LISTED, 'argsSchema'];
+const RESOURCE: readonly (keyof ResourceConfig)[] = [...LISTED, 'mimeType', 'annotations', 'size', 'ttlMs', 'cacheScope'];
+
+const OWN: Readonly<Record<'tool' | 'prompt' | 'resource', readonly string[]>> = { tool: TOOL, prompt: PROMPT, resource: RESOURCE };
+
+/** What the schema of arguments is called elsewhere. */
+const SCHEMA_NAMES = /^(?:(?:input|schema)s?|(?:(?:arg|argument|param|parameter)s?|input)(?:Schema)?)$/i;
+
+/**
+ * @param owner Names the item in messages: `tool "add"`.
+ * @param extensionOptions The options of tools that installed extensions own; undefined where extensions can own none.
+ * @throws {RegistrationError} `ERR_REGISTRATION`, with the option that was probably meant.
+ */
+export function refuseUnknown(kind: keyof typeof OWN, owner: string, config: object, extensionOptions?: readonly string[]): void {
+  const known = [...OWN[kind], ...(extensionOptions ?? [])];
+  const [stranger] = Object.entries(config).find(([option, value]) => value !== undefined && !known.includes(option)) ?? [];
+  if (stranger === undefined) return;
+  const meant = findMeant(stranger, known);
+  if (meant !== undefined) throw new RegistrationError(`${owner}: there is no option "${stranger}": did you mean "${meant}"?`);
+  throw new RegistrationError(
+    extensionOptions === undefined
+      ? `${owner}: there is no option "${stranger}": correct its name, or leave it out`
+      : `${owner}: the option "${stranger}" belongs to no installed extension: correct its name, add the extension that owns it to the server's "extensions", or leave it out`,
+  );
+}
+
+function findMeant(stranger: string, known: readonly string[]): string | undefined {
+  const schema = SCHEMA_NAMES.test(stranger) ? known.find((option) => option === 'inputSchema' || option === 'argsSchema') : undefined;
+  const most = stranger.length > 4 ? 2 : 1;
+  return schema ?? known.find((option) => countEdits(stranger.toLowerCase(), option.toLowerCase()) <= most);
+}
+
+/** How many letters must be put in, left out or changed to make one word of another. */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, edits) => edits);
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1];
+    for (const [j, above] of row.slice(1).entries()) {
+      const changed = (row[j] ?? 0) + (letter === to[j] ? 0 : 1);
+      next.push(Math.min(above + 1, (next[j] ?? 0) + 1, changed));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
