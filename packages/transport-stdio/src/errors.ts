@@ -105,8 +105,13 @@ export type AnyStdioError = ServerStartError | ServerProcessExitedError | Server
 
 function toExitMessage({ command, exitCode, signal, lastStderrLines }: ServerProcessExit): string {
   const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
-  return `The server process "${command}" ${how}. ${toLastWords(lastStderrLines)}`;
+  const hint = exitCode === 0 ? NEVER_SERVED : '';
+  const words = hint === '' || lastStderrLines.length > 0 ? ` ${toLastWords(lastStderrLines)}` : '';
+  return `The server process "${command}" ${how}.${hint}${words}`;
 }
+
+/** With code 0 it is an error only where nothing was written to standard output. */
+const NEVER_SERVED = ' It ended in good order without a word on its standard output: does it serve, as with serveStdio(server)?';
 
 function toLastWords(lines: readonly string[]): string {
   return lines.length === 0

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Connectable, Logger, ServerConnection } from '@mortise/jsonrpc-core';
 import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import { stderrLogger } from './stderr-logger.ts';
-import { exitSoon, isExiting, StdioServerTransport, type StdioServerTransportOptions } from './stdio-server-transport.ts';
+import { exitSoon, isExiting, StdioServerTransport, type StdioServerTransportOptions, TRANSPORT_FAULT } from './stdio-server-transport.ts';
 
 /** How `serveStdio` serves. */
 export interface ServeStdioOptions extends StdioServerTransportOptions {
@@ -90,7 +90,7 @@ export async function serveStdio(server: Connectable, options: ServeStdioOptions
 /** Connects a server; what a server that refuses has taken hold of is given back. */
 async function connect(server: Connectable, transport: StdioServerTransport, logger: Logger): Promise<ServerConnection> {
   const guarded = guardLogger(logger);
-  transport.onerror = (error) => guarded.log('warning', 'The stdio transport reported a fault', { error });
+  transport.onerror = (error) => guarded.log('warning', TRANSPORT_FAULT, { error });
   try {
     return await server.connect(transport, { logger });
   } catch (error) {

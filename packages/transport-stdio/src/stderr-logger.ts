@@ -6,7 +6,7 @@ const WRITTEN: ReadonlySet<LogLevel> = new Set(['warning', 'error', 'critical', 
 
 /**
  * Writes warnings and what is worse to the standard error of this process, a line each; below an error stands its stack. `serveStdio` uses it
- * unless it is given another.
+ * unless it is given another, and so does a server that is connected to a `StdioServerTransport` and has none of its own.
  */
 export const stderrLogger: Logger = {
   log(level, message, data) {

@@ -1,6 +1,6 @@
 /** A client's side of stdio: starts the server as a child process and speaks to it over its standard streams. */
 
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -43,7 +43,10 @@ export class StdioClientTransport extends StreamTransport {
     this.#child = child;
   }
 
-  /** Names the server for whoever remembers things about it: the program, and a digest of how it is run, which may hold secrets. */
+  /**
+   * Names the server for whoever remembers things about it: the program, and a digest of how it is run (`args`, `cwd`, `env`), which may hold secrets.
+   * With an `env` it is good for this process alone: to keep what is remembered over restarts, give the client's option `eraKey` a name of its own.
+   */
   get eraKey(): string {
     return this.#child.eraKey;
   }
@@ -82,10 +85,10 @@ class Child {
   }
 
   get eraKey(): string {
-    const { command, args = [], cwd = '' } = this.#options;
-    const digest = createHash('sha256')
-      .update(JSON.stringify([command, args, cwd]))
-      .digest('base64url');
+    const { command, args = [], cwd = '', env = {} } = this.#options;
+    const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
+    const how = [command, args, cwd, ...(variables.length === 0 ? [] : [digestSecrets(variables)])];
+    const digest = createHash('sha256').update(JSON.stringify(how)).digest('base64url');
     return `stdio:${command}#${digest}`;
   }
 
@@ -120,6 +123,13 @@ class Child {
       },
     };
   }
+}
+
+const PROCESS_SALT = randomBytes(32);
+
+/** Says whether two environments are the same, to this process alone: a short password could be guessed from a digest that others can make too. */
+function digestSecrets(variables: readonly (readonly [string, string | undefined])[]): string {
+  return createHmac('sha256', PROCESS_SALT).update(JSON.stringify(variables)).digest('base64url');
 }
 
 /** A server may end the session by itself once it has spoken. One that ends without a word is not a server. */

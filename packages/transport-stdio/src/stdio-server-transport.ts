@@ -1,12 +1,14 @@
 /** A server's side of stdio: the process's own standard streams, or two that are given. */
 
 import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '@mortise/jsonrpc-core';
 import type { ByteChannel, ChannelControl } from './byte-channel.ts';
 import { hasOwnConsole, routeConsole } from './console-guard.ts';
 import { StdioInUseError } from './errors.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './line-reader.ts';
 import type { WriteText } from './line-writer.ts';
 import { watchParent } from './parent-watch.ts';
+import { stderrLogger } from './stderr-logger.ts';
 import { guardStdout } from './stdout-guard.ts';
 import { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
@@ -43,6 +45,12 @@ export interface StdioServerTransportOptions extends StreamTransportOptions {
  */
 export class StdioServerTransport extends StreamTransport {
   /**
+   * Where a server without a logger of its own writes that is connected to this transport: `stderrLogger` on the process's own streams, which are told
+   * of faults of the transport too unless `onerror` is set; none on others.
+   */
+  readonly defaultLogger: Logger | undefined;
+
+  /**
    * @param stdin Where the client's messages come from. @default process.stdin
    * @param stdout Where the server's messages go to. Ended on close, unless it is the process's own. @default process.stdout
    */
@@ -51,8 +59,13 @@ export class StdioServerTransport extends StreamTransport {
       ...options,
       maxPendingBytes: options.maxPendingBytes ?? options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
     });
+    this.defaultLogger = stdout === process.stdout ? stderrLogger : undefined;
+    if (this.defaultLogger) this.onerror = (error) => stderrLogger.log('warning', TRANSPORT_FAULT, { error });
   }
 }
+
+/** What is said of an error that a transport reports. */
+export const TRANSPORT_FAULT = 'The stdio transport reported a fault';
 
 function openStreams(input: Readable, output: Writable): ByteChannel {
   return { input, output, release: () => void output.end() };
