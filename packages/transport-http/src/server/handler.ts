@@ -10,7 +10,7 @@ import { type FetchInfo, WebFaceRequest, WebFaceSink } from './web-face.ts';
 
 /** How `HttpHandler.close` ends. */
 export interface CloseOptions {
-  /** How long calls in flight may go on, in milliseconds. @default 5_000 */
+  /** How long calls in flight may go on, in milliseconds. The program's stores have what is left of it, one second at least. @default 5_000 */
   readonly drainMs?: number | undefined;
 }
 

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { AuthChallengeError, MemoryMessageBus } from '@mortise/protocol';
-import type { ExchangeCall } from '@mortise/protocol/contracts';
+import type { ExchangeCall, MessageBus } from '@mortise/protocol/contracts';
 import { forbidUnhandled } from '../support/forbid-unhandled.ts';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
 import { modernTool } from '../support/modern.ts';
@@ -173,6 +173,47 @@ describe.each(FACES)('other parts that fail, over the %s face', (face) => {
     await LegacyClient.open(serving.port);
     await LegacyClient.open(serving.port);
     expect(serving.handler.counts.sessions).toBe(1);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing at all', undefined],
+    ['no payload', {}],
+    ['a payload of null', { payload: null }],
+    ['a payload of text', { payload: 'text' }],
+    ['what is no message', { payload: { origin: 'another', message: { jsonrpc: '1.0' } } }],
+    ['a message of null', { payload: { origin: 'another', message: null } }],
+  ])('[ROBUSTNESS-5] logs it where the message bus delivers %s, and goes on', async (_what, event) => {
+    const listeners: ((event: never) => void)[] = [];
+    const messageBus: MessageBus = {
+      subscribe: (_topic, listener) => {
+        listeners.push(listener);
+        return () => undefined;
+      },
+      publish: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    };
+    serving = await serve(face, new ScriptedEndpoint(), { logger, messageBus });
+    const client = await LegacyClient.open(serving.port);
+    for (const listener of listeners) listener(event as never);
+    await until(() => logged.length === 1);
+    expect(logged).toEqual(['A message that another machine passed on could not be delivered']);
+    expect((await client.tool('echo')).status).toBe(200);
+  });
+
+  it('[ROBUSTNESS-8] ends and counts sessions all the same where the message bus fails to unsubscribe', async () => {
+    const unsubscribe = (): void => {
+      throw new Error('no bus');
+    };
+    const messageBus: MessageBus = { subscribe: () => unsubscribe, publish: () => Promise.resolve(), close: () => Promise.resolve() };
+    serving = await serve(face, new ScriptedEndpoint(), { logger, messageBus, maxSessionsPerKey: 2 });
+    for (let times = 0; times < 5; times++) await LegacyClient.open(serving.port);
+    const client = await LegacyClient.open(serving.port);
+    const get = await client.get();
+    expect(serving.handler.counts.sessions).toBe(2);
+    await serving.handler.close();
+    expect(await get.events()).toEqual([]);
+    expect(serving.handler.counts).toEqual({ sessions: 0, streams: 0, calls: 0 });
+    expect(logged).toEqual(Array(6).fill('The message bus failed to end the subscription of a session'));
   });
 
   it('ends every close as soon as nothing runs any more', async () => {
