@@ -89,7 +89,7 @@ async function servePost(host: HttpHost, caller: Caller, reply: Reply): Promise<
   if (!accepts.json && !accepts.sse) throw new HttpRefusal(406, 'Answers are "application/json" or "text/event-stream": accept both');
   const { jsonOnly, maxDepth } = host.settings;
   const { parsedBody } = request;
-  const value = parsedBody === undefined ? parseJson(await host.readBody(request), { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
+  const value = parsedBody === undefined ? parseJson(await host.readBody(caller), { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
   if (reply.hasLeft) return;
   const exchange: PostExchange = { host, caller, reply, mode: { json: accepts.json, sse: accepts.sse, jsonOnly } };
   if (Array.isArray(value)) await serveArray(exchange, value);

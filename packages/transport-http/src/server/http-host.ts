@@ -8,8 +8,7 @@ import { NEWEST_LEGACY } from '@mortise/protocol';
 import { HttpOptionError } from '../errors.ts';
 import { BodySweep } from './body-watch.ts';
 import { Guard } from './guard.ts';
-import type { HostedCall } from './hosted-call.ts';
-import type { HttpRequest } from './http-request.ts';
+import type { Caller, HostedCall } from './hosted-call.ts';
 import { ModernCall } from './modern-call.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 import { busyRefusal, closingRefusal, unknownSession } from './refusal.ts';
@@ -59,7 +58,7 @@ export class HttpHost {
     this.#isSingleSession = traits.isSingleSession === true;
     this.sessions = new SessionTable(endpoint, this.settings, this.#isSingleSession);
     this.pulse = new StreamPulse(this.settings);
-    this.bodies = new BodySweep(this.settings.clock);
+    this.bodies = new BodySweep(this.settings);
     this.#streams = new KeyedLimit(this.settings.maxStreams, this.settings.maxStreamsPerKey);
     this.openStateless = traits.openStateless ?? createStatelessOpener(endpoint, this.settings.logger);
   }
@@ -97,10 +96,10 @@ export class HttpHost {
     return this.#calls.size === 0 && this.#answers === 0;
   }
 
-  /** Reads a body within the bounds. @throws {HttpRefusal} 413, 408 or 400. */
-  readBody(request: HttpRequest): Promise<string> {
+  /** Reads a body within the bounds. @throws {HttpRefusal} 413, 408, 503 or 400. */
+  readBody(caller: Caller): Promise<string> {
     const { maxBodyBytes, bodyTimeoutMs } = this.settings;
-    return request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, watch: this.bodies });
+    return caller.request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, watch: this.bodies, sender: caller });
   }
 
   /** How many calls are being served. */

@@ -27,7 +27,8 @@ export interface HttpRequest {
   /**
    * Reads the body as text.
    *
-   * @throws {HttpRefusal} 413 past `maxBytes`, 408 past `timeoutMs`, 503 where the server closes, 400 where it is not UTF-8 or ended early.
+   * @throws {HttpRefusal} 413 past `maxBytes`, 408 past `timeoutMs`, 503 where the server closes or reads too much at once, 400 where it
+   * is not UTF-8 or ended early.
    */
   readBody(limits: BodyLimits): Promise<string>;
 }
@@ -37,19 +38,41 @@ export interface BodyLimits {
   readonly maxBytes: number;
   readonly timeoutMs: number;
   readonly watch: BodyWatch;
+  readonly sender: BodySender;
 }
 
-/** Ends the reading of bodies that take too long, with one timer for all of them. */
+/** Who sends a body: those with one key share a bound. */
+export interface BodySender {
+  readonly limitKey: string;
+}
+
+/** Ends the reading of bodies that take too long, with one timer for all of them, and bounds what they hold together. */
 export interface BodyWatch {
   add(reading: WatchedBody): void;
+  /**
+   * Counts what is held of a body until it is deleted.
+   *
+   * @param bytes All that has come of it.
+   * @returns false where all together would hold too much: it is to be read no further.
+   */
+  hold(reading: WatchedBody, bytes: number): boolean;
   delete(reading: WatchedBody): void;
+}
+
+/** What one body counts for, and with whom. */
+export interface HeldBytes {
+  readonly key: string;
+  bytes: number;
 }
 
 /** A body that is being read. */
 export interface WatchedBody extends Slotted {
   /** Set by the watch. */
   startedAtMs: number;
+  /** Kept by the watch; undefined while it does not count. */
+  held: HeldBytes | undefined;
   readonly timeoutMs: number;
+  readonly sender: BodySender;
   /** It is read no further. */
   stop(why: 'timeout' | 'closing'): void;
 }

@@ -4,9 +4,19 @@ import type { AuthInfo } from '@mortise/protocol/contracts';
 import { BytePieces } from '@mortise/protocol/edge';
 import { decodeBody } from './decode-body.ts';
 import { isLoopbackAddress } from './loopback.ts';
-import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
+import type {
+  BodyLimits,
+  BodySender,
+  ByteSink,
+  HeaderList,
+  HeldBytes,
+  HttpRequest,
+  HttpSink,
+  LeaveListener,
+  WatchedBody,
+} from './http-request.ts';
 import type { NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
-import { bodyTaken, HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
+import { bodyTaken, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
@@ -104,7 +114,9 @@ interface Settle {
 class BodyReader implements WatchedBody {
   startedAtMs = 0;
   slot: number = -1;
+  held: HeldBytes | undefined;
   readonly timeoutMs: number;
+  readonly sender: BodySender;
   readonly #limits: BodyLimits;
   readonly #settle: Settle;
   readonly #pieces: BytePieces = new BytePieces();
@@ -112,6 +124,7 @@ class BodyReader implements WatchedBody {
 
   constructor(request: NodeRequest, limits: BodyLimits, settle: Settle) {
     this.timeoutMs = limits.timeoutMs;
+    this.sender = limits.sender;
     this.#limits = limits;
     this.#settle = settle;
     request.on('data', this.#onData);
@@ -128,7 +141,9 @@ class BodyReader implements WatchedBody {
   readonly #onData = (chunk: Uint8Array): void => {
     if (this.#isDone) return;
     this.#pieces.push(chunk);
-    if (this.#pieces.length > this.#limits.maxBytes) this.#fail(tooLarge(this.#limits.maxBytes, true));
+    const { maxBytes, watch } = this.#limits;
+    if (this.#pieces.length > maxBytes) this.#fail(tooLarge(maxBytes, true));
+    else if (!watch.hold(this, this.#pieces.length)) this.#fail(crowdedRefusal(true));
   };
 
   readonly #onEnd = (): void => {

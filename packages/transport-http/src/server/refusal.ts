@@ -83,6 +83,13 @@ export function bodyTaken(): HttpRefusal {
   });
 }
 
+const LESS_CROWDED_SECONDS = 5;
+
+/** The refusal of a body that came with too many others. */
+export function crowdedRefusal(closes: boolean): HttpRefusal {
+  return busyRefusal('Too much is being sent at once: come back later', LESS_CROWDED_SECONDS, { closes });
+}
+
 /** The refusal of a body that is read no further. */
 export function stoppedRefusal(why: 'timeout' | 'closing', closes: boolean): HttpRefusal {
   return why === 'timeout' ? new HttpRefusal(408, 'The body took too long to arrive', { closes }) : closingRefusal({ closes });

@@ -134,7 +134,7 @@ export async function serveSseMessage(host: HttpHost, caller: Caller, reply: Rep
     throw new HttpRefusal(404, 'There is no such session: open the event stream again');
   const { maxDepth } = host.settings;
   const { parsedBody } = request;
-  const value = parsedBody === undefined ? parseJson(await host.readBody(request), { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
+  const value = parsedBody === undefined ? parseJson(await host.readBody(caller), { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
   if (classifyMessage(value) === 'invalid') throw invalidRefusal(value);
   reply.empty(202);
   await channel.receive(value as unknown as JsonRpcMessage, caller);

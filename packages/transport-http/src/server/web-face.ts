@@ -3,8 +3,18 @@
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { BytePieces } from '@mortise/protocol/edge';
 import { decodeBody } from './decode-body.ts';
-import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener, WatchedBody } from './http-request.ts';
-import { bodyTaken, HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
+import type {
+  BodyLimits,
+  BodySender,
+  ByteSink,
+  HeaderList,
+  HeldBytes,
+  HttpRequest,
+  HttpSink,
+  LeaveListener,
+  WatchedBody,
+} from './http-request.ts';
+import { bodyTaken, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {
@@ -86,27 +96,26 @@ export class WebFaceRequest implements HttpRequest {
     if (this.#request.bodyUsed) return Promise.reject(bodyTaken());
     // A platform holds a body to the length that it announces, so that one can be read at once.
     const isAtOnce = declared !== undefined && (Number(declared) <= SHORT_BYTES || isLight(this.#request));
-    if (isAtOnce) return new WebBody(limits, this.#readAtOnce(limits.maxBytes), undefined).text;
+    if (isAtOnce) return new WebBody(limits, (body) => this.#readAtOnce(body, Number(declared)), undefined).text;
     const reader = this.#request.body?.getReader();
-    return reader === undefined ? Promise.resolve('') : new WebBody(limits, readPieces(reader, limits.maxBytes), reader).text;
+    return reader === undefined ? Promise.resolve('') : new WebBody(limits, (body) => readPieces(body, reader), reader).text;
   }
 
-  async #readAtOnce(maxBytes: number): Promise<string> {
+  async #readAtOnce(body: WebBody, declaredBytes: number): Promise<string> {
+    body.hold(declaredBytes);
     const bytes = new Uint8Array(await this.#request.arrayBuffer());
-    if (bytes.length > maxBytes) throw tooLarge(maxBytes, false);
+    body.hold(bytes.length);
     return decodeBody(bytes);
   }
 }
 
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
-async function readPieces(reader: BodyReader, maxBytes: number): Promise<string> {
+async function readPieces(body: WebBody, reader: BodyReader): Promise<string> {
   const pieces = new BytePieces();
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     pieces.push(piece.value);
-    if (pieces.length <= maxBytes) continue;
-    cancel(reader);
-    throw tooLarge(maxBytes, false);
+    body.hold(pieces.length);
   }
   return decodeBody(pieces.join());
 }
@@ -130,16 +139,22 @@ class WebBody implements WatchedBody {
   readonly timeoutMs: number;
   startedAtMs: number = 0;
   slot: number = -1;
+  held: HeldBytes | undefined;
+  readonly sender: BodySender;
+  readonly #limits: BodyLimits;
   readonly #reader: BodyReader | undefined;
   #reject: (error: Error) => void = () => undefined;
 
-  /** @param reader Where the body is read in pieces: it is let go of when time is up. */
-  constructor({ timeoutMs, watch }: BodyLimits, reading: Promise<string>, reader: BodyReader | undefined) {
+  /** @param reader Where the body is read in pieces: it is let go of when time is up, or when there is too much. */
+  constructor(limits: BodyLimits, read: (body: WebBody) => Promise<string>, reader: BodyReader | undefined) {
+    const { timeoutMs, sender, watch } = limits;
     this.timeoutMs = timeoutMs;
+    this.sender = sender;
+    this.#limits = limits;
     this.#reader = reader;
     this.text = new Promise((resolve, reject) => {
       this.#reject = reject;
-      reading.then(
+      read(this).then(
         (text) => {
           watch.delete(this);
           resolve(text);
@@ -151,6 +166,14 @@ class WebBody implements WatchedBody {
       );
     });
     watch.add(this);
+  }
+
+  /** @param bytes All that has come of it. @throws {HttpRefusal} 413 or 503: it is read no further. */
+  hold(bytes: number): void {
+    const { maxBytes, watch } = this.#limits;
+    if (bytes <= maxBytes && watch.hold(this, bytes)) return;
+    cancel(this.#reader);
+    throw bytes > maxBytes ? tooLarge(maxBytes, false) : crowdedRefusal(false);
   }
 
   stop(why: 'timeout' | 'closing'): void {
