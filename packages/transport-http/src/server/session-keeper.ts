@@ -48,9 +48,10 @@ export class SessionKeeper {
 
   /** What a record holds; undefined where this version cannot read it. */
   open(record: SessionRecord): OpenedRecord | undefined {
-    const stored = record.state as StoredState;
-    const revision = findRevision(stored.protocolVersion);
-    return stored.layout !== LAYOUT || revision === undefined ? undefined : { revision, state: stored.session };
+    // A store may give back anything: what somebody else wrote, or what was cut off.
+    const stored = record.state as StoredState | null | undefined;
+    const revision = findRevision(stored?.protocolVersion);
+    return stored?.layout !== LAYOUT || revision === undefined ? undefined : { revision, state: stored.session };
   }
 
   /** Stores a session for the first time. @throws What the store throws, or an `Error` where the id is taken: nothing is stored then. */
@@ -104,6 +105,15 @@ export class SessionKeeper {
   /** Forgets a session. @throws What the store throws. */
   async delete(session: HostedSession): Promise<void> {
     await this.#store.delete(session.id);
+  }
+
+  /** Forgets a session that never was. Never rejects: where that fails, its record expires. */
+  async discard(session: HostedSession): Promise<void> {
+    try {
+      await this.delete(session);
+    } catch (error) {
+      this.#log('A session that could not be opened could not be deleted either', error);
+    }
   }
 
   /** Lets the store forget what has expired. Never rejects. */

@@ -34,11 +34,15 @@ export class SessionRelay {
     };
   }
 
-  /** Tells others of a message that may be for one of them. */
+  /** Tells others of a message that may be for one of them. Never rejects: it has reached whoever it is for here. */
   async pass(session: HostedSession, message: JsonRpcMessage): Promise<void> {
     if (!mayBeForAnother(message)) return;
     const payload = { origin: this.#origin, message: message as unknown as JsonValue };
-    await this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
+    try {
+      await this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
+    } catch (error) {
+      this.#logger.log('error', 'A message could not be passed on to other machines', { error: String(error) });
+    }
   }
 
   /** Never rejects: nobody waits for it. */

@@ -89,11 +89,16 @@ export class SessionTable {
     await session.close();
   }
 
-  /** `initialize` succeeded. @throws What the store throws: the session is not found then, and is to be discarded. */
+  /** `initialize` succeeded. @throws What the store or the bus throws: the session is not found then, and is to be discarded. */
   async admit(session: HostedSession): Promise<void> {
     await this.#keeper?.create(session);
-    if (this.#sessions.has(session.id)) throw new Error('The option "generateSessionId" gave an id that a session has already');
-    this.#list(session);
+    try {
+      if (this.#sessions.has(session.id)) throw new Error('The option "generateSessionId" gave an id that a session has already');
+      this.#list(session);
+    } catch (error) {
+      await this.#keeper?.discard(session);
+      throw error;
+    }
     await this.#tell('onSessionOpened', session.id);
   }
 

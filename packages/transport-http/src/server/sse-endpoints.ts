@@ -106,6 +106,8 @@ export function serveSseStream(host: HttpHost, caller: Caller, reply: Reply, mes
   if (!namesEventStream(caller.request.header('accept')))
     throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
   const id = host.settings.generateSessionId();
+  // Posts to it must go on reaching who has it.
+  if (host.channels.has(id)) throw new Error('The option "generateSessionId" gave an id that a session has already');
   const release = host.holdStream(caller.limitKey);
   let channel: SseChannel;
   try {

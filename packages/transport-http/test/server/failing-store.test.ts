@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { HttpHandlerOptions } from '@mortise/transport-http/server';
-import type { SessionRecord } from '@mortise/protocol/contracts';
+import type { MessageBus, SessionRecord } from '@mortise/protocol/contracts';
 import { forbidUnhandled } from '../support/forbid-unhandled.ts';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
 import { type Answer, post } from '../support/send.ts';
@@ -188,6 +188,50 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
     sessionStore.isFailing = false;
     expect((await client.delete()).status).toBe(204);
     expect((await client.tool('echo')).status).toBe(404);
+  });
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['nothing', undefined],
+    ['text', 'text'],
+    ['of an unknown layout', { layout: 99, protocolVersion: LEGACY }],
+  ])('tells a client to begin anew whose stored state is %s', async (_, state) => {
+    serving = await serve(face, new ScriptedEndpoint(), { sessionStore, logger });
+    const { sessionId } = await LegacyClient.open(serving.port);
+    await serving.close();
+    const record = sessionStore.records.get(sessionId);
+    sessionStore.records.set(sessionId, { ...record, state } as SessionRecord);
+    serving = await serve(face, new ScriptedEndpoint(), { sessionStore, logger });
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    for (let times = 0; times < 2; times++) expect((await post(serving.port, ping, { 'mcp-session-id': sessionId })).status).toBe(404);
+    expect(logged).toEqual([]);
+  });
+
+  it('leaves no record of a session that the message bus does not take', async () => {
+    const messageBus: MessageBus = {
+      subscribe: () => {
+        throw new Error('no bus');
+      },
+      publish: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    };
+    serving = await serve(face, new ScriptedEndpoint(), { sessionStore, logger, messageBus });
+    for (let times = 0; times < 3; times++) expect((await post(serving.port, initializeRequest())).status).toBe(500);
+    expect([sessionStore.records.size, serving.handler.counts.sessions]).toEqual([0, 0]);
+  });
+
+  it('accepts what it has delivered, and logs that the message bus does not take it', async () => {
+    const messageBus: MessageBus = {
+      subscribe: () => () => undefined,
+      publish: () => Promise.reject(new Error('no bus')),
+      close: () => Promise.resolve(),
+    };
+    const endpoint = new ScriptedEndpoint();
+    serving = await serve(face, endpoint, { sessionStore, logger, messageBus });
+    const client = await LegacyClient.open(serving.port);
+    const response = { jsonrpc: '2.0', id: 77, result: {} };
+    expect((await client.post(response)).status).toBe(202);
+    expect([endpoint.received.at(-1), logged]).toEqual([response, ['A message could not be passed on to other machines']]);
   });
 
   it('refuses an id that another session has', async () => {

@@ -97,6 +97,18 @@ describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
     ]);
   });
 
+  it('[ROBUSTNESS-3] opens no second stream with the id of one that is open', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { sse: true, generateSessionId: () => 'same' });
+    const channel = await open();
+    const again = (): Promise<Answer> => send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } });
+    expect((await again()).status).toBe(500);
+    await channel.post({ jsonrpc: '2.0', id: 9, method: 'ping' });
+    expect(await channel.stream.nextMessage()).toMatchObject({ id: 9, result: {} });
+    channel.stream.leave();
+    await until(() => serving.handler.counts.streams === 0);
+    expect((await again()).status).toBe(200);
+  });
+
   it('ends the session with its stream', async () => {
     const endpoint = new ScriptedEndpoint();
     const ended = gate();
