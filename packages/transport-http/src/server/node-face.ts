@@ -41,7 +41,8 @@ export class NodeFaceRequest implements HttpRequest {
   readonly auth: AuthInfo | undefined;
   readonly parsedBody: unknown;
   readonly #request: NodeRequest;
-  readonly #targetAuthority: string | undefined;
+  /** Where the target is a whole URL: the ways to write its host, in lower case. */
+  readonly #targetAuthorities: readonly string[] | undefined;
 
   constructor(request: NodeRequest, auth: AuthInfo | undefined, parsedBody: unknown) {
     this.#request = request;
@@ -55,7 +56,7 @@ export class NodeFaceRequest implements HttpRequest {
     } else {
       const absolute = URL.canParse(url) ? new URL(url) : undefined;
       this.target = absolute === undefined ? url : absolute.pathname + absolute.search;
-      this.#targetAuthority = absolute?.host ?? '';
+      this.#targetAuthorities = absolute === undefined ? [] : toAuthorities(absolute);
     }
   }
 
@@ -65,8 +66,8 @@ export class NodeFaceRequest implements HttpRequest {
 
   get authority(): string | undefined {
     const host = this.header('host') ?? this.header(':authority');
-    const inTarget = this.#targetAuthority;
-    return inTarget === undefined || inTarget === host ? host : undefined;
+    const inTarget = this.#targetAuthorities;
+    return inTarget === undefined || (host !== undefined && inTarget.includes(host.toLowerCase())) ? host : undefined;
   }
 
   get remoteAddress(): string | undefined {
@@ -103,6 +104,11 @@ export class NodeFaceRequest implements HttpRequest {
     if (this.#request.readableEnded) return Promise.reject(bodyTaken());
     return new Promise((resolve, reject) => new BodyReader(this.#request, limits, { resolve, reject }));
   }
+}
+
+/** The port that a scheme implies may be written or not. */
+function toAuthorities({ host, port, protocol }: URL): readonly string[] {
+  return port === '' ? [host, `${host}:${protocol === 'https:' ? 443 : 80}`] : [host];
 }
 
 interface Settle {

@@ -247,6 +247,25 @@ describe('exact reading', () => {
     expect(await get(`http://${host}/other`)).toMatch(/^HTTP\/1\.1 404/);
   });
 
+  it.each([
+    ['http://LOCALHOST/mcp', 'LOCALHOST', true],
+    ['http://LocalHost/mcp', 'localhost', true],
+    ['http://localhost:80/mcp', 'localhost:80', true],
+    ['http://localhost/mcp', 'localhost:80', true],
+    ['http://localhost:80/mcp', 'localhost', true],
+    ['https://localhost/mcp', 'localhost:443', true],
+    ['http://localhost/mcp', 'localhost:443', false],
+    ['http://localhost:81/mcp', 'localhost', false],
+    ['http://localhost/mcp', 'x@localhost', false],
+  ])('[ROBUSTNESS-2] reads the host of the target "%s" as hosts are compared: with Host "%s" %s', async (target, host, isOne) => {
+    serving = await serve('node', new ScriptedEndpoint());
+    const answer = await raw(
+      serving.port,
+      `GET ${target} HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\nconnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(isOne ? /^HTTP\/1\.1 400[\s\S]*Mcp-Session-Id/ : /^HTTP\/1\.1 400[\s\S]*one host/);
+  });
+
   it('[ROBUSTNESS-2] refuses a body that is not UTF-8', async () => {
     for (const face of FACES) {
       serving = await serve(face, new ScriptedEndpoint());
