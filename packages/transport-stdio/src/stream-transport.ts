@@ -81,6 +81,8 @@ export class StreamTransport implements Transport {
   #writer: LineWriter | undefined;
   #lingerTimer: ClockTimer | undefined;
   #isInputEnded = false;
+  /** Whether the peer, and not this side, ended the transport. */
+  #isPeerDone = false;
   /** How many bytes of answers wait for a peer that does not read. */
   #unreadBytes = 0;
   #opening: Promise<void> | undefined;
@@ -130,11 +132,12 @@ export class StreamTransport implements Transport {
 
   /**
    * @throws {NotConnectedError} Before `start`.
-   * @throws {ConnectionClosedError} Once the transport is closed or the peer does not read any more, also while waiting.
+   * @throws {ConnectionClosedError} Once the transport is closed or the peer does not read any more, also while waiting; where the peer has ended,
+   *   after `onclose`.
    * @throws {SerializeError} JSON cannot carry the message.
    */
   send(message: JsonRpcMessage): Promise<void> {
-    if (this.#closing) return Promise.reject(new ConnectionClosedError());
+    if (this.#closing) return this.#refuse(this.#closing);
     if (!this.#writer) return Promise.reject(new NotConnectedError());
     try {
       const line = frame(message);
@@ -145,6 +148,12 @@ export class StreamTransport implements Transport {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /** Why the peer ended may be known only when everything is freed, and is then told to who waits for an answer. */
+  #refuse(closing: Promise<void>): Promise<void> {
+    const error = new ConnectionClosedError();
+    return this.#isPeerDone ? closing.then(() => Promise.reject(error)) : Promise.reject(error);
   }
 
   #countUnread(sent: Promise<void>, bytes: number): void {
@@ -256,6 +265,7 @@ export class StreamTransport implements Transport {
   // ---- the end
 
   #end(end: ChannelEnd): Promise<void> {
+    if (!this.#closing) this.#isPeerDone = end !== 'closed';
     // Later, so that a callback that closes again finds the promise that is already there.
     this.#closing ??= Promise.resolve().then(() => this.#finish(end));
     this.#gate.stop();

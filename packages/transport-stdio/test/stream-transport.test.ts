@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
-import { StreamTransport, type StreamTransportOptions } from '@mortise/transport-stdio';
+import { Connection } from '@mortise/jsonrpc-core/connection';
+import { type OpenChannel, StreamTransport, type StreamTransportOptions } from '@mortise/transport-stdio';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { describe, expect, it } from 'vitest';
 import { createStreamPair } from './stream-pair.ts';
@@ -53,6 +54,32 @@ function createTransport(
 }
 
 describe('StreamTransport', () => {
+  it('tells who asks while it frees what the peer has ended why that was', async () => {
+    const input = new PassThrough();
+    const reason = Object.assign(new Error('the peer went home'), { endsChannel: true });
+    let begin: () => void = () => undefined;
+    let free: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const freed = new Promise<void>((resolve) => (free = resolve));
+    const open: OpenChannel = ({ report }) => ({
+      input,
+      output: new Sink(),
+      release: async () => {
+        begin();
+        await freed;
+        report(reason);
+      },
+    });
+    const connection = new Connection(new StreamTransport(open, { drainMs: 0 }));
+    await connection.start();
+    input.end();
+    await begun;
+    const rejected = expect(connection.request('x')).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED', cause: reason });
+    free();
+    await rejected;
+    await expect(connection.transport.send(note(1))).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+  });
+
   it.each([
     { name: 'maxMessageBytes', least: 1 },
     ...['maxQueuedBytes', 'maxPendingBytes', 'drainMs', 'flushMs'].map((name) => ({ name, least: 0 })),
