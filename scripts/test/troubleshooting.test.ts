@@ -22,6 +22,7 @@ import { McpServer, type McpServerOptions } from '@mortise/server';
 import { rateLimit } from '@mortise/server/middleware';
 import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
+import { createHttpHandler } from '@mortise/transport-http/server';
 import { StdioClientTransport, stdioTransport } from '@mortise/transport-stdio/client';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -90,6 +91,10 @@ function makeServer(options: McpServerOptions = {}): McpServer {
   server.registerResource('a', 'note://a', {}, () => 'A');
   server.registerTool('add', { inputSchema: { a: z.number() } }, ({ a }) => `${a + 1}`);
   server.registerTool('parse', {}, () => String(JSON.parse('x')));
+  server.registerTool('tell', {}, (ctx) => {
+    ctx.log.info('Hello');
+    return '';
+  });
   server.registerTool('ask', {}, async (ctx) => (await ctx.elicit(QUESTION)).action);
   server.registerTool('swallow', {}, (ctx) =>
     ctx.elicit(QUESTION).then(
@@ -104,6 +109,14 @@ function makeServer(options: McpServerOptions = {}): McpServer {
   return server;
 }
 
+/** The same with prompts. Rows about a server that has none take the other. */
+function makeServerOfPrompts(): McpServer {
+  const server = makeServer();
+  server.registerPrompt('greet', { argsSchema: { name: z.string() } }, ({ name }) => `Greet ${name}`);
+  server.registerPrompt('broken', {}, () => 5 as never);
+  return server;
+}
+
 // ---- what is said
 
 /** What a promise rejects with, or a function throws. */
@@ -111,8 +124,8 @@ async function failureOf(act: () => unknown): Promise<Failure> {
   try {
     await act();
   } catch (error) {
-    const { message, code } = error as Error & { readonly code?: string };
-    return { said: message, label: error instanceof RemoteError ? String(error.rpcCode) : String(code) };
+    const { message, name, code = name } = error as Error & { readonly code?: string };
+    return { said: message, label: error instanceof RemoteError ? String(error.rpcCode) : code };
   }
   throw new Error('Nothing failed');
 }
@@ -229,6 +242,8 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'The server "…" could not be started: it was not found in PATH': () => connect({ command: 'mortise-has-no-such-program' }),
   'The connection is closed: The server process "…" exited with code …': () => connect(script(DIES)),
   'the server ended at the first message: …': () => failureOf(() => McpClient.connect(new StdioClientTransport(script(DIES)), ME)),
+  '… exited with code 0. It ended in good order without a word on its standard output: does it serve, as with serveStdio(server)?': () =>
+    connect(script('')),
   'the server did not answer the first message within … ms': () => connect(script('process.stdin.resume()'), SOON),
   async 'The text is not valid JSON. The line begins with …: only messages may be written to this stream'() {
     const errors: Error[] = [];
@@ -260,6 +275,12 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     connect(script(legacyScript('2025-11-25')), { era: 'modern' }),
   'this client is connected: close() it first, or make another one': () =>
     inMemory(makeServer(), (client) => failureOf(() => client.connect(stdioTransport(script(''))))),
+  'not connected yet: call connect() first': () => failureOf(() => new McpClient(ME).listTools()),
+  'the client was closed': () =>
+    inMemory(makeServer(), async (client) => {
+      await client.close();
+      return failureOf(() => client.listTools());
+    }),
   '"…" needs the capability "…", which the server does not declare': () =>
     inMemory(makeServer(), (client) => failureOf(() => client.listPrompts())),
   'the server lacks what this program requires: …': () => failureOf(() => connectInMemory(makeServer(), { requires: ['prompts'] })),
@@ -267,12 +288,32 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     inMemory(makeServer(), (client) => failureOf(() => client.callTool('ask'))),
   '"…" needs the client capability "…", which this client does not declare': () => call('ask', {}, { era: 'legacy' }),
 
+  '… there is no option "…": did you mean "…"?': () => failureOf(() => register({ parameters: {} })),
+  '… belongs to no installed extension: …': () => failureOf(() => register({ execution: { taskSupport: 'optional' } })),
+  'the server\'s options: there is no option "…": correct its name, or leave it out': () =>
+    failureOf(() => makeServer({ debounceMs: 0, ...{ debouncedNotificationMethods: [] } })),
+  '… is registered already: choose another name, or update or remove the first': () =>
+    failureOf(() => makeServer().registerTool('add', {}, () => '')),
+  'ctx.log sends nothing, as the server does not declare logging: …': () =>
+    warningOf((server) => inMemory(server, (client) => client.callTool('tell'))),
+
+  '… is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"': () =>
+    failureOf(() => register({ inputSchema: { a: 'string' } })),
+  'prompt "…": argument "…" takes no string (its type is …), and arguments of prompts are strings: use … or z.string()': () =>
+    failureOf(() => makeServer().registerPrompt('count', { argsSchema: { n: z.number() } }, () => '')),
+  'prompt argument "…" must be a string, got …: convert it first': () =>
+    inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('greet', { ...({ name: 7 } as object) }))),
   '…: inputSchema field "…" cannot be told as JSON Schema: …. Use a type that JSON has': () =>
     failureOf(() => register({ inputSchema: { when: z.date() } })),
   '… cannot be told as JSON Schema: this zod is older than 4.2, or zod/mini': () =>
     failureOf(() => register({ inputSchema: { a: mini.number() } })),
   '… cannot be told as JSON Schema: this is a zod 3 schema': () => failureOf(() => register({ inputSchema: { a: v3.z.number() } })),
 
+  'Unknown tool: "…"': () => inMemory(makeServer(), (client) => failureOf(() => client.callTool('Add', { a: 1 }))),
+  'Unknown prompt: "…"': () => inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('Greet'))),
+  'Invalid params: params.arguments must be an object, got …': () =>
+    inMemory(makeServer(), (client) => failureOf(() => client.callTool({ name: 'add', arguments: [1] as never }))),
+  'Method not found: …': () => inMemory(makeServer(), (client) => failureOf(() => client.request('tools/remove'))),
   'tool "…": argument "…" must be …, got …': () => call('add', { a: '1' }),
   'tool "…": argument "…" is required': () => call('add'),
   'tool "…": outputSchema is declared, but the handler gave no structuredContent': () =>
@@ -292,6 +333,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
       register({}, () => ({ sum: 1 })),
     ),
   'internal error: the log of the server has the details': () => call('parse'),
+  'Internal error': () => inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('broken'))),
   '"…" was not answered within … ms: raise timeoutMs, or ask for less': () =>
     inMemory(makeServer(), (client) => failureOf(() => client.callTool('wait', {}, { timeoutMs: 50 }))),
   '"…" did not finish within … ms': () => call('wait', {}, {}, makeServer({ handlerTimeoutMs: 50 })),
@@ -323,6 +365,13 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     overHttp((url) => failureOf(() => serveHttp(makeServer(), { port: Number(new URL(url).port) }))),
   'There is no option "…" of a server over HTTP: correct its name, or leave it out': () =>
     failureOf(() => serveHttp(makeServer(), { port: 0, ...{ tokenVerifer: {} } })),
+  'listen EADDRINUSE: address already in use': () =>
+    overHttp((url) =>
+      failureOf(() => {
+        const own = createServer(createHttpHandler(makeServer()).node).listen(Number(new URL(url).port), '127.0.0.1');
+        return new Promise((_, reject) => own.once('error', reject));
+      }),
+    ),
   async 'POST … was not answered: …'() {
     const closedUrl = await overHttp((url) => Promise.resolve(url));
     return failureOf(() => McpClient.connect(httpTransport(closedUrl), ME));
@@ -413,8 +462,12 @@ describe('docs/guides/troubleshooting.md', () => {
     expect(messages.get(message)).toBe(label);
   });
 
-  it.each(Object.entries(inSource))('stands in the source, which nothing here runs: %s', (message, file) => {
-    expect(readFileSync(join(root, file), 'utf8')).toSatisfy((text: string) => holds(text, message));
+  it.each(Object.entries(inSource))('stands in the source, which nothing here runs, with its code: %s', (message, file) => {
+    const thrown = [...readFileSync(join(root, file), 'utf8').matchAll(/\bthrow new (\w+)\(\s*(['`].*)/g)];
+    const [, className] = thrown.find(([, , text = '']) => holds(text, message)) ?? [];
+    const errors = readFileSync(join(root, file.replace(/\/src\/.*/, '/src/errors.ts')), 'utf8');
+    const [, code] = /\bcode: '(ERR_\w+)' = /.exec(errors.split(`class ${className} `)[1] ?? '') ?? [];
+    expect(code).toBe(messages.get(message));
   });
 
   it('lists the codes of each package, and the table of errors in its README is there', () => {
