@@ -1,6 +1,7 @@
 /** Looks at a JSON text before it is parsed: how deep, how heavy and of how many words its value would be. */
 
 import { hasMoreNames } from './has-more-names.ts';
+import { findStringEnd, MOST_BYTES_PER_CHARACTER, weighText } from './weigh-text.ts';
 
 /** How JSON is read: how large its value may be. */
 export interface ParseOptions {
@@ -46,7 +47,7 @@ export function findExcess(text: string, bounds: ParseOptions | undefined): stri
     return `The JSON nests more than ${maxDepth} levels deep: send it flatter`;
   }
   const maxMemoryBytes = bounds?.maxMemoryBytes ?? DEFAULT_MAX_MEMORY_BYTES;
-  if (text.length * MOST_BYTES_PER_CHARACTER > maxMemoryBytes && isHeavier(text, maxMemoryBytes)) {
+  if (text.length * MOST_BYTES_PER_CHARACTER > maxMemoryBytes && weighText(text, maxMemoryBytes) > maxMemoryBytes) {
     return `The JSON is made of too many parts: they would take more than ${maxMemoryBytes} bytes of memory; send it in pages`;
   }
   const maxNames = bounds?.maxNames ?? DEFAULT_MAX_NAMES;
@@ -73,8 +74,6 @@ function countUpTo(text: string, char: string, limit: number): number {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
@@ -88,38 +87,4 @@ function scanDepth(text: string, maxDepth: number): boolean {
     } else if (char === 0x7d || char === 0x5d) depth--;
   }
   return false;
-}
-
-/** What parts of JSON take at most in the engines in use, as measured: an empty object, a string's head, a place in an array or object. */
-const CONTAINER_BYTES = 72;
-const STRING_BYTES = 24;
-const PLACE_BYTES = 16;
-/** `{}` alone. */
-const MOST_BYTES_PER_CHARACTER = CONTAINER_BYTES / 2;
-
-function isHeavier(text: string, maxBytes: number): boolean {
-  let bytes = 0;
-  for (let at = 0; at < text.length && bytes <= maxBytes; at++) {
-    const char = text.charCodeAt(at);
-    if (char === QUOTE) {
-      bytes += STRING_BYTES;
-      at = findStringEnd(text, at + 1);
-    } else if (char === COMMA) bytes += PLACE_BYTES;
-    else if (char === OPEN_BRACE || char === OPEN_BRACKET) bytes += CONTAINER_BYTES;
-  }
-  return bytes > maxBytes;
-}
-
-/** Where the string that starts at `from` ends; the text's length where it does not. */
-function findStringEnd(text: string, from: number): number {
-  let end = text.indexOf('"', from);
-  while (end !== -1 && isEscaped(text, end, from)) end = text.indexOf('"', end + 1);
-  return end === -1 ? text.length : end;
-}
-
-/** Whether an odd number of backslashes stands before a place. */
-function isEscaped(text: string, at: number, from: number): boolean {
-  let start = at;
-  while (start > from && text.charCodeAt(start - 1) === BACKSLASH) start--;
-  return (at - start) % 2 === 1;
 }

@@ -18,6 +18,9 @@ export type MessageKind = 'request' | 'notification' | 'response' | 'invalid';
 
 const { hasOwn } = Object;
 
+/** Far more than honest peers' ids have. */
+const MAX_ID_LENGTH = 16_384;
+
 /**
  * Says which kind of message a value is.
  *
@@ -55,9 +58,13 @@ export function isJsonRpcMessage(value: unknown): value is JsonRpcMessage {
   return classifyMessage(value) !== 'invalid';
 }
 
-/** Tells whether a value can be a request's id: a string, or an integer that a double holds exactly. */
+/**
+ * Tells whether a value can be a request's id: a string of at most 16,384 characters, or an integer that a double holds exactly.
+ *
+ * JSON-RPC bounds no id; but an answer repeats it, so that with longer ones a peer that asks and does not read would fill the memory of who answers.
+ */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === 'string' || Number.isSafeInteger(value);
+  return typeof value === 'string' ? value.length <= MAX_ID_LENGTH : Number.isSafeInteger(value);
 }
 
 /** Tells whether a value is an object that is neither `null` nor an array. */

@@ -1,6 +1,7 @@
 /** `@mortise/jsonrpc-core/message-port`: a transport over a `MessagePort`, to workers and frames. */
 
 import { AlreadyStartedError, ConnectionClosedError, MessageTooLargeError, NotConnectedError, ParseError } from './errors.ts';
+import { measureMessage } from './measure-message.ts';
 import { readMessageHead } from './message-head.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { parseJson } from './parse-message.ts';
@@ -22,15 +23,13 @@ export interface MessagePortLike {
 export interface MessagePortOptions {
   /** The longest message that is read, in UTF-16 code units; a longer one is told to `onerror` and dropped. @default 16 Mi */
   readonly maxMessageLength?: number | undefined;
-  /** Given with each message, beside its length: who is at the other end. @default none */
+  /** Given with each message, beside its size: who is at the other end. @default none */
   readonly info?: MessageInfo | undefined;
 }
 
 /** Says that this end has closed; ports do not tell everywhere. No JSON-RPC message is `null`. */
 const END = null;
 const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
-/** From which length on the reader above is told how long a message is. */
-const LEAST_LENGTH_TOLD = 1024;
 
 /**
  * Makes a transport over one end of a `MessageChannel`, whose other end another thread or frame has been given: `worker.postMessage(port, [port])`.
@@ -92,14 +91,16 @@ class MessagePortTransport implements Transport {
     try {
       if (typeof data !== 'string') throw new ParseError(`A message must be JSON text, got ${typeof data}`);
       if (data.length > this.#maxLength) throw toTooLarge(data, this.#maxLength);
-      this.onmessage?.(parseJson(data) as unknown as JsonRpcMessage, this.#toInfo(data));
+      const message = parseJson(data);
+      this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(data, message));
     } catch (error) {
       this.#report(toError(error));
     }
   }
 
-  #toInfo(text: string): MessageInfo | undefined {
-    return text.length < LEAST_LENGTH_TOLD ? this.#info : { ...this.#info, bytes: text.length };
+  #toInfo(text: string, message: unknown): MessageInfo | undefined {
+    const bytes = measureMessage(text, message);
+    return bytes === undefined ? this.#info : { ...this.#info, bytes };
   }
 
   #end(): Promise<void> {

@@ -13,6 +13,7 @@ export {
   type MessageKind,
 } from './guards.ts';
 export type { ParseOptions } from './find-excess.ts';
+export { measureMessage } from './measure-message.ts';
 export { type MessageHead, readMessageHead } from './message-head.ts';
 export { parseJson, parseMessage, toInvalidRequestError } from './parse-message.ts';
 export { serializeMessage, withSerialized } from './serialize-message.ts';

@@ -68,7 +68,7 @@ function findReason(value: Readonly<Record<string, unknown>>): string {
   if (typeof method !== 'string') return '"method" must be a string';
   if (hasOutcome) return 'A message cannot have "method" beside "result" or "error"';
   const id = ownMember(value, 'id');
-  if (id !== undefined && !isRequestId(id)) return '"id" must be a string or an integer';
+  if (id !== undefined && !isRequestId(id)) return '"id" must be an integer or a string of at most 16384 characters';
   return PARAMS_REASON;
 }
 

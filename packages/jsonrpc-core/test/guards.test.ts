@@ -50,6 +50,11 @@ describe('classifyMessage', () => {
     expect(isRequestId(id)).toBe(false);
   });
 
+  it('[ROBUSTNESS-7] takes an id of 16,384 characters and none that is longer', () => {
+    const id = 'x'.repeat(16_384);
+    expect([isRequestId(id), isRequestId(`${id}x`)]).toEqual([true, false]);
+  });
+
   it.each([
     ['both a result and an error', { result: {}, error }],
     ['neither a result nor an error', {}],

@@ -3,7 +3,11 @@ import { Connection } from '../src/connection.ts';
 import { messagePortTransport } from '../src/message-port.ts';
 import { defer, result } from './support/raw-peer.ts';
 
-it('[ROBUSTNESS-7] tells how long the messages of a port are, so that what is in flight is bounded', async () => {
+it.each([
+  ['characters of one byte', 'x'.repeat(3000)],
+  ['characters of three bytes', '漢'.repeat(1000)],
+  ['many small parts', Array(50).fill({ a: [] })],
+])('[ROBUSTNESS-7] tells how large the messages of a port are, so that what is in flight is bounded: %s', async (_what, content) => {
   const { port1, port2 } = new MessageChannel();
   const gate = defer<undefined>();
   const seen: unknown[] = [];
@@ -17,7 +21,7 @@ it('[ROBUSTNESS-7] tells how long the messages of a port are, so that what is in
   });
   const client = new Connection(messagePortTransport(port2));
   await Promise.all([server.start(), client.start()]);
-  const params = { text: 'x'.repeat(3000) };
+  const params = { content, more: 'x'.repeat(200) };
   const first = client.request('a', params);
   await expect(client.request('a', params)).rejects.toThrow('maxInFlightBytes is 5000 here');
   gate.resolve(undefined);

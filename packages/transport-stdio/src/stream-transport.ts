@@ -11,7 +11,7 @@ import {
   ParseError,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { checkAmounts, type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelEnd, OpenChannel } from './byte-channel.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES, LineReader } from './line-reader.ts';
@@ -220,7 +220,7 @@ export class StreamTransport implements Transport {
     try {
       const message = parse(line);
       this.#unanswered?.onReceived(message);
-      this.onmessage?.(message, this.#toInfo(line));
+      this.onmessage?.(message, this.#toInfo(line, message));
     } catch (error) {
       this.#report(toError(error));
     } finally {
@@ -229,9 +229,10 @@ export class StreamTransport implements Transport {
   }
 
   /** Short lines are bounded by their number, and so are spared an object. */
-  #toInfo(line: string): MessageInfo | undefined {
-    if (line.length < LEAST_BYTES_TOLD && this.#unreadBytes === 0) return undefined;
-    return { bytes: Buffer.byteLength(line), unreadBytes: this.#unreadBytes };
+  #toInfo(line: string, message: JsonRpcMessage): MessageInfo | undefined {
+    const bytes = measureMessage(line, message);
+    if (bytes === undefined && this.#unreadBytes === 0) return undefined;
+    return { bytes: bytes ?? Buffer.byteLength(line), unreadBytes: this.#unreadBytes };
   }
 
   readonly #onInputError = (error: Error): void => {
@@ -342,7 +343,6 @@ const LEAST = { maxMessageBytes: 1, maxQueuedBytes: 0, maxPendingBytes: 0, drain
   readonly [Name in keyof StreamTransportOptions]?: number;
 };
 const QUOTED_CHARACTERS = 80;
-const LEAST_BYTES_TOLD = 1024;
 
 /** How long the input is read on after the output has failed. */
 const LINGER_MS = 100;

@@ -9,7 +9,7 @@ import {
   NotConnectedError,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import { CloseCode } from './close-codes.ts';
 import { FrameError, PeerUnresponsiveError, SocketClosedError } from './errors.ts';
@@ -48,9 +48,6 @@ interface Waiter {
   resolve(): void;
   reject(error: Error): void;
 }
-
-/** From which length on the reader above is told how long a message is. */
-const LEAST_LENGTH_TOLD = 1024;
 
 /** How many messages of one read are delivered at once. */
 const MAX_IN_A_TURN = 16;
@@ -198,16 +195,18 @@ class SocketTransport implements Transport, SocketListener, Beating {
     const { expiresAtMs } = this.#options;
     if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) return this.#expire();
     try {
-      this.onmessage?.(parseJson(text) as unknown as JsonRpcMessage, this.#toInfo(text));
+      const message = parseJson(text);
+      this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(text, message));
     } catch (error) {
       this.#report(toError(error));
     }
   }
 
   /** Short messages are bounded by their number, and so are spared an object. */
-  #toInfo(text: string): MessageInfo | undefined {
+  #toInfo(text: string, message: unknown): MessageInfo | undefined {
     const { info } = this.#options;
-    return text.length < LEAST_LENGTH_TOLD ? info : { ...info, bytes: text.length };
+    const bytes = measureMessage(text, message);
+    return bytes === undefined ? info : { ...info, bytes };
   }
 
   onBinary(): void {

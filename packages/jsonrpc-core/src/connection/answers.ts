@@ -1,9 +1,10 @@
-/** The way of answers to the peer: counts those that it has not taken yet, and replaces what JSON cannot carry. */
+/** The way of answers to the peer: counts those that it does not have yet, and replaces what JSON cannot carry. */
 
 import { ConnectionClosedError } from '../errors.ts';
 import type { JsonRpcResponse } from '../message.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
-import type { BatchAnswer } from './batch-answer.ts';
+import { serializeMessage } from '../serialize-message.ts';
+import { BatchAnswer } from './batch-answer.ts';
 import { type Answer, toSendable } from './to-sendable.ts';
 
 /** What answering needs of the connection. */
@@ -22,24 +23,47 @@ export interface AnswersHost {
 
 export class Answers {
   readonly #host: AnswersHost;
-  readonly #maxWaiting: number;
-  #waiting = 0;
+  readonly #maxUnread: number;
+  readonly #maxUnreadEcho: number;
+  #unread = 0;
+  /** How many characters the unread answers have that the peer chose: its ids, and what errors say of its words. */
+  #unreadEcho = 0;
+  #kept = 0;
+  #keptBytes = 0;
 
-  /** @param maxWaiting With more answers than that waiting to be taken, the connection is closed. */
-  constructor(host: AnswersHost, maxWaiting: number) {
+  /** @param maxUnread With more answers than that waiting to be taken, or with very long ids in them, the connection is closed. */
+  constructor(host: AnswersHost, maxUnread: number) {
     this.#host = host;
-    this.#maxWaiting = maxWaiting;
+    this.#maxUnread = maxUnread;
+    this.#maxUnreadEcho = Math.max(LEAST_MAX_ECHO, ECHO_PER_ANSWER * maxUnread);
   }
 
-  /** How many answers the peer has not taken yet. */
+  /** How many answers the peer does not have yet: it has not taken them, or they wait for the rest of their batch. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#unread + this.#kept;
+  }
+
+  /** How many bytes of answers wait for the rest of their batch. */
+  get keptBytes(): number {
+    return this.#keptBytes;
   }
 
   /** Sends an answer, or keeps it for its batch. Does not throw. */
   give(response: JsonRpcResponse, batch: BatchAnswer | undefined): void {
-    if (batch) batch.add(response);
-    else this.send(response);
+    if (!batch) return this.send(response);
+    const bytes = measure(response);
+    this.#kept++;
+    this.#keptBytes += bytes;
+    batch.add(response, bytes);
+  }
+
+  /** Begins the answer to a batch. */
+  openBatch(): BatchAnswer {
+    return new BatchAnswer((responses, bytes) => {
+      this.#kept -= responses.length;
+      this.#keptBytes -= bytes;
+      this.send(responses);
+    });
   }
 
   send(answer: Answer): void {
@@ -47,19 +71,22 @@ export class Answers {
     // A batch reaches only a transport whose peer sent one; see the note at `Transport.send`.
     const sent = this.#host.send(answer as JsonRpcResponse);
     if (sent === resolvedPromise) return;
-    this.#waiting++;
+    const echo = countEcho(answer);
+    this.#unread++;
+    this.#unreadEcho += echo;
     sent.then(
-      () => this.#onTaken(),
+      () => this.#onTaken(echo),
       (error: unknown) => {
-        this.#onTaken();
+        this.#onTaken(echo);
         this.#onFailed(answer, error);
       },
     );
-    if (this.#waiting > this.#maxWaiting) this.#giveUpOnPeer();
+    if (this.#unread > this.#maxUnread || this.#unreadEcho > this.#maxUnreadEcho) this.#giveUpOnPeer();
   }
 
-  #onTaken(): void {
-    this.#waiting--;
+  #onTaken(echo: number): void {
+    this.#unread--;
+    this.#unreadEcho -= echo;
     this.#host.onTaken();
   }
 
@@ -74,5 +101,24 @@ export class Answers {
   #giveUpOnPeer(): void {
     this.#host.report(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
     void this.#host.close();
+  }
+}
+
+/** What honest peers choose of an answer is far shorter on the average: a UUID has 36 characters. */
+const ECHO_PER_ANSWER = 512;
+const LEAST_MAX_ECHO = 8 * 1024 * 1024;
+
+function countEcho(answer: Answer): number {
+  if (Array.isArray(answer)) return (answer as readonly JsonRpcResponse[]).reduce((sum, response) => sum + countEcho(response), 0);
+  const { id, error } = answer as { readonly id?: unknown; readonly error?: { readonly message: string } };
+  return (typeof id === 'string' ? id.length : 0) + (error?.message.length ?? 0);
+}
+
+/** What cannot be written is replaced by something short. */
+function measure(response: JsonRpcResponse): number {
+  try {
+    return serializeMessage(response).length;
+  } catch {
+    return 0;
   }
 }

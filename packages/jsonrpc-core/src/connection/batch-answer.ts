@@ -3,12 +3,14 @@
 import type { JsonRpcResponse } from '../message.ts';
 
 export class BatchAnswer {
-  readonly #send: (responses: readonly JsonRpcResponse[]) => void;
+  readonly #send: (responses: readonly JsonRpcResponse[], bytes: number) => void;
   readonly #responses: JsonRpcResponse[] = [];
+  #bytes = 0;
   #waiting = 0;
   #isSealed = false;
 
-  constructor(send: (responses: readonly JsonRpcResponse[]) => void) {
+  /** @param send Told the answers, and how many bytes they have together. */
+  constructor(send: (responses: readonly JsonRpcResponse[], bytes: number) => void) {
     this.#send = send;
   }
 
@@ -17,8 +19,9 @@ export class BatchAnswer {
     this.#waiting++;
   }
 
-  add(response: JsonRpcResponse): void {
+  add(response: JsonRpcResponse, bytes: number): void {
     this.#responses.push(response);
+    this.#bytes += bytes;
     this.drop();
   }
 
@@ -36,6 +39,6 @@ export class BatchAnswer {
 
   #finish(): void {
     // Nothing at all is sent for a batch without answers, not even an empty array.
-    if (this.#isSealed && this.#waiting === 0 && this.#responses.length > 0) this.#send(this.#responses);
+    if (this.#isSealed && this.#waiting === 0 && this.#responses.length > 0) this.#send(this.#responses, this.#bytes);
   }
 }

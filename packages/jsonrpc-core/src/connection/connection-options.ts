@@ -49,16 +49,18 @@ export interface ConnectionOptions {
    */
   isAnswering?(): boolean;
   /**
-   * How many requests may be served at once, those counted whose answer the peer has not taken yet. Further ones are
-   * answered with -32603; if the peer goes on without reading, the connection is closed.
+   * How many requests may be served at once, those counted whose answer the peer has not taken yet or that waits for the rest of its batch.
+   * Further ones are answered with -32603; if the peer goes on without reading, the connection is closed: with twice as many answers unread, or with
+   * ids in them of more than 512 characters on the average (and 8 Mi together).
    *
    * @default 10_000
    */
   readonly maxInFlight?: number | undefined;
   /**
-   * How many bytes the requests being served here may have together, where the transport tells (`MessageInfo`). One counts until its handler has
-   * ended, also when it is cancelled before; answers that the peer has not taken count as well. A request beyond that is answered with -32603 at
-   * once, while everything else is still read. A single one is always served.
+   * How many bytes the requests being served here may take together, as text or as values (what is more counts), where the transport tells
+   * (`MessageInfo`). One counts until its handler has ended, also when it is cancelled before; answers that the peer has not taken, or that wait for
+   * the rest of their batch, count as well. A request beyond that is answered with -32603 at once, while everything else is still read. A single one
+   * is always served.
    *
    * @default 64 MiB
    */

@@ -98,7 +98,7 @@ export class Connection {
     return { inbound: this.#inbound.running, outbound: this.#pending.size };
   }
 
-  /** How many bytes the requests being served have, where the transport tells; see `maxInFlightBytes`. */
+  /** How many bytes the requests being served count as, where the transport tells; see `maxInFlightBytes`. */
   get inFlightBytes(): number {
     return this.#inbound.bytes;
   }
@@ -301,6 +301,9 @@ export class Connection {
       },
       get waitingAnswers(): number {
         return connection.#answers.waiting;
+      },
+      get keptBytes(): number {
+        return connection.#answers.keptBytes;
       },
     };
   }

@@ -18,8 +18,10 @@ export interface InboundHost extends CallLink {
   answer(response: JsonRpcResponse, batch: BatchAnswer | undefined): void;
   /** Reports an error that ends nothing. Does not throw. */
   report(error: Error): void;
-  /** How many answers the peer has not taken yet. */
+  /** How many answers the peer does not have yet. */
   readonly waitingAnswers: number;
+  /** How many bytes of answers wait for the rest of their batch. */
+  readonly keptBytes: number;
   /** A call has ended. */
   onCallEnded(): void;
 }
@@ -99,15 +101,20 @@ export class InboundCalls {
     }
     if (!this.#options.onRequest) return { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method.slice(0, 100)}` };
     if (this.#isDraining) return { code: INTERNAL_ERROR, message: 'Shutting down: no new requests are taken' };
-    if (this.#running + this.#host.waitingAnswers >= this.#maxInFlight) {
+    const { waitingAnswers } = this.#host;
+    if (this.#running + waitingAnswers >= this.#maxInFlight) {
       return { code: INTERNAL_ERROR, message: `Too many requests at once (${this.#maxInFlight}): wait for answers, then send again` };
     }
-    return info !== undefined && this.#wouldBeTooMuch(info) ? this.#toTooMuch() : undefined;
+    if (info === undefined && waitingAnswers === 0) return undefined;
+    return this.#wouldBeTooMuch(info) ? this.#toTooMuch() : undefined;
   }
 
-  #wouldBeTooMuch({ bytes = 0, unreadBytes = 0 }: MessageInfo): boolean {
-    const inFlight = this.#bytes + unreadBytes;
-    return inFlight > 0 && inFlight + bytes > this.#maxBytes;
+  #wouldBeTooMuch(info: MessageInfo | undefined): boolean {
+    const { keptBytes } = this.#host;
+    // What is told nothing of is short: a large one in flight does not hold it up.
+    if (info === undefined) return keptBytes > this.#maxBytes;
+    const inFlight = this.#bytes + keptBytes + (info.unreadBytes ?? 0);
+    return inFlight > 0 && inFlight + (info.bytes ?? 0) > this.#maxBytes;
   }
 
   #toTooMuch(): JsonRpcErrorObject {

@@ -3,11 +3,12 @@
 import { INVALID_REQUEST } from '../error-codes.ts';
 import { InvalidRequestError, InvalidResponseError, RemoteError } from '../errors.ts';
 import { classifyMessage, isJsonObject, isRequestId } from '../guards.ts';
+import { measureMessage } from '../measure-message.ts';
 import type { MessageHead } from '../message-head.ts';
 import type { JsonObject, JsonRpcErrorObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import type { MessageInfo } from '../transport/transport.ts';
 import type { Answers } from './answers.ts';
-import { BatchAnswer } from './batch-answer.ts';
+import type { BatchAnswer } from './batch-answer.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import type { InboundCalls } from './inbound-calls.ts';
 import { judgeMalformed, toErrorResponse } from './malformed.ts';
@@ -83,9 +84,9 @@ export class Receiver {
     if (members.length === 0) return this.#reportAndRefuse('A batch must not be empty', INVALID_REQUEST);
     if (members.length > maxBatch)
       return this.#reportAndRefuse(`A batch may hold ${maxBatch} messages at most: send smaller ones`, INVALID_REQUEST);
-    const batch = new BatchAnswer((responses) => this.#answers.send(responses));
-    const memberInfo = info?.bytes === undefined ? info : { ...info, bytes: Math.ceil(info.bytes / members.length) };
-    for (const member of members) this.receive(member, memberInfo, batch);
+    const batch = this.#answers.openBatch();
+    const share = info?.bytes === undefined ? undefined : Math.ceil(info.bytes / members.length);
+    for (const member of members) this.receive(member, share === undefined ? info : { ...info, bytes: countMember(member, share) }, batch);
     batch.seal();
   }
 
@@ -120,5 +121,15 @@ export class Receiver {
 
   #toMalformedAnswer(error: JsonRpcErrorObject, id: RequestId | undefined): JsonRpcResponse {
     return toErrorResponse(id, error, this.#options.isErrorIdOptional?.() === true);
+  }
+}
+
+/** One member may be nearly the whole batch, and be in flight long after all others. */
+function countMember(member: unknown, share: number): number {
+  try {
+    return Math.max(share, measureMessage(JSON.stringify(member), member) ?? 0);
+  } catch {
+    // It came by reference and holds what JSON cannot carry.
+    return share;
   }
 }

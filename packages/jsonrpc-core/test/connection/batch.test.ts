@@ -99,6 +99,31 @@ describe('an array that arrives', () => {
     expect(served).toBe(0);
   });
 
+  it.each([
+    ['bytes', { maxInFlightBytes: 10_000 }, /maxInFlightBytes is 10000 here/],
+    ['answers', { maxInFlight: 10 }, /Too many requests at once \(10\)/],
+  ])('[ROBUSTNESS-7] is refused further members once too many %s wait for its slowest one', async (_what, bounds, message) => {
+    const gate = defer<JsonRpcResponse>();
+    const { peer } = await connectToRawPeer({
+      isBatchingOn,
+      ...bounds,
+      onRequest: ({ id }) => (id === 'slow' ? gate.promise : result(id, { text: 'x'.repeat(1000) })),
+    });
+    await peer.send([request('slow'), ...Array.from({ length: 30 }, (_, n) => request(n))], request('next'), [request('last')]);
+    const refusal = { error: { code: -32603, message: expect.stringMatching(message) as string } };
+    expect(peer.take()).toMatchObject([{ id: 'next', ...refusal }, [{ id: 'last', ...refusal }]]);
+    gate.resolve(result('slow'));
+    await turn();
+    const [answers] = peer.take() as [JsonRpcResponse[]];
+    expect(answers).toHaveLength(31);
+    const served = answers.filter((answer) => 'result' in answer);
+    expect(served.length).toBeGreaterThan(8);
+    expect(served.length).toBeLessThan(12);
+    expect(answers[served.length]).toMatchObject(refusal);
+    await peer.send(request('again'));
+    expect(peer.take()).toMatchObject([{ id: 'again', result: {} }]);
+  });
+
   it('[ROBUSTNESS-3] has a repeated id answered twice: once refused, once served', async () => {
     const { peer } = await connectToRawPeer({ isBatchingOn, onRequest: async ({ id }) => result(id) });
     await peer.send([request(1), request(1)]);

@@ -16,6 +16,17 @@ describe('garbage that arrives', () => {
     expect(errors).toEqual([expect.any(ParseError)]);
   });
 
+  it.each(['work', 7])(
+    '[ROBUSTNESS-7] is a request whose id is too long to be repeated, and is answered without it (method: %j)',
+    async (method) => {
+      let served = 0;
+      const { peer } = await connectToRawPeer({ onRequest: ({ id }) => (served++, result(id)) });
+      await peer.send({ jsonrpc: '2.0', id: 'x'.repeat(16_385), method }, request('x'.repeat(16_384)));
+      expect(peer.take()).toEqual([errorOf(null, -32600), result('x'.repeat(16_384))]);
+      expect(served).toBe(1);
+    },
+  );
+
   it('[ERR-001] is answered with -32700 when a custom transport reports a SyntaxError', async () => {
     const { connection, peer } = await connectToRawPeer();
     reportError(connection.transport, new SyntaxError('Unexpected token'));

@@ -296,6 +296,43 @@ describe('requests that arrive', () => {
     expect(errors).toEqual([expect.stringContaining('does not read')]);
   });
 
+  it.each([
+    ['are served', 'work', 16_000],
+    ['are malformed', 7, 16_000],
+    ['have ids as honest peers have them', 'work', 36],
+  ])(
+    '[ROBUSTNESS-7] end the connection before unread answers fill the memory with their ids, when they %s',
+    async (_what, method, length) => {
+      let unread = 0;
+      const transport: Transport = {
+        start: () => Promise.resolve(),
+        send: () => new Promise<void>(() => void unread++),
+        close: () => Promise.resolve(),
+      };
+      const told: string[] = [];
+      const connection = new Connection(transport, {
+        onRequest: ({ id }) => result(id),
+        onError: ({ message }) => void (message.includes('does not read') && told.push(message)),
+      });
+      await connection.start();
+      for (let n = 0; n < 3000; n++) transport.onmessage?.(request(`${n}`.padEnd(length, 'x'), method as string) as JsonRpcRequest);
+      const isHonest = length < 100;
+      expect(told).toHaveLength(isHonest ? 0 : 1);
+      expect(unread * length).toBeLessThan(11_000_000);
+      if (isHonest) expect(unread).toBe(3000);
+      await connection.close();
+    },
+  );
+
+  it('[ROBUSTNESS-7] in a batch count for what each becomes, though the others are answered', async () => {
+    const { connection, peer } = await connectToRawPeer(
+      { isBatchingOn: () => true, onRequest: ({ id }) => (id === 0 ? new Promise<undefined>(() => undefined) : result(id)) },
+      { info: { bytes: 1000 } },
+    );
+    await peer.send([request(0, 'work', { x: Array(10_000).fill({}) }), ...Array.from({ length: 9 }, (_, n) => request(n + 1))]);
+    expect(connection.inFlightBytes).toBeGreaterThan(560_000);
+  });
+
   it('hand the handler what the transport knew', async () => {
     const seen: (MessageInfo | undefined)[] = [];
     const info: MessageInfo = { principal: 'local', auth: { scopes: ['a'] } };

@@ -1,0 +1,41 @@
+/** How much of this side's memory a message takes while it is worked on: what `MessageInfo.bytes` tells. */
+
+import { weighText } from './weigh-text.ts';
+
+/** So short a text becomes little whatever it holds, so that the number of messages alone bounds it. */
+const LEAST_LENGTH_LOOKED_AT = 256;
+/** From which length on a message is told however little it becomes. */
+const LEAST_LENGTH_TOLD = 1024;
+/** How many arrays and objects a shorter one may have before it is told. Messages that mean something have fewer. */
+const MOST_PARTS_UNTOLD = 64;
+
+/**
+ * Says how many bytes a message is to count as while it is in flight, for `MessageInfo.bytes`: those of its text in UTF-8, or those that its value takes
+ * in memory where these are more, as they are where it consists of many small parts.
+ *
+ * @param text The message as it came.
+ * @param message What became of the text. Only requests and batches stay in flight; of anything else nothing is told.
+ * @returns undefined where nothing need be told, as of a short message.
+ */
+export function measureMessage(text: string, message: unknown): number | undefined {
+  if (text.length < LEAST_LENGTH_LOOKED_AT || !isAsking(message)) return undefined;
+  if (text.length >= LEAST_LENGTH_TOLD) return Math.max(countBytes(text), weighText(text));
+  return hasManyParts(text) ? weighText(text) : undefined;
+}
+
+function isAsking(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && (Array.isArray(message) || ('method' in message && 'id' in message));
+}
+
+/** The engine's own search is faster than a look at each character. */
+function hasManyParts(text: string): boolean {
+  let left = MOST_PARTS_UNTOLD;
+  for (const bracket of ['{', '[']) for (let at = text.indexOf(bracket); at !== -1 && left >= 0; at = text.indexOf(bracket, at + 1)) left--;
+  return left < 0;
+}
+
+const { Buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };
+
+function countBytes(text: string): number {
+  return Buffer ? Buffer.byteLength(text) : new TextEncoder().encode(text).length;
+}
