@@ -50,7 +50,7 @@ export interface ClientOptions extends AnswerOptions {
    */
   readonly maxRequestTimeoutMs?: number | undefined;
   /**
-   * How many bytes of the server's own requests (asks) in flight and of answers to them unread there may be, where the transport tells (stdio and WebSocket do);
+   * How many bytes of the server's own requests (asks) in flight and of answers to them unread there may be, where the transport tells (stdio, WebSocket and HTTP of the legacy era do);
    * one beyond that is refused at once (-32603).
    *
    * @default 64 MiB

@@ -78,7 +78,13 @@ export interface NodePair {
 /** Serves one request of `node:http`. */
 export function serveNode(host: HttpHost, { request, response }: NodePair, info: NodeInfo): Promise<void> {
   const face = new NodeFaceRequest(request, info.auth ?? toAuthInfo(request.auth), info.parsedBody ?? request.body);
-  return serveExchange(host, face, new NodeFaceSink(request, response, host.settings.stallMs));
+  const sink = new NodeFaceSink(request, response, host.settings.stallMs);
+  return sink.turn === undefined ? serveExchange(host, face, sink) : serveInTurn(host, face, sink);
+}
+
+async function serveInTurn(host: HttpHost, face: NodeFaceRequest, sink: NodeFaceSink): Promise<void> {
+  await sink.turn;
+  if (!sink.hasLeft) await serveExchange(host, face, sink);
 }
 
 function serveFetch(host: HttpHost, request: Request, info: FetchInfo): Promise<Response> {

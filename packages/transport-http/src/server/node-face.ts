@@ -16,6 +16,7 @@ import type {
   WatchedBody,
 } from './http-request.ts';
 import type { NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
+import { enterPipeline, type Pipelined, WATCHED_BYTES } from './pipeline.ts';
 import { bodyTaken, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
@@ -181,13 +182,16 @@ class BodyReader implements WatchedBody {
 /** Told by Node's own function, where there is one: this entry needs no Node types. */
 const byteLength = (globalThis as { readonly Buffer?: { byteLength(text: string): number } }).Buffer?.byteLength;
 
-export class NodeFaceSink implements HttpSink {
+export class NodeFaceSink implements HttpSink, Pipelined {
   leaver: LeaveListener | undefined;
+  /** Resolves when the request is to be served, or its client has left; undefined where that is now. */
+  readonly turn: Promise<void> | undefined;
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
   readonly #stallMs: number;
   #hasLeft = false;
   #isComplete = false;
+  #resolveTurn: (() => void) | undefined;
 
   /** @param stallMs How long a client may take nothing of an answer before its connection is cut, in milliseconds. */
   constructor(request: NodeRequest, response: NodeResponse, stallMs: number) {
@@ -197,6 +201,18 @@ export class NodeFaceSink implements HttpSink {
     response.on('close', this.#onClose);
     // A peer that vanishes while something is written makes Node report an error here, which means no more than 'close' does.
     response.on('error', ignore);
+    // The connection has no place for it yet: the answer to an earlier request of the same connection is not out.
+    if (response.socket === null && !response.writableFinished) this.turn = this.#waitForTurn();
+  }
+
+  onTurn(): void {
+    this.#resolveTurn?.();
+  }
+
+  /** Node tells only the response that holds the connection. */
+  onLost(): void {
+    this.#onClose();
+    this.#resolveTurn?.();
   }
 
   get hasLeft(): boolean {
@@ -256,6 +272,13 @@ export class NodeFaceSink implements HttpSink {
     response.on('close', () => clearTimeout(timer));
   }
 
+  #waitForTurn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resolveTurn = resolve;
+      enterPipeline(this, this.#request, this.#response, this.#stallMs);
+    });
+  }
+
   readonly #onClose = (): void => {
     if (this.#hasLeft || (this.#isComplete && this.#response.writableFinished)) return;
     this.#hasLeft = true;
@@ -296,9 +319,6 @@ class NodeByteSink implements ByteSink {
     this.#response.destroy();
   }
 }
-
-/** What lies unread is watched from here on; less than that costs a server little, and the kernel mostly takes it at once. */
-const WATCHED_BYTES = 64 * 1024;
 
 /**
  * Cuts a connection whose client takes nothing of what was written for a while. Node's own timer of the socket is the one that sees a

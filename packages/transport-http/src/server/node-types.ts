@@ -35,7 +35,14 @@ export interface NodeSocket {
   readonly encrypted?: boolean | undefined;
   /** In milliseconds. */
   readonly timeout?: number | undefined;
+  readonly destroyed?: boolean | undefined;
+  /** With what is not sent yet. */
+  readonly bytesWritten?: number | undefined;
+  /** What is not sent yet. */
+  readonly writableLength?: number | undefined;
   setTimeout?(timeoutMs: number): unknown;
+  once?(event: string, listener: Listener): unknown;
+  destroy?(): unknown;
 }
 
 /** A response of `node:http`. */

@@ -17,12 +17,19 @@ import { type Caller, HostedCall } from './hosted-call.ts';
 import type { HttpHost } from './http-host.ts';
 import { toFailure } from './legacy-post.ts';
 import { namesEventStream } from './media-types.ts';
-import { HttpRefusal, invalidRefusal } from './refusal.ts';
+import { busyRefusal, HttpRefusal, invalidRefusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 import type { SseStream } from './sse-stream.ts';
 import { toJsonText } from './to-json-text.ts';
 
 const ID_PARAMETER = 'sessionId';
+/** How many calls of one channel may run at once. They hold no connection of their own, as those of Streamable HTTP do. */
+const MAX_CALLS = 1000;
+/** How long they may be together, in characters; one alone may be longer. */
+const MAX_CALLS_LENGTH = 64 * 1024 * 1024;
+/** How many times the bound of a stream may wait beside it in answers that were ready together. */
+const BACKLOG_FACTOR = 64;
+const RETRY_AFTER_SECONDS = 1;
 
 /** The channel of one client. */
 export class SseChannel implements SessionLink {
@@ -32,6 +39,10 @@ export class SseChannel implements SessionLink {
   readonly sse: SseStream;
   readonly #legacy: LegacySession;
   #closed: Promise<void> | undefined;
+  #calls = 0;
+  #callsLength = 0;
+  /** What waits beside the stream for room on it, in characters. */
+  #backlog = 0;
 
   /** @param openStream Called once there is a session. */
   constructor(host: HttpHost, caller: Caller, openStream: () => SseStream) {
@@ -59,13 +70,29 @@ export class SseChannel implements SessionLink {
     }
   }
 
-  /** Takes one message; its answer goes out on the stream. */
-  async receive(message: JsonRpcMessage, caller: Caller): Promise<void> {
+  /** Waits while the client leaves its stream unread: what it asks for would only be kept here. Ends with the stream at the latest. */
+  async untilRoom(): Promise<void> {
+    for (let room = this.sse.room; room !== undefined; room = this.sse.room) await room;
+  }
+
+  /** @throws {HttpRefusal} 503: as many calls run as may. */
+  checkCalls(length: number): void {
+    const isTooLong = this.#calls > 0 && this.#callsLength + length > MAX_CALLS_LENGTH;
+    if (this.#calls < MAX_CALLS && !isTooLong) return;
+    throw busyRefusal('Too many calls at once on this stream: wait for answers, then send again', RETRY_AFTER_SECONDS);
+  }
+
+  /** Takes one message; its answer goes out on the stream. @param length Of its text. */
+  async receive(message: JsonRpcMessage, length: number, caller: Caller): Promise<void> {
     const call = this.#host.begin(new ChannelCall(caller, this));
+    this.#calls++;
+    this.#callsLength += length;
     try {
       const response = await this.#answer(message, call);
-      if (response !== undefined) await this.sse.writeWhenRoom(encodeMessageEvent(toJsonText(response)));
+      if (response !== undefined) await this.#sendAnswer(encodeMessageEvent(toJsonText(response)));
     } finally {
+      this.#calls--;
+      this.#callsLength -= length;
       this.#host.end(call);
     }
   }
@@ -75,6 +102,15 @@ export class SseChannel implements SessionLink {
     this.#closed ??= closeSession(this.#legacy, this.#host.settings.logger);
     this.sse.end();
     return this.#closed;
+  }
+
+  /** Answers to calls that were taken while there was room may be long together: past a bound their client is given up. */
+  async #sendAnswer(event: string): Promise<void> {
+    const isOver = this.#backlog > 0 && this.#backlog + event.length > this.sse.maxQueuedBytes * BACKLOG_FACTOR;
+    if (isOver && this.sse.room !== undefined) return this.sse.cut();
+    this.#backlog += event.length;
+    await this.sse.writeWhenRoom(event);
+    this.#backlog -= event.length;
   }
 
   /** The POST is answered already: who asked is told on the stream that its request failed, or would wait in vain. */
@@ -131,15 +167,30 @@ export function serveSseStream(host: HttpHost, caller: Caller, reply: Reply, mes
 export async function serveSseMessage(host: HttpHost, caller: Caller, reply: Reply): Promise<void> {
   const { request } = caller;
   checkBodyHeaders(request);
-  const channel = host.channels.get(readChannelId(request.target) ?? '');
-  if (channel === undefined || channel.principal !== caller.principal)
-    throw new HttpRefusal(404, 'There is no such session: open the event stream again');
+  let channel = findChannel(host, caller);
+  if (channel.sse.room !== undefined) {
+    // Before the body is read, so that who waits costs next to nothing.
+    await channel.untilRoom();
+    if (reply.hasLeft) return;
+    channel = findChannel(host, caller);
+  }
   const { maxDepth } = host.settings;
   const { parsedBody } = request;
-  const value = parsedBody === undefined ? parseJson(await host.readBody(caller), { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
-  if (classifyMessage(value) === 'invalid') throw invalidRefusal(value);
+  const text = parsedBody === undefined ? await host.readBody(caller) : '';
+  const value = parsedBody === undefined ? parseJson(text, { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
+  const kind = classifyMessage(value);
+  if (kind === 'invalid') throw invalidRefusal(value);
+  if (kind === 'request') channel.checkCalls(text.length);
   reply.empty(202);
-  await channel.receive(value as unknown as JsonRpcMessage, caller);
+  await channel.receive(value as unknown as JsonRpcMessage, text.length, caller);
+}
+
+/** @throws {HttpRefusal} 404 where there is none, or another's. */
+function findChannel(host: HttpHost, caller: Caller): SseChannel {
+  const channel = host.channels.get(readChannelId(caller.request.target) ?? '');
+  if (channel === undefined || channel.principal !== caller.principal)
+    throw new HttpRefusal(404, 'There is no such session: open the event stream again');
+  return channel;
 }
 
 function readChannelId(target: string): string | undefined {

@@ -78,10 +78,21 @@ export class SseStream {
 
   /** Sends a piece that can wait, such as an answer, once there is room. Resolves when it is sent or the stream has closed; never rejects. */
   writeWhenRoom(text: string): Promise<void> {
-    const isToldOfRoom = this.#willDrain || this.#pending !== '';
-    if (isToldOfRoom && this.#queued > this.#pulse.maxQueuedBytes) return this.#waitForDrain().then(() => this.writeWhenRoom(text));
+    const room = this.room;
+    if (room !== undefined) return room.then(() => this.writeWhenRoom(text));
     void this.write(text);
     return resolvedPromise;
+  }
+
+  /** Resolves when there may be room again, or the stream has closed; undefined where there is room. */
+  get room(): Promise<void> | undefined {
+    const isToldOfRoom = this.#willDrain || this.#pending !== '';
+    return isToldOfRoom && this.#queued > this.#pulse.maxQueuedBytes ? this.#waitForDrain() : undefined;
+  }
+
+  /** What may wait on the stream. */
+  get maxQueuedBytes(): number {
+    return this.#pulse.maxQueuedBytes;
   }
 
   /** Sends what is left and ends the stream. */

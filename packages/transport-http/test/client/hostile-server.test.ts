@@ -247,6 +247,33 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     await connection.close();
   });
 
+  it('[ROBUSTNESS-7] counts the bytes of questions that wait for their answers, over either stream', async () => {
+    const question = (id: string): object => ({ jsonrpc: '2.0', id, method: 'sampling/createMessage', params: { text: filler } });
+    const bounds = { maxInFlightBytes: 3.5 * filler.length, onRequest: () => new Promise<never>(() => undefined) };
+    const refusal = { id: 'd', error: { message: expect.stringContaining('maxInFlightBytes') as string } };
+
+    answerHandshake(server, { getStream: (stream) => ['a', 'b', 'c', 'd'].forEach((id) => stream.send(question(id))) });
+    const streamable = new Connection(transport, bounds);
+    await streamable.start();
+    await streamable.request('initialize', {});
+    await streamable.notify('notifications/initialized');
+    const first = await server.next();
+    expect(first.message).toMatchObject(refusal);
+    first.accept();
+    await streamable.close();
+
+    server.on('GET', (visit) => {
+      const stream = visit.stream().event({ event: 'endpoint', data: '/m' });
+      for (const id of ['a', 'b', 'c', 'd']) stream.send(question(id));
+    });
+    const sse = new Connection(new SSEClientTransport(server.url, options), bounds);
+    await sse.start();
+    const second = await server.next();
+    expect(second.message).toMatchObject(refusal);
+    second.accept();
+    await sse.close();
+  });
+
   describe('what is no HTTP', () => {
     let raw: Server;
     let sockets: Socket[];

@@ -25,7 +25,8 @@ export interface StreamOwner {
 
 /** Who is told what comes over a stream. None of these may throw. */
 export interface StreamListener {
-  onValue(value: JsonValue): void;
+  /** @param length Of the text that it was read from. */
+  onValue(value: JsonValue, length: number): void;
   /** What came is no message, or too long for one. */
   onGarbage(error: ParseError | MessageTooLargeError): void;
   /** The server does not give the stream. @param answer Its body is unread. */
@@ -97,10 +98,10 @@ export class ReopeningStream implements MessageListener {
     if (this.#reader?.isStream === true) lingering.add(this);
   }
 
-  onValue(value: JsonValue): void {
+  onValue(value: JsonValue, text: string): void {
     if (this.#isStopped) return;
     this.#pace.onAlive();
-    this.#listener.onValue(value);
+    this.#listener.onValue(value, text.length);
   }
 
   onGarbage(error: ParseError): void {

@@ -29,6 +29,7 @@ import { POST_HEADERS } from '../post-headers.ts';
 import { reportTo } from '../../report-to.ts';
 import type { Wire } from '../wire.ts';
 import type { LegacySettings } from './legacy-settings.ts';
+import { toMessageInfo } from './message-info.ts';
 import { Notice } from './notice.ts';
 import { ReopeningStream } from './reopening-stream.ts';
 import { type Outgoing, type PostOwner, RequestPost } from './request-post.ts';
@@ -151,12 +152,12 @@ export class SessionChannel implements Transport, PostOwner {
     };
   }
 
-  deliver(value: JsonValue, answered?: JsonRpcRequest): void {
+  deliver(value: JsonValue, length: number, answered?: JsonRpcRequest): void {
     if (this.#closing !== undefined) return;
     if (answered?.method === 'initialize') this.#noteVersion(value);
     try {
       // T5: a JSON value that is no message is for the reader above to judge, and so is a batch.
-      this.onmessage?.(value as unknown as JsonRpcMessage);
+      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(length));
     } catch (error) {
       this.report(error);
     }
@@ -258,7 +259,7 @@ export class SessionChannel implements Transport, PostOwner {
     const get = new ReopeningStream(
       this,
       {
-        onValue: (value) => this.deliver(value),
+        onValue: (value, length) => this.deliver(value, length),
         onGarbage: (error) => this.report(error),
         onRefused: (call, answer) => void this.#onGetRefused(get, call, answer),
         onOver: (error) => this.#onGetOver(error),

@@ -31,6 +31,7 @@ import { POST_HEADERS } from '../post-headers.ts';
 import { reportTo } from '../../report-to.ts';
 import { describe, type Sending, type Wire } from '../wire.ts';
 import type { LegacySettings } from './legacy-settings.ts';
+import { toMessageInfo } from './message-info.ts';
 import { Notice, type NoticeTerms } from './notice.ts';
 import { PausableTimer, pauseBoth } from './pausable-timer.ts';
 import { SendLane } from './send-lane.ts';
@@ -98,14 +99,10 @@ export class SseChannel implements Transport, MessageListener {
     return this.#closing;
   }
 
-  onValue(value: JsonValue): void {
+  onValue(value: JsonValue, text: string): void {
     if (this.#closing !== undefined) return;
     if (this.#endpoint === undefined) return this.#refuseStart('a message came before it');
-    try {
-      this.onmessage?.(value as unknown as JsonRpcMessage);
-    } catch (error) {
-      this.#report(error);
-    }
+    this.#deliver(value, text.length);
   }
 
   onGarbage(error: ParseError): void {
@@ -167,7 +164,16 @@ export class SseChannel implements Transport, MessageListener {
       throw lost;
     }
     if (response === undefined) throw error;
-    this.onValue(response as unknown as JsonValue);
+    this.#deliver(response as unknown as JsonValue, 0);
+  }
+
+  #deliver(value: JsonValue, length: number): void {
+    if (this.#closing !== undefined) return;
+    try {
+      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(length));
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
   /** Later, since who waits for what was not carried out must learn that first. */

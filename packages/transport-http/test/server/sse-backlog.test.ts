@@ -1,0 +1,123 @@
+/** What a server of HTTP+SSE keeps for a client that does not read its stream. */
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpHandler } from '@mortise/transport-http/server';
+import { initializeRequest } from '../support/legacy-client.ts';
+import { type Answer, send } from '../support/send.ts';
+import { FACES, serve, type Serving } from '../support/serve.ts';
+import { gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
+
+const KIB = 1024;
+const OLDEST = '2024-11-05';
+
+let serving: Serving | undefined;
+afterEach(async () => {
+  await serving?.close();
+  serving = undefined;
+});
+
+interface Channel {
+  readonly stream: Answer;
+  call(id: number, name: string): Promise<Answer>;
+}
+
+async function open(port: number): Promise<Channel> {
+  const stream = await send(port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } });
+  const path = (await stream.event())?.data ?? '';
+  const say = (message: unknown): Promise<Answer> =>
+    send(port, { path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) });
+  await say(initializeRequest(OLDEST));
+  await stream.nextMessage();
+  return { stream, call: (id, name) => say({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } }) };
+}
+
+/** Waits until a count grows no more, however often other requests went over the same machinery meanwhile. */
+async function untilStill(port: number, count: () => number): Promise<void> {
+  for (let last = count(), visits = 0; visits < 20; visits++) {
+    await (await send(port, { method: 'GET', path: '/nowhere' })).text();
+    if (count() === last) continue;
+    last = count();
+    visits = 0;
+  }
+}
+
+describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', (face) => {
+  it('[ROBUSTNESS-7] makes the posts of its client wait, and loses none of them', async () => {
+    const endpoint = new ScriptedEndpoint();
+    let ran = 0;
+    endpoint.tools.set('long', () => {
+      ran++;
+      return text('x'.repeat(512 * KIB));
+    });
+    serving = await serve(face, endpoint, { sse: true });
+    const { port } = serving;
+    const { stream, call } = await open(port);
+    stream.message.pause();
+    const posting = (async (): Promise<number[]> => {
+      const statuses: number[] = [];
+      for (let id = 1; id <= 60; id++) statuses.push((await call(id, 'long')).status);
+      return statuses;
+    })();
+    await untilStill(port, () => ran);
+    // What loopback's own buffers take, and 1 MiB more.
+    expect(ran).toBeLessThan(40);
+    stream.message.resume();
+    const ids: unknown[] = [];
+    while (ids.length < 60) ids.push((await stream.nextMessage())?.['id'] ?? 'the stream was cut');
+    expect([ids, await posting]).toEqual([Array.from({ length: 60 }, (_, at) => at + 1), Array.from({ length: 60 }, () => 202)]);
+    stream.leave();
+  });
+
+  it('[ROBUSTNESS-7] is cut when answers that were ready together are far more than it may hold', async () => {
+    const endpoint = new ScriptedEndpoint();
+    const go = gate();
+    endpoint.tools.set('long', async () => {
+      await go.promise;
+      return text('x'.repeat(256 * KIB));
+    });
+    serving = await serve(face, endpoint, { sse: true, maxQueuedBytes: 16 * KIB });
+    const { port, handler } = serving;
+    const { stream, call } = await open(port);
+    stream.message.pause();
+    for (let id = 1; id <= 80; id++) await call(id, 'long');
+    await until(() => handler.counts.calls === 80);
+    go.open();
+    await until(() => handler.counts.calls === 0);
+    expect(handler.counts.streams).toBe(0);
+  });
+});
+
+describe('calls of HTTP+SSE', () => {
+  it('[ROBUSTNESS-7] are refused with 503 past a thousand at once, and what is no call is not', async () => {
+    const endpoint = new ScriptedEndpoint();
+    const go = gate();
+    endpoint.tools.set('wait', async () => {
+      await go.promise;
+      return text('done');
+    });
+    const handler = createHttpHandler(endpoint, { sse: true });
+    const stream = await handler.fetch(new Request('http://localhost/sse', { headers: { accept: 'text/event-stream' } }));
+    const reader = stream.body?.getReader();
+    const first = new TextDecoder().decode((await reader?.read())?.value);
+    const path = /data: (\S+)/.exec(first)?.[1] ?? '';
+    const post = async (message: unknown): Promise<Response> =>
+      handler.fetch(
+        new Request(`http://localhost${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(message),
+        }),
+      );
+    const call = (id: number): Promise<Response> => post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait' } });
+    await post(initializeRequest(OLDEST));
+    await reader?.read();
+    for (let id = 1; id <= 1000; id++) expect((await call(id)).status).toBe(202);
+    const refused = await call(1001);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await post({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' })).status).toBe(202);
+    go.open();
+    await until(() => handler.counts.calls === 0);
+    expect((await call(1002)).status).toBe(202);
+    await handler.close();
+  });
+});
