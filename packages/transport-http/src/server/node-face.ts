@@ -17,7 +17,7 @@ import type {
 } from './http-request.ts';
 import type { NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
 import { enterPipeline, type Pipelined, WATCHED_BYTES } from './pipeline.ts';
-import { bodyTaken, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
+import { takenBodyRefusal, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLargeRefusal } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
@@ -101,8 +101,8 @@ export class NodeFaceRequest implements HttpRequest {
 
   readBody(limits: BodyLimits): Promise<string> {
     const declared = Number(this.header('content-length') ?? 0);
-    if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes, true));
-    if (this.#request.readableEnded) return Promise.reject(bodyTaken());
+    if (declared > limits.maxBytes) return Promise.reject(tooLargeRefusal(limits.maxBytes, true));
+    if (this.#request.readableEnded) return Promise.reject(takenBodyRefusal());
     return new Promise((resolve, reject) => new BodyReader(this.#request, limits, { resolve, reject }));
   }
 }
@@ -149,7 +149,7 @@ class BodyReader implements WatchedBody {
     if (this.#isDone) return;
     this.#pieces.push(chunk);
     const { maxBytes, watch } = this.#limits;
-    if (this.#pieces.length > maxBytes) this.#fail(tooLarge(maxBytes, true));
+    if (this.#pieces.length > maxBytes) this.#fail(tooLargeRefusal(maxBytes, true));
     else if (!watch.hold(this, this.#pieces.length)) this.#fail(crowdedRefusal(true));
   };
 

@@ -72,12 +72,12 @@ export function closingRefusal(detail: Pick<RefusalDetail, 'id' | 'closes'> = {}
 }
 
 /** The refusal of a body over the bound. */
-export function tooLarge(maxBytes: number, closes: boolean): HttpRefusal {
+export function tooLargeRefusal(maxBytes: number, closes: boolean): HttpRefusal {
   return new HttpRefusal(413, `The body is longer than ${maxBytes} bytes: send less, or raise the server's maxBodyBytes`, { closes });
 }
 
 /** The refusal of a request whose body somebody in front has taken: it would be waited for in vain. */
-export function bodyTaken(): HttpRefusal {
+export function takenBodyRefusal(): HttpRefusal {
   return new HttpRefusal(500, 'The body has been read already: the program in front must pass what it held as "parsedBody"', {
     rpcCode: INTERNAL_ERROR,
   });

@@ -14,7 +14,7 @@ import type {
   LeaveListener,
   WatchedBody,
 } from './http-request.ts';
-import { bodyTaken, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLarge } from './refusal.ts';
+import { takenBodyRefusal, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLargeRefusal } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {
@@ -92,8 +92,8 @@ export class WebFaceRequest implements HttpRequest {
 
   readBody(limits: BodyLimits): Promise<string> {
     const declared = this.header('content-length');
-    if (declared !== undefined && Number(declared) > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes, false));
-    if (this.#request.bodyUsed) return Promise.reject(bodyTaken());
+    if (declared !== undefined && Number(declared) > limits.maxBytes) return Promise.reject(tooLargeRefusal(limits.maxBytes, false));
+    if (this.#request.bodyUsed) return Promise.reject(takenBodyRefusal());
     // A platform holds a body to the length that it announces, so that one can be read at once.
     const isAtOnce = declared !== undefined && (Number(declared) <= SHORT_BYTES || isLight(this.#request));
     if (isAtOnce) return new WebBody(limits, (body) => this.#readAtOnce(body, Number(declared)), undefined).text;
@@ -173,7 +173,7 @@ class WebBody implements WatchedBody {
     const { maxBytes, watch } = this.#limits;
     if (bytes <= maxBytes && watch.hold(this, bytes)) return;
     cancel(this.#reader);
-    throw bytes > maxBytes ? tooLarge(maxBytes, false) : crowdedRefusal(false);
+    throw bytes > maxBytes ? tooLargeRefusal(maxBytes, false) : crowdedRefusal(false);
   }
 
   stop(why: 'timeout' | 'closing'): void {
