@@ -3,7 +3,7 @@
  * an entry. Everything from other packages stays an import, so that all packages share one copy of each, but for what package.json lists
  * among its devDependencies: that is joined in. What entries share goes into chunks, but for those of the entry that programs start
  * with, which is named as the argument: its chunks are joined into it, and the other entries import from there. Entries whose
- * `default` is one file (see docs/decisions/entry-points.md) are joined into it. At last white space is taken out, and declarations that
+ * `default` is one file (see docs/decisions/entry-points.md) are joined into it. At last white space and the long names of local variables are taken out, and declarations that
  * no entry leads to. See docs/decisions/joined-modules.md for what this saves at start-up and on disk.
  */
 
@@ -110,7 +110,8 @@ async function takeOutWhiteSpace() {
     const { code, map } = await minify(mergeImports(await readFile(path, 'utf8')), {
       module: true,
       compress: false,
-      mangle: false,
+      // What a stack trace or a reader of an error sees keeps its name.
+      mangle: { toplevel: false, keep_fnames: true, keep_classnames: true },
       format: { comments: /@__\w+__|@vite-ignore|@license/, preserve_annotations: true, max_line_len: 120 },
       sourceMap: { content: await readFile(`${path}.map`, 'utf8'), url: `${basename(path)}.map` },
     });
