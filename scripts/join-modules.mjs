@@ -101,7 +101,7 @@ await pruneDeclarations(
 );
 
 /**
- * White space is a fifth of what is installed. Names stay, and lines are short, so that a stack trace says what runs and where. The
+ * White space is a fifth of what is installed, long names of local variables more. Those of functions and classes stay, and lines are short, so that a stack trace says what runs and where. The
  * marks of what has no side effects stay too (esbuild takes them out with the white space): bundlers leave out unused code by them.
  */
 async function takeOutWhiteSpace() {
