@@ -1,13 +1,15 @@
 /** How much of this side's memory a message takes while it is worked on: what `MessageInfo.bytes` tells. */
 
-import { weighText } from './weigh-text.ts';
+import { weighUsualText } from './weigh-text.ts';
 
 /** So short a text becomes little whatever it holds, so that the number of messages alone bounds it. */
 const LEAST_LENGTH_LOOKED_AT = 256;
 /** From which length on a message is told however little it becomes. */
 const LEAST_LENGTH_TOLD = 1024;
-/** How many arrays and objects a shorter one may have before it is told. Messages that mean something have fewer. */
-const MOST_PARTS_UNTOLD = 64;
+/** From which length on what it becomes is looked at in any case. */
+const LEAST_LENGTH_WEIGHED = 16 * 1024;
+/** How many arrays and objects a shorter one may have before it is looked at. Messages that mean something mostly have fewer. */
+const MOST_PARTS_UNWEIGHED = 64;
 
 /**
  * Says how many bytes a message is to count as while it is in flight, for `MessageInfo.bytes`: those of its text in UTF-8, or those that its value takes
@@ -19,8 +21,9 @@ const MOST_PARTS_UNTOLD = 64;
  */
 export function measureMessage(text: string, message: unknown): number | undefined {
   if (text.length < LEAST_LENGTH_LOOKED_AT || !isAsking(message)) return undefined;
-  if (text.length >= LEAST_LENGTH_TOLD) return Math.max(countBytes(text), weighText(text));
-  return hasManyParts(text) ? weighText(text) : undefined;
+  const weight = text.length >= LEAST_LENGTH_WEIGHED || hasManyParts(text) ? weighUsualText(text) : 0;
+  if (text.length >= LEAST_LENGTH_TOLD) return Math.max(countBytes(text), weight);
+  return weight > 0 ? weight : undefined;
 }
 
 function isAsking(message: unknown): boolean {
@@ -29,7 +32,7 @@ function isAsking(message: unknown): boolean {
 
 /** The engine's own search is faster than a look at each character. */
 function hasManyParts(text: string): boolean {
-  let left = MOST_PARTS_UNTOLD;
+  let left = MOST_PARTS_UNWEIGHED;
   for (const bracket of ['{', '[']) for (let at = text.indexOf(bracket); at !== -1 && left >= 0; at = text.indexOf(bracket, at + 1)) left--;
   return left < 0;
 }

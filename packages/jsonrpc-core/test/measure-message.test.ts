@@ -19,6 +19,12 @@ describe('measureMessage', () => {
     expect(measure(`[${text}]`)).toBeGreaterThan(56 * count);
   });
 
+  it('counts rows of a table little more than twice, whose names the engine keeps once', () => {
+    const row = { id: 123_456, name: 'a name of somebody', email: 'somebody@example.org', age: 42, active: true };
+    const text = ask({ rows: Array(10_000).fill(row) });
+    expect(measure(text)).toBeLessThan(2.2 * text.length);
+  });
+
   it('tells nothing of short messages, which their number bounds', () => {
     expect(measure(ask({}))).toBeUndefined();
     expect(measure(ask({ name: 'add', arguments: { items: Array(30).fill({ a: 'a text' }) } }))).toBeUndefined();

@@ -63,6 +63,8 @@ export class Answers {
       this.#kept -= responses.length;
       this.#keptBytes -= bytes;
       this.send(responses);
+      // Whoever waits for the last answer is not told of one that was taken at once.
+      this.#host.onTaken();
     });
   }
 

@@ -85,8 +85,10 @@ export class Receiver {
     if (members.length > maxBatch)
       return this.#reportAndRefuse(`A batch may hold ${maxBatch} messages at most: send smaller ones`, INVALID_REQUEST);
     const batch = this.#answers.openBatch();
-    const share = info?.bytes === undefined ? undefined : Math.ceil(info.bytes / members.length);
-    for (const member of members) this.receive(member, share === undefined ? info : { ...info, bytes: countMember(member, share) }, batch);
+    const bytes = info?.bytes;
+    const infoOf = (member: unknown): MessageInfo | undefined =>
+      bytes === undefined ? info : { ...info, bytes: countMember(member, Math.ceil(bytes / members.length), bytes) };
+    for (const member of members) this.receive(member, infoOf(member), batch);
     batch.seal();
   }
 
@@ -124,8 +126,12 @@ export class Receiver {
   }
 }
 
+/** From which size of a batch on its members are looked at one by one. */
+const LEAST_BATCH_LOOKED_AT = 16 * 1024;
+
 /** One member may be nearly the whole batch, and be in flight long after all others. */
-function countMember(member: unknown, share: number): number {
+function countMember(member: unknown, share: number, ofBatch: number): number {
+  if (ofBatch < LEAST_BATCH_LOOKED_AT) return share;
   try {
     return Math.max(share, measureMessage(JSON.stringify(member), member) ?? 0);
   } catch {

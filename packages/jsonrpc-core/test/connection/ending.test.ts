@@ -216,6 +216,17 @@ describe('draining', () => {
     },
   );
 
+  it('ends with the answer that came in a batch with what is refused', async () => {
+    const clock = new FakeClock();
+    const { connection, peer } = await connectToRawPeer({ clock, isBatchingOn: () => true, onRequest: ({ id }) => result(id) });
+    const answer = connection.request('a');
+    const drained = connection.drain(10_000);
+    await peer.send([request('new'), result(1, { done: true })]);
+    await drained;
+    expect(await answer).toEqual({ done: true });
+    expect(clock.timerCount).toBe(0);
+  });
+
   it('aborts at the deadline what still runs', async () => {
     const clock = new FakeClock();
     let kept: InboundCall | undefined;

@@ -327,7 +327,7 @@ describe('requests that arrive', () => {
   it('[ROBUSTNESS-7] in a batch count for what each becomes, though the others are answered', async () => {
     const { connection, peer } = await connectToRawPeer(
       { isBatchingOn: () => true, onRequest: ({ id }) => (id === 0 ? new Promise<undefined>(() => undefined) : result(id)) },
-      { info: { bytes: 1000 } },
+      { info: { bytes: 720_000 } },
     );
     await peer.send([request(0, 'work', { x: Array(10_000).fill({}) }), ...Array.from({ length: 9 }, (_, n) => request(n + 1))]);
     expect(connection.inFlightBytes).toBeGreaterThan(560_000);
