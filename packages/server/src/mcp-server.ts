@@ -140,7 +140,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
   /**
    * Registers a prompt.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, there is no such option, or a field of `argsSchema` takes no string.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, there is no such option, or a required field of `argsSchema` takes no string.
    * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: `argsSchema` cannot be told as JSON Schema.
    * @see 2026-07-28 server/prompts
    */

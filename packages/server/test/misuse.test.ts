@@ -40,6 +40,11 @@ const STRANGERS: readonly [string, Kind, object, RegExp][] = [
   ],
   ['scopes of a template', 'template', { scopes: ['a'] }, /resource template "x": there is no option "scopes": correct its name/],
   ['a name of a method of objects', 'resource', { toString: 1 }, /there is no option "toString"/],
+  ['another name of a prompt', 'prompt', { name: 'y' }, /prompt "x": there is no option "name": it is the first parameter/],
+  ['another name of a resource', 'resource', { name: 'y' }, /resource "x": there is no option "name": it is the first parameter/],
+  ['another address', 'resource', { uri: 'x:z' }, /resource "x": there is no option "uri": it is the second parameter/],
+  ['another name of a template', 'template', { name: 'y' }, /there is no option "name": it is the first parameter/],
+  ['another template', 'template', { uriTemplate: 'x:{z}' }, /there is no option "uriTemplate": it is the second parameter/],
 ];
 
 describe('what no compiler checks', () => {
@@ -193,6 +198,11 @@ describe('what no compiler checks', () => {
       /resource "r": there is no option "metadata": correct its name, or leave it out/,
     ],
     [
+      'an update of what a template matches',
+      () => (register(server(), 'template', {}) as Loose).update({ uriTemplate: 'x:{z}' }),
+      /resource template "x": there is no option "uriTemplate": it is the second parameter/,
+    ],
+    [
       'a level that is none',
       () => new anything({ name: 'm', version: '1' }, { logging: { defaultLevel: 'warn' } }),
       /"logging": log level "warn" does not exist/,
@@ -217,6 +227,24 @@ describe('what no compiler checks', () => {
 
   it.each(['tool', 'prompt', 'resource', 'template'] as const)('an option of a %s that is undefined is none', (kind) => {
     expect(register(server(), kind, { title: 'X', parameters: undefined })).toBeDefined();
+  });
+
+  it.each([
+    ['prompt', { name: 'x' }],
+    ['resource', { name: 'x', uri: 'x:y' }],
+    ['template', { name: 'x', uriTemplate: 'x:{y}' }],
+  ] as const)('a config of a %s may say once more what is registered', async (kind, own) => {
+    const registering = server();
+    const handle = register(registering, kind, { ...own, title: 'X' }) as Loose;
+    handle.update({ ...own, title: 'Y' });
+    expect(handle.name).toBe('x');
+    handle.update({ name: 'z' });
+    handle.update({ title: 'Z' });
+    const peer = await RawPeer.open(registering as unknown as McpServer, '2026-07-28');
+    const { [`${kind}s`]: list, resourceTemplates = list } = await peer.call(
+      kind === 'template' ? 'resources/templates/list' : `${kind}s/list`,
+    );
+    expect(resourceTemplates).toEqual([{ ...own, name: 'z', title: 'Z' }]);
   });
 
   it('an option that is undefined is none', () => {

@@ -281,18 +281,37 @@ describe('arguments of a prompt that no string fits', () => {
       { n: z.number() },
       /^prompt "p": argument "n" takes no string \(its type is number\).*use z\.coerce\.number\(\) or z\.string\(\)$/,
     ],
-    ['a number that may be left out', { n: z.number().optional() }, /use z\.coerce\.number\(\)/],
-    ['a number with a default', { n: z.int().default(3) }, /use z\.coerce\.number\(\)/],
+    ['a number or null', { n: z.int().nullable() }, /use z\.coerce\.number\(\)/],
+    ['a number that is required after all', { n: z.number().optional().nonoptional() }, /use z\.coerce\.number\(\)/],
     ['a boolean', { n: z.boolean() }, /use z\.stringbool\(\)/],
     ['a list', { n: z.array(z.string()) }, /use z\.string\(\)\.transform/],
     ['an object', z.object({ n: z.object({}) }), /argument "n" takes no string/],
-    ['a number of JSON Schema', { type: 'object', properties: { n: { type: 'integer' } } }, /its type is integer/],
-    ['types of JSON Schema', { type: 'object', properties: { n: { type: ['number', 'null'] } } }, /its type is number/],
+    ['a number of JSON Schema', { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }, /its type is integer/],
+    ['types of JSON Schema', { type: 'object', properties: { n: { type: ['number', 'null'] } }, required: ['n'] }, /its type is number/],
   ];
   it.each(refused)('are refused at registration, with what to write: %s', (_what, argsSchema, message) => {
     const server = create();
     expect(() => server.registerPrompt('p', { argsSchema }, () => 'p')).toThrow(message);
     expect(() => server.registerPrompt('p', {}, () => 'p').update({ argsSchema })).toThrow(RegistrationError);
+  });
+
+  const leftOut: [string, ObjectSchema, unknown][] = [
+    ['a number', { n: z.number().optional() }, {}],
+    ['a number with a default', { n: z.int().default(3) }, { n: 3 }],
+    ['a number with a default of its input', { n: z.number().prefault(3) }, { n: 3 }],
+    ['a number with a default that is said to be there', { n: z.number().default(3).nonoptional() }, { n: 3 }],
+    ['a number or null', z.object({ n: z.number().nullish() }), {}],
+    ['a list or null', { n: z.array(z.string()).optional().nullable().readonly() }, {}],
+    ['a number of JSON Schema', { type: 'object', properties: { n: { type: 'integer' } } }, {}],
+  ];
+  it.each(leftOut)('are let through where they may be left out: %s', async (_what, argsSchema, args) => {
+    const server = create();
+    server.registerPrompt('p', { argsSchema }, (given: unknown) => JSON.stringify(given));
+    server.registerPrompt('q', {}, () => 'q').update({ argsSchema });
+    const peer = await RawPeer.open(server, MODERN);
+    const { messages } = await peer.call('prompts/get', { name: 'p' });
+    expect(JSON.parse(messages[0].content.text)).toEqual(args);
+    expect((await peer.rawRequest('prompts/get', { name: 'p', arguments: { n: '3' } })).error?.code).toBe(-32602);
   });
 
   const taken: [string, ObjectSchema, unknown][] = [

@@ -13,18 +13,21 @@ const CHANGED = 'notifications/roots/list_changed';
 /** What a session keeps of them, see `isHeavier`. */
 const MAX_ROOTS = 64 * 1024;
 
-/** @param own Keeps them for the one call. */
+/** @param own Keeps them for the one call, where the session does not. */
 export function listClientRoots(facts: CallFacts, own: RootsHolder): Promise<readonly Root[]> {
+  if (own.roots) return own.roots;
   const session = tellsOfChanges(facts) ? (facts as Partial<RequestCall>).session : undefined;
   const holder: RootsHolder = session ?? own;
-  if (holder.roots) return holder.roots;
-  const asked = markHandled(askForRoots(facts));
-  holder.roots = asked;
+  const asked = (holder.roots ??= markHandled(askForRoots(facts)));
   const forget = (): void => {
     if (holder.roots === asked) holder.roots = undefined;
   };
-  // What failed may succeed the next time. What is too much to be kept with the session is asked for again.
-  asked.then((roots) => session !== undefined && isHeavier(roots, MAX_ROOTS) && forget(), forget);
+  // What failed may succeed the next time. What is too much to be kept with the session ends with each call that was told of it.
+  asked.then((roots) => {
+    if (session === undefined || !isHeavier(roots, MAX_ROOTS)) return;
+    own.roots = asked;
+    forget();
+  }, forget);
   return asked;
 }
 

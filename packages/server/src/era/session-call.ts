@@ -14,7 +14,7 @@ import type { ServerCore } from '../server-core.ts';
 import { methodNotFoundError } from '../wire-error.ts';
 import type { Session } from './session.ts';
 
-/** Room for an icon as a `data:` URI. */
+/** Room for a small icon as a `data:` URI. */
 const MAX_CLIENT_FACTS = 64 * 1024;
 
 /**
@@ -72,12 +72,19 @@ function negotiate({ core, revision: agreed }: Session, request: JsonRpcRequest)
   );
 }
 
-/** @throws {ProtocolError} -32602: it is too much to be kept, which it is for as long as the session lives. */
+/**
+ * What is kept of a client for as long as its session lives: without what is for display alone, where all is too much.
+ *
+ * @throws {ProtocolError} -32602: the rest is too much, too.
+ */
 function toClientFacts({ clientInfo, capabilities }: JsonObject): ClientFacts {
-  if (isHeavier([clientInfo, capabilities], MAX_CLIENT_FACTS)) {
+  const { icons: _icons, ...plain } = clientInfo as JsonObject;
+  const { description: _description, websiteUrl: _websiteUrl, ...bare } = plain;
+  const info = [clientInfo, plain, bare].find((kept) => !isHeavier([kept, capabilities], MAX_CLIENT_FACTS));
+  if (info === undefined) {
     throw invalidParamsError(
       `"clientInfo" and "capabilities" hold more than a session keeps, which is ${MAX_CLIENT_FACTS} characters with 64 for each value: say less of this client`,
     );
   }
-  return { info: clientInfo as unknown as Implementation, capabilities: capabilities as ClientFacts['capabilities'] };
+  return { info: info as unknown as Implementation, capabilities: capabilities as ClientFacts['capabilities'] };
 }

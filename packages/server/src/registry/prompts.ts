@@ -97,7 +97,7 @@ export class PromptItem implements CatalogItem {
     const config = { ...this.#config, ...changes };
     const { validator } = this.#core.options;
     const owner = `prompt "${this.key}"`;
-    refuseUnknown('prompt', owner, config);
+    refuseUnknown('prompt', owner, changes, { parameters: { name: this.key } });
     checkShown(owner, config);
     const args =
       config.argsSchema === undefined ? undefined : toSchemaAdapter(config.argsSchema, 'prompt arguments', this.key, { validator });

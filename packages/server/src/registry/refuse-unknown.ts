@@ -14,15 +14,28 @@ const OWN: Readonly<Record<'tool' | 'prompt' | 'resource', readonly string[]>> =
 /** What the schema of arguments is called elsewhere. */
 const SCHEMA_NAMES = /^(?:(?:input|schema)s?|(?:(?:arg|argument|param|parameter)s?|input)(?:Schema)?)$/i;
 
+interface Allowed {
+  /** What other parameters of the registration say, by the name that a config may repeat it under. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** The options of tools that installed extensions own; undefined where extensions can own none. */
+  readonly extensionOptions?: readonly string[];
+}
+
 /**
  * @param owner Names the item in messages: `tool "add"`.
- * @param extensionOptions The options of tools that installed extensions own; undefined where extensions can own none.
  * @throws {RegistrationError} `ERR_REGISTRATION`, with the option that was probably meant.
  */
-export function refuseUnknown(kind: keyof typeof OWN, owner: string, config: object, extensionOptions?: readonly string[]): void {
+export function refuseUnknown(kind: keyof typeof OWN, owner: string, config: object, allowed: Allowed): void {
+  const { parameters = {}, extensionOptions } = allowed;
   const known = [...OWN[kind], ...(extensionOptions ?? [])];
-  const [stranger] = Object.entries(config).find(([option, value]) => value !== undefined && !known.includes(option)) ?? [];
+  const isStranger = ([option, value]: [string, unknown]): boolean =>
+    value !== undefined && !known.includes(option) && value !== parameters[option];
+  const [stranger] = Object.entries(config).find(isStranger) ?? [];
   if (stranger === undefined) return;
+  if (Object.hasOwn(parameters, stranger)) {
+    const place = stranger === 'name' ? 'first' : 'second';
+    throw new RegistrationError(`${owner}: there is no option "${stranger}": it is the ${place} parameter of the registration`);
+  }
   const meant = findMeant(stranger, known);
   if (meant !== undefined) throw new RegistrationError(`${owner}: there is no option "${stranger}": did you mean "${meant}"?`);
   throw new RegistrationError(

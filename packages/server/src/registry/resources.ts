@@ -65,7 +65,7 @@ export class Resources {
   register(name: string, uri: string, config: ResourceConfig, read: ReadFn): RegisteredResource {
     checkRegistration('resource', name, config, read);
     checkUri(`resource "${name}"`, uri);
-    checkConfig(`resource "${name}"`, config);
+    checkConfig(`resource "${name}"`, config, { name, uri });
     const item = new ResourceItem(uri, name, config, read);
     this.#resources.add(item);
     this.#declare();
@@ -77,7 +77,7 @@ export class Resources {
     // By structure: a server without templates does not load what matches URIs.
     if (typeof (template as Partial<ResourceTemplate> | null)?.completeCallback !== 'function')
       throw new RegistrationError(`resource "${name}": the second parameter is a URI as a string, or a new ResourceTemplate(...)`);
-    checkConfig(`resource template "${name}"`, config);
+    checkConfig(`resource template "${name}"`, config, { name, uriTemplate: template.uriTemplate.toString() });
     const item = new TemplateItem(name, template, config, read);
     this.#templates.add(item);
     this.#declare();
@@ -109,8 +109,8 @@ export class Resources {
   }
 }
 
-function checkConfig(owner: string, config: ResourceConfig): void {
-  refuseUnknown('resource', owner, config);
+function checkConfig(owner: string, config: ResourceConfig, parameters: Readonly<Record<string, string>>): void {
+  refuseUnknown('resource', owner, config, { parameters });
   checkShown(owner, config);
   checkCacheHints(owner, config);
 }
@@ -128,7 +128,7 @@ class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredRe
     const { name, uri, enabled, read, callback, ...config } = changes;
     if (uri === null) return this.remove();
     if (uri !== undefined) checkUri(`resource "${this.name}"`, uri);
-    checkConfig(`resource "${this.name}"`, config);
+    checkConfig(`resource "${this.name}"`, config, {});
     const change = (): void => {
       this.item.change(config, (read ?? callback) as ReadFn | undefined);
       if (name !== undefined) this.item.name = name;
@@ -146,7 +146,7 @@ class TemplateHandle extends CatalogHandle<TemplateItem> implements RegisteredRe
     checkChanges(`resource template "${this.name}"`, changes);
     const { name, enabled, read, callback, ...config } = changes;
     if (name === null) return this.remove();
-    checkConfig(`resource template "${this.name}"`, config);
+    checkConfig(`resource template "${this.name}"`, config, { uriTemplate: this.uriTemplate });
     this.apply(() => this.item.change(config, (read ?? callback) as ReadFn | undefined), name, enabled);
   }
 }

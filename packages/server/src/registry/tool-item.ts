@@ -73,12 +73,7 @@ export class ToolItem implements CatalogItem {
     const config = { ...this.#config, ...changes };
     const owner = `tool "${this.key}"`;
     const extensions = core.options.extensions ?? [];
-    refuseUnknown(
-      'tool',
-      owner,
-      config,
-      extensions.flatMap(({ toolOptions = [] }) => toolOptions),
-    );
+    refuseUnknown('tool', owner, config, { extensionOptions: extensions.flatMap(({ toolOptions = [] }) => toolOptions) });
     checkShown(owner, config as Shown);
     const options = { validator: core.options.validator };
     const input = config.inputSchema === undefined ? undefined : toSchemaAdapter(config.inputSchema, 'tool input', this.key, options);

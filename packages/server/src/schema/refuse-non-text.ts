@@ -1,4 +1,4 @@
-/** Refuses arguments of prompts that no text fits: on the wire each is a string. By structure: no library is imported. */
+/** Refuses arguments of prompts that must be given and that no text fits: on the wire each is a string. By structure: no library is imported. */
 
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { RegistrationError } from '../errors.ts';
@@ -9,8 +9,13 @@ interface ZodNode {
   readonly _zod: { readonly def: { readonly type?: unknown; readonly coerce?: unknown; readonly innerType?: unknown } };
 }
 
+interface JsonSchemaNode {
+  readonly properties?: unknown;
+  readonly required?: unknown;
+}
+
 /** Wrappers that leave what is inside to decide about a text. */
-const WRAPPERS: ReadonlySet<unknown> = new Set(['optional', 'nullable', 'default', 'prefault', 'nonoptional', 'readonly']);
+const WRAPPERS: ReadonlySet<unknown> = new Set(['optional', 'nullable', 'nonoptional', 'readonly']);
 
 /** Kinds that take no text, in zod and in JSON Schema, and what does instead. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -27,7 +32,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /**
  * Looks at plain JSON Schemas and at fields of zod 4; what another library's schema takes cannot be told without a try.
  *
- * @throws {RegistrationError} `ERR_REGISTRATION`: a field can never be given.
+ * A field that may be left out is let through: the prompt works without it.
+ *
+ * @throws {RegistrationError} `ERR_REGISTRATION`: a field that must be given never can be.
  * @see 2026-07-28 server/prompts#getting-a-prompt
  */
 export function refuseNonText(prompt: string, schema: object): void {
@@ -42,9 +49,14 @@ export function refuseNonText(prompt: string, schema: object): void {
 }
 
 function fieldsOf(schema: object): object {
-  const { shape, properties } = schema as { readonly shape?: unknown; readonly properties?: unknown };
-  const fields = '~standard' in schema ? shape : isRawShape(schema) ? schema : properties;
+  const { shape } = schema as { readonly shape?: unknown };
+  const fields = '~standard' in schema ? shape : isRawShape(schema) ? schema : requiredOf(schema as JsonSchemaNode);
   return typeof fields === 'object' && fields !== null ? fields : {};
+}
+
+function requiredOf({ properties, required }: JsonSchemaNode): object {
+  if (typeof properties !== 'object' || properties === null || !Array.isArray(required)) return {};
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => required.includes(name)));
 }
 
 /** What a field takes alone; undefined where it may take more, or does not tell. */
@@ -57,9 +69,11 @@ function kindOf(field: unknown): string | undefined {
   return types.includes('string') || typeof types[0] !== 'string' ? undefined : types[0];
 }
 
-function kindOfZod({ _zod: { def } }: ZodNode): string | undefined {
-  const { innerType } = def;
-  if (WRAPPERS.has(def.type) && typeof innerType === 'object' && innerType !== null && '_zod' in innerType)
-    return kindOfZod(innerType as ZodNode);
-  return def.coerce !== true && typeof def.type === 'string' ? def.type : undefined;
+/** @param isRequired Whether something around it takes nothing but what is there. */
+function kindOfZod({ _zod: { def } }: ZodNode, isRequired = false): string | undefined {
+  const { type, innerType } = def;
+  if (type === 'optional' && !isRequired) return undefined;
+  if (WRAPPERS.has(type) && typeof innerType === 'object' && innerType !== null && '_zod' in innerType)
+    return kindOfZod(innerType as ZodNode, isRequired || type === 'nonoptional');
+  return def.coerce !== true && typeof type === 'string' ? type : undefined;
 }

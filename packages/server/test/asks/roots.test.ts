@@ -63,6 +63,26 @@ describe.each(LEGACY)('the list of a client that tells of changes in %s', (versi
     }
   });
 
+  it('[ROBUSTNESS-8] is asked for once a call where it is long, also one after the other, and by calls at the same time', async () => {
+    const server = serverOf(
+      async (ctx) => {
+        const sums = [(await ctx.roots.list()).length, (await ctx.roots.list()).length];
+        return `${sums.join()} ${String(await ctx.roots.contains('/x'))}`;
+      },
+      { roots: { contains: async (roots) => roots.length === 1_000 } },
+    );
+    const peer = await RawPeer.open(server, version, { capabilities: { roots: { listChanged: true } } });
+    let asked = 0;
+    peer.onRequest = () => ((asked += 1), { roots: Array.from({ length: 1_000 }, (_, at) => ({ uri: `file:///${at}` })) });
+    const call = async (): Promise<string> => (await peer.callTool('run')).content[0].text;
+    for (const times of [1, 2]) {
+      expect(await call()).toBe('1000,1000 true');
+      expect(asked).toBe(times);
+    }
+    expect(await Promise.all([call(), call()])).toEqual(['1000,1000 true', '1000,1000 true']);
+    expect(asked).toBe(3);
+  });
+
   it('is kept for this client alone, and not where it could not be had', async () => {
     const server = serverOf(async (ctx) => (await ctx.roots.list().catch(() => [{ uri: 'failed' }])).map(({ uri }) => uri).join());
     const open = async (answer: Loose): Promise<RawPeer> => {
