@@ -37,7 +37,7 @@ export function mountOnHono(app: HonoLike, endpoint: McpEndpoint, options: HttpH
 function toInfo(env: unknown): FetchInfo {
   const incoming = typeof env === 'object' && env !== null ? (env as { readonly incoming?: Partial<NodeRequest> }).incoming : undefined;
   const socket = incoming?.socket;
-  if (socket === undefined) return {};
+  if (socket === undefined || socket === null) return {};
   const { localAddress, remoteAddress } = socket;
   return { remoteAddress, isLoopback: localAddress === undefined ? undefined : isLoopbackAddress(localAddress) };
 }

@@ -4,7 +4,7 @@ import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
 import { serveExchange } from './exchange.ts';
 import { HttpHost } from './http-host.ts';
 import { NodeFaceRequest, NodeFaceSink } from './node-face.ts';
-import type { NodeRequest, NodeResponse } from './node-types.ts';
+import type { NodePair, NodeRequest, NodeResponse } from './node-types.ts';
 import type { HttpHandlerOptions } from './options.ts';
 import { type FetchInfo, WebFaceRequest, WebFaceSink } from './web-face.ts';
 
@@ -69,16 +69,11 @@ export function toHandler(host: HttpHost): HttpHandler {
   };
 }
 
-/** One request of `node:http` and the way to answer it. */
-export interface NodePair {
-  readonly request: NodeRequest;
-  readonly response: NodeResponse;
-}
-
 /** Serves one request of `node:http`. */
-export function serveNode(host: HttpHost, { request, response }: NodePair, info: NodeInfo): Promise<void> {
+export function serveNode(host: HttpHost, pair: NodePair, info: NodeInfo): Promise<void> {
+  const { request } = pair;
   const face = new NodeFaceRequest(request, info.auth ?? toAuthInfo(request.auth), info.parsedBody ?? request.body);
-  const sink = new NodeFaceSink(request, response, host.settings.stallMs);
+  const sink = new NodeFaceSink(pair, host.settings);
   return sink.turn === undefined ? serveExchange(host, face, sink) : serveInTurn(host, face, sink);
 }
 

@@ -54,6 +54,7 @@ export interface BodyWatch {
    *
    * @param bytes All that has come of it.
    * @returns false where all together would hold too much: it is to be read no further.
+   * @throws What the program's `limitKey` throws.
    */
   hold(reading: WatchedBody, bytes: number): boolean;
   delete(reading: WatchedBody): void;

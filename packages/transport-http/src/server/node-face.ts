@@ -1,5 +1,6 @@
 /** The `node:http` face: gives the exchange what it asks for straight from Node's objects, without a `Request` or `Response`. */
 
+import type { Clock } from '@mortise/jsonrpc-core';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { BytePieces } from '@mortise/protocol/edge';
 import { decodeBody } from './decode-body.ts';
@@ -15,9 +16,10 @@ import type {
   LeaveListener,
   WatchedBody,
 } from './http-request.ts';
-import type { NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
+import type { NodePair, NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
+import type { Settings } from './options.ts';
 import { enterPipeline, type Pipelined, WATCHED_BYTES } from './pipeline.ts';
-import { takenBodyRefusal, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLargeRefusal } from './refusal.ts';
+import { takenBodyRefusal, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLargeRefusal, toRefusal } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
@@ -34,6 +36,8 @@ const MAX_HEADERS = 200;
 const LINGER_MS = 1000;
 /** How much of it: who sends on and on makes the server read no more. */
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
+/** The longest time that Node takes for a socket. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 export class NodeFaceRequest implements HttpRequest {
   readonly method: string;
@@ -62,7 +66,7 @@ export class NodeFaceRequest implements HttpRequest {
   }
 
   get scheme(): 'http' | 'https' {
-    return this.#request.socket.encrypted === true ? 'https' : 'http';
+    return this.#request.socket?.encrypted === true ? 'https' : 'http';
   }
 
   get authority(): string | undefined {
@@ -72,11 +76,11 @@ export class NodeFaceRequest implements HttpRequest {
   }
 
   get remoteAddress(): string | undefined {
-    return this.#request.socket.remoteAddress;
+    return this.#request.socket?.remoteAddress;
   }
 
   get isLoopback(): boolean | undefined {
-    const address = this.#request.socket.localAddress;
+    const address = this.#request.socket?.localAddress;
     return address === undefined ? undefined : isLoopbackAddress(address);
   }
 
@@ -149,8 +153,13 @@ class BodyReader implements WatchedBody {
     if (this.#isDone) return;
     this.#pieces.push(chunk);
     const { maxBytes, watch } = this.#limits;
-    if (this.#pieces.length > maxBytes) this.#fail(tooLargeRefusal(maxBytes, true));
-    else if (!watch.hold(this, this.#pieces.length)) this.#fail(crowdedRefusal(true));
+    if (this.#pieces.length > maxBytes) return this.#fail(tooLargeRefusal(maxBytes, true));
+    try {
+      if (!watch.hold(this, this.#pieces.length)) this.#fail(crowdedRefusal(true));
+    } catch (error) {
+      // The program's `limitKey`: Node calls this function, and what it throws would end the process.
+      this.#fail(toRefusal(error, true));
+    }
   };
 
   readonly #onEnd = (): void => {
@@ -188,21 +197,22 @@ export class NodeFaceSink implements HttpSink, Pipelined {
   readonly turn: Promise<void> | undefined;
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
+  /** How long a client may take nothing of an answer before its connection is cut. */
   readonly #stallMs: number;
   #hasLeft = false;
   #isComplete = false;
   #resolveTurn: (() => void) | undefined;
 
-  /** @param stallMs How long a client may take nothing of an answer before its connection is cut, in milliseconds. */
-  constructor(request: NodeRequest, response: NodeResponse, stallMs: number) {
-    this.#stallMs = stallMs;
+  constructor({ request, response }: NodePair, { stallMs, clock }: Pick<Settings, 'stallMs' | 'clock'>) {
+    this.#stallMs = Math.min(stallMs, MAX_TIMEOUT_MS);
     this.#request = request;
     this.#response = response;
     response.on('close', this.#onClose);
     // A peer that vanishes while something is written makes Node report an error here, which means no more than 'close' does.
     response.on('error', ignore);
     // The connection has no place for it yet: the answer to an earlier request of the same connection is not out.
-    if (response.socket === null && !response.writableFinished) this.turn = this.#waitForTurn();
+    // A bridge from another kind of request may have no connection at all.
+    if (response.socket === null && request.socket && !response.writableFinished) this.turn = this.#waitForTurn(request.socket, clock);
   }
 
   onTurn(): void {
@@ -272,10 +282,10 @@ export class NodeFaceSink implements HttpSink, Pipelined {
     response.on('close', () => clearTimeout(timer));
   }
 
-  #waitForTurn(): Promise<void> {
+  #waitForTurn(socket: NodeSocket, clock: Clock): Promise<void> {
     return new Promise((resolve) => {
       this.#resolveTurn = resolve;
-      enterPipeline(this, this.#request, this.#response, this.#stallMs);
+      enterPipeline(this, this.#response, { socket, stallMs: this.#stallMs, clock });
     });
   }
 

@@ -16,7 +16,8 @@ export interface NodeRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Names and values in turns, as they came. */
   readonly rawHeaders: readonly string[];
-  readonly socket: NodeSocket;
+  /** None where something else than `node:http` made the request. */
+  readonly socket?: NodeSocket | null | undefined;
   /** Whether the body has been read to its end. */
   readonly readableEnded?: boolean | undefined;
   /** What a body parser in front has made of the body. */
@@ -60,4 +61,10 @@ export interface NodeResponse {
   destroy(): unknown;
   on(event: string, listener: Listener): unknown;
   prependListener?(event: string, listener: Listener): unknown;
+}
+
+/** One request of `node:http` and the way to answer it. */
+export interface NodePair {
+  readonly request: NodeRequest;
+  readonly response: NodeResponse;
 }

@@ -3,7 +3,8 @@
  * those that do not nothing here runs.
  */
 
-import type { NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
+import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import type { NodeResponse, NodeSocket } from './node-types.ts';
 
 /** How many of one connection are served at once, beside the one whose answer is going out. */
 const MAX_SERVED = 16;
@@ -20,17 +21,26 @@ export interface Pipelined {
   onLost(): void;
 }
 
+/** Where requests wait, and how long for one that is stuck. */
+export interface PipelineSettings {
+  readonly socket: NodeSocket;
+  readonly stallMs: number;
+  readonly clock: Clock;
+}
+
 /** The requests of one connection whose answers wait for others, in order. */
 class Pipeline {
   readonly #socket: NodeSocket;
   readonly #stallMs: number;
+  readonly #clock: Clock;
   readonly #members: Pipelined[] = [];
-  #look: ReturnType<typeof setTimeout> | undefined;
+  #look: ClockTimer | undefined;
   #takenBytes = -1;
 
-  constructor(socket: NodeSocket, stallMs: number) {
+  constructor({ socket, stallMs, clock }: PipelineSettings) {
     this.#socket = socket;
     this.#stallMs = stallMs;
+    this.#clock = clock;
     socket.once?.('close', this.#onClose);
   }
 
@@ -42,7 +52,7 @@ class Pipeline {
     }
     this.#members.push(member);
     if (this.#members.length <= MAX_SERVED) member.onTurn();
-    this.#look ??= setTimeout(this.#onLook, this.#stallMs);
+    this.#look ??= this.#clock.schedule(this.#onLook, this.#stallMs);
   }
 
   /** Its answer goes out now, or needs to no more. */
@@ -51,17 +61,23 @@ class Pipeline {
     if (at === -1) return;
     this.#members.splice(at, 1);
     if (at < MAX_SERVED) this.#members[MAX_SERVED - 1]?.onTurn();
+    if (this.#members.length === 0) this.#stopLooking();
+  }
+
+  #stopLooking(): void {
+    this.#look?.cancel();
+    this.#look = undefined;
+    this.#takenBytes = -1;
   }
 
   readonly #onClose = (): void => {
-    clearTimeout(this.#look);
+    this.#stopLooking();
     for (const member of this.#members.splice(0)) member.onLost();
   };
 
   /** A short answer that its client does not take is not worth a watch, unless others wait for it. */
   readonly #onLook = (): void => {
     this.#look = undefined;
-    if (this.#members.length === 0) return;
     const { bytesWritten = 0, writableLength = 0 } = this.#socket;
     const takenBytes = writableLength > 0 && writableLength < WATCHED_BYTES ? bytesWritten - writableLength : -1;
     if (takenBytes !== -1 && takenBytes === this.#takenBytes) {
@@ -69,18 +85,18 @@ class Pipeline {
       return;
     }
     this.#takenBytes = takenBytes;
-    this.#look = setTimeout(this.#onLook, this.#stallMs);
+    this.#look = this.#clock.schedule(this.#onLook, this.#stallMs);
   };
 }
 
 const pipelines = new WeakMap<NodeSocket, Pipeline>();
 
 /** Lets a request whose response has no connection yet wait for its turn among those of its connection. */
-export function enterPipeline(member: Pipelined, request: NodeRequest, response: NodeResponse, stallMs: number): void {
-  const { socket } = request;
+export function enterPipeline(member: Pipelined, response: NodeResponse, settings: PipelineSettings): void {
+  const { socket } = settings;
   if (socket.destroyed === true) return member.onLost();
   let pipeline = pipelines.get(socket);
-  if (pipeline === undefined) pipelines.set(socket, (pipeline = new Pipeline(socket, stallMs)));
+  if (pipeline === undefined) pipelines.set(socket, (pipeline = new Pipeline(settings)));
   const leave = (): void => pipeline.delete(member);
   response.on('socket', leave);
   response.on('finish', leave);

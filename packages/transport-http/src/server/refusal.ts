@@ -14,6 +14,8 @@ export interface RefusalDetail {
   readonly headers?: HeaderList;
   /** The connection is of no further use: its body was not read to the end. */
   readonly closes?: boolean;
+  /** What failed, where that is no client's business: it is logged. */
+  readonly fault?: unknown;
 }
 
 /** Thrown inside a face or an exchange; becomes an HTTP error status with a JSON-RPC error as its body. */
@@ -36,8 +38,8 @@ export class HttpRefusal extends MortiseError {
 }
 
 /** What becomes of an error that nobody meant for the client. */
-export function toRefusal(error: unknown): HttpRefusal {
-  return error instanceof HttpRefusal ? error : new HttpRefusal(500, 'Internal error', { rpcCode: INTERNAL_ERROR });
+export function toRefusal(error: unknown, closes = false): HttpRefusal {
+  return error instanceof HttpRefusal ? error : new HttpRefusal(500, 'Internal error', { rpcCode: INTERNAL_ERROR, closes, fault: error });
 }
 
 /** The refusal of what is JSON and no message. */

@@ -14,7 +14,7 @@ import type {
   LeaveListener,
   WatchedBody,
 } from './http-request.ts';
-import { takenBodyRefusal, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLargeRefusal } from './refusal.ts';
+import { takenBodyRefusal, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLargeRefusal, toRefusal } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {
@@ -168,12 +168,16 @@ class WebBody implements WatchedBody {
     watch.add(this);
   }
 
-  /** @param bytes All that has come of it. @throws {HttpRefusal} 413 or 503: it is read no further. */
+  /** @param bytes All that has come of it. @throws {HttpRefusal} 413, 503, or 500 where nobody can say whose it is: it is read no further. */
   hold(bytes: number): void {
     const { maxBytes, watch } = this.#limits;
-    if (bytes <= maxBytes && watch.hold(this, bytes)) return;
-    cancel(this.#reader);
-    throw bytes > maxBytes ? tooLargeRefusal(maxBytes, false) : crowdedRefusal(false);
+    try {
+      if (bytes > maxBytes) throw tooLargeRefusal(maxBytes, false);
+      if (!watch.hold(this, bytes)) throw crowdedRefusal(false);
+    } catch (error) {
+      cancel(this.#reader);
+      throw toRefusal(error);
+    }
   }
 
   stop(why: 'timeout' | 'closing'): void {

@@ -157,6 +157,21 @@ describe.each(FACES)('other parts that fail, over the %s face', (face) => {
     expect(logged).toEqual([FAILED]);
   });
 
+  it.each([20_000, 200_000])(
+    '[ROBUSTNESS-4][ROBUSTNESS-5] answers 500 where nobody can say whose a body of %i bytes is',
+    async (length) => {
+      const told: unknown[] = [];
+      const limitKey = (): string => {
+        throw new Error('no tenant');
+      };
+      serving = await serve(face, new ScriptedEndpoint(), { limitKey, logger: { log: (...line) => told.push(line) } });
+      const answer = await modernTool(serving.port, 'echo', { long: 'x'.repeat(length) });
+      expect([answer.status, await answer.json()]).toMatchObject([500, { error: { code: -32603, message: 'Internal error' } }]);
+      expect(told).toEqual([['error', FAILED, { error: 'Error: no tenant' }]]);
+      expect((await modernTool(serving.port, 'echo')).status).toBe(200);
+    },
+  );
+
   it('[HTTP-040] opens no session whose id no header can carry', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { logger, generateSessionId: () => 'ключ' });
     expect((await post(serving.port, initializeRequest())).status).toBe(500);

@@ -94,6 +94,30 @@ describe('requests that are pipelined on one connection', () => {
     expect(socket.bytesWritten).toBeLessThan(270 * 60_000);
   });
 
+  it.each([Infinity, 2 ** 31])('[ROBUSTNESS-7] are looked at no more often where they may take %d ms', async (stallMs) => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', note);
+    const endpoint = new ScriptedEndpoint();
+    const go = gate();
+    let running = 0;
+    endpoint.tools.set('wait', async () => {
+      running++;
+      await go.promise;
+      return text('done');
+    });
+    serving = await serve('node', endpoint, { stallMs });
+    const socket = pipeline('wait', 4);
+    let raw = '';
+    socket.on('data', (chunk) => (raw += String(chunk)));
+    await until(() => running === 4);
+    go.open();
+    await until(() => raw.split('"id":').length === 5);
+    process.off('warning', note);
+    // Of a timer that takes no such time, and fires each millisecond instead.
+    expect(warnings).toEqual([]);
+  });
+
   it('[ROBUSTNESS-9] hear all of them that their client has left', async () => {
     const endpoint = new ScriptedEndpoint();
     const stopped: number[] = [];

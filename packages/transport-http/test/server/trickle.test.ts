@@ -152,6 +152,16 @@ describe('an answer that its client does not read', () => {
     expect(socket.writableLength > 0 || answer.raw.length < 32 * MIB).toBe(true);
   });
 
+  it('may take for ever where no time is set', async () => {
+    const endpoint = new ScriptedEndpoint();
+    endpoint.tools.set('huge', () => text('x'.repeat(32 * MIB)));
+    const told: string[] = [];
+    serving = await serve('node', endpoint, { stallMs: Infinity, logger: { log: (_level, line) => told.push(line) } });
+    const answer = await modernTool(serving.port, 'huge', {}, { accept: 'application/json' });
+    expect((await answer.text()).length).toBeGreaterThan(32 * MIB);
+    expect(told).toEqual([]);
+  });
+
   it('leaves the time of a connection as it was once the answer is out', async () => {
     const endpoint = new ScriptedEndpoint();
     const go = gate();
