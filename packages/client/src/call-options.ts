@@ -13,7 +13,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * How long to wait for the server's answer, in milliseconds; what this side takes for answering it meanwhile (up to the client's
-   * `maxRequestTimeoutMs` a question), or for signing in, does not count, up to ten times `maxRequestTimeoutMs` in all. `Infinity` for no bound.
+   * `maxRequestTimeoutMs` a question), or for signing in, does not count, up to ten times `maxRequestTimeoutMs` (600,000 if that is longer) in all. `Infinity` for no bound.
    *
    * @default the client's `requestTimeoutMs`
    */

@@ -139,14 +139,15 @@ export class ChannelLink implements Link {
    * one call stands still in all.
    */
   pauseTimeouts(signal: AbortSignal): () => void {
-    const { clock, maxRequestTimeoutMs = 600_000 } = this.#settings;
+    const { clock, requestTimeoutMs, maxRequestTimeoutMs } = this.#settings;
+    const longestMs = maxRequestTimeoutMs ?? Math.max(requestTimeoutMs ?? 0, 600_000);
     const resume = this.#connection.pauseTimeouts();
     const end = (): void => {
       timer?.cancel();
       signal.removeEventListener('abort', end);
       resume();
     };
-    const timer = maxRequestTimeoutMs === Infinity ? undefined : clock.schedule(end, maxRequestTimeoutMs);
+    const timer = longestMs === Infinity ? undefined : clock.schedule(end, longestMs);
     signal.addEventListener('abort', end, { once: true });
     return end;
   }

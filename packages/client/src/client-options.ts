@@ -44,7 +44,7 @@ export interface ClientOptions extends AnswerOptions {
   /**
    * How long a request waits however much progress is told, in milliseconds; one with a longer `timeoutMs` of its own waits for that. Also the longest
    * that one question of a legacy server's lets the time of requests stand still while nobody here answers it; the time of one request stands still for
-   * ten times that in all, however many questions there are.
+   * ten times that (600,000 if that is longer) in all, however many questions there are.
    *
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */

@@ -47,7 +47,8 @@ export function createCompleter(
   options: CompleterOptions = {},
 ): Completer {
   checkAmounts("the completer's options", options, { debounceMs: 0, maxCached: 0 });
-  const { debounceMs = 150, maxCached = 100, clock = systemClock } = options;
+  const { clock = systemClock } = options;
+  const [debounceMs, maxCached] = [options.debounceMs ?? 150, options.maxCached ?? 100];
   const cache = new Map<string, Completion>();
   const forget = (): void => cache.clear();
   const off = ref.type === 'ref/prompt' ? client.onPromptsChanged(forget) : client.onResourcesChanged(forget);

@@ -55,7 +55,7 @@ interface KeepAliveTarget {
  * @see 2025-11-25 basic/utilities/ping
  */
 function keepAlive(target: KeepAliveTarget, clock: Clock, options: KeepAliveOptions): () => void {
-  const { intervalMs = 30_000, timeoutMs = 10_000, failures: maxFailures = 3 } = options;
+  const [intervalMs, timeoutMs, maxFailures] = [options.intervalMs ?? 30_000, options.timeoutMs ?? 10_000, options.failures ?? 3];
   let timer: ClockTimer | undefined;
   let isOver = false;
   let failures = 0;

@@ -344,8 +344,8 @@ export class McpClient extends Client {
     this.#outputs.learn(tools);
   }
 
-  #limits({ maxPages = this.options.maxPages }: PagesOptions): PageLimits {
-    return { maxPages };
+  #limits({ maxPages }: PagesOptions): PageLimits {
+    return { maxPages: maxPages ?? this.options.maxPages };
   }
 
   async #readAll<L extends keyof ListItems>(list: L): Promise<readonly ListItems[L][]> {

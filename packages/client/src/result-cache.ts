@@ -51,11 +51,10 @@ class ResultStore implements ResultCache {
 
   constructor(options: ResultCacheOptions) {
     checkAmounts("the result cache's options", options, { maxEntries: 0, maxCharacters: 0, maxTtlMs: 0 });
-    const { maxEntries = 1000, maxCharacters = 16_000_000, maxTtlMs = 86_400_000, clock = systemClock } = options;
-    this.#maxEntries = maxEntries;
-    this.#maxCharacters = maxCharacters;
-    this.#maxTtlMs = maxTtlMs;
-    this.clock = clock;
+    this.#maxEntries = options.maxEntries ?? 1000;
+    this.#maxCharacters = options.maxCharacters ?? 16_000_000;
+    this.#maxTtlMs = options.maxTtlMs ?? 86_400_000;
+    this.clock = options.clock ?? systemClock;
   }
 
   get size(): number {

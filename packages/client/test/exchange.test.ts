@@ -314,17 +314,31 @@ describe('an exchange', () => {
         return new Promise(() => undefined);
       },
     });
-    const client = await connect(http, { clock, maxRequestTimeoutMs: 1000 });
+    const client = await connect(http, { clock, maxRequestTimeoutMs: 1_000_000 });
     let outcome: unknown = 'waiting';
     client.callTool('x', {}, { timeoutMs: 100 }).catch((error: unknown) => (outcome = error));
     const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
     await settled();
-    clock.advance(10_099);
+    clock.advance(10_000_099);
     await settled();
     expect(outcome).toBe('waiting');
     clock.advance(1);
     await settled();
     expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+  });
+
+  it('outlives a user who signs in for two minutes, however small the hard maximum', async () => {
+    const clock = new FakeClock();
+    const http = modern({
+      'tools/call': async (_request, options) => {
+        const resume = options.pauseTimeout?.();
+        clock.advance(120_000);
+        resume?.();
+        return { result: { resultType: 'complete', content: [{ type: 'text', text: 'signed in' }] } };
+      },
+    });
+    const client = await connect(http, { clock, maxRequestTimeoutMs: 1000 });
+    expect(await client.callTool('x', {}, { timeoutMs: 100 })).toMatchObject({ content: [{ text: 'signed in' }] });
   });
 
   it('that takes too long is aborted; progress gives it more time, up to the hard bound', async () => {

@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { createResultCache, type ResultCacheOptions } from '../src/cache.ts';
 import { createCompleter, fetchIcon } from '../src/host.ts';
 import { type ClientOptions, McpClient } from '../src/index.ts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { info, legacyScript, ScriptedServer } from './scripted-server.ts';
 import { NEWEST_LEGACY } from '@mortise/protocol';
+import type { ElicitResult } from '@mortise/protocol/model';
 
 const counts = ['maxPages', 'keepAlive.intervalMs', 'keepAlive.failures'];
 const amounts = [
@@ -38,12 +40,11 @@ describe("a client's option", () => {
         [Number.NaN, 'NaN'],
         [least - 1, `${least - 1}`],
         ['1mb', '"1mb"'],
-        [null, 'null'],
       ] as const;
       for (const [value, text] of bad) {
         expect(() => make(value)).toThrow(new RangeError(`the client's options${where} must be a number, ${least} or more, got ${text}`));
       }
-      for (const value of [undefined, least, 2.5, Infinity]) expect(() => make(value)).not.toThrow();
+      for (const value of [undefined, null, least, 2.5, Infinity]) expect(() => make(value)).not.toThrow();
     },
   );
 
@@ -51,6 +52,62 @@ describe("a client's option", () => {
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
     await expect(McpClient.connect(server.factory, info, { requestTimeoutMs: Number.NaN })).rejects.toThrow('"requestTimeoutMs"');
     expect(server.starts).toBe(0);
+  });
+});
+
+describe('a bound that is null, as a configuration read from JSON may say,', () => {
+  const nulls = (...names: string[]): object => Object.fromEntries(names.map((name) => [name, null]));
+
+  it('is the usual one: of a client', async () => {
+    const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
+    const options = nulls(
+      'probeTimeoutMs',
+      'initializeTimeoutMs',
+      'requestTimeoutMs',
+      'maxRequestTimeoutMs',
+      'maxInFlightBytes',
+      'maxPages',
+    );
+    const client = await McpClient.connect(server.factory, info, { era: 'legacy', ...options });
+    await client.ping(nulls('timeoutMs', 'maxTimeoutMs'));
+    await client.close();
+  });
+
+  it('is the usual one: of asks, and of how often it is asked whether a server lives', async () => {
+    const clock = new FakeClock();
+    const script = legacyScript(NEWEST_LEGACY.version, {
+      'tools/call': async (_request, server) => {
+        await server.send({
+          jsonrpc: '2.0',
+          id: 'q',
+          method: 'elicitation/create',
+          params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
+        });
+        return 'silence' as const;
+      },
+    });
+    const server = new ScriptedServer(script);
+    let asked = (): void => undefined;
+    const isAsked = new Promise<void>((resolve) => (asked = resolve));
+    const elicitation = (): ElicitResult => {
+      asked();
+      return { action: 'decline' };
+    };
+    const [askLimits, keepAlive] = [nulls('elicitationsPerMinute', 'samplingsPerMinute'), nulls('intervalMs', 'timeoutMs', 'failures')];
+    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation, askLimits, keepAlive });
+    client.callTool('asks', {}, { timeoutMs: Infinity, maxTimeoutMs: Infinity }).catch(() => undefined);
+    await isAsked;
+    await import('../src/keep-alive.ts');
+    clock.advance(10_000);
+    await new Promise(setImmediate);
+    expect(server.requests('ping')).toEqual([]);
+    await client.close();
+  });
+
+  it('is the usual one: of an icon', async () => {
+    const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const icon = await fetchIcon({ src: `data:image/png;base64,${pixel}` }, nulls('maxBytes', 'maxPixels', 'maxFrames'));
+    expect(icon).toMatchObject({ type: 'image/png' });
   });
 });
 

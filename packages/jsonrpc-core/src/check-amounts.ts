@@ -1,7 +1,7 @@
 /** Checks the figures that a program gives: a bound that is no number, such as that of an unset variable, would silently be none. */
 
 /**
- * Checks the numeric options that are there. `Infinity` is a number.
+ * Checks the numeric options that are there: `null`, as in a configuration read from JSON, is not given. `Infinity` is a number.
  *
  * @param owner Names the object in the message: `the client's options`.
  * @param least The least that each option may be, by its name.
@@ -10,7 +10,7 @@
 export function checkAmounts(owner: string, options: object, least: Readonly<Record<string, number>>): void {
   for (const [name, leastValue] of Object.entries(least)) {
     const value = (options as Readonly<Record<string, unknown>>)[name];
-    if (value === undefined || isAmount(value, leastValue)) continue;
+    if (value === undefined || value === null || isAmount(value, leastValue)) continue;
     const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value);
     throw new RangeError(`${owner}: "${name}" must be a number, ${leastValue} or more, got ${got}`);
   }

@@ -77,7 +77,7 @@ export async function startServer(command: ServerCommand, stderr: 'inherit' | 'p
  * Ends a process and waits until it has ended: closes its input, after `stdinCloseMs` asks it by SIGTERM, after `terminateMs`
  * more kills it. On Windows, which has no such signals, the first of them already terminates it.
  *
- * @returns Whether it had to be made to end.
+ * @returns Whether it was one of these signals that ended it: one that exits with a code of its own, however late, has ended by itself.
  * @see 2026-07-28 basic/transports/stdio#shutdown
  */
 export async function endServer(server: RunningServer, times: EndTimes, clock: Clock = systemClock): Promise<boolean> {
@@ -93,7 +93,7 @@ export async function endServer(server: RunningServer, times: EndTimes, clock: C
   }
   await within(server.closed, LAST_WORDS_MS, clock);
   for (const stream of [server.stdin, server.stdout, server.stderr]) stream?.destroy();
-  return !hasEnded;
+  return !hasEnded && (child.signalCode === 'SIGTERM' || child.signalCode === 'SIGKILL');
 }
 
 /** How long after its end the output of a process is still waited for. */
@@ -117,7 +117,7 @@ function toStartError({ command, cwd }: ServerCommand, error: NodeJS.ErrnoExcept
 
 function explain(error: NodeJS.ErrnoException, command: string, cwd: string | undefined): string {
   if (error.code === 'ENOENT') {
-    if (cwd !== undefined && !existsSync(cwd)) return `the folder "${cwd}" does not exist. Correct "cwd"`;
+    if (typeof cwd === 'string' && !existsSync(cwd)) return `the folder "${cwd}" does not exist. Correct "cwd"`;
     const isPath = /[\\/]/.test(command);
     const what = isPath
       ? 'there is no such file. Correct the path'

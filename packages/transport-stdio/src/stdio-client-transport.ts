@@ -27,7 +27,8 @@ export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Om
  * `start` runs the command, without a shell. `close` ends the server's input, waits `stdinCloseMs`, sends SIGTERM, waits
  * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a word, `onerror` is told
  * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`). When it closes one of its
- * streams and runs on, it is ended as by `close`, and `onerror` is told a `ServerStreamClosedError`.
+ * streams and runs on, it is ended as by `close`, and `onerror` is told a `ServerStreamClosedError` if it took a signal. An option that is `null`, as in a
+ * configuration read from JSON, is not given.
  *
  * @throws {TypeError} No `command` is given, `args` is no array, or `stderr` is something else than it may be.
  * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
@@ -74,9 +75,9 @@ class Child {
     if (typeof command !== 'string' || command === '') {
       throw new TypeError(`stdioTransport({ command, args }) needs "command", the program to run, such as "node"; got ${String(command)}`);
     }
-    if (args !== undefined && !Array.isArray(args))
+    if (isGiven(args) && !Array.isArray(args))
       throw new TypeError(`stdioTransport: "args" must be an array of strings, got ${typeof args}`);
-    if (stderr !== undefined && typeof stderr !== 'function' && !(STDERR as readonly unknown[]).includes(stderr))
+    if (isGiven(stderr) && typeof stderr !== 'function' && !(STDERR as readonly unknown[]).includes(stderr))
       throw new TypeError(`stdioTransport: "stderr" must be ${STDERR.join(', ')} or a function, got ${String(stderr)}`);
     checkAmounts("the stdio transport's options", options, { stdinCloseMs: 0, terminateMs: 0 });
     this.#options = options;
@@ -85,9 +86,9 @@ class Child {
   }
 
   get eraKey(): string {
-    const { command, args = [], cwd = '', env = {} } = this.#options;
-    const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
-    const how = [command, args, cwd, ...(variables.length === 0 ? [] : [digestSecrets(variables)])];
+    const { command, args, cwd, env } = this.#options;
+    const variables = Object.entries(env ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+    const how = [command, args ?? [], cwd ?? '', ...(variables.length === 0 ? [] : [digestSecrets(variables)])];
     const digest = createHash('sha256').update(JSON.stringify(how)).digest('base64url');
     return `stdio:${command}#${digest}`;
   }
@@ -114,11 +115,11 @@ class Child {
       release: async (end) => {
         isReleased = true;
         timer?.cancel();
-        const wasForced = await endServer(server, this.#options, this.#clock);
+        const wasSignalled = await endServer(server, this.#options, this.#clock);
         this.#server = undefined;
         if (end === 'closed') return;
         const { command } = this.#options;
-        if (wasForced) control.report(toStreamError(command, end, lines));
+        if (wasSignalled) control.report(toStreamError(command, end, lines));
         else if (!isOrderlyEnd(server)) control.report(toExitError(command, server, lines));
       },
     };
@@ -142,9 +143,14 @@ function toExitError(command: string, { process: child }: RunningServer, lines: 
   return new ServerProcessExitedError({ command, exitCode, signal, lastStderrLines: lines?.last ?? [] });
 }
 
-/** A server that had to be made to end had not ended before: it must have closed what the transport noticed. */
+/** A server that a signal had to end would have run on: it must have closed what the transport noticed. */
 function toStreamError(command: string, end: ChannelEnd, lines: StderrLines | undefined): ServerStreamClosedError {
   return new ServerStreamClosedError({ command, stream: end === 'peer-ended' ? 'output' : 'input', lastStderrLines: lines?.last ?? [] });
+}
+
+/** A configuration that is read from JSON may say `null`. */
+function isGiven(option: unknown): boolean {
+  return option !== undefined && option !== null;
 }
 
 const STDERR = ['inherit', 'pipe', 'ignore'] as const;

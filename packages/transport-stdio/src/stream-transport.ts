@@ -132,12 +132,12 @@ export class StreamTransport implements Transport {
 
   /**
    * @throws {NotConnectedError} Before `start`.
-   * @throws {ConnectionClosedError} Once the transport is closed or the peer does not read any more, also while waiting; where the peer has ended,
-   *   after `onclose`.
+   * @throws {ConnectionClosedError} Once the transport is closed or the peer does not read any more, also while waiting; a request to a peer
+   *   that has ended is rejected after `onclose`.
    * @throws {SerializeError} JSON cannot carry the message.
    */
   send(message: JsonRpcMessage): Promise<void> {
-    if (this.#closing) return this.#refuse(this.#closing);
+    if (this.#closing) return this.#refuse(message, this.#closing);
     if (!this.#writer) return Promise.reject(new NotConnectedError());
     try {
       const line = frame(message);
@@ -150,10 +150,11 @@ export class StreamTransport implements Transport {
     }
   }
 
-  /** Why the peer ended may be known only when everything is freed, and is then told to who waits for an answer. */
-  #refuse(closing: Promise<void>): Promise<void> {
+  /** Why the peer ended may be known only when everything is freed, and is then told to who waits for an answer: all else is refused at once. */
+  #refuse(message: JsonRpcMessage, closing: Promise<void>): Promise<void> {
     const error = new ConnectionClosedError();
-    return this.#isPeerDone ? closing.then(() => Promise.reject(error)) : Promise.reject(error);
+    const isRequest = 'method' in message && 'id' in message;
+    return isRequest && this.#isPeerDone ? closing.then(() => Promise.reject(error)) : Promise.reject(error);
   }
 
   #countUnread(sent: Promise<void>, bytes: number): void {

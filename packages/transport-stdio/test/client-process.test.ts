@@ -390,6 +390,20 @@ describe('an option of a stdio client', () => {
   });
 });
 
+describe('a configuration read from JSON', () => {
+  it('may say null for what it does not give', async () => {
+    const nulls = JSON.parse(
+      '{ "env": null, "cwd": null, "stderr": null, "stdinCloseMs": null, "terminateMs": null, "maxMessageBytes": null, "flushMs": null }',
+    ) as Partial<StdioClientTransportOptions>;
+    const { transport, next } = await run(ECHO, nulls);
+    const received = next();
+    await transport.send(ask);
+    expect(await received).toEqual(ask);
+    const bare = { command: 'server', ...nulls, args: null } as unknown as StdioClientTransportOptions;
+    expect(new StdioClientTransport(bare).eraKey).toBe(new StdioClientTransport({ command: 'server' }).eraKey);
+  });
+});
+
 describe('a server that ends by itself', () => {
   it('is reported with its code and its last words, and then the transport closes', async () => {
     const { errors, closed } = await run(`process.stderr.write('loading\\nError: DATABASE_URL is not set\\n'); process.exitCode = 3`, {
@@ -458,6 +472,16 @@ describe('a server that ends by itself', () => {
     expect(errors[0]).toMatchObject({ code: 'ERR_SERVER_STREAM_CLOSED', command: process.execPath, stream, lastStderrLines: ['daemon'] });
     expect(errors[0]?.message).toContain(`closed its standard ${stream} without ending, and was stopped`);
     expect([pid, exists(pid)]).toEqual([expect.any(Number), false]);
+  });
+
+  it.each([
+    { ends: 'process.exit(3)', code: 3 },
+    { ends: 'process.exit(0)', code: undefined },
+  ])('is reported by how it ended, though it took longer than it was given: $ends', async ({ ends, code }) => {
+    const script = `process.on('SIGTERM', () => ${ends}); ${SAY('1')} require('fs').closeSync(1); setInterval(() => {}, 1000)`;
+    const { errors, closed } = await run(script, { stdinCloseMs: 20, stderr: () => undefined });
+    await closed;
+    expect(errors).toMatchObject(code === undefined ? [] : [{ code: 'ERR_SERVER_PROCESS_EXITED', exitCode: code, signal: null }]);
   });
 
   it('is reported when it ends in good order without a word: it was no server', async () => {

@@ -74,6 +74,10 @@ describe('StreamTransport', () => {
     await connection.start();
     input.end();
     await begun;
+    // Who waits for no answer is not kept waiting for the reason.
+    for (const message of [note(1), { jsonrpc: '2.0', id: 1, result: {} } as const]) {
+      await expect(connection.transport.send(message)).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED' });
+    }
     const rejected = expect(connection.request('x')).rejects.toMatchObject({ code: 'ERR_CONNECTION_CLOSED', cause: reason });
     free();
     await rejected;

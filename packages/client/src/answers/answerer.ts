@@ -16,9 +16,9 @@ export class Answerer {
   readonly #elicitations: AskRate;
   readonly #samplings: AskRate;
 
-  constructor({ elicitationsPerMinute = PER_MINUTE, samplingsPerMinute = PER_MINUTE }: AskLimits, clock: Clock) {
-    this.#elicitations = new AskRate('elicitation', elicitationsPerMinute, 'askLimits.elicitationsPerMinute', clock);
-    this.#samplings = new AskRate('sampling', samplingsPerMinute, 'askLimits.samplingsPerMinute', clock);
+  constructor({ elicitationsPerMinute, samplingsPerMinute }: AskLimits, clock: Clock) {
+    this.#elicitations = new AskRate('elicitation', elicitationsPerMinute ?? PER_MINUTE, 'askLimits.elicitationsPerMinute', clock);
+    this.#samplings = new AskRate('sampling', samplingsPerMinute ?? PER_MINUTE, 'askLimits.samplingsPerMinute', clock);
   }
 
   elicit(handlers: ElicitationHandlers, params: JsonObject, context: AnswerContext, isLocal: boolean): Promise<JsonObject> {

@@ -132,7 +132,8 @@ export class ModernSession implements Session, LinkHost {
   }
 
   listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle {
-    const { clock, requestTimeoutMs = 60_000 } = this.#settings;
+    const { clock } = this.#settings;
+    const requestTimeoutMs = this.#settings.requestTimeoutMs ?? 60_000;
     let isOver = false;
     const giveUp = (): void => {
       stream.cancel();

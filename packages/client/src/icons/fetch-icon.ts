@@ -65,7 +65,8 @@ export function checkIconUrl(src: string, source: IconSource = {}): URL {
  */
 export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptions = {}): Promise<FetchedIcon> {
   checkAmounts("the icon's bounds", options, { maxBytes: 0, maxPixels: 0, maxFrames: 0 });
-  const { maxBytes = 262_144, maxPixels = 1024, maxFrames = 100, types = ALL_TYPES } = options;
+  const { types = ALL_TYPES } = options;
+  const [maxBytes, maxPixels, maxFrames] = [options.maxBytes ?? 262_144, options.maxPixels ?? 1024, options.maxFrames ?? 100];
   const url = checkIconUrl(icon.src, options);
   const bytes = url.protocol === 'data:' ? readDataUrl(url, maxBytes) : await download(url, maxBytes, options);
   const facts = readImageFacts(bytes);

@@ -79,7 +79,7 @@ export interface ConnectionOptions {
   readonly requestTimeoutMs?: number | undefined;
   /**
    * How long a request waits however much progress is told, in milliseconds; one with a longer `timeoutMs` of its own waits for that. While time is
-   * paused it stands still, for ten times as long in all.
+   * paused it stands still, for ten times as long in all, ten times 600,000 at the least.
    *
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */

@@ -85,7 +85,7 @@ export class Connection {
   /**
    * Lets the time limits of every request that was sent from here stand still, for as long as this side itself answers what the peer asks meanwhile.
    * Neither `timeoutMs` nor `maxTimeoutMs` goes on; each request gets exactly the time that it lost, one that is sent meanwhile too: up to ten times
-   * the connection's `maxRequestTimeoutMs` in all, however many pauses it meets.
+   * the connection's `maxRequestTimeoutMs` (600,000 if that is longer) in all, however many pauses it meets.
    *
    * @returns Lets the time go on. Of several pauses the last one ends it.
    */

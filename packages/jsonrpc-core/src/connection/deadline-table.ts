@@ -18,13 +18,13 @@ export class DeadlineTable {
 
   /**
    * @param calls Those that wait now.
-   * @param maxTimeoutMs The hard bound of calls that have none of their own. The time of any call may stand still for ten times that in all: who
-   *   pauses it again and again must not hold it for ever.
+   * @param maxTimeoutMs The hard bound of calls that have none of their own. The time of any call may stand still for ten times that, or ten times
+   *   ten minutes if that is longer, in all: who pauses it again and again must not hold it for ever, and who signs in meanwhile may take long.
    */
   constructor(clock: Clock, calls: () => Iterable<TimeLimit>, maxTimeoutMs: number = Infinity) {
     this.#clock = clock;
     this.#calls = calls;
-    this.#mostPausedMs = PAUSES * maxTimeoutMs;
+    this.#mostPausedMs = PAUSES * Math.max(maxTimeoutMs, 600_000);
   }
 
   /** A call begins to wait. */

@@ -85,12 +85,12 @@ export abstract class TimeLimit {
   }
 }
 
-/** @returns Why the times that a call was given cannot hold; undefined if they can. */
+/** @returns Why the times that a call was given cannot hold; undefined if they can. `null` is not given. */
 export function findBadTimes({
-  timeoutMs = 0,
-  maxTimeoutMs = 0,
+  timeoutMs,
+  maxTimeoutMs,
 }: { readonly [Name in keyof TimeBounds]?: TimeBounds[Name] | undefined }): RangeError | undefined {
-  if (isAmount(timeoutMs) && isAmount(maxTimeoutMs)) return undefined;
-  const bad = isAmount(timeoutMs) ? `maxTimeoutMs: ${String(maxTimeoutMs)}` : `timeoutMs: ${String(timeoutMs)}`;
+  if (isAmount(timeoutMs ?? 0) && isAmount(maxTimeoutMs ?? 0)) return undefined;
+  const bad = isAmount(timeoutMs ?? 0) ? `maxTimeoutMs: ${String(maxTimeoutMs)}` : `timeoutMs: ${String(timeoutMs)}`;
   return new RangeError(`timeoutMs and maxTimeoutMs must be 0 or more milliseconds, got ${bad}`);
 }

@@ -161,12 +161,12 @@ describe('the time that a request waits', () => {
 
   it('[TIME-005] stands still for ten times the hard maximum in all, however many pauses it meets', async () => {
     const clock = new FakeClock();
-    const { connection, peer } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 1000 });
+    const { connection, peer } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 1_000_000 });
     const call = track(connection.request('x', {}, { timeoutMs: 100 }));
     const pauses = [connection.pauseTimeouts()];
     for (let paused = 0; paused < 4; paused += 1) {
       // Each begins before the one before it is over.
-      for (const lengthMs of [400, 600]) {
+      for (const lengthMs of [400_000, 600_000]) {
         clock.advance(lengthMs);
         pauses.push(connection.pauseTimeouts());
         pauses.shift()?.();
@@ -176,7 +176,7 @@ describe('the time that a request waits', () => {
       pauses.push(connection.pauseTimeouts());
     }
     const late = track(connection.request('y', {}, { timeoutMs: 100 }));
-    clock.advance(6000 - 1);
+    clock.advance(6_000_000 - 1);
     await peer.send(progress(1));
     clock.advance(1 + 99);
     await turn();
@@ -185,7 +185,7 @@ describe('the time that a request waits', () => {
     await turn();
     expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
     expect(peer.take().at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
-    clock.advance(3999);
+    clock.advance(3_999_999);
     await turn();
     expect(late.outcome).toBe('waiting');
     clock.advance(1);
@@ -195,12 +195,28 @@ describe('the time that a request waits', () => {
     expect(connection.inFlight.outbound).toBe(0);
   });
 
+  it('stands still for as long as a person needs, however small the hard maximum', async () => {
+    const clock = new FakeClock();
+    const { connection } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 1000 });
+    const call = track(connection.request('x', {}, { timeoutMs: 100 }));
+    const resume = connection.pauseTimeouts();
+    clock.advance(10 * 600_000);
+    resume();
+    clock.advance(99);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    connection.pauseTimeouts();
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+  });
+
   it('[TIME-005] is lengthened by progress in a pause that has lasted too long by no more than its own limit', async () => {
     const clock = new FakeClock();
-    const { connection, peer } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 1000 });
+    const { connection, peer } = await connectToRawPeer({ clock, maxRequestTimeoutMs: 1_000_000 });
     const call = track(connection.request('x', {}, { timeoutMs: 100 }));
     connection.pauseTimeouts();
-    clock.advance(10_060);
+    clock.advance(10_000_060);
     await peer.send(progress(1));
     clock.advance(99);
     await turn();
@@ -243,11 +259,10 @@ describe('the time that a request waits', () => {
         [Number.NaN, 'NaN'],
         [-1, '-1'],
         ['1mb', '"1mb"'],
-        [null, 'null'],
       ] as const) {
         expect(() => make(bad)).toThrow(new RangeError(`the connection's options: "${name}" must be a number, 0 or more, got ${text}`));
       }
-      for (const good of [undefined, 0, 1.5, Infinity]) expect(() => make(good)).not.toThrow();
+      for (const good of [undefined, null, 0, 1.5, Infinity]) expect(() => make(good)).not.toThrow();
     },
   );
 
@@ -262,6 +277,18 @@ describe('the time that a request waits', () => {
       expect(peer.received).toEqual([]);
     },
   );
+
+  it('is the usual one where it is null, as a configuration read from JSON may say', async () => {
+    const clock = new FakeClock();
+    const { connection } = await connectToRawPeer({ clock });
+    const call = track(connection.request('x', {}, JSON.parse('{ "timeoutMs": null, "maxTimeoutMs": null }') as object));
+    clock.advance(59_999);
+    await turn();
+    expect(call.outcome).toBe('waiting');
+    clock.advance(1);
+    await turn();
+    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 60_000 });
+  });
 
   it('lets a transport stop the time of the one request that it signs in for', async () => {
     const clock = new FakeClock();
