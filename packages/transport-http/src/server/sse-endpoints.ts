@@ -25,10 +25,15 @@ import { toJsonText } from './to-json-text.ts';
 const ID_PARAMETER = 'sessionId';
 /** How many calls of one channel may run at once. They hold no connection of their own, as those of Streamable HTTP do. */
 const MAX_CALLS = 1000;
-/** How long they may be together, in characters; one alone may be longer. */
+/** How long they, and the answers that wait for a new one, may be together, in characters; one alone may be longer. */
 const MAX_CALLS_LENGTH = 64 * 1024 * 1024;
-/** How many times the bound of a stream may wait beside it in answers that were ready together. */
+/** What may wait beside a stream that takes nothing, in characters; where more may wait on it, as many times that. */
+const MIN_BACKLOG_LENGTH = 64 * 1024 * 1024;
 const BACKLOG_FACTOR = 64;
+/** After how long without taking an answer a stream counts as one that takes nothing. A long answer is seen to be taken at its end alone. */
+const STUCK_MS = 10_000;
+/** How long a request waits for its client to read. No longer: its client may read again only once the request is answered. */
+const ROOM_WAIT_MS = 1_000;
 const RETRY_AFTER_SECONDS = 1;
 
 /** The channel of one client. */
@@ -43,6 +48,10 @@ export class SseChannel implements SessionLink {
   #callsLength = 0;
   /** What waits beside the stream for room on it, in characters. */
   #backlog = 0;
+  /** When the backlog began, or an answer of it was taken last. */
+  #takenAtMs = 0;
+  /** Ends the wait of each request that waits for room. */
+  readonly #waiting: Set<() => void> = new Set();
 
   /** @param openStream Called once there is a session. */
   constructor(host: HttpHost, caller: Caller, openStream: () => SseStream) {
@@ -70,29 +79,69 @@ export class SseChannel implements SessionLink {
     }
   }
 
-  /** Waits while the client leaves its stream unread: what it asks for would only be kept here. Ends with the stream at the latest. */
-  async untilRoom(): Promise<void> {
-    for (let room = this.sse.room; room !== undefined; room = this.sse.room) await room;
-  }
-
-  /** @throws {HttpRefusal} 503: as many calls run as may. */
-  checkCalls(length: number): void {
-    const isTooLong = this.#calls > 0 && this.#callsLength + length > MAX_CALLS_LENGTH;
-    if (this.#calls < MAX_CALLS && !isTooLong) return;
-    throw busyRefusal('Too many calls at once on this stream: wait for answers, then send again', RETRY_AFTER_SECONDS);
-  }
-
-  /** Takes one message; its answer goes out on the stream. @param length Of its text. */
-  async receive(message: JsonRpcMessage, length: number, caller: Caller): Promise<void> {
-    const call = this.#host.begin(new ChannelCall(caller, this));
+  /**
+   * Takes one message; its answer goes out on the stream.
+   *
+   * @throws {HttpRefusal} 503: too much runs, or waits for the client, already. 404: the stream has ended meanwhile.
+   */
+  async serve({ message, length }: Posted, caller: Caller, reply: Reply): Promise<void> {
     this.#calls++;
     this.#callsLength += length;
+    try {
+      // What is no request is taken at once, whatever lies unread: it may be what the reader waits for, or stop what would be written.
+      if (classifyMessage(message) === 'request') {
+        this.#checkCalls(0);
+        if (this.sse.room !== undefined) {
+          await this.#untilRoom();
+          if (reply.hasLeft) return;
+          this.#host.checkOpen();
+          if (!this.sse.isOpen) throw noChannel();
+        }
+        this.#checkCalls(this.#backlog);
+      }
+      reply.empty(202);
+      await this.#receive(message, caller);
+    } finally {
+      this.#calls--;
+      this.#callsLength -= length;
+    }
+  }
+
+  /**
+   * Waits for a client that leaves its stream unread: what it asks for would only be kept here. Resolves when there is room, the stream
+   * has closed, or a while has passed.
+   */
+  #untilRoom(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        timer.cancel();
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = this.#host.settings.clock.schedule(wake, ROOM_WAIT_MS, { keepAlive: true });
+      this.#waiting.add(wake);
+      if (this.#waiting.size === 1) void this.#wakeWhenRoom();
+    });
+  }
+
+  async #wakeWhenRoom(): Promise<void> {
+    for (let room = this.sse.room; room !== undefined && this.#waiting.size > 0; room = this.sse.room) await room;
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** @param backlog What waits beside the stream. @throws {HttpRefusal} 503: more than may be, with the call that asks. */
+  #checkCalls(backlog: number): void {
+    const isTooLong = this.#calls > 1 && this.#callsLength + backlog > MAX_CALLS_LENGTH;
+    if (this.#calls <= MAX_CALLS && !isTooLong) return;
+    throw busyRefusal('Too many calls at once on this stream: read its answers, then send again', RETRY_AFTER_SECONDS);
+  }
+
+  async #receive(message: JsonRpcMessage, caller: Caller): Promise<void> {
+    const call = this.#host.begin(new ChannelCall(caller, this));
     try {
       const response = await this.#answer(message, call);
       if (response !== undefined) await this.#sendAnswer(encodeMessageEvent(toJsonText(response)));
     } finally {
-      this.#calls--;
-      this.#callsLength -= length;
       this.#host.end(call);
     }
   }
@@ -104,13 +153,22 @@ export class SseChannel implements SessionLink {
     return this.#closed;
   }
 
-  /** Answers to calls that were taken while there was room may be long together: past a bound their client is given up. */
+  /** Answers that are ready together wait their turn, however long they are; who takes none of them is given up past a bound. */
   async #sendAnswer(event: string): Promise<void> {
-    const isOver = this.#backlog > 0 && this.#backlog + event.length > this.sse.maxQueuedBytes * BACKLOG_FACTOR;
-    if (isOver && this.sse.room !== undefined) return this.sse.cut();
+    const { clock } = this.#host.settings;
+    if (this.#backlog === 0) this.#takenAtMs = clock.monotonicMs();
+    if (this.#isGivenUp(event.length)) return this.sse.cut();
     this.#backlog += event.length;
     await this.sse.writeWhenRoom(event);
     this.#backlog -= event.length;
+    this.#takenAtMs = clock.monotonicMs();
+  }
+
+  #isGivenUp(length: number): boolean {
+    const isOver = this.#backlog + length > Math.max(MIN_BACKLOG_LENGTH, this.sse.maxQueuedBytes * BACKLOG_FACTOR);
+    if (!isOver || this.#backlog === 0) return false;
+    const { clock, stallMs } = this.#host.settings;
+    return clock.monotonicMs() - this.#takenAtMs >= Math.min(STUCK_MS, stallMs);
   }
 
   /** The POST is answered already: who asked is told on the stream that its request failed, or would wait in vain. */
@@ -122,6 +180,13 @@ export class SseChannel implements SessionLink {
       return toFailure(this.#host, message as JsonRpcRequest, error);
     }
   }
+}
+
+/** A message that was posted. */
+interface Posted {
+  readonly message: JsonRpcMessage;
+  /** Of its text. */
+  readonly length: number;
 }
 
 class ChannelCall extends HostedCall {
@@ -167,30 +232,24 @@ export function serveSseStream(host: HttpHost, caller: Caller, reply: Reply, mes
 export async function serveSseMessage(host: HttpHost, caller: Caller, reply: Reply): Promise<void> {
   const { request } = caller;
   checkBodyHeaders(request);
-  let channel = findChannel(host, caller);
-  if (channel.sse.room !== undefined) {
-    // Before the body is read, so that who waits costs next to nothing.
-    await channel.untilRoom();
-    if (reply.hasLeft) return;
-    channel = findChannel(host, caller);
-  }
+  const channel = findChannel(host, caller);
   const { maxDepth } = host.settings;
   const { parsedBody } = request;
   const text = parsedBody === undefined ? await host.readBody(caller) : '';
   const value = parsedBody === undefined ? parseJson(text, { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
-  const kind = classifyMessage(value);
-  if (kind === 'invalid') throw invalidRefusal(value);
-  if (kind === 'request') channel.checkCalls(text.length);
-  reply.empty(202);
-  await channel.receive(value as unknown as JsonRpcMessage, text.length, caller);
+  if (classifyMessage(value) === 'invalid') throw invalidRefusal(value);
+  await channel.serve({ message: value as unknown as JsonRpcMessage, length: text.length }, caller, reply);
 }
 
 /** @throws {HttpRefusal} 404 where there is none, or another's. */
 function findChannel(host: HttpHost, caller: Caller): SseChannel {
   const channel = host.channels.get(readChannelId(caller.request.target) ?? '');
-  if (channel === undefined || channel.principal !== caller.principal)
-    throw new HttpRefusal(404, 'There is no such session: open the event stream again');
+  if (channel === undefined || channel.principal !== caller.principal) throw noChannel();
   return channel;
+}
+
+function noChannel(): HttpRefusal {
+  return new HttpRefusal(404, 'There is no such session: open the event stream again');
 }
 
 function readChannelId(target: string): string | undefined {
