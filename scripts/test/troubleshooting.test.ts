@@ -289,6 +289,8 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   '"…" needs the client capability "…", which this client does not declare': () => call('ask', {}, { era: 'legacy' }),
 
   '… there is no option "…": did you mean "…"?': () => failureOf(() => register({ parameters: {} })),
+  '… there is no option "…": it is the first parameter of the registration': () =>
+    failureOf(() => makeServer().registerPrompt('greet', { ...{ name: 'another' } }, () => 'hello')),
   '… belongs to no installed extension: …': () => failureOf(() => register({ execution: { taskSupport: 'optional' } })),
   'the server\'s options: there is no option "…": correct its name, or leave it out': () =>
     failureOf(() => makeServer({ debounceMs: 0, ...{ debouncedNotificationMethods: [] } })),
