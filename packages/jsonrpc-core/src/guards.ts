@@ -19,7 +19,7 @@ export type MessageKind = 'request' | 'notification' | 'response' | 'invalid';
 const { hasOwn } = Object;
 
 /** Far more than honest peers' ids have. */
-const MAX_ID_LENGTH = 16_384;
+export const MAX_ID_LENGTH = 16_384;
 
 /**
  * Says which kind of message a value is.

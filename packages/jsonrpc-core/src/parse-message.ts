@@ -2,7 +2,7 @@
 
 import { INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts';
 import { InvalidRequestError, ParseError } from './errors.ts';
-import { classifyMessage, isJsonObject, isRequestId } from './guards.ts';
+import { classifyMessage, isJsonObject, isRequestId, MAX_ID_LENGTH } from './guards.ts';
 import { findExcess, type ParseOptions } from './find-excess.ts';
 import { readMessageHead } from './message-head.ts';
 import type { JsonRpcMessage, JsonValue, RequestId } from './message.ts';
@@ -68,7 +68,7 @@ function findReason(value: Readonly<Record<string, unknown>>): string {
   if (typeof method !== 'string') return '"method" must be a string';
   if (hasOutcome) return 'A message cannot have "method" beside "result" or "error"';
   const id = ownMember(value, 'id');
-  if (id !== undefined && !isRequestId(id)) return '"id" must be an integer or a string of at most 16384 characters';
+  if (id !== undefined && !isRequestId(id)) return `"id" must be an integer or a string of at most ${MAX_ID_LENGTH} characters`;
   return PARAMS_REASON;
 }
 

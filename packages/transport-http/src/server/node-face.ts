@@ -19,7 +19,7 @@ import type {
 import type { NodePair, NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
 import type { Settings } from './options.ts';
 import { enterPipeline, type Pipelined, WATCHED_BYTES } from './pipeline.ts';
-import { takenBodyRefusal, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLargeRefusal, toRefusal } from './refusal.ts';
+import { crowdedRefusal, HttpRefusal, stoppedRefusal, takenBodyRefusal, tooLargeRefusal, toRefusal } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([

@@ -14,7 +14,7 @@ import type {
   LeaveListener,
   WatchedBody,
 } from './http-request.ts';
-import { takenBodyRefusal, crowdedRefusal, HttpRefusal, stoppedRefusal, tooLargeRefusal, toRefusal } from './refusal.ts';
+import { crowdedRefusal, HttpRefusal, stoppedRefusal, takenBodyRefusal, tooLargeRefusal, toRefusal } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {

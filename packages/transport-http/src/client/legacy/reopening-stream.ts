@@ -25,8 +25,8 @@ export interface StreamOwner {
 
 /** Who is told what comes over a stream. None of these may throw. */
 export interface StreamListener {
-  /** @param length Of the text that it was read from. */
-  onValue(value: JsonValue, length: number): void;
+  /** @param text What it was read from. */
+  onValue(value: JsonValue, text: string): void;
   /** What came is no message, or too long for one. */
   onGarbage(error: ParseError | MessageTooLargeError): void;
   /** The server does not give the stream. @param answer Its body is unread. */
@@ -101,7 +101,7 @@ export class ReopeningStream implements MessageListener {
   onValue(value: JsonValue, text: string): void {
     if (this.#isStopped) return;
     this.#pace.onAlive();
-    this.#listener.onValue(value, text.length);
+    this.#listener.onValue(value, text);
   }
 
   onGarbage(error: ParseError): void {

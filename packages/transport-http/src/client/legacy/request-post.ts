@@ -25,8 +25,8 @@ export interface Outgoing {
 /** Whose request it is. */
 export interface PostOwner extends StreamOwner {
   toPost(message: JsonRpcRequest, text: string): HttpCall;
-  /** @param length Of the text that it was read from. @param answered The request that the value answers, where it answers one. */
-  deliver(value: JsonValue, length: number, answered?: JsonRpcRequest): void;
+  /** @param text What it was read from. @param answered The request that the value answers, where it answers one. */
+  deliver(value: JsonValue, text: string, answered?: JsonRpcRequest): void;
   report(error: Error): void;
   /** The head of an answer that is no error. @throws What makes the answer worthless. */
   onAccepted(message: JsonRpcRequest, answer: HttpAnswer): void;
@@ -77,13 +77,13 @@ export class RequestPost implements StreamListener {
     this.stop(error instanceof Error ? error : new Error('The request failed', { cause: error }));
   }
 
-  onValue(value: JsonValue, length: number): void {
+  onValue(value: JsonValue, text: string): void {
     const { id } = this.message;
     const members = Array.isArray(value) ? (value as readonly JsonValue[]) : [value];
     const isAnswered = members.some((member) => isJsonObject(member) && member['method'] === undefined && member['id'] === id);
     const own = isAnswered ? undefined : (toOwnResponse(value, id) as JsonValue | undefined);
-    if (isAnswered || own !== undefined) this.#succeed(own ?? value, length);
-    else this.#owner.deliver(value, length);
+    if (isAnswered || own !== undefined) this.#succeed(own ?? value, text);
+    else this.#owner.deliver(value, text);
   }
 
   onGarbage(error: ParseError): void {
@@ -126,14 +126,14 @@ export class RequestPost implements StreamListener {
     if (this.#isOver) return;
     if (await this.#owner.onFailure(this, this.#call, failure)) return this.stop();
     if (failure.response === undefined) this.fail(failure.error);
-    else this.#succeed(failure.response as unknown as JsonValue, 0);
+    else this.#succeed(failure.response as unknown as JsonValue, '');
   }
 
-  #succeed(value: JsonValue, length: number): void {
+  #succeed(value: JsonValue, text: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stream?.linger();
-    this.#owner.deliver(value, length, this.message);
+    this.#owner.deliver(value, text, this.message);
     this.#end();
     this.#resolve();
   }

@@ -152,12 +152,12 @@ export class SessionChannel implements Transport, PostOwner {
     };
   }
 
-  deliver(value: JsonValue, length: number, answered?: JsonRpcRequest): void {
+  deliver(value: JsonValue, text: string, answered?: JsonRpcRequest): void {
     if (this.#closing !== undefined) return;
     if (answered?.method === 'initialize') this.#noteVersion(value);
     try {
       // T5: a JSON value that is no message is for the reader above to judge, and so is a batch.
-      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(length));
+      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(text, value));
     } catch (error) {
       this.report(error);
     }
@@ -259,7 +259,7 @@ export class SessionChannel implements Transport, PostOwner {
     const get = new ReopeningStream(
       this,
       {
-        onValue: (value, length) => this.deliver(value, length),
+        onValue: (value, text) => this.deliver(value, text),
         onGarbage: (error) => this.report(error),
         onRefused: (call, answer) => void this.#onGetRefused(get, call, answer),
         onOver: (error) => this.#onGetOver(error),

@@ -102,7 +102,7 @@ export class SseChannel implements Transport, MessageListener {
   onValue(value: JsonValue, text: string): void {
     if (this.#closing !== undefined) return;
     if (this.#endpoint === undefined) return this.#refuseStart('a message came before it');
-    this.#deliver(value, text.length);
+    this.#deliver(value, text);
   }
 
   onGarbage(error: ParseError): void {
@@ -164,13 +164,13 @@ export class SseChannel implements Transport, MessageListener {
       throw lost;
     }
     if (response === undefined) throw error;
-    this.#deliver(response as unknown as JsonValue, 0);
+    this.#deliver(response as unknown as JsonValue, '');
   }
 
-  #deliver(value: JsonValue, length: number): void {
+  #deliver(value: JsonValue, text: string): void {
     if (this.#closing !== undefined) return;
     try {
-      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(length));
+      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(text, value));
     } catch (error) {
       this.#report(error);
     }
