@@ -32,5 +32,7 @@ const baseline = JSON.parse(readFileSync(join(root, 'apps/conformance/baseline.j
 const verdict = judge(outcomes, baseline, { isComplete: !onlyAlone });
 printTable(outcomes, verdict);
 // The closing line is for whoever adds several runs up; alone, the table says it all.
-if (process.env.MORTISE_TOTALS_FILE !== undefined) reportTotals({ passed: outcomes.length, failed: verdict.problems.length });
+if (process.env.MORTISE_TOTALS_FILE !== undefined) {
+  reportTotals({ passed: outcomes.length, failed: verdict.problems.length, failures: verdict.problems });
+}
 process.exitCode = verdict.problems.length > 0 ? 1 : 0;

@@ -8,8 +8,8 @@ import { root } from './run-command.mjs';
 export const reportFile = '.cache/test-report.json';
 
 /**
- * @typedef {{ title: string, fullTitle: string, file: string, folder: string, outcome: 'passed' | 'failed' | 'skipped' }} TestOutcome
- *   `folder` is the package, the app, or the top folder of anything else.
+ * @typedef {{ title: string, fullTitle: string, file: string, folder: string, outcome: 'passed' | 'failed' | 'skipped', message?: string }} TestOutcome
+ *   `folder` is the package, the app, or the top folder of anything else; `message` the first line of what a failed one said.
  */
 
 /**
@@ -26,7 +26,9 @@ export function readTestReport(file = reportFile) {
       .slice(0, /^(?:packages|apps)\//.test(path) ? 2 : 1)
       .join('/');
     if (suite.assertionResults.length === 0 && suite.status === 'failed') {
-      return [{ title: 'the file loads', fullTitle: 'the file loads', file: path, folder, outcome: 'failed' }];
+      return [
+        { title: 'the file loads', fullTitle: 'the file loads', file: path, folder, outcome: 'failed', message: firstLine(suite.message) },
+      ];
     }
     return suite.assertionResults.map((test) => ({
       title: test.title,
@@ -34,8 +36,19 @@ export function readTestReport(file = reportFile) {
       file: path,
       folder,
       outcome: test.status === 'passed' ? 'passed' : test.status === 'failed' ? 'failed' : 'skipped',
+      message: test.status === 'failed' ? firstLine(test.failureMessages?.[0]) : undefined,
     }));
   });
+}
+
+function firstLine(text) {
+  return text?.split('\n', 1)[0].slice(0, 300);
+}
+
+/** The failed tests, a line for each. */
+export function listFailures(tests) {
+  const failed = tests.filter(({ outcome }) => outcome === 'failed');
+  return failed.map(({ file, fullTitle, message }) => `${file} > ${fullTitle}${message === undefined ? '' : `: ${message}`}`);
 }
 
 /**

@@ -3,13 +3,13 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { root } from './run-command.mjs';
-import { countOutcomes, readTestReport, reportFile } from './read-test-report.mjs';
+import { countOutcomes, listFailures, readTestReport, reportFile } from './read-test-report.mjs';
 
 /**
  * @param {{ args?: readonly string[], node?: string, env?: Record<string, string>, report?: string }} [options]
  *   `node` is the Node to run under, `report` where the JSON report goes.
- * @returns {Promise<{ tests: import('./read-test-report.mjs').TestOutcome[], totals: ReturnType<typeof countOutcomes> }>}
- *   A run that fails without a failing test (a crash, an unhandled rejection, a filter that no test matches) counts as one failure.
+ * @returns {Promise<{ tests: import('./read-test-report.mjs').TestOutcome[], totals: ReturnType<typeof countOutcomes> & { failures: string[] } }>}
+ *   `failures` is a line for each test that failed. A run that fails without a failing test (a crash, an unhandled rejection, a filter that no test matches) counts as one failure.
  */
 export async function runTests({ args = [], node = process.execPath, env = {}, report = reportFile } = {}) {
   mkdirSync(`${root}.cache`, { recursive: true });
@@ -26,8 +26,11 @@ export async function runTests({ args = [], node = process.execPath, env = {}, r
     child.on('close', (exitCode) => resolve(exitCode ?? 1));
   });
   const tests = [...(readTestReport(report) ?? [])];
-  const totals = countOutcomes(tests);
-  if (code !== 0 && totals.failed === 0) totals.failed = 1;
+  const totals = { ...countOutcomes(tests), failures: listFailures(tests) };
+  if (code !== 0 && totals.failed === 0) {
+    totals.failed = 1;
+    totals.failures.push(`vitest ended with ${code} though no test failed: see "Unhandled Errors" or its last lines above`);
+  }
   return { tests, totals };
 }
 

@@ -13,10 +13,11 @@ const { browserTests } = await import('./edge/browser-tests.mjs');
 
 const { runTests } = await import('./run-tests.mjs');
 
-const totals = { passed: 0, failed: 0 };
+const totals = { passed: 0, failed: 0, failures: [] };
 const chromium = await findChromium();
 for await (const { title, error } of browserTests(chromium)) {
   totals[error === undefined ? 'passed' : 'failed'] += 1;
+  if (error !== undefined) totals.failures.push(title);
   console.log(`${error === undefined ? 'ok    ' : 'FAILED'} ${title}${error === undefined ? '' : `\n${error}`}`);
 }
 const { totals: signIns } = await runTests({
@@ -26,5 +27,6 @@ const { totals: signIns } = await runTests({
 });
 totals.passed += signIns.passed;
 totals.failed += signIns.failed;
+totals.failures.push(...signIns.failures);
 console.log();
 reportTotals(totals);

@@ -24,10 +24,11 @@ for (const [index, line] of chosen.entries()) {
   rows.push(await runUnder(line));
 }
 
-const sum = { passed: 0, failed: 0, skipped: 0 };
+const sum = { passed: 0, failed: 0, skipped: 0, failures: [] };
 console.log(args.length > 0 ? `\nonly ${args.join(' ')}` : '');
 for (const { version, totals, minutes } of rows) {
-  for (const outcome of Object.keys(sum)) sum[outcome] += totals[outcome];
+  for (const outcome of ['passed', 'failed', 'skipped']) sum[outcome] += totals[outcome];
+  sum.failures.push(...totals.failures.map((failure) => `Node ${version}: ${failure}`));
   console.log(
     `Node ${version.padEnd(8)} ${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped, in ${minutes.toFixed(1)} min`,
   );
@@ -48,6 +49,6 @@ async function runUnder(line) {
     return { version, totals, minutes: minutes() };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
-    return { version: line, totals: { passed: 0, failed: 1, skipped: 0 }, minutes: minutes() };
+    return { version: line, totals: { passed: 0, failed: 1, skipped: 0, failures: ['this Node could not be had'] }, minutes: minutes() };
   }
 }

@@ -20,11 +20,11 @@ const failedGates = everything ? await runGates(gates) : [];
 console.log('\ntests');
 const { tests, totals } = await runTests({ args: filters });
 
-let failures = totals.failed + failedGates.length;
+const failures = [...failedGates.map(({ gate }) => `the gate ${gate.name}`), ...totals.failures];
 if (everything) {
   const coverage = writeSpecCoverage(tests);
   console.log(`\n${coverage.summary}`);
-  if (!coverage.ok) failures += 1;
+  if (!coverage.ok) failures.push('the coverage of the specification, docs/spec-coverage.md');
 }
 
 console.log();
@@ -34,4 +34,4 @@ if (everything)
     `\ngates: ${gates.length - failedGates.length} hold, ${failedGates.length} failed${failedGates.map(({ gate }) => ` ${gate.name}`).join('')}`,
   );
 console.log('not run here: the suite on Node 22 and 24 (npm run test:nodes), the browser (npm run test:browser)\n');
-reportTotals({ ...totals, failed: failures });
+reportTotals({ ...totals, failed: failures.length, failures });

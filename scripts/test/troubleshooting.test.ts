@@ -290,7 +290,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
 
   '… there is no option "…": did you mean "…"?': () => failureOf(() => register({ parameters: {} })),
   '… there is no option "…": it is the first parameter of the registration': () =>
-    failureOf(() => makeServer().registerPrompt('greet', { ...{ name: 'another' } }, () => 'hello')),
+    failureOf(() => makeServer().registerPrompt('greet', { title: 'Greeting', ...{ name: 'another' } }, () => 'hello')),
   '… belongs to no installed extension: …': () => failureOf(() => register({ execution: { taskSupport: 'optional' } })),
   'the server\'s options: there is no option "…": correct its name, or leave it out': () =>
     failureOf(() => makeServer({ debounceMs: 0, ...{ debouncedNotificationMethods: [] } })),
