@@ -39,6 +39,7 @@ function hasManyParts(text: string): boolean {
 
 const { Buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };
 
-function countBytes(text: string): number {
+/** How many bytes a text has in UTF-8. */
+export function countBytes(text: string): number {
   return Buffer ? Buffer.byteLength(text) : new TextEncoder().encode(text).length;
 }

@@ -2,6 +2,7 @@
 
 import { ConnectionClosedError } from '../errors.ts';
 import type { JsonRpcResponse } from '../message.ts';
+import { countBytes } from '../measure-message.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { serializeMessage } from '../serialize-message.ts';
 import { BatchAnswer } from './batch-answer.ts';
@@ -119,7 +120,7 @@ function countEcho(answer: Answer): number {
 /** What cannot be written is replaced by something short. */
 function measure(response: JsonRpcResponse): number {
   try {
-    return serializeMessage(response).length;
+    return countBytes(serializeMessage(response));
   } catch {
     return 0;
   }

@@ -20,7 +20,7 @@ import { type Outcome, PendingCalls } from './pending-calls.ts';
 import { Receiver, type ReceiverHost } from './receiver.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { silentLogger, systemClock } from '../system-clock.ts';
-import { findBadTimes } from './time-limit.ts';
+import { DEFAULT_MAX_TIMEOUT_MS, findBadTimes } from './time-limit.ts';
 import { holdTransport, toError } from '../transport/hold-transport.ts';
 import type { ChannelEndError, MessageInfo, SendOptions, Transport } from '../transport/transport.ts';
 
@@ -62,7 +62,7 @@ export class Connection {
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger ?? silentLogger;
     this.#timeoutMs = options.requestTimeoutMs ?? 60_000;
-    this.#maxTimeoutMs = options.maxRequestTimeoutMs ?? Math.max(this.#timeoutMs, 600_000);
+    this.#maxTimeoutMs = options.maxRequestTimeoutMs ?? Math.max(this.#timeoutMs, DEFAULT_MAX_TIMEOUT_MS);
     this.#pending = new PendingCalls(this.#clock, this.#maxTimeoutMs, {
       sendCancelled: (id, reason) => this.#sendCancelled(id, reason),
       onNoneLeft: () => this.#checkIdle(),
@@ -200,7 +200,7 @@ export class Connection {
     if (refusal) return Promise.reject(refusal);
     if (options?.signal?.aborted) return Promise.reject(options.signal.reason);
     return new Promise((resolve, reject) => {
-      const id = this.#pending.nextId();
+      const id = this.#pending.takeId();
       options?.onId?.(id);
       const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
       const resetsOnProgress = timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false;

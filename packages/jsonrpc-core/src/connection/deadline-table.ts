@@ -1,7 +1,7 @@
 /** The deadlines of many calls on one timer: with equal timeouts only the first call of a burst has to set it. */
 
 import { type Clock, type ClockTimer, isHoldableTimer } from '../instruments.ts';
-import type { TimeLimit } from './time-limit.ts';
+import { DEFAULT_MAX_TIMEOUT_MS, type TimeLimit } from './time-limit.ts';
 
 /**
  * Ends calls whose time is over. While a call with an end waits, the timer keeps the process alive, so that who waits is told; when none
@@ -24,7 +24,7 @@ export class DeadlineTable {
   constructor(clock: Clock, calls: () => Iterable<TimeLimit>, maxTimeoutMs: number = Infinity) {
     this.#clock = clock;
     this.#calls = calls;
-    this.#mostPausedMs = PAUSES * Math.max(maxTimeoutMs, 600_000);
+    this.#mostPausedMs = PAUSES * Math.max(maxTimeoutMs, DEFAULT_MAX_TIMEOUT_MS);
   }
 
   /** A call begins to wait. */

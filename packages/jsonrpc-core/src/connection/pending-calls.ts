@@ -63,8 +63,8 @@ export class PendingCalls {
     return this.#calls.size;
   }
 
-  /** The id of the call that is to be opened next: an integer that never repeats. */
-  nextId(): number {
+  /** Uses up an id, for the call that is to be opened: an integer that never repeats. */
+  takeId(): number {
     return ++this.#lastId;
   }
 

@@ -2,6 +2,9 @@
 
 import { isAmount } from '../check-amounts.ts';
 
+/** The hard bound of a call where nothing says another, in milliseconds. */
+export const DEFAULT_MAX_TIMEOUT_MS = 600_000;
+
 /** What bounds a call, in milliseconds; `Infinity` for no bound. */
 export interface TimeBounds {
   /** Since it was sent, or since it was last heard of. */

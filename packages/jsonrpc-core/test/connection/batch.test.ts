@@ -100,14 +100,15 @@ describe('an array that arrives', () => {
   });
 
   it.each([
-    ['bytes', { maxInFlightBytes: 10_000 }, /maxInFlightBytes is 10000 here/],
-    ['answers', { maxInFlight: 10 }, /Too many requests at once \(10\)/],
-  ])('[ROBUSTNESS-7] is refused further members once too many %s wait for its slowest one', async (_what, bounds, message) => {
+    ['bytes', 'x'.repeat(1000), { maxInFlightBytes: 10_000 }, /maxInFlightBytes is 10000 here/],
+    ['bytes beyond ASCII', '€'.repeat(333), { maxInFlightBytes: 10_000 }, /maxInFlightBytes is 10000 here/],
+    ['answers', 'x'.repeat(1000), { maxInFlight: 10 }, /Too many requests at once \(10\)/],
+  ])('[ROBUSTNESS-7] is refused further members once too many %s wait for its slowest one', async (_what, text, bounds, message) => {
     const gate = defer<JsonRpcResponse>();
     const { peer } = await connectToRawPeer({
       isBatchingOn,
       ...bounds,
-      onRequest: ({ id }) => (id === 'slow' ? gate.promise : result(id, { text: 'x'.repeat(1000) })),
+      onRequest: ({ id }) => (id === 'slow' ? gate.promise : result(id, { text })),
     });
     await peer.send([request('slow'), ...Array.from({ length: 30 }, (_, n) => request(n))], request('next'), [request('last')]);
     const refusal = { error: { code: -32603, message: expect.stringMatching(message) as string } };
