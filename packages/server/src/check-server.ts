@@ -6,6 +6,7 @@ import { RegistrationError } from './errors.ts';
 import { noSuchLevel } from './logging.ts';
 import type { McpServerOptions } from './mcp-server.ts';
 import { checkShown } from './registry/check-shown.ts';
+import { refuseUnknown } from './registry/refuse-unknown.ts';
 
 /** All that there are: the compiler sees to it. */
 const OPTIONS: Readonly<Record<keyof McpServerOptions, Kind>> = {
@@ -49,7 +50,7 @@ export function checkServer(info: unknown, options: unknown): void {
   checkType('the server: "version"', version, 'string');
   checkShown('the server', info as object);
   checkTypes("the server's options", options, OPTIONS);
-  refuseUnknown(options as object);
+  refuseUnknown("the server's options", options as object, Object.keys(OPTIONS));
   checkParts(options as McpServerOptions);
   const { extensions = [] } = options as { readonly extensions?: readonly unknown[] };
   for (const extension of extensions) checkType("the server's options: each extension", extension, 'object');
@@ -67,11 +68,4 @@ function checkParts({ progress = {}, logging = {} }: McpServerOptions): void {
   const { defaultLevel } = logging;
   if (defaultLevel !== undefined && !isLoggingLevel(defaultLevel))
     throw new RegistrationError(`the server's options: "logging": ${noSuchLevel(defaultLevel).message}`);
-}
-
-/** A bound that is misspelt would silently be none. */
-function refuseUnknown(options: object): void {
-  const [stranger] = Object.entries(options).find(([name, value]) => value !== undefined && !Object.hasOwn(OPTIONS, name)) ?? [];
-  if (stranger === undefined) return;
-  throw new RegistrationError(`the server's options: there is no option "${stranger}": correct its name, or leave it out`);
 }

@@ -100,9 +100,14 @@ describe('what no compiler checks', () => {
       /"handlerTimeoutMs" must be a number, 0 or more, got "5s"/,
     ],
     [
-      'an option that there is not',
+      'an option that is misspelt',
       () => new anything({ name: 'm', version: '1' }, { handlerTimeoutMS: 5000 }),
-      /options: there is no option "handlerTimeoutMS": correct its name/,
+      /the server's options: there is no option "handlerTimeoutMS": did you mean "handlerTimeoutMs"\?/,
+    ],
+    [
+      'an option that there is not',
+      () => new anything({ name: 'm', version: '1' }, { enforceStrictCapabilities: true }),
+      /the server's options: there is no option "enforceStrictCapabilities": correct its name, or leave it out/,
     ],
     ['a name of a method of objects', () => new anything({ name: 'm', version: '1' }, { toString: 1 }), /there is no option "toString"/],
     [

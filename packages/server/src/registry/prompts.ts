@@ -15,7 +15,7 @@ import { type Asker, Catalog, type CatalogItem } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
 import { checkRegistration } from './check-registration.ts';
 import { checkChanges, checkShown } from './check-shown.ts';
-import { refuseUnknown } from './refuse-unknown.ts';
+import { PROMPT_OPTIONS, refuseUnknown } from './refuse-unknown.ts';
 
 const withGetting = onDemand(() => import('./get-prompt.ts'));
 
@@ -97,7 +97,7 @@ export class PromptItem implements CatalogItem {
     const config = { ...this.#config, ...changes };
     const { validator } = this.#core.options;
     const owner = `prompt "${this.key}"`;
-    refuseUnknown('prompt', owner, changes, { parameters: { name: this.key } });
+    refuseUnknown(owner, changes, PROMPT_OPTIONS, { parameters: { name: this.key } });
     checkShown(owner, config);
     const args =
       config.argsSchema === undefined ? undefined : toSchemaAdapter(config.argsSchema, 'prompt arguments', this.key, { validator });

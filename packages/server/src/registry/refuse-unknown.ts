@@ -1,15 +1,13 @@
-/** Refuses options of a registration that there are not: one that is misspelt would silently do nothing. */
+/** Refuses options that there are not, of a registration or the server: one that is misspelt would silently do nothing. */
 
 import type { PromptConfig, ResourceConfig, ToolConfig } from '../config.ts';
 import { RegistrationError } from '../errors.ts';
 
 const LISTED = ['title', 'description', 'icons', '_meta', 'visible'] as const;
 
-const TOOL: readonly (keyof ToolConfig)[] = [...LISTED, 'inputSchema', 'outputSchema', 'annotations', 'scopes'];
-const PROMPT: readonly (keyof PromptConfig)[] = [...LISTED, 'argsSchema'];
-const RESOURCE: readonly (keyof ResourceConfig)[] = [...LISTED, 'mimeType', 'annotations', 'size', 'ttlMs', 'cacheScope'];
-
-const OWN: Readonly<Record<'tool' | 'prompt' | 'resource', readonly string[]>> = { tool: TOOL, prompt: PROMPT, resource: RESOURCE };
+export const TOOL_OPTIONS: readonly (keyof ToolConfig)[] = [...LISTED, 'inputSchema', 'outputSchema', 'annotations', 'scopes'];
+export const PROMPT_OPTIONS: readonly (keyof PromptConfig)[] = [...LISTED, 'argsSchema'];
+export const RESOURCE_OPTIONS: readonly (keyof ResourceConfig)[] = [...LISTED, 'mimeType', 'annotations', 'size', 'ttlMs', 'cacheScope'];
 
 /** What the schema of arguments is called elsewhere. */
 const SCHEMA_NAMES = /^(?:(?:input|schema)s?|(?:(?:arg|argument|param|parameter)s?|input)(?:Schema)?)$/i;
@@ -22,15 +20,15 @@ interface Allowed {
 }
 
 /**
- * @param owner Names the item in messages: `tool "add"`.
+ * @param owner Names whose options they are in messages: `tool "add"`.
  * @throws {RegistrationError} `ERR_REGISTRATION`, with the option that was probably meant.
  */
-export function refuseUnknown(kind: keyof typeof OWN, owner: string, config: object, allowed: Allowed): void {
+export function refuseUnknown(owner: string, given: object, own: readonly string[], allowed: Allowed = {}): void {
   const { parameters = {}, extensionOptions } = allowed;
-  const known = [...OWN[kind], ...(extensionOptions ?? [])];
+  const known = [...own, ...(extensionOptions ?? [])];
   const isStranger = ([option, value]: [string, unknown]): boolean =>
     value !== undefined && !known.includes(option) && value !== parameters[option];
-  const [stranger] = Object.entries(config).find(isStranger) ?? [];
+  const [stranger] = Object.entries(given).find(isStranger) ?? [];
   if (stranger === undefined) return;
   if (Object.hasOwn(parameters, stranger)) {
     const place = stranger === 'name' ? 'first' : 'second';

@@ -18,7 +18,7 @@ import { type Asker, Catalog } from './catalog.ts';
 import { CatalogHandle } from './catalog-handle.ts';
 import { checkRegistration } from './check-registration.ts';
 import { checkChanges, checkShown, checkUri } from './check-shown.ts';
-import { refuseUnknown } from './refuse-unknown.ts';
+import { refuseUnknown, RESOURCE_OPTIONS } from './refuse-unknown.ts';
 import { type ReadFn, ResourceItem, TemplateItem } from './resource-items.ts';
 
 const withReading = onDemand(() => import('./read-resource.ts'));
@@ -110,7 +110,7 @@ export class Resources {
 }
 
 function checkConfig(owner: string, config: ResourceConfig, parameters: Readonly<Record<string, string>>): void {
-  refuseUnknown('resource', owner, config, { parameters });
+  refuseUnknown(owner, config, RESOURCE_OPTIONS, { parameters });
   checkShown(owner, config);
   checkCacheHints(owner, config);
 }

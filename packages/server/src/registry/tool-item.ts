@@ -11,7 +11,7 @@ import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
 import type { CatalogItem } from './catalog.ts';
 import { checkShown, type Shown } from './check-shown.ts';
-import { refuseUnknown } from './refuse-unknown.ts';
+import { refuseUnknown, TOOL_OPTIONS } from './refuse-unknown.ts';
 import type { ToolFn } from './tools.ts';
 
 /** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
@@ -73,7 +73,7 @@ export class ToolItem implements CatalogItem {
     const config = { ...this.#config, ...changes };
     const owner = `tool "${this.key}"`;
     const extensions = core.options.extensions ?? [];
-    refuseUnknown('tool', owner, config, { extensionOptions: extensions.flatMap(({ toolOptions = [] }) => toolOptions) });
+    refuseUnknown(owner, config, TOOL_OPTIONS, { extensionOptions: extensions.flatMap(({ toolOptions = [] }) => toolOptions) });
     checkShown(owner, config as Shown);
     const options = { validator: core.options.validator };
     const input = config.inputSchema === undefined ? undefined : toSchemaAdapter(config.inputSchema, 'tool input', this.key, options);
