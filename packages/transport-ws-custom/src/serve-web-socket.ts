@@ -4,16 +4,17 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connectable } from '@mortise/jsonrpc-core';
-import { guardLogger, silentLogger } from '@mortise/jsonrpc-core/transport';
+import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { WebSocketOptionError } from './errors.ts';
 import { SocketHost } from './socket-host.ts';
+import { stderrLogger } from './stderr-logger.ts';
 import { refuseUpgrade, UpgradeRefusal } from './upgrade-refusal.ts';
 import type { WebSocketServerOptions } from './web-socket-options.ts';
 
 /** How `serveWebSocket` serves. */
 export interface ServeWebSocketOptions extends WebSocketServerOptions {
-  /** 0 for any that is free. */
+  /** The port to listen on, which has no default; 0 for any that is free. */
   readonly port: number;
   /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
@@ -67,8 +68,9 @@ const HEADERS_TIMEOUT_MS = 15_000;
  */
 export async function serveWebSocket(server: Connectable, options: ServeWebSocketOptions): Promise<WebSocketServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS } = checkPort(options);
+  const logger = guardLogger(options.logger ?? stderrLogger);
   signal?.throwIfAborted();
-  const sockets = new SocketHost(server, options);
+  const sockets = new SocketHost(server, { ...options, logger });
   const httpServer = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS }, (_request, response) => {
     response.writeHead(426, { Connection: 'close', Upgrade: 'websocket' }).end('This is a WebSocket server\n');
   });
@@ -78,7 +80,6 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
     refuseUpgrade(request, socket, new UpgradeRefusal(404, 'There is nothing at this path'));
   });
   await listen(httpServer, port, host);
-  const logger = guardLogger(options.logger ?? silentLogger);
   const logError = (error: unknown): void => logger.log('error', 'The HTTP server failed', { error: String(error) });
   // A connection that cannot be taken, for want of descriptors perhaps, is no reason to end the process.
   httpServer.on('error', logError);

@@ -53,7 +53,7 @@ export interface WebSocketServerOptions {
   /**
    * Told of refusals and broken connections, and of faults of handlers as long as the server has no logger of its own.
    *
-   * @default one that writes nothing
+   * @default one that writes nothing; `serveWebSocket` writes warnings and what is worse to standard error
    */
   readonly logger?: Logger | undefined;
 }

@@ -1,6 +1,6 @@
 /** The feature table over WebSocket, in both eras. */
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Logger } from '@mortise/jsonrpc-core';
 import { McpServer } from '@mortise/server';
 import { connect, createFeatureServer, info, serve } from './support/feature-server.ts';
@@ -24,6 +24,20 @@ it.each([undefined, 'own'])('tells faults of handlers to its logger where the se
   expect(await client.callTool('fail')).toMatchObject({ isError: true });
   const fault = [expect.objectContaining({ message: 'a fault within' }) as Error];
   expect([own, ofSockets]).toEqual(name ? [fault, []] : [[], fault]);
+});
+
+it('writes faults to standard error where neither the server nor what serves it has a logger', async () => {
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  try {
+    const { httpServer, url } = await serve(createFeatureServer().server);
+    expect(await (await connect(url)).callTool('fail')).toMatchObject({ isError: true });
+    httpServer.emit('error', new Error('too many open files'));
+    expect(written.mock.calls.join('')).toMatch(
+      /^error: .*\n? *(?:error: )?Error: it failed\n\s+at .*feature-server.*\nerror: The HTTP server failed \{ error: 'Error: too many open files' \}\n/s,
+    );
+  } finally {
+    written.mockRestore();
+  }
 });
 
 describe.for(ERAS)('MCP over WebSocket, %s', (era) => {
