@@ -109,7 +109,7 @@ export class SocketHost {
   async #endAll(end: (connection: ServerConnection) => Promise<void>): Promise<void> {
     const ended = Array.from(this.#connections, ([connection, transport]) =>
       end(connection).catch((error: unknown) => {
-        this.#logger.log('error', 'The server failed to end a connection', { error: nameOf(error) });
+        this.#logger.log('error', 'The server failed to end a connection', { error: String(error) });
         return transport.close();
       }),
     );
@@ -180,7 +180,7 @@ export class SocketHost {
       void connection.closed.then(() => this.#connections.delete(connection));
       if (this.#closing.signal.aborted) await connection.close();
     } catch (error) {
-      this.#logger.log('error', 'A WebSocket could not be served', { error: nameOf(error) });
+      this.#logger.log('error', 'A WebSocket could not be served', { error: String(error) });
       hasFailed = true;
       // Only an open transport can say why it closes.
       await transport.start().catch(() => undefined);
@@ -236,7 +236,7 @@ function pathOf(target: string): string {
   }
 }
 
-/** Says which error it was without its message, which may hold secrets. */
+/** Says which error it was without its message, which may hold what the client sent, its token too. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }

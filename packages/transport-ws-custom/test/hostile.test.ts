@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import fc from 'fast-check';
-import type { JsonRpcMessage, ServerConnection, Transport } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
 import { McpClient } from '@mortise/client';
 import { McpServer } from '@mortise/server';
@@ -435,8 +435,12 @@ describe('shutting down', () => {
     const closed = once(ws, 'close');
     controller.abort();
     expect((await closed)[0]).toBe(1001);
-    const refusing = await serve({ connect: () => Promise.reject(new Error('no')) });
+    const logged: unknown[] = [];
+    const logger: Logger = { log: (...line) => void logged.push(line) };
+    const refusing = await serve({ connect: () => Promise.reject(new Error('no')) }, { logger });
     const refused = new WebSocket(refusing.url, 'mcp');
-    expect((await once(refused, 'close'))[0]).toBe(1011);
+    const [code, reason] = (await once(refused, 'close')) as [number, Buffer];
+    expect([code, String(reason)]).toEqual([1011, 'the server could not serve the connection']);
+    expect(logged).toEqual([['error', 'A WebSocket could not be served', { error: 'Error: no' }]]);
   });
 });
