@@ -96,17 +96,16 @@ export class LegacyListens {
     return { sink, methods, uris };
   }
 
-  async #want(uri: string): Promise<void> {
-    const known = this.#wanted.get(uri);
-    const wanted = known ?? { listens: 0, subscribed: this.#link.request('resources/subscribe', { uri }) };
-    if (!known) this.#wanted.set(uri, wanted);
-    wanted.listens += 1;
-    try {
-      await wanted.subscribed;
-    } catch (error) {
-      if (this.#wanted.get(uri) === wanted) this.#wanted.delete(uri);
-      throw error;
+  #want(uri: string): Promise<unknown> {
+    let wanted = this.#wanted.get(uri);
+    if (!wanted) {
+      wanted = { listens: 0, subscribed: this.#link.request('resources/subscribe', { uri }) };
+      this.#wanted.set(uri, wanted);
+      // Whoever wants it next asks again.
+      wanted.subscribed.catch(() => this.#wanted.delete(uri));
     }
+    wanted.listens += 1;
+    return wanted.subscribed;
   }
 
   #close(listen: OpenListen): void {
