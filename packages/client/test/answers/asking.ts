@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { NEWEST, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
+import { onTestFinished } from 'vitest';
 import { type ClientOptions, McpClient } from '../../src/index.ts';
 import { complete, info, legacyScript, modernScript, ScriptedServer } from '../scripted-server.ts';
 
@@ -25,6 +26,14 @@ export const eras: readonly { readonly era: 'legacy' | 'modern'; readonly revisi
   { era: 'modern', revision: NEWEST },
 ];
 
+/** Connects a client, which is closed when its test is over. */
+export async function connect(factory: ScriptedServer['factory'], options: ClientOptions = {}): Promise<McpClient> {
+  const client = new McpClient(info, options);
+  onTestFinished(() => client.close());
+  await client.connect(factory);
+  return client;
+}
+
 export async function startAsking(
   era: 'legacy' | 'modern',
   options: ClientOptions,
@@ -35,7 +44,7 @@ export async function startAsking(
 
 async function startLegacy(options: ClientOptions, version: string): Promise<Asking> {
   const server = new ScriptedServer(legacyScript(version));
-  const client = await McpClient.connect(server.factory, info, { era: 'legacy', ...options });
+  const client = await connect(server.factory, { era: 'legacy', ...options });
   let asked = 0;
   const ask = async (method: string, params?: JsonObject): Promise<Asked> => {
     asked += 1;
@@ -57,7 +66,7 @@ async function startModern(options: ClientOptions): Promise<Asking> {
           : complete(NEWEST, { content: [], structuredContent: params['inputResponses'] }),
     }),
   );
-  const client = await McpClient.connect(server.factory, info, options);
+  const client = await connect(server.factory, options);
   const ask = async (method: string, params?: JsonObject): Promise<Asked> => {
     question = { method, ...(params && { params }) };
     try {

@@ -1,25 +1,14 @@
 /** Forms and pages that servers put to the user, in both eras by the same handlers. */
 
-import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import { NEWEST_LEGACY } from '@mortise/protocol';
 import type { ElicitResult } from '@mortise/protocol/model';
-import { afterEach, describe, expect, it } from 'vitest';
-import { McpClient } from '../../src/index.ts';
+import { describe, expect, it } from 'vitest';
+import type { McpClient } from '../../src/index.ts';
 import type { PageContext } from '../../src/host.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { allCapabilities, info, legacyScript, ScriptedServer } from '../scripted-server.ts';
-import { type Asking, eras, startAsking } from './asking.ts';
-
-const open: McpClient[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((client) => client.close()));
-});
-
-async function start(...args: Parameters<typeof startAsking>): Promise<Asking> {
-  const asking = await startAsking(...args);
-  open.push(asking.client);
-  return asking;
-}
+import { allCapabilities, legacyScript, type Script, ScriptedServer } from '../scripted-server.ts';
+import { connect, eras, startAsking } from './asking.ts';
 
 const form = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
   message: 'm',
@@ -27,158 +16,118 @@ const form = (properties: JsonObject, required: readonly string[] = []): JsonObj
 });
 const accept = (content: Record<string, unknown>): ElicitResult => ({ action: 'accept', content: content as ElicitResult['content'] });
 
+const questionOf = (id: string): JsonRpcRequest => ({ jsonrpc: '2.0', id, method: 'elicitation/create', params: form({}) });
+
+/** A server that does in a call what a test says. */
+function legacyServer(call: NonNullable<Script[string]>): ScriptedServer {
+  return new ScriptedServer(legacyScript(NEWEST_LEGACY.version, { 'tools/call': call }));
+}
+
+/** A user who never answers, and the moment that he is asked. */
+function createSilentUser(): { readonly elicitation: () => Promise<ElicitResult>; readonly asked: Promise<void> } {
+  let tell: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => (tell = resolve));
+  return { asked, elicitation: () => (tell(), new Promise(() => undefined)) };
+}
+
+/** Keeps what a call that fails rejects with. */
+function failureOf(call: Promise<unknown>): { outcome: unknown } {
+  const tracked: { outcome: unknown } = { outcome: 'waiting' };
+  call.catch((error: unknown) => (tracked.outcome = error));
+  return tracked;
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Lets a call wait to the last millisecond of the second that is left to it, and end with the next by its time limit. */
+async function expectTimeout(call: { readonly outcome: unknown }, clock: FakeClock): Promise<void> {
+  clock.advance(999);
+  await settled();
+  expect(call.outcome).toBe('waiting');
+  clock.advance(1);
+  await settled();
+  expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 1000 });
+}
+
 describe('the time limit of a call', () => {
   it('stands still while the user answers what a legacy server asks', async () => {
     const clock = new FakeClock();
-    const script = legacyScript(NEWEST_LEGACY.version, {
-      'tools/call': async ({ params }, server) => {
-        if (params?.['name'] === 'silent') return 'silence';
-        await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: form({}) });
-        await server.next((message) => 'id' in message && message.id === 'q');
-        return { result: { content: [] } };
-      },
+    const server = legacyServer(async ({ params }) => {
+      if (params?.['name'] === 'silent') return 'silence';
+      await server.send(questionOf('q'));
+      await server.next((message) => 'id' in message && message.id === 'q');
+      return { result: { content: [] } };
     });
-    const server = new ScriptedServer(script);
     const elicitation = (): ElicitResult => {
       clock.advance(3_600_000);
       return accept({});
     };
-    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation, maxRequestTimeoutMs: 7_200_000 });
-    open.push(client);
+    const client = await connect(server.factory, { era: 'legacy', clock, elicitation, maxRequestTimeoutMs: 7_200_000 });
     expect(await client.callTool('asks', {}, { timeoutMs: 1000 })).toMatchObject({ content: [] });
-    const late = client.callTool('silent', {}, { timeoutMs: 1000 });
-    const rejected = expect(late).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
-    clock.advance(1000);
-    await rejected;
+    const late = failureOf(client.callTool('silent', {}, { timeoutMs: 1000 }));
+    await expectTimeout(late, clock);
   });
 
   it('goes on once the server has cancelled what it asked, though the user never answers', async () => {
     const clock = new FakeClock();
-    const script = legacyScript(NEWEST_LEGACY.version, {
-      'tools/call': async ({ params }, server) => {
-        if (params?.['name'] === 'silent') return 'silence';
-        await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: form({}) });
-        await asked;
-        await server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'q' } });
-        return { result: { content: [] } };
-      },
+    const { elicitation, asked } = createSilentUser();
+    const server = legacyServer(async ({ params }) => {
+      if (params?.['name'] === 'silent') return 'silence';
+      await server.send(questionOf('q'));
+      await asked;
+      await server.notify('notifications/cancelled', { requestId: 'q' });
+      return { result: { content: [] } };
     });
-    let tell: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => (tell = resolve));
-    const elicitation = (): Promise<ElicitResult> => {
-      tell();
-      return new Promise(() => undefined);
-    };
-    const server = new ScriptedServer(script);
-    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation });
-    open.push(client);
+    const client = await connect(server.factory, { era: 'legacy', clock, elicitation });
     await client.callTool('asks', {}, { timeoutMs: 1000 });
-    const late = client.callTool('silent', {}, { timeoutMs: 1000 });
-    const rejected = expect(late).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
-    clock.advance(1000);
-    await rejected;
+    const late = failureOf(client.callTool('silent', {}, { timeoutMs: 1000 }));
+    await expectTimeout(late, clock);
   });
 
-  it('goes on after maxRequestTimeoutMs though the user never answers and the server never cancels', async () => {
+  it.each([
+    ['maxRequestTimeoutMs', { maxRequestTimeoutMs: 10_000 }, 10_000],
+    ['the limit of a call, where no hard end is given', { requestTimeoutMs: 1_200_000 }, 1_200_000],
+  ])('goes on after %s, though the user never answers and the server never cancels', async (_what, limits, questionMs) => {
     const clock = new FakeClock();
-    const script = legacyScript(NEWEST_LEGACY.version, {
-      'tools/call': async (_request, server) => {
-        await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: form({}) });
-        return 'silence' as const;
-      },
+    const { elicitation, asked } = createSilentUser();
+    const server = legacyServer(async () => {
+      await server.send(questionOf('q'));
+      return 'silence' as const;
     });
-    let tell: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => (tell = resolve));
-    const elicitation = (): Promise<ElicitResult> => {
-      tell();
-      return new Promise(() => undefined);
-    };
-    const server = new ScriptedServer(script);
-    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation, maxRequestTimeoutMs: 10_000 });
-    open.push(client);
-    let outcome: unknown = 'waiting';
-    client.callTool('asks', {}, { timeoutMs: 1000 }).catch((error: unknown) => (outcome = error));
-    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const client = await connect(server.factory, { era: 'legacy', clock, elicitation, ...limits });
+    const call = failureOf(client.callTool('asks', {}, { timeoutMs: 1000 }));
     await asked;
-    clock.advance(10_999);
-    await settled();
-    expect(outcome).toBe('waiting');
-    clock.advance(1);
-    await settled();
-    expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 1000 });
+    clock.advance(questionMs);
+    await expectTimeout(call, clock);
     await client.close();
     expect(clock.running).toBe(0);
-  });
-
-  it('waits for one question as long as for a call where no hard end is given', async () => {
-    const clock = new FakeClock();
-    const script = legacyScript(NEWEST_LEGACY.version, {
-      'tools/call': async (_request, server) => {
-        await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: form({}) });
-        return 'silence' as const;
-      },
-    });
-    let tell: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => (tell = resolve));
-    const elicitation = (): Promise<ElicitResult> => {
-      tell();
-      return new Promise(() => undefined);
-    };
-    const server = new ScriptedServer(script);
-    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation, requestTimeoutMs: 1_200_000 });
-    open.push(client);
-    let outcome: unknown = 'waiting';
-    client.callTool('asks', {}, { timeoutMs: 1000 }).catch((error: unknown) => (outcome = error));
-    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-    await asked;
-    clock.advance(1_200_999);
-    await settled();
-    expect(outcome).toBe('waiting');
-    clock.advance(1);
-    await settled();
-    expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 1000 });
   });
 
   it('[TIME-005] goes on after ten times maxRequestTimeoutMs in all, though the server asks again and again', async () => {
     const clock = new FakeClock();
     let asks = 0;
-    let answered: () => void = () => undefined;
-    const script = legacyScript(NEWEST_LEGACY.version, {
-      'tools/call': async (_request, server) => {
-        // One question is open at any time: the next is there before the last is answered.
-        const ask = (): Promise<void> =>
-          server.send({ jsonrpc: '2.0', id: `q${(asks += 1)}`, method: 'elicitation/create', params: form({}) });
-        answered = () => void ask();
-        await ask();
-        await ask();
-        return 'silence' as const;
-      },
+    const askAgain = (): Promise<void> => server.send(questionOf(`q${(asks += 1)}`));
+    const server = legacyServer(async () => {
+      // One question is open at any time: the next is there before the last is answered.
+      await askAgain();
+      await askAgain();
+      return 'silence' as const;
     });
     const users: (() => void)[] = [];
     const elicitation = (): Promise<ElicitResult> => new Promise((resolve) => users.push(() => resolve({ action: 'decline' })));
-    const server = new ScriptedServer(script);
-    const options = {
-      era: 'legacy',
-      clock,
-      elicitation,
-      maxRequestTimeoutMs: 600_000,
-      askLimits: { elicitationsPerMinute: Infinity },
-    } as const;
-    const client = await McpClient.connect(server.factory, info, options);
-    open.push(client);
-    let outcome: unknown = 'waiting';
-    client.callTool('asks', {}, { timeoutMs: 500, maxTimeoutMs: 1000 }).catch((error: unknown) => (outcome = error));
-    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const limits = { maxRequestTimeoutMs: 600_000, askLimits: { elicitationsPerMinute: Infinity } };
+    const client = await connect(server.factory, { era: 'legacy', clock, elicitation, ...limits });
+    const call = failureOf(client.callTool('asks', {}, { timeoutMs: 500, maxTimeoutMs: 1000 }));
     while (users.length < 2) await settled();
     let passedMs = 0;
-    for (; outcome === 'waiting' && passedMs < 10_000_000; passedMs += 100_000) {
+    for (; call.outcome === 'waiting' && passedMs < 10_000_000; passedMs += 100_000) {
       expect(users).toHaveLength(2);
       clock.advance(100_000);
       users.shift()?.();
-      answered();
+      void askAgain();
       while (users.length < 2) await settled();
     }
-    expect(outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 500 });
+    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 500 });
     expect(passedMs).toBe(10 * 600_000 + 100_000);
   });
 
@@ -188,14 +137,14 @@ describe('the time limit of a call', () => {
       clock.advance(3_600_000);
       return accept({});
     };
-    const { ask } = await start('modern', { clock, elicitation, requestTimeoutMs: 1000, maxRequestTimeoutMs: 1000 });
+    const { ask } = await startAsking('modern', { clock, elicitation, requestTimeoutMs: 1000, maxRequestTimeoutMs: 1000 });
     expect(await ask('elicitation/create', form({}))).toEqual({ answer: accept({}), error: undefined });
   });
 });
 
 describe.each(eras)('elicitation in the $era era', ({ era }) => {
   it('[ELICIT-006] without a mode is a form', async () => {
-    const { ask } = await start(era, { elicitation: { form: () => accept({ a: 'form' }), url: () => accept({ a: 'page' }) } });
+    const { ask } = await startAsking(era, { elicitation: { form: () => accept({ a: 'form' }), url: () => accept({ a: 'page' }) } });
     const asked = form({ a: { type: 'string' } });
     expect(asked).not.toHaveProperty('mode');
     expect((await ask('elicitation/create', asked)).answer).toEqual(accept({ a: 'form' }));
@@ -203,7 +152,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
 
   it('[ELICIT-018] does not send an answer that does not fit the form, and says to the program which field', async () => {
     const errors: Error[] = [];
-    const { ask, server } = await start(era, { elicitation: () => accept({ age: 'old' }), onError: (error) => errors.push(error) });
+    const { ask, server } = await startAsking(era, { elicitation: () => accept({ age: 'old' }), onError: (error) => errors.push(error) });
     const { answer, error } = await ask('elicitation/create', form({ age: { type: 'integer' } }));
     expect(answer).toBeUndefined();
     if (era === 'legacy') expect(error).toEqual({ code: -32603, message: 'Internal error' });
@@ -224,7 +173,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     { what: 'no number', properties: {}, required: [], content: { a: Number.NaN }, says: '"a" must be text' },
   ])('[ELICIT-017] does not send $what that no form can have or lack', async ({ properties, required, content, says }) => {
     const errors: Error[] = [];
-    const { ask } = await start(era, { elicitation: () => accept(content), onError: (error) => errors.push(error) });
+    const { ask } = await startAsking(era, { elicitation: () => accept(content), onError: (error) => errors.push(error) });
     const { answer, error } = await ask('elicitation/create', form(properties, required));
     expect(answer).toBeUndefined();
     expect((era === 'legacy' ? errors[0] : (error as Error))?.message).toContain(says);
@@ -232,16 +181,16 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
 
   it('[ELICIT-010] fills a required field that was left out with its default, and the others where the program wants that', async () => {
     const properties = { who: { type: 'string', default: 'Ada' }, age: { type: 'integer', default: 36 } };
-    const plain = await start(era, { elicitation: () => accept({}) });
+    const plain = await startAsking(era, { elicitation: () => accept({}) });
     expect((await plain.ask('elicitation/create', form(properties, ['who']))).answer).toEqual(accept({ who: 'Ada' }));
-    const filling = await start(era, { elicitation: { form: () => accept({}), fillsDefaults: true } });
+    const filling = await startAsking(era, { elicitation: { form: () => accept({}), fillsDefaults: true } });
     expect((await filling.ask('elicitation/create', form(properties))).answer).toEqual(accept({ who: 'Ada', age: 36 }));
   });
 
   it('[ELICIT-003] declares the modes that have a handler, one at least', async () => {
     const seen = new Set<string>();
     for (const handlers of [{ form: () => accept({}) }, { url: () => accept({}) }]) {
-      const { server, ask } = await start(era, { elicitation: handlers });
+      const { server, ask } = await startAsking(era, { elicitation: handlers });
       await ask('elicitation/create', { ...form({}), mode: Object.keys(handlers)[0], url: 'https://pages.example/a' });
       seen.add(
         JSON.stringify(
@@ -267,7 +216,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     'no url',
   ])('[ELICIT-028] refuses the page %s before any handler sees it', async (url) => {
     let shown = 0;
-    const { ask, server } = await start(era, {
+    const { ask, server } = await startAsking(era, {
       elicitation: {
         url: () => {
           shown += 1;
@@ -284,7 +233,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
   it('[ELICIT-029][ELICIT-030] tells the handler the whole address in ASCII, its host, its domain and what is odd about it', async () => {
     let seen: PageContext['page'] | undefined;
     let url: string | undefined;
-    const { ask } = await start(era, {
+    const { ask } = await startAsking(era, {
       elicitation: {
         url: (params, { page }) => {
           seen = page;
@@ -316,7 +265,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
       return Promise.reject(new Error('no'));
     }) as typeof globalThis.fetch;
     try {
-      const { ask } = await start(era, { elicitation: { url: () => accept({ a: 1 }) } });
+      const { ask } = await startAsking(era, { elicitation: { url: () => accept({ a: 1 }) } });
       const { answer } = await ask('elicitation/create', { mode: 'url', message: 'm', url: 'https://pages.example/a', elicitationId: 'e' });
       expect(answer).toEqual({ action: 'accept' });
       expect(fetched).toEqual([]);
@@ -328,7 +277,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
   it('[ELICIT-022] refuses more forms than the user can be asked for, until time has passed', async () => {
     const clock = new FakeClock();
     let shown = 0;
-    const { ask } = await start(era, {
+    const { ask } = await startAsking(era, {
       clock,
       askLimits: { elicitationsPerMinute: 2 },
       elicitation: () => {
@@ -347,7 +296,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
   });
 
   it('is refused where the form cannot be drawn', async () => {
-    const { ask } = await start(era, { elicitation: () => accept({}) });
+    const { ask } = await startAsking(era, { elicitation: () => accept({}) });
     for (const requestedSchema of [
       'x',
       { type: 'object', properties: { a: { type: 'object' } } },
@@ -360,7 +309,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
 
   it('fails where the handler gives no action', async () => {
     const errors: Error[] = [];
-    const { ask } = await start(era, { elicitation: (() => ({ content: {} })) as never, onError: (error) => errors.push(error) });
+    const { ask } = await startAsking(era, { elicitation: (() => ({ content: {} })) as never, onError: (error) => errors.push(error) });
     const { error } = await ask('elicitation/create', form({}));
     expect(era === 'legacy' ? errors[0] : error).toMatchObject({ code: 'ERR_INVALID_ANSWER' });
   });
@@ -369,11 +318,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
 it('a page of this machine may be shown for a server that runs on it, and for others if the program says so', async () => {
   const ask = async (options: Parameters<typeof startAsking>[1], eraKey?: string): Promise<unknown> => {
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
-    const client = await McpClient.connect(eraKey === undefined ? server.factory : Object.assign(server.factory, { eraKey }), info, {
-      era: 'legacy',
-      ...options,
-    });
-    open.push(client);
+    await connect(eraKey === undefined ? server.factory : Object.assign(server.factory, { eraKey }), { era: 'legacy', ...options });
     await server.send({
       jsonrpc: '2.0',
       id: 'q',
@@ -395,7 +340,7 @@ describe('the word that a page is done with', () => {
 
   it('[ELICIT-033] reaches who waits for it, once, and is ignored for pages that nobody was asked to open', async () => {
     let completed: Promise<void> | undefined;
-    const { ask, server, client } = await start('legacy', {
+    const { ask, server, client } = await startAsking('legacy', {
       elicitation: {
         url: (_params, context) => {
           ({ completed } = context);
@@ -416,7 +361,7 @@ describe('the word that a page is done with', () => {
     error: { code: -32042, message: 'open it', data: { elicitations: ids.map((elicitationId) => ({ ...page, elicitationId })) } },
   });
 
-  async function connect(
+  async function connectTo(
     replies: readonly JsonObject[],
     options: Parameters<typeof startAsking>[1],
   ): Promise<{ client: McpClient; server: ScriptedServer }> {
@@ -428,15 +373,14 @@ describe('the word that a page is done with', () => {
         { capabilities: allCapabilities },
       ),
     );
-    const client = await McpClient.connect(server.factory, info, { era: 'legacy', ...options });
-    open.push(client);
+    const client = await connect(server.factory, { era: 'legacy', ...options });
     return { client, server };
   }
 
   it('[ELICIT-034] sends a call that needs pages first again when all are done with', async () => {
     const shown: unknown[] = [];
     const clock = new FakeClock();
-    const { client, server } = await connect([required('a', 'b')], {
+    const { client, server } = await connectTo([required('a', 'b')], {
       clock,
       elicitation: {
         url: ({ elicitationId }) => {
@@ -464,7 +408,7 @@ describe('the word that a page is done with', () => {
     const wasShown = new Promise<void>((resolve) => {
       shown = resolve;
     });
-    const { client, server } = await connect([required('a')], {
+    const { client, server } = await connectTo([required('a')], {
       clock,
       elicitation: {
         pageTimeoutMs: 5000,
@@ -486,16 +430,16 @@ describe('the word that a page is done with', () => {
   });
 
   it('is not waited for where the user declines, nobody can show pages, or the caller gives up', async () => {
-    const declining = await connect([required('a')], { elicitation: { url: () => ({ action: 'decline' }) } });
+    const declining = await connectTo([required('a')], { elicitation: { url: () => ({ action: 'decline' }) } });
     await expect(declining.client.callTool('x')).rejects.toMatchObject({
       code: 'ERR_URL_ELICITATION_REQUIRED',
       elicitations: [{ url: page.url, elicitationId: 'a' }],
     });
-    const alone = await connect([required('a')], {});
+    const alone = await connectTo([required('a')], {});
     await expect(alone.client.callTool('x')).rejects.toMatchObject({ code: 'ERR_URL_ELICITATION_REQUIRED' });
     expect(alone.server.requests('tools/call')).toHaveLength(1);
     const controller = new AbortController();
-    const leaving = await connect([required('a')], {
+    const leaving = await connectTo([required('a')], {
       elicitation: {
         url: () => {
           controller.abort(new Error('enough'));
@@ -507,7 +451,7 @@ describe('the word that a page is done with', () => {
   });
 
   it('is waited for maxInputRounds times at most', async () => {
-    const { client, server } = await connect([required('a'), required('b'), required('c')], {
+    const { client, server } = await connectTo([required('a'), required('b'), required('c')], {
       maxInputRounds: 2,
       elicitation: {
         url: ({ elicitationId }) => {

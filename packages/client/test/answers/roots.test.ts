@@ -2,25 +2,14 @@
 
 import { NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES } from '@mortise/protocol/wire';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { McpClient } from '../../src/index.ts';
 import { complete, info, legacyScript, modernScript, ScriptedServer } from '../scripted-server.ts';
-import { type Asking, eras, startAsking } from './asking.ts';
-
-const open: McpClient[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((client) => client.close()));
-});
-
-async function start(...args: Parameters<typeof startAsking>): Promise<Asking> {
-  const asking = await startAsking(...args);
-  open.push(asking.client);
-  return asking;
-}
+import { connect, eras, startAsking } from './asking.ts';
 
 describe.each(eras)('roots in the $era era', ({ era }) => {
   it('[ROOT-004] have one spelling each, every one once', async () => {
-    const { ask } = await start(era, {
+    const { ask } = await startAsking(era, {
       roots: [
         { uri: 'FILE:///a/b c' },
         { uri: 'file:///a/./b%20c', name: 'again' },
@@ -35,7 +24,7 @@ describe.each(eras)('roots in the $era era', ({ era }) => {
     '[ROOT-007] are not told at all if one is %s',
     async (uri) => {
       const errors: Error[] = [];
-      const { ask } = await start(era, { roots: [{ uri: 'file:///a' }, { uri }], onError: (error) => errors.push(error) });
+      const { ask } = await startAsking(era, { roots: [{ uri: 'file:///a' }, { uri }], onError: (error) => errors.push(error) });
       const { answer, error } = await ask('roots/list');
       expect(answer).toBeUndefined();
       expect(era === 'legacy' ? errors[0] : error).toMatchObject({ code: 'ERR_INVALID_ANSWER' });
@@ -44,11 +33,11 @@ describe.each(eras)('roots in the $era era', ({ era }) => {
 });
 
 it('[ROOT-002] a change of the roots is told by itself to a legacy server, and to one that was told of roots alone', async () => {
-  const { client, server, ask } = await start('legacy', { roots: [] });
+  const { client, server, ask } = await startAsking('legacy', { roots: [] });
   client.onListRoots([{ uri: 'file:///b' }]);
   await server.nextMethod('notifications/roots/list_changed');
   expect((await ask('roots/list')).answer).toEqual({ roots: [{ uri: 'file:///b' }] });
-  const without = await start('legacy', {});
+  const without = await startAsking('legacy', {});
   await without.client.sendRootsListChanged();
   await without.client.ping();
   expect(without.server.methods).not.toContain('notifications/roots/list_changed');
@@ -68,7 +57,7 @@ describe('a handler that is set while a session is open', () => {
       missing: ['sampling'],
     },
   ])('[ELICIT-001][SAMP-001][ROOT-001] is refused by $what where a legacy server was not told of it', async ({ set, missing }) => {
-    const { client, ask } = await start('legacy', {});
+    const { client, ask } = await startAsking('legacy', {});
     expect(() => set(client)).toThrow(expect.objectContaining({ code: 'ERR_MISSING_CAPABILITY', side: 'client', missing }));
     expect(() => set(client)).toThrow(/give the handler to connect\(\), or set it before/u);
     for (const method of ['elicitation/create', 'sampling/createMessage', 'roots/list'])
@@ -76,7 +65,7 @@ describe('a handler that is set while a session is open', () => {
   });
 
   it('takes the place of one that was declared, and adds no mode to it', async () => {
-    const { client, ask } = await start('legacy', { elicitation: elicit });
+    const { client, ask } = await startAsking('legacy', { elicitation: elicit });
     client.onElicit(() => ({ action: 'decline' }));
     expect((await ask('elicitation/create', { message: 'm', requestedSchema: {} })).answer).toEqual({ action: 'decline' });
     expect(() => client.onElicit({ form: elicit, url: elicit })).toThrow(/"elicitation.url"/u);
@@ -84,11 +73,11 @@ describe('a handler that is set while a session is open', () => {
   });
 
   it('is taken where the revision has no such thing to declare, and before connect', async () => {
-    const { client } = await start('legacy', {}, '2025-03-26');
+    const { client } = await startAsking('legacy', {}, '2025-03-26');
     expect(() => client.onElicit(elicit)).not.toThrow();
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
     const early = new McpClient(info, { era: 'legacy' });
-    open.push(early);
+    onTestFinished(() => early.close());
     early.onElicit(elicit);
     await early.connect(server.factory);
     expect(server.requests('initialize')[0]?.params?.['capabilities']).toEqual({ elicitation: { form: {} } });
@@ -96,8 +85,7 @@ describe('a handler that is set while a session is open', () => {
 
   it('is declared to a modern server from the next request on', async () => {
     const server = new ScriptedServer(modernScript({ 'tools/list': () => complete(NEWEST, { tools: [] }) }));
-    const client = await McpClient.connect(server.factory, info);
-    open.push(client);
+    const client = await connect(server.factory);
     client.onElicit(elicit);
     await client.listTools();
     expect(server.requests('tools/list')[0]?.params).toMatchObject({

@@ -2,22 +2,10 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CreateMessageRequestParams, CreateMessageResult } from '@mortise/protocol/model';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { McpClient } from '../../src/index.ts';
+import { describe, expect, it } from 'vitest';
 import { selectModel } from '../../src/host.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { type Asking, eras, startAsking } from './asking.ts';
-
-const open: McpClient[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((client) => client.close()));
-});
-
-async function start(...args: Parameters<typeof startAsking>): Promise<Asking> {
-  const asking = await startAsking(...args);
-  open.push(asking.client);
-  return asking;
-}
+import { eras, startAsking } from './asking.ts';
 
 const text = (value: string): JsonObject => ({ type: 'text', text: value });
 const user = (content: JsonObject | JsonObject[]): JsonObject => ({ role: 'user', content });
@@ -35,7 +23,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
       return said();
     };
     for (const approval of [{ approveRequest: () => false }, { approveResult: () => Promise.resolve(false) }]) {
-      const { ask, server } = await start(era, { sampling: { handler, ...approval } });
+      const { ask, server } = await startAsking(era, { sampling: { handler, ...approval } });
       const { answer, error } = await ask('sampling/createMessage', question);
       expect(answer).toBeUndefined();
       if (era === 'legacy') expect(error).toMatchObject({ code: -1, message: 'User rejected sampling request' });
@@ -46,7 +34,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
 
   it('[SAMP-016][SAMP-021] lets the user see and edit what is asked and what is told', async () => {
     const asked: unknown[] = [];
-    const { ask } = await start(era, {
+    const { ask } = await startAsking(era, {
       sampling: {
         handler: (params) => {
           asked.push(params);
@@ -73,7 +61,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
       return said();
     };
     for (const maxTokens of [50, 5000]) {
-      const { ask } = await start(era, { sampling: { handler, approveRequest: (params) => ({ ...params, maxTokens }) } });
+      const { ask } = await startAsking(era, { sampling: { handler, approveRequest: (params) => ({ ...params, maxTokens }) } });
       await ask('sampling/createMessage', question);
     }
     expect(asked).toEqual([50, 100]);
@@ -81,7 +69,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
 
   it('[SAMP-021] is refused more often than a minute allows', async () => {
     const clock = new FakeClock();
-    const { ask } = await start(era, { clock, askLimits: { samplingsPerMinute: 1 }, sampling: () => said() });
+    const { ask } = await startAsking(era, { clock, askLimits: { samplingsPerMinute: 1 }, sampling: () => said() });
     expect((await ask('sampling/createMessage', question)).answer).toMatchObject({ model: 'm' });
     const { error } = await ask('sampling/createMessage', question);
     expect(error).toMatchObject(era === 'legacy' ? { code: -32000 } : { code: 'ERR_INPUT_REQUIRED' });
@@ -95,7 +83,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
     { what: 'a result mixed with text', messages: [{ role: 'assistant', content: [use('1')] }, user([gave('1'), text('and')])] },
     { what: 'one result of two', messages: [{ role: 'assistant', content: [use('1'), use('2')] }, user([gave('2')])] },
   ])('[SAMP-013] is refused for $what', async ({ messages }) => {
-    const { ask } = await start(era, { sampling: { handler: () => said(), tools: true } });
+    const { ask } = await startAsking(era, { sampling: { handler: () => said(), tools: true } });
     const { error } = await ask('sampling/createMessage', { messages, maxTokens: 1, tools: [] });
     expect(error).toMatchObject(era === 'legacy' ? { code: -32602 } : { code: 'ERR_INPUT_REQUIRED' });
   });
@@ -103,7 +91,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
   it('[SAMP-019][SAMP-006] keeps the _meta of tool blocks, on their way in and out', async () => {
     const _meta = { 'x.example/k': 1 };
     const seen: unknown[] = [];
-    const { ask } = await start(era, {
+    const { ask } = await startAsking(era, {
       sampling: {
         tools: true,
         handler: ({ messages }) => {
@@ -131,7 +119,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
     { what: 'a tool that was not allowed', result: said('', { content: [use('1')] }) },
   ])('[SAMP-018][SAMP-011] does not send a result with $what', async ({ result }) => {
     const errors: Error[] = [];
-    const { ask } = await start(era, { sampling: () => result as never, onError: (error) => errors.push(error) });
+    const { ask } = await startAsking(era, { sampling: () => result as never, onError: (error) => errors.push(error) });
     const { answer, error } = await ask('sampling/createMessage', question);
     expect(answer).toBeUndefined();
     expect(era === 'legacy' ? errors[0] : error).toMatchObject({ code: 'ERR_INVALID_ANSWER' });

@@ -18,6 +18,20 @@ function track(answer: Promise<unknown>): { outcome: unknown } {
   return tracked;
 }
 
+/** Lets a call wait to the last millisecond that is left to it, and end with the next by its time limit. */
+async function expectTimeout(
+  call: { readonly outcome: unknown },
+  clock: FakeClock,
+  { leftMs, timeoutMs }: { readonly leftMs: number; readonly timeoutMs: number },
+): Promise<void> {
+  clock.advance(leftMs - 1);
+  await turn();
+  expect(call.outcome).toBe('waiting');
+  clock.advance(1);
+  await turn();
+  expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs });
+}
+
 /** A connection to a peer that answers nothing, and how each message was to be sent. */
 async function connectToSilence(clock: FakeClock): Promise<{ connection: Connection; sent: (SendOptions | undefined)[] }> {
   const sent: (SendOptions | undefined)[] = [];
@@ -117,12 +131,7 @@ describe('the time that a request waits', () => {
     first();
     clock.advance(1_000_000);
     second();
-    clock.advance(39);
-    await turn();
-    expect(call.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    await expectTimeout(call, clock, { leftMs: 40, timeoutMs: 100 });
   });
 
   it('gives a request that is sent while time stands still no more than its own', async () => {
@@ -133,12 +142,7 @@ describe('the time that a request waits', () => {
     const call = track(connection.request('x', {}, { timeoutMs: 1000, maxTimeoutMs: 1000 }));
     clock.advance(1);
     resume();
-    clock.advance(999);
-    await turn();
-    expect(call.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 1000 });
+    await expectTimeout(call, clock, { leftMs: 1000, timeoutMs: 1000 });
   });
 
   it('begins anew by progress that comes while time stands still, and is not lengthened twice', async () => {
@@ -151,12 +155,7 @@ describe('the time that a request waits', () => {
     await peer.send(progress(1, 1));
     clock.advance(5000);
     resume();
-    clock.advance(99);
-    await turn();
-    expect(call.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    await expectTimeout(call, clock, { leftMs: 100, timeoutMs: 100 });
   });
 
   it('[TIME-005] stands still for ten times the hard maximum in all, however many pauses it meets', async () => {
@@ -178,19 +177,9 @@ describe('the time that a request waits', () => {
     const late = track(connection.request('y', {}, { timeoutMs: 100 }));
     clock.advance(6_000_000 - 1);
     await peer.send(progress(1));
-    clock.advance(1 + 99);
-    await turn();
-    expect(call.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    await expectTimeout(call, clock, { leftMs: 101, timeoutMs: 100 });
     expect(peer.take().at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
-    clock.advance(3_999_999);
-    await turn();
-    expect(late.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(late.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    await expectTimeout(late, clock, { leftMs: 4_000_000, timeoutMs: 100 });
     for (const resume of pauses) resume();
     expect(connection.inFlight.outbound).toBe(0);
   });
@@ -218,12 +207,7 @@ describe('the time that a request waits', () => {
     connection.pauseTimeouts();
     clock.advance(10_000_060);
     await peer.send(progress(1));
-    clock.advance(99);
-    await turn();
-    expect(call.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    await expectTimeout(call, clock, { leftMs: 100, timeoutMs: 100 });
   });
 
   it('[TIME-005] has the hard end that the connection was given, also below its usual limit', async () => {
@@ -243,12 +227,7 @@ describe('the time that a request waits', () => {
     const clock = new FakeClock();
     const { connection } = await connectToRawPeer({ clock, requestTimeoutMs: 900_000 });
     const call = track(connection.request('x'));
-    clock.advance(899_999);
-    await turn();
-    expect(call.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 900_000 });
+    await expectTimeout(call, clock, { leftMs: 900_000, timeoutMs: 900_000 });
   });
 
   it.each(['maxInFlight', 'maxInFlightBytes', 'maxBatch', 'requestTimeoutMs', 'maxRequestTimeoutMs'])(
@@ -282,31 +261,22 @@ describe('the time that a request waits', () => {
     const clock = new FakeClock();
     const { connection } = await connectToRawPeer({ clock });
     const call = track(connection.request('x', {}, JSON.parse('{ "timeoutMs": null, "maxTimeoutMs": null }') as object));
-    clock.advance(59_999);
-    await turn();
-    expect(call.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(call.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 60_000 });
+    await expectTimeout(call, clock, { leftMs: 60_000, timeoutMs: 60_000 });
   });
 
   it('lets a transport stop the time of the one request that it signs in for', async () => {
     const clock = new FakeClock();
     const { connection, sent } = await connectToSilence(clock);
-    const calls = [1, 2].map(() => track(connection.request('x', {}, { timeoutMs: 100, maxTimeoutMs: 150, relatedRequestId: 'r' })));
+    const options = { timeoutMs: 100, maxTimeoutMs: 150, relatedRequestId: 'r' };
+    const [paused, other] = [track(connection.request('x', {}, options)), track(connection.request('x', {}, options))];
     expect(sent[0]?.relatedRequestId).toBe('r');
     clock.advance(60);
     const resume = sent[0]?.pauseTimeout?.();
     clock.advance(3_600_000);
     await turn();
-    expect(calls.map(({ outcome }) => outcome)).toEqual(['waiting', expect.any(TimeoutError)]);
+    expect([paused.outcome, other.outcome]).toEqual(['waiting', expect.any(TimeoutError)]);
     resume?.();
-    clock.advance(39);
-    await turn();
-    expect(calls[0]?.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(calls[0]?.outcome).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 100 });
+    await expectTimeout(paused, clock, { leftMs: 40, timeoutMs: 100 });
   });
 
   it('[TIME-005] has a hard end, however much progress is told', async () => {
@@ -342,12 +312,7 @@ describe('the time that a request waits', () => {
     const clock = new FakeClock();
     const { connection } = await connectToRawPeer({ clock });
     const call = track(connection.request('slow', {}, { timeoutMs: 900_000 }));
-    clock.advance(899_999);
-    await turn();
-    expect(call.outcome).toBe('waiting');
-    clock.advance(1);
-    await turn();
-    expect(call.outcome).toBeInstanceOf(TimeoutError);
+    await expectTimeout(call, clock, { leftMs: 900_000, timeoutMs: 900_000 });
   });
 
   it('costs one timer for any number of requests, and none after the end', async () => {
