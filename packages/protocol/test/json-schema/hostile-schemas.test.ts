@@ -33,6 +33,12 @@ const nestedAnyOf = (levels: number): JsonValue => {
   return schema;
 };
 
+const withinEmptyNames = (levels: number): JsonValue => {
+  let value: JsonValue = 1;
+  for (let level = 0; level < levels; level += 1) value = { '': value };
+  return value;
+};
+
 const chainOfDefinitions = (length: number): JsonValue => ({
   $defs: Object.fromEntries(
     times(length, (index) => [
@@ -159,6 +165,7 @@ describe('rule 6: a hostile schema', () => {
     ['const that is a text', (long: string): JsonValue => ({ const: long })],
     ['const that holds a text', (long: string): JsonValue => ({ const: { of: [long] } })],
     ['enum', (long: string): JsonValue => ({ enum: ['short', long] })],
+    ['const of values within one another under empty names', (): JsonValue => ({ const: ['xxx', withinEmptyNames(2000)] })],
   ])('rule 6: writes a long %s into no error', (_, schemaOf) => {
     const long = 'x'.repeat(1_000_000);
     const check = createJsonSchemaValidator().compile({ patternProperties: { '^k': schemaOf(long) } });
