@@ -17,8 +17,10 @@ import type { Link, LinkHost, LinkRequestOptions, LinkStream } from './link.ts';
 
 /** What every link is given. */
 export interface LinkSettings {
-  readonly requestTimeoutMs?: number | undefined;
-  readonly maxRequestTimeoutMs?: number | undefined;
+  /** How long a request waits that says nothing else. */
+  readonly requestTimeoutMs: number;
+  /** How long a request waits however much progress is told, unless it has a longer time of its own. */
+  readonly maxRequestTimeoutMs: number;
   readonly maxInFlightBytes?: number | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -139,15 +141,14 @@ export class ChannelLink implements Link {
    * one call stands still in all.
    */
   pauseTimeouts(signal: AbortSignal): () => void {
-    const { clock, requestTimeoutMs, maxRequestTimeoutMs } = this.#settings;
-    const longestMs = maxRequestTimeoutMs ?? Math.max(requestTimeoutMs ?? 0, 600_000);
+    const { clock, maxRequestTimeoutMs } = this.#settings;
     const resume = this.#connection.pauseTimeouts();
     const end = (): void => {
       timer?.cancel();
       signal.removeEventListener('abort', end);
       resume();
     };
-    const timer = longestMs === Infinity ? undefined : clock.schedule(end, longestMs);
+    const timer = maxRequestTimeoutMs === Infinity ? undefined : clock.schedule(end, maxRequestTimeoutMs);
     signal.addEventListener('abort', end, { once: true });
     return end;
   }

@@ -291,16 +291,17 @@ export class Client {
     const { options, info } = this;
     const clock = options.clock ?? systemClock;
     const answers = new Answers(options, clock);
+    const requestTimeoutMs = options.requestTimeoutMs ?? 60_000;
     return {
       info,
       answers,
       clock,
       sendsClientInfo: options.sendsClientInfo !== false,
       logLevel: options.logLevel,
-      requestTimeoutMs: options.requestTimeoutMs,
-      maxRequestTimeoutMs: options.maxRequestTimeoutMs,
+      requestTimeoutMs,
+      maxRequestTimeoutMs: options.maxRequestTimeoutMs ?? Math.max(requestTimeoutMs, 600_000),
       maxInFlightBytes: options.maxInFlightBytes,
-      initializeTimeoutMs: options.initializeTimeoutMs ?? Math.min(30_000, options.requestTimeoutMs ?? Infinity),
+      initializeTimeoutMs: options.initializeTimeoutMs ?? Math.min(30_000, requestTimeoutMs),
       tracer: options.tracer,
       isKeptAlive: options.keepAlive !== undefined,
       logger: guardLogger(options.logger ?? silentLogger),

@@ -24,8 +24,6 @@ export class ExchangeLink implements Link, ExchangeOwner {
   readonly #transport: ExchangeTransport & Partial<Transport>;
   readonly #calls = new Set<PendingExchange>();
   readonly #signals = new SignalWatch<PendingExchange>((call, reason) => call.abandon(reason));
-  readonly #timeoutMs: number;
-  readonly #maxTimeoutMs: number;
   #lastId = 0;
   #isClosed = false;
   readonly #deadlines: DeadlineTable;
@@ -35,9 +33,7 @@ export class ExchangeLink implements Link, ExchangeOwner {
     this.#transport = transport;
     this.host = host;
     this.settings = settings;
-    this.#timeoutMs = settings.requestTimeoutMs ?? 60_000;
-    this.#maxTimeoutMs = settings.maxRequestTimeoutMs ?? Math.max(this.#timeoutMs, 600_000);
-    this.#deadlines = new DeadlineTable(settings.clock, () => this.#calls, this.#maxTimeoutMs);
+    this.#deadlines = new DeadlineTable(settings.clock, () => this.#calls, settings.maxRequestTimeoutMs);
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -124,9 +120,9 @@ export class ExchangeLink implements Link, ExchangeOwner {
     const { signal } = options ?? {};
     const refusal = this.#isClosed ? new ConnectionClosedError() : options && findBadTimes(options);
     if (refusal) return caller.reject(refusal);
-    const { clock } = this.settings;
-    const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
-    const maxTimeoutMs = options?.maxTimeoutMs ?? Math.max(options?.timeoutMs ?? 0, this.#maxTimeoutMs);
+    const { clock, requestTimeoutMs, maxRequestTimeoutMs } = this.settings;
+    const timeoutMs = options?.timeoutMs ?? requestTimeoutMs;
+    const maxTimeoutMs = options?.maxTimeoutMs ?? Math.max(options?.timeoutMs ?? 0, maxRequestTimeoutMs);
     if (signal?.aborted) return caller.reject(signal.reason);
     const isBounded = timeoutMs !== Infinity || maxTimeoutMs !== Infinity;
     const time = { nowMs: isBounded ? clock.monotonicMs() : 0, timeoutMs, maxTimeoutMs };

@@ -132,8 +132,7 @@ export class ModernSession implements Session, LinkHost {
   }
 
   listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle {
-    const { clock } = this.#settings;
-    const requestTimeoutMs = this.#settings.requestTimeoutMs ?? 60_000;
+    const { clock, requestTimeoutMs } = this.#settings;
     let isOver = false;
     const giveUp = (): void => {
       stream.cancel();
