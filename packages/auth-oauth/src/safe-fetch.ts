@@ -16,15 +16,15 @@ export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 export interface SafeFetchOptions {
   /** What is allowed beyond https to public hosts. @default nothing */
   readonly urls?: UrlPolicy | undefined;
-  /** @default the platform's */
+  /** Makes the requests, one for each redirect. @default the platform's */
   readonly fetch?: FetchLike | undefined;
-  /** For one request with its redirects and its body. @default 10_000 */
+  /** How long one request may take with its redirects and its body, in milliseconds. @default 10_000 */
   readonly timeoutMs?: number | undefined;
-  /** Of a body, after decompression. @default 1_048_576 */
+  /** How many bytes a body may have, after decompression. @default 1_048_576 */
   readonly maxBytes?: number | undefined;
-  /** How many are followed. @default 3, for requests without credentials */
+  /** How many redirects are followed. @default 3, for requests without credentials */
   readonly maxRedirects?: number | undefined;
-  /** @default the system's */
+  /** Runs the timer of `timeoutMs`. @default the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -109,7 +109,7 @@ export interface ClientOptions extends AnswerOptions {
    * @default none
    */
   readonly onError?: ((error: Error) => unknown) | undefined;
-  /** @default the platform's clock */
+  /** Runs the timers of requests, probes and reconnections, and tells how old kept results are. @default the platform's clock */
   readonly clock?: Clock | undefined;
   /** Told what goes wrong beside any request, as `onError` is. @default a logger that drops every line */
   readonly logger?: Logger | undefined;

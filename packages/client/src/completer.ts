@@ -11,11 +11,11 @@ import type { McpClient } from './mcp-client.ts';
 export interface CompleterOptions {
   /** How long the user must have paused before the server is asked, in milliseconds. @default 150 */
   readonly debounceMs?: number | undefined;
-  /** How many answers are kept. @default 100 */
+  /** How many answers are kept; the oldest goes first. 0 for none. @default 100 */
   readonly maxCached?: number | undefined;
   /** Passed on with each request. @default none */
   readonly call?: Omit<CallOptions, 'signal'> | undefined;
-  /** @default the platform's clock */
+  /** Runs the timer of the pause. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

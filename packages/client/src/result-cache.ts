@@ -15,7 +15,7 @@ export interface ResultCacheOptions {
   readonly maxCharacters?: number | undefined;
   /** No result is kept longer, whatever the server says, in milliseconds. @default 86_400_000 */
   readonly maxTtlMs?: number | undefined;
-  /** @default the platform's clock */
+  /** Tells how old results are. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

@@ -39,7 +39,7 @@ export interface SqliteStoresOptions {
   readonly events?: SqliteEventOptions | undefined;
   /** How the queue works. @default as each of its members says */
   readonly queue?: SqliteQueueOptions | undefined;
-  /** @default the platform's clock */
+  /** Tells what has expired, and when jobs are due. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface MemoryTaskQueueOptions {
   readonly maxConcurrent?: number | undefined;
   /** How long a job whose handler rejected waits before it is given out again, in milliseconds. @default 1_000 */
   readonly retryDelayMs?: number | undefined;
-  /** @default the platform's clock */
+  /** Runs the timer of `retryDelayMs`. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface LineWriterOptions {
   readonly output: Writable;
   /** Writes to `output`, where its own `write` has been taken away. */
   readonly write: WriteText;
-  /** How much may be queued before `write` waits. */
+  /** How many bytes may be queued before `write` waits. */
   readonly maxQueuedBytes: number;
   /** Told when a full queue has room again. */
   onRoom(): void;

@@ -9,7 +9,7 @@ export interface ParentWatchOptions {
   readonly parentId?: (() => number) | undefined;
   /** How often the parent is looked at, in milliseconds. @default 400 */
   readonly everyMs?: number | undefined;
-  /** @default systemClock */
+  /** Runs the timer between two looks. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

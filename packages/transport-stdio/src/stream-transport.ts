@@ -52,7 +52,7 @@ export interface StreamTransportOptions {
    * @default 2,000
    */
   readonly flushMs?: number | undefined;
-  /** @default systemClock */
+  /** Runs the timers of `drainMs`, `flushMs` and the like. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

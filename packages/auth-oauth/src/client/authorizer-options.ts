@@ -21,13 +21,13 @@ export interface AuthorizerOptions {
   readonly dpop?: boolean | DpopOptions | undefined;
   /** What URLs of peers may lead to. @default https to public hosts and to the server's own; this machine where the server is on it */
   readonly urls?: UrlPolicy | undefined;
-  /** For one request with its body. @default 10_000 */
+  /** How long one request may take with its body, in milliseconds. @default 10_000 */
   readonly timeoutMs?: number | undefined;
-  /** @default the platform's, which judges addresses by their spelling alone: on Node give `checkedFetch` */
+  /** Makes the requests to authorization servers. @default the platform's, which judges addresses by their spelling alone: on Node give `checkedFetch` */
   readonly fetch?: FetchLike | undefined;
   /** Treats a server without metadata as one of the first revision with authorization: its own authorization server. @default false */
   readonly assumesOwnServer?: boolean | undefined;
-  /** @default the system's */
+  /** Tells when tokens end, and runs the timers of requests. @default the system's */
   readonly clock?: Clock | undefined;
 }
 

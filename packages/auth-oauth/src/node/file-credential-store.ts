@@ -12,7 +12,7 @@ import { isCode, withFileLock } from './file-lock.ts';
 export interface FileCredentialStoreOptions {
   /** Its folder is made where it is missing, for its owner alone. */
   readonly path: string;
-  /** A lock that was not touched for this long was left by a process that died. @default 15_000 */
+  /** A lock that was not touched for this long, in milliseconds, was left by a process that died. @default 15_000 */
   readonly staleLockMs?: number | undefined;
 }
 

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How a lock behaves. */
 export interface FileLockOptions {
-  /** A lock that was not touched for this long was left behind. @default 15_000 */
+  /** A lock that was not touched for this long, in milliseconds, was left behind. @default 15_000 */
   readonly staleMs?: number | undefined;
   /** Ends the wait for the lock. @default none */
   readonly signal?: AbortSignal | undefined;

@@ -18,11 +18,11 @@ export interface LoopbackSignInOptions {
   readonly host?: '127.0.0.1' | '[::1]' | 'localhost' | undefined;
   /** The path of the redirect URL. @default /callback */
   readonly path?: string | undefined;
-  /** How long the person may take. @default 300_000 */
+  /** How long the person may take, in milliseconds. @default 300_000 */
   readonly timeoutMs?: number | undefined;
   /** What the person reads when they are back: text, without markup. @default that they can close the window */
   readonly message?: string | undefined;
-  /** @default the system's */
+  /** Runs the timer of `timeoutMs`. @default the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -13,7 +13,7 @@ import type { TokenReader } from './token-reader.ts';
 export interface BearerVerifierOptions {
   /** How far the issuer's clock may be off, in seconds. @default 0 */
   readonly clockToleranceSeconds?: number | undefined;
-  /** @default systemClock */
+  /** Tells whether tokens have ended. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

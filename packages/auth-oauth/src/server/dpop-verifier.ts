@@ -31,7 +31,7 @@ export interface DpopVerifierOptions {
   readonly nonce?: boolean | { readonly secret?: string; readonly lifetimeMs?: number } | undefined;
   /** The URLs that proofs may be made for, where a proxy changes what this server sees. @default the URL of the request */
   readonly urls?: readonly string[] | undefined;
-  /** @default systemClock */
+  /** Tells how old proofs and nonces are, and whether tokens have ended. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface FetchJsonOptions {
   readonly policy?: UrlPolicy | undefined;
   readonly maxBytes: number;
   readonly timeoutMs: number;
-  /** @default the system's */
+  /** Runs the timer of `timeoutMs`. @default the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface IntrospectionVerifierOptions {
   readonly readScopes?: ((claims: Readonly<Record<string, unknown>>) => readonly string[]) | undefined;
   /** What the issuer is asked by. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** @default systemClock */
+  /** Tells whether tokens and kept answers have ended. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

@@ -36,7 +36,7 @@ export interface JwtVerifierOptions {
   readonly readScopes?: ((claims: Readonly<Record<string, unknown>>) => readonly string[]) | undefined;
   /** What the issuer is asked by. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** @default systemClock */
+  /** Tells whether tokens have ended, and how old keys are. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface KeySetOptions {
   readonly cooldownMs: number;
   readonly timeoutMs: number;
   readonly fetch: typeof globalThis.fetch;
-  /** @default the system's */
+  /** Tells how old keys are. @default the system's */
   readonly clock?: Clock | undefined;
 }
 

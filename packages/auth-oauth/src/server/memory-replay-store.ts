@@ -8,7 +8,7 @@ import type { ReplayStore } from '@mortise/protocol/contracts';
 export interface MemoryReplayStoreOptions {
   /** Past it nothing new can be claimed until something expires, since forgetting would let a thing be used twice. @default 100_000 */
   readonly maxEntries?: number | undefined;
-  /** @default systemClock */
+  /** Tells what has expired. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

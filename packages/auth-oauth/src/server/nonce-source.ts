@@ -11,7 +11,7 @@ export interface NonceSourceOptions {
   readonly secret?: string | undefined;
   /** How long a nonce is taken, in milliseconds. @default 5 minutes */
   readonly lifetimeMs?: number | undefined;
-  /** @default the system's */
+  /** Tells how old nonces are. @default the system's */
   readonly clock?: Clock | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface TokenExchangeOptions {
   readonly timeoutMs?: number | undefined;
   /** What the issuer is asked by. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** @default systemClock */
+  /** Tells whether kept tokens have ended. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

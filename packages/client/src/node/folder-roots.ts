@@ -14,7 +14,7 @@ export type Folder = string | { readonly path: string; readonly name?: string | 
 export interface FolderRootsOptions {
   /** Told of each folder that is left out, and why. @default none */
   readonly onUnavailable?: ((path: string, error: unknown) => unknown) | undefined;
-  /** @default the platform's clock */
+  /** Runs the timer between looks at the folders. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface TaskClientOptions {
   readonly listens?: boolean | undefined;
   /** Whether a legacy server may have its own questions answered as tasks, for users who take their time. @default true */
   readonly receives?: boolean | undefined;
-  /** @default the platform's clock */
+  /** Runs the timers between polls. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

@@ -41,7 +41,7 @@ export interface TaskEngineOptions {
   readonly onReport?: ((run: TaskRun, notification: JsonRpcNotification) => void) | undefined;
   /** Whether an answer fits its question. @returns What is wrong. @default every answer fits */
   readonly checkAnswer?: (method: string, answer: JsonObject) => string | undefined;
-  /** @default as each of its members says */
+  /** How long and how many tasks are kept, and how often they may be asked for. @default as each of its members says */
   readonly limits?: TaskLimits | undefined;
   /** How long a run counts as alive without a sign of life, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
@@ -51,11 +51,11 @@ export interface TaskEngineOptions {
   readonly sweepIntervalMs?: number | undefined;
   /** How long closing waits for runs that were told to stop, in milliseconds. @default 500 */
   readonly closeMs?: number | undefined;
-  /** @default a logger that drops every line */
+  /** Told what is created, taken up, ended, cancelled and refused, and faults. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
-  /** @default nothing is counted */
+  /** Counts tasks, look-ups that fail and polls that come too fast. @default nothing is counted */
   readonly meter?: Meter | undefined;
-  /** @default the platform's clock */
+  /** Tells when tasks and leases end, and runs the timers. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -63,11 +63,11 @@ export interface TaskEngineOptions {
 export interface NewTask {
   readonly principal: Principal;
   readonly generation: string;
-  /** @default 'engine' */
+  /** Who takes the task to its end: the engine, by `run`, or the program, by hand. @default 'engine' */
   readonly driver?: 'engine' | 'hand';
   readonly call?: ToolCallRecord | undefined;
   readonly progressToken?: string | number | undefined;
-  /** @default false */
+  /** Whether another process may run it anew once its own has died; without that it then fails. @default false */
   readonly resumable?: boolean;
   /** The wish of the caller, in milliseconds; null for no end, which is cut to the maximum too. */
   readonly ttlMs?: number | null | undefined;

@@ -42,7 +42,7 @@ export interface TasksOptions extends TaskLimits {
   readonly logger?: Logger | undefined;
   /** Counts `mcp.tasks.created`, `.refused`, `.failed_lookups`, `.fast_polls` and `.refused_polls`. @default nothing is counted */
   readonly meter?: Meter | undefined;
-  /** @default the platform's clock */
+  /** Tells when tasks and leases end, and runs the timers. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

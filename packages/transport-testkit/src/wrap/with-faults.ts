@@ -19,7 +19,7 @@ export interface FaultOptions {
   readonly maxDelayMs?: number | undefined;
   /** `send` rejects, and the message is lost. @default 0 */
   readonly reject?: number | undefined;
-  /** @default systemClock */
+  /** Runs the timers of what comes late. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface AuthorizationStore {
 export interface MemoryAuthorizationStoreOptions {
   /** How many entries of one kind are kept; past it the one that ends first makes room. @default 10_000 */
   readonly maxEntriesPerKind?: number | undefined;
-  /** @default systemClock */
+  /** Tells which entries have expired. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 

@@ -86,13 +86,13 @@ export interface AuthorizationProxyOptions {
   readonly rememberConsentMs?: number | undefined;
   /** How long the access tokens of the proxy last, in milliseconds. @default 15 minutes */
   readonly accessTokenMs?: number | undefined;
-  /** How long a grant lasts without being used. @default 30 days */
+  /** How long a grant lasts without being used, in milliseconds. @default 30 days */
   readonly refreshTokenMs?: number | undefined;
   /** How long the provider, or the document of a client, may take to answer, in milliseconds. @default 10_000 */
   readonly timeoutMs?: number | undefined;
   /** What the provider is asked by, and what client metadata documents are fetched by. @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** @default systemClock */
+  /** Tells when codes, tokens, grants and consents end. @default systemClock */
   readonly clock?: Clock | undefined;
   /** Told what failed, and which grants were ended for it. @default silentLogger */
   readonly logger?: Logger | undefined;
