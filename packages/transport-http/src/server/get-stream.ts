@@ -81,7 +81,7 @@ async function resumeStream(get: Get, lastEventId: string): Promise<void> {
     if (isStanding) session.addGet(stream);
     return openSse(get, stream);
   };
-  await stream.resume(lastEventId, open, revision.http.polling ? host.settings.retryMs : undefined);
+  await stream.resume({ lastEventId, missed: found.events }, open, revision.http.polling ? host.settings.retryMs : undefined);
 }
 
 function openSse({ host, caller, session, revision, reply, release }: Get, stream: SessionStream): SseStream {

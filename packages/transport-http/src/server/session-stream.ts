@@ -8,7 +8,7 @@
 import type { JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-core';
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import type { EventStore } from '@mortise/protocol/contracts';
+import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
 import { encodeEvent, encodeMessageEvent, encodePrimingEvent } from '../sse/encode-event.ts';
 import { HttpRefusal } from './refusal.ts';
 import type { SseStream } from './sse-stream.ts';
@@ -23,6 +23,13 @@ export interface StreamLog {
 
 /** Which of a session's streams: the answer to a POST, or one that a GET opened. The id tells, on every machine. */
 export type StreamKind = 'post' | 'get';
+
+/** Where a client goes on. */
+export interface Resumption {
+  readonly lastEventId: string;
+  /** What the log had behind that when it was asked which stream it is of. What was logged since is asked for alone. */
+  readonly missed: readonly StoredEvent[];
+}
 
 /** How many messages may wait for the log before senders wait, too. */
 const MOST_BEHIND = 64;
@@ -123,24 +130,26 @@ export class SessionStream {
   }
 
   /**
-   * Lets a new connection take over after an event: what came after it is sent again, then the stream goes on.
+   * Lets a new connection take over: what its client has missed is sent again, then the stream goes on.
    *
    * @param open Makes the connection, once it is known that there is something to resume.
-   * @throws {HttpRefusal} 400 for an event that is not in the log.
+   * @throws {HttpRefusal} 400 for an event that is not in the log any more.
    */
-  resume(lastEventId: string, open: () => SseStream, retryMs: number | undefined): Promise<void> {
+  resume({ lastEventId, missed }: Resumption, open: () => SseStream, retryMs: number | undefined): Promise<void> {
     return this.#inTurn(async () => {
       const log = this.#log;
-      const replayed = log === undefined ? undefined : await log.store.replay(log.sessionId, lastEventId);
-      if (replayed === undefined) throw unknownEvent();
+      const since = await log?.store.replay(log.sessionId, missed.at(-1)?.id ?? lastEventId);
+      if (since === undefined) throw unknownEvent();
       const sse = open();
       this.#sse?.end();
       this.#attach(sse);
       if (retryMs !== undefined) void sse.write(encodeEvent({ retryMs }));
-      for (const event of replayed.events) {
-        if (!sse.isOpen) return;
-        // At the pace of the reader, however much there is.
-        if (event.message !== undefined) await sse.write(encodeMessageEvent(serializeMessage(event.message), event.id));
+      try {
+        await replayTo(sse, [...missed, ...since.events]);
+      } catch (error) {
+        // What a store gives back may be anything: going on would hide that something is left out.
+        sse.end();
+        throw error;
       }
       if (this.#isFinished) sse.end();
     });
@@ -201,6 +210,14 @@ export class SessionStream {
     const done = this.#turn.then(fn);
     this.#turn = done.catch(() => undefined);
     return done;
+  }
+}
+
+async function replayTo(sse: SseStream, events: readonly StoredEvent[]): Promise<void> {
+  for (const { id, message } of events) {
+    if (!sse.isOpen) return;
+    // At the pace of the reader, however much there is.
+    if (message !== undefined) await sse.write(encodeMessageEvent(serializeMessage(message), id));
   }
 }
 

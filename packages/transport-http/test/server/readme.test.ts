@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { bundleProgram } from '../../../../scripts/test/bundle-program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -13,18 +13,8 @@ it('the server of the README listens where the README says', async () => {
   expect(readme).toContain('http://127.0.0.1:3000/mcp');
   const file = join(root, 'node_modules', '.readme-server.mjs');
   const contents = `${program.replace('port: 3000', 'port: 0')}\nprocess.exit(0);\n`;
-  const banner = { js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);" };
-  const built = await build({
-    stdin: { contents, resolveDir: root, loader: 'ts' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['mortise-source'],
-    write: false,
-    banner,
-  });
-  await writeFile(file, built.outputFiles[0]?.text ?? '');
+  onTestFinished(() => rm(file, { force: true }));
+  await bundleProgram({ stdin: { contents, resolveDir: root, loader: 'ts' }, outfile: file });
   const { stdout } = await promisify(execFile)(process.execPath, [file]);
-  await rm(file);
   expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp\n$/);
 });

@@ -199,6 +199,61 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     expect(await resumed.nextMessage()).toMatchObject({ method: 'notifications/two' });
   });
 
+  it('[HTTP-036] asks the store once for what a client has missed, and loses nothing that is logged meanwhile', async () => {
+    const [asked, go] = [gate(), gate()];
+    let given = 0;
+    class SlowStore extends TestEventStore {
+      override async replay(...args: Parameters<TestEventStore['replay']>): ReturnType<TestEventStore['replay']> {
+        const found = await super.replay(...args);
+        given += found?.events.length ?? 0;
+        asked.open();
+        await go.promise;
+        return found;
+      }
+    }
+    const endpoint = new ScriptedEndpoint();
+    const steps = stepper(endpoint);
+    serving = await serve(face, endpoint, { eventStore: new SlowStore() });
+    const client = await LegacyClient.open(serving.port);
+    const answer = await client.tool('steps', { count: 4 });
+    const id = await lastId(answer, 1);
+    answer.leave();
+    await untilStreams(0);
+    await steps.step();
+    await steps.step();
+    const resuming = client.get({ 'last-event-id': id });
+    await asked.promise;
+    expect(given).toBe(2);
+    await steps.step();
+    go.open();
+    const resumed = await resuming;
+    expect(given).toBe(3);
+    await steps.step();
+    const body = await resumed.text();
+    expect(values(body)).toEqual([1, 2, 3, 4]);
+    expect(body).toContain('finished');
+  });
+
+  it('[ROBUSTNESS-8] ends a stream that the store gives back what is no JSON for, and counts it out once', async () => {
+    const eventStore = new TestEventStore();
+    const lines: string[] = [];
+    const logger = { log: (_level: string, line: string): void => void lines.push(line) };
+    serving = await serve(face, new ScriptedEndpoint(), { eventStore, logger, maxStreams: 2 });
+    const [client, other] = await Promise.all([LegacyClient.open(serving.port), LegacyClient.open(serving.port)]);
+    const stays = await other.get();
+    const broken = await client.get();
+    const id = await lastId(broken, 1);
+    broken.leave();
+    await untilStreams(1);
+    const primed = eventStore.events.find((event) => event.id === id) as TestEventStore['events'][number];
+    eventStore.events.push({ ...primed, id: 'bad', message: { big: 1n } as never });
+    const resumed = await client.get({ 'last-event-id': id });
+    expect([resumed.status, await resumed.events()]).toMatchObject([200, [{ retryMs: 1000 }]]);
+    await until(() => lines.length > 0);
+    const statuses = [(await client.get()).status, (await client.get()).status];
+    expect([lines, statuses, stays.hasEnded]).toEqual([['A request failed'], [200, 503], false]);
+  });
+
   it('answers an event that is not known with 400', async () => {
     serving = await serve(face, new ScriptedEndpoint(), { eventStore: new TestEventStore() });
     const client = await LegacyClient.open(serving.port);
