@@ -46,6 +46,15 @@ describe('short forms', () => {
 });
 
 describe('the check against outputSchema', () => {
+  it.each([
+    ['zod', { sum: z.number() }],
+    ['JSON Schema', { type: 'object', properties: { sum: { type: 'number' } } }],
+  ])('[TOOL-037] refuses numbers that JSON has not, which would arrive as null, under %s', async (_, schema) => {
+    const normalize = async (sum: number): Promise<unknown> => normalizeToolResult({ structuredContent: { sum } }, withOutput(schema));
+    for (const sum of [Number.NaN, Infinity])
+      await expect(normalize(sum)).rejects.toThrow(`tool "add": structuredContent field "sum" must be a number, got ${sum}: `);
+  });
+
   it('[TOOL-037] lets through what fits, in the form that the schema gives it', () => {
     const schema = withOutput({ sum: z.number(), unit: z.string().default('m') });
     expect(normalizeToolResult({ structuredContent: { sum: 1, extra: 'internal' } }, schema)).toEqual({

@@ -18,7 +18,7 @@ const CHARACTERS_PER_VALUE = 64;
  * Measures a value, in one walk.
  *
  * @param work Called with how many values are about to be looked at; throws where that has become too much.
- * @returns undefined where the value is not JSON as it stands: it has members that are `undefined`, dates and the like.
+ * @returns undefined where the value is not JSON as it stands: it has members that are `undefined`, dates, `NaN` and the like.
  */
 export function measureValue(value: unknown, work: (values: number) => void): ValueSize | undefined {
   const meter = new ValueMeter(work);
@@ -39,7 +39,8 @@ class ValueMeter implements ValueSize {
   /** @returns How many values it holds, itself counted; NaN where one of them is not JSON. */
   measure(value: unknown): number {
     if (typeof value === 'string') return this.#measureText(value);
-    if (typeof value === 'number' || typeof value === 'boolean' || value === null) return 1;
+    if (typeof value === 'number') return Number.isFinite(value) ? 1 : Number.NaN;
+    if (typeof value === 'boolean' || value === null) return 1;
     if (typeof value !== 'object' || typeof (value as { toJSON?: unknown }).toJSON === 'function') return Number.NaN;
     return Array.isArray(value) ? this.#measureArray(value) : this.#measureObject(value as Readonly<Record<string, unknown>>);
   }

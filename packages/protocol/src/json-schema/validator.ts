@@ -91,7 +91,7 @@ function whyUnchecked(error: unknown): string {
   return error instanceof URIError ? 'has a member whose name is not valid Unicode' : 'is not JSON';
 }
 
-/** Takes what is JSON already as it is, and makes JSON of what becomes it: members that are `undefined`, dates and the like. */
+/** Takes what is JSON already as it is, and makes JSON of what becomes it: members that are `undefined`, dates, `NaN` and the like. */
 function toMeasured(value: unknown, work: (cost: number) => void): readonly [json: unknown, size: ValueSize] {
   const size = measureValue(value, work);
   if (size !== undefined) return [value, size];

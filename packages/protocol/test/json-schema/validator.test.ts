@@ -150,6 +150,13 @@ describe('checking', () => {
     expect(issues({ type: 'object' }, { a: 1n })).not.toEqual([]);
   });
 
+  it.each([Number.NaN, Infinity, -Infinity])('takes %s for null, as JSON does, wherever it stands', (value) => {
+    expect(issues({ type: 'number' }, value)).toEqual([': must be a number']);
+    expect(issues({ items: { type: 'number' } }, [1, value])).toEqual(['1: must be a number']);
+    expect(issues({ properties: { a: { type: 'integer', minimum: 0 } } }, { a: value })).toEqual(['a: must be an integer']);
+    expect(issues({ type: ['number', 'null'] }, value)).toEqual([]);
+  });
+
   it('changes neither schema nor value', () => {
     const schema = Object.freeze({ $defs: Object.freeze({ a: Object.freeze({ type: 'string' }) }), $ref: '#/$defs/a' });
     validator.compile(schema)(Object.freeze({}));

@@ -71,6 +71,8 @@ function renderValue(value: unknown): string {
 function typeNoun(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'nothing';
+  // JSON has no word for these: where a number belongs, "a number" would not say what is wrong.
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
