@@ -30,7 +30,7 @@ export interface ClientOptions extends AnswerOptions {
   readonly probeTimeoutMs?: number | undefined;
   /** Remembers which era each server speaks. @default a memory shared by all clients of the process */
   readonly eraMemory?: EraMemory | undefined;
-  /** What the server is called in `eraMemory`. @default the transport's `eraKey`, where it has one */
+  /** What the server is called in `eraMemory` and `resultCache`, where no other may be called that. @default the transport's `eraKey`, where it has one */
   readonly eraKey?: string | undefined;
   /**
    * How long the first message (`initialize`, or `server/discover` where no legacy revision may be spoken) waits for its answer, in

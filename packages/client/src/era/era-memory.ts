@@ -10,7 +10,7 @@ export interface EraVerdict {
 }
 
 /**
- * Where verdicts are kept, by what names the server: its command, or its full URL.
+ * Where verdicts are kept, by what names the server: see `EraKeyed`, and the client's option `eraKey`.
  *
  * A verdict that only rests on silence is never handed to `set`. One that proved wrong is handed to `delete`.
  */
@@ -22,7 +22,10 @@ export interface EraMemory {
 
 /** A transport, or a factory of them, that can name its server; found by `eraKeyOf`. */
 export interface EraKeyed {
-  /** The command line, or the full URL. Holds no secret: it may be written to disk. */
+  /**
+   * The full URL, or the program with a digest of how it is run. Holds no secret: it may be written to disk, where one that is good for one process
+   * alone (stdio's with an `env`) is never asked for again.
+   */
   readonly eraKey: string;
 }
 
