@@ -47,6 +47,22 @@ const SET_LEVEL = { jsonrpc: '2.0', id: 7, method: 'logging/setLevel', params: {
 const DONE = { jsonrpc: '2.0', id: 7, result: {} };
 const NOT_STORED = 'What changed in a session could not be stored: it is tried again with the next message';
 
+/** Has an endpoint open no session from a state of layout 99. */
+function refuseLayout(endpoint: ScriptedEndpoint): void {
+  const openSession = endpoint.openSession.bind(endpoint);
+  endpoint.openSession = (link, saved) => {
+    if (saved?.layout === 99) throw new Error('unknown layout');
+    return openSession(link, saved);
+  };
+}
+
+/** Stores a session as another machine would. */
+async function storeElsewhere({ sessionId }: LegacyClient, change: JsonObject = {}): Promise<void> {
+  const record = await sessionStore.get(sessionId);
+  if (record === undefined) throw new Error('The session is not stored');
+  await sessionStore.put({ ...record, state: { ...record.state, writer: 'another machine', ...change } }, record.version);
+}
+
 let serving: Serving;
 let sessionStore: FailingStore;
 let logged: string[];
@@ -119,9 +135,7 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
     sessionStore.isFailing = true;
     await (await client.post(SET_LEVEL)).text();
     sessionStore.isFailing = false;
-    const record = await sessionStore.get(client.sessionId);
-    if (record === undefined) throw new Error('The session is not stored');
-    await sessionStore.put({ ...record, state: { ...record.state, writer: 'another machine' } }, record.version);
+    await storeElsewhere(client);
     expect(await (await client.tool('charge')).response()).toMatchObject({ result: { content: [{ text: 'charged 1' }] } });
     expect(charges()).toBe(1);
     expect(logged).toEqual([NOT_STORED, 'What changed in a session is lost: another machine stored it first']);
@@ -135,22 +149,27 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
     ['with what the endpoint refuses', { session: { layout: 99 } }],
   ])('tells a client to begin anew whose session another machine stored %s', async (_what, change) => {
     const endpoint = new ScriptedEndpoint();
-    const openSession = endpoint.openSession.bind(endpoint);
-    endpoint.openSession = (link, saved) => {
-      if (saved?.layout === 99) throw new Error('unknown layout');
-      return openSession(link, saved);
-    };
+    refuseLayout(endpoint);
     serving = await serve(face, endpoint, { sessionStore, logger });
     const client = await LegacyClient.open(serving.port);
-    const record = await sessionStore.get(client.sessionId);
-    if (record === undefined) throw new Error('The session is not stored');
-    await sessionStore.put({ ...record, state: { ...record.state, writer: 'another machine', ...change } }, record.version);
+    await storeElsewhere(client, change);
     expect((await client.tool('echo')).status).toBe(404);
     expect([logged, serving.handler.counts.sessions, endpoint.sessions.map(({ isClosed }) => isClosed)]).toEqual([
       ['A stored session could not be opened: its client has to begin anew'],
       0,
       [true],
     ]);
+  });
+
+  it('[ROBUSTNESS-4] keeps the session of calls in flight that cannot be opened anew from what another machine stored', async () => {
+    const { endpoint, client, slow, go } = await openBusy();
+    refuseLayout(endpoint);
+    await storeElsewhere(client, { session: { layout: 99 } });
+    expect(await (await client.post(SET_LEVEL)).response()).toEqual(DONE);
+    expect(logged).toEqual([NOT_STORED]);
+    go.open();
+    expect(await (await slow).response()).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+    expect(endpoint.sessions.map(({ isClosed }) => isClosed)).toEqual([false]);
   });
 
   it('stores what requests at once have changed', async () => {

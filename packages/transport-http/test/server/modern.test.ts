@@ -326,6 +326,20 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
     expect([answer.status, await answer.json()]).toMatchObject([400, { id: 5, error: { code: -32602 } }]);
   });
 
+  it.each([
+    ['as "_meta" has one', modernRequest('tools/list', {}, 5), 'send the version that "_meta" names'],
+    [
+      'as nothing has one',
+      { jsonrpc: '2.0', id: 5, method: 'tools/list' },
+      'send "initialize" first, or name the version in it and in "_meta"',
+    ],
+  ])('says which version the missing header is to name, %s', async (_what, request, remedy) => {
+    serving = await serve(face, new ScriptedEndpoint());
+    const answer = await post(serving.port, request);
+    const message = `The header "MCP-Protocol-Version" is missing: ${remedy}`;
+    expect([answer.status, await answer.json()]).toMatchObject([400, { id: 5, error: { code: -32020, message } }]);
+  });
+
   it('[STATE-001] lets equal ids of many callers run at once', async () => {
     const endpoint = new ScriptedEndpoint();
     const go = gate<void>();
