@@ -8,7 +8,6 @@ import { createServer, request, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
@@ -24,6 +23,7 @@ import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
 import { createHttpHandler } from '@mortise/transport-http/server';
 import { StdioClientTransport, stdioTransport } from '@mortise/transport-stdio/client';
+import { bundleProgram } from './bundle-program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/guides/troubleshooting.md'), 'utf8');
@@ -54,17 +54,7 @@ await serveStdio(server);
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'mortise-troubleshooting-'));
   noisyServer = join(folder, 'server.mjs');
-  await build({
-    stdin: { contents: NOISY_SERVER, resolveDir: import.meta.dirname },
-    outfile: noisyServer,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    conditions: ['mortise-source'],
-    logLevel: 'warning',
-    banner: { js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);" },
-  });
+  await bundleProgram({ stdin: { contents: NOISY_SERVER, resolveDir: import.meta.dirname }, outfile: noisyServer });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,27 +1,19 @@
-/** Programs that the tests run as processes of their own: bundled from source, so that they start fast and nothing must be built. */
+/** Programs that the tests run as processes of their own. */
 
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundleProgram } from '../../../scripts/test/bundle-program.ts';
 
 /** Bundles `fixtures/<name>.ts` into a folder of its own, and gives the paths of the bundles. */
 export async function buildFixtures<Name extends string>(...names: readonly Name[]): Promise<Readonly<Record<Name, string>>> {
   const folder = makeFolder();
-  await build({
+  await bundleProgram({
     entryPoints: names.map((name) => fileURLToPath(new URL(`./fixtures/${name}.ts`, import.meta.url))),
     outdir: folder,
     outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    conditions: ['mortise-source'],
-    logLevel: 'warning',
-    // What is CommonJS among the dependencies asks for built-in modules by require.
-    banner: { js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);" },
   });
   return Object.fromEntries(names.map((name) => [name, path.join(folder, `${name}.mjs`)])) as Record<Name, string>;
 }

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { INHERITED_VARIABLES } from '@mortise/transport-stdio/client';
-import { build } from 'esbuild';
 import { afterAll, expect, it } from 'vitest';
+import { bundleProgram } from '../../../scripts/test/bundle-program.ts';
 import { makeFolder, removeFolders } from './fixture.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -14,22 +14,12 @@ const programs = [...readme.matchAll(/```ts( run)?\n(.*?)```/gs)].map((match) =>
 
 afterAll(removeFolders);
 
-async function bundle(program: string | undefined, outfile: string): Promise<void> {
-  await build({
-    stdin: { contents: program ?? '', resolveDir: root, loader: 'ts' },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['mortise-source'],
-    banner: { js: "import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);" },
-  });
-}
-
 it('the programs of the README print what the README says', async () => {
   const folder = await makeFolder();
   const files = ['server.js', 'client.mjs', 'socket.mjs'].map((name) => path.join(folder, name));
-  await Promise.all(files.map((file, index) => bundle(programs[index], file)));
+  const bundle = (outfile: string, contents = ''): Promise<void> =>
+    bundleProgram({ stdin: { contents, resolveDir: root, loader: 'ts' }, outfile });
+  await Promise.all(files.map((file, index) => bundle(file, programs[index])));
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
   for (const file of files.slice(1)) {
     const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: folder });
