@@ -7,7 +7,9 @@ import { createInMemoryPair } from '@mortise/jsonrpc-core';
 import { McpServer } from '@mortise/server';
 import { stdioTransport } from '@mortise/transport-stdio/client';
 import { fileURLToPath } from 'node:url';
+import { inFlight } from './in-flight.mjs';
 import { LineClient } from './line-client.mjs';
+import { withinMs } from './within-ms.mjs';
 
 const mebibyte = 1024 * 1024;
 const eras = ['legacy', 'modern'];
@@ -277,31 +279,9 @@ async function runSession(transport, era) {
   await client.close();
 }
 
-/** Keeps `width` of `count` calls going at all times. */
-async function inFlight(count, width, call) {
-  let next = 0;
-  const worker = async () => {
-    while (next < count) {
-      next += 1;
-      await call(next);
-    }
-  };
-  await Promise.all(Array.from({ length: width }, worker));
-}
-
 /** Lets everything that is ready run, a few macrotasks deep. */
 async function settle() {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
-async function withinMs(limitMs, promise) {
-  let timer;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, limitMs, false);
-  });
-  const ended = await Promise.race([promise.then(() => true), late]);
-  clearTimeout(timer);
-  return ended;
 }
 
 function residentBytes(pid) {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { failEverywhere } from './http-faults.mjs';
 import { HttpPeer, startScript } from './http-client.mjs';
+import { inFlight } from './in-flight.mjs';
 
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
@@ -320,18 +321,6 @@ async function untilSame(peer, isGood) {
     if (isGood(held) || performance.now() > until) return held;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-}
-
-/** Keeps `width` of `count` calls going at all times. */
-async function inFlight(count, width, call) {
-  let next = 0;
-  const worker = async () => {
-    while (next < count) {
-      next += 1;
-      await call(next);
-    }
-  };
-  await Promise.all(Array.from({ length: width }, worker));
 }
 
 function residentBytes(pid) {
