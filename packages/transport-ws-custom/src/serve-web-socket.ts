@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { Connectable } from '@mortise/jsonrpc-core';
 import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import { toReachableHost } from '@mortise/protocol/edge';
+import { checkNumbers } from './check-numbers.ts';
 import { WebSocketOptionError } from './errors.ts';
 import { SocketHost } from './socket-host.ts';
 import { stderrLogger } from './stderr-logger.ts';
@@ -68,6 +69,7 @@ const HEADERS_TIMEOUT_MS = 15_000;
  */
 export async function serveWebSocket(server: Connectable, options: ServeWebSocketOptions): Promise<WebSocketServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS } = checkPort(options);
+  checkNumbers(options, { drainMs: 0 });
   const logger = guardLogger(options.logger ?? stderrLogger);
   signal?.throwIfAborted();
   const sockets = new SocketHost(server, { ...options, logger });

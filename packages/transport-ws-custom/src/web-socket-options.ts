@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import type { AuthInfo, EventStore, TokenVerifier } from '@mortise/protocol/contracts';
+import { checkNumbers, type Least } from './check-numbers.ts';
 import { WebSocketOptionError } from './errors.ts';
 
 /** The options of `attachWebSocket`, and of `serveWebSocket` with a port beside them. */
@@ -68,21 +69,21 @@ export function checkOptions(options: WebSocketServerOptions): void {
     if (options[name] !== undefined && !Array.isArray(options[name]))
       throw new WebSocketOptionError(`${name}: it must be an array of texts, as ["app.example.com"]`);
   }
-  for (const name of COUNTS) {
-    const value = options[name];
-    if (value !== undefined && !(value >= 1)) throw new WebSocketOptionError(`${name}: ${value} must be 1 or more`);
-  }
+  checkNumbers(options, LEAST);
 }
 
 const LISTS = ['allowedHosts', 'allowedOrigins'] as const;
 
-const COUNTS = [
-  'maxConnections',
-  'maxConnectionsPerKey',
-  'maxMessageBytes',
-  'maxQueuedBytes',
-  'maxBacklogBytes',
-  'upgradeTimeoutMs',
-  'resumeWindowMs',
-  'maxWaitingChannels',
-] as const;
+const LEAST: Least<WebSocketServerOptions> = {
+  maxConnections: 1,
+  maxConnectionsPerKey: 1,
+  maxMessageBytes: 1,
+  maxQueuedBytes: 1,
+  maxBacklogBytes: 1,
+  upgradeTimeoutMs: 1,
+  stallMs: 0,
+  heartbeatMs: 0,
+  closeTimeoutMs: 0,
+  resumeWindowMs: 1,
+  maxWaitingChannels: 1,
+};

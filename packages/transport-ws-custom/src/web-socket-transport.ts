@@ -4,6 +4,7 @@ import type { Clock, Transport } from '@mortise/jsonrpc-core';
 import { createCallableTransport, systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
+import { checkNumbers, type Least } from './check-numbers.ts';
 import { WebSocketOptionError } from './errors.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { type ClientSocketSettings, openClientSocket } from './open-client-socket.ts';
@@ -55,14 +56,25 @@ export interface WebSocketTransport extends Transport, TransportFactory {
  * The result is a transport and a factory at once, so that a client can connect again after a loss: calls in flight are
  * rejected with `ConnectionLostError`, subscriptions are opened again. Nothing happens before `start`.
  *
- * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: the URL is not ws or wss, holds a password or a fragment, or
- * credentials would travel unencrypted to another machine.
+ * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: the URL is not ws or wss, holds a password or a fragment,
+ * credentials would travel unencrypted to another machine, or a numeric option is no number (NaN is none) or less than it may be.
  */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): WebSocketTransport {
+  checkNumbers(options, LEAST);
   const target = checkTarget(url, options);
   const factory: TransportFactory = () => createClientTransport(target.href, options);
   return createCallableTransport(factory(), factory, { eraKey: toEraKey(target) });
 }
+
+const LEAST: Least<WebSocketTransportOptions> = {
+  maxMessageBytes: 1,
+  maxQueuedBytes: 1,
+  stallMs: 0,
+  openTimeoutMs: 0,
+  closeTimeoutMs: 0,
+  heartbeatMs: 0,
+  resumeWindowMs: 0,
+};
 
 function createClientTransport(url: string, options: WebSocketTransportOptions): Transport {
   const { authorizer, headers = {}, webSocket, openTimeoutMs = 10_000, heartbeatMs = 15_000, clock = systemClock } = options;

@@ -206,6 +206,19 @@ describe('limits', () => {
     },
   );
 
+  it.each(['maxMessageBytes', 'heartbeatMs', 'stallMs', 'closeTimeoutMs', 'drainMs'])(
+    'refuses a %s that is no number, or too small, where it would silently be none',
+    async (name) => {
+      for (const value of [NaN, -1, '30000', null]) {
+        const message = expect.stringMatching(new RegExp(`^${name}: it must be a number, [01] or more, and is `)) as string;
+        const refusal = { code: 'ERR_WEBSOCKET_OPTION', message };
+        await expect(serve(server, { [name]: value })).rejects.toMatchObject(refusal);
+        if (name !== 'drainMs')
+          expect(() => webSocketTransport('ws://127.0.0.1/mcp', { [name]: value })).toThrow(expect.objectContaining(refusal));
+      }
+    },
+  );
+
   it.each([undefined, {}, { port: '3001' }, { port: 70_000 }, { port: -1 }, { port: NaN }])(
     'says how to name a port where it is given %j',
     async (given) => {
