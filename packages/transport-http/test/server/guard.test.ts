@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpHandler, type HttpHandlerOptions } from '@mortise/transport-http/server';
 import { initializeRequest, LegacyClient } from '../support/legacy-client.ts';
-import { modernHeaders, modernRequest } from '../support/modern.ts';
+import { modern, modernHeaders, modernRequest } from '../support/modern.ts';
 import { ACCEPT, send, type Send } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
 import { ScriptedEndpoint } from '../support/scripted-endpoint.ts';
@@ -79,11 +79,7 @@ describe.each(FACES)('the guard over the %s face', (face) => {
 
   it('[HTTP-003] refuses a foreign Origin with 403 and an error without id', async () => {
     serving = await serve(face, new ScriptedEndpoint());
-    const request = modernRequest('tools/list');
-    const answer = await send(serving.port, {
-      headers: { 'content-type': 'application/json', ...modernHeaders(request), origin: 'https://evil.example' },
-      body: JSON.stringify(request),
-    });
+    const answer = await modern(serving.port, 'tools/list', {}, { origin: 'https://evil.example' });
     const body = await answer.json();
     expect([answer.status, 'id' in body, body['error']]).toMatchObject([
       403,
@@ -109,12 +105,7 @@ describe.each(FACES)('the guard over the %s face', (face) => {
     ['localhost@evil.example', 403],
   ])('[ROBUSTNESS-1] answers Host %s with %i', async (host, status) => {
     serving = await serve('node', new ScriptedEndpoint());
-    const request = modernRequest('tools/list');
-    const answer = await send(serving.port, {
-      headers: { 'content-type': 'application/json', ...modernHeaders(request), host },
-      body: JSON.stringify(request),
-    });
-    expect(answer.status).toBe(status);
+    expect((await modern(serving.port, 'tools/list', {}, { host })).status).toBe(status);
   });
 
   it.each([
@@ -126,12 +117,7 @@ describe.each(FACES)('the guard over the %s face', (face) => {
     [['mcp.example.com'], 'other.example.com', 403],
   ])('goes by allowedHosts %j for %s', async (allowedHosts, host, status) => {
     serving = await serve(face, new ScriptedEndpoint(), { allowedHosts });
-    const request = modernRequest('tools/list');
-    const answer = await send(serving.port, {
-      headers: { 'content-type': 'application/json', ...modernHeaders(request), host },
-      body: JSON.stringify(request),
-    });
-    expect(answer.status).toBe(status);
+    expect((await modern(serving.port, 'tools/list', {}, { host })).status).toBe(status);
   });
 
   it.each([
@@ -146,12 +132,7 @@ describe.each(FACES)('the guard over the %s face', (face) => {
     [['*'], 'https://anyone.example', 200],
   ])('goes by allowedOrigins %j for %s', async (allowedOrigins, origin, status) => {
     serving = await serve(face, new ScriptedEndpoint(), { allowedOrigins });
-    const request = modernRequest('tools/list');
-    const answer = await send(serving.port, {
-      headers: { 'content-type': 'application/json', ...modernHeaders(request), origin },
-      body: JSON.stringify(request),
-    });
-    expect(answer.status).toBe(status);
+    expect((await modern(serving.port, 'tools/list', {}, { origin })).status).toBe(status);
   });
 
   it.each([
@@ -165,12 +146,7 @@ describe.each(FACES)('the guard over the %s face', (face) => {
     ['APPLICATION/JSON;charset="UTF-8"', 200],
   ])('[ROBUSTNESS-2] answers Content-Type %j with %i', async (type, status) => {
     serving = await serve(face, new ScriptedEndpoint());
-    const request = modernRequest('tools/list');
-    const answer = await send(serving.port, {
-      headers: { 'content-type': type, accept: ACCEPT, ...modernHeaders(request) },
-      body: JSON.stringify(request),
-    });
-    expect(answer.status).toBe(status);
+    expect((await modern(serving.port, 'tools/list', {}, { 'content-type': type })).status).toBe(status);
   });
 
   it.each([
@@ -183,12 +159,7 @@ describe.each(FACES)('the guard over the %s face', (face) => {
     ['application/json;q=0.5', 200],
   ])('[HTTP-007] answers Accept %j with %i', async (accept, status) => {
     serving = await serve(face, new ScriptedEndpoint());
-    const request = modernRequest('tools/list');
-    const answer = await send(serving.port, {
-      headers: { 'content-type': 'application/json', accept, ...modernHeaders(request) },
-      body: JSON.stringify(request),
-    });
-    expect(answer.status).toBe(status);
+    expect((await modern(serving.port, 'tools/list', {}, { accept })).status).toBe(status);
   });
 
   it('refuses methods that it does not serve, and compressed bodies', async () => {
