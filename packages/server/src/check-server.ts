@@ -56,16 +56,21 @@ export function checkServer(info: unknown, options: unknown): void {
   for (const extension of extensions) checkType("the server's options: each extension", extension, 'object');
 }
 
+/** Options that are objects of bounds and the like. `requestState.keys` and `cache` are checked by files of their own. */
 const PARTS = {
+  requestState: { ttlMs: 'amount', maxStateBytes: 'amount', store: 'object', replay: 'object', maxRounds: 'amount' },
   progress: { minIntervalMs: 'amount', burst: 'amount' },
   logging: { burst: 'amount', perSecond: 'amount' },
+  keepAlive: { everyMs: 'amount', timeoutMs: 'amount', failures: 'count' },
 } as const satisfies Partial<Record<keyof McpServerOptions, Readonly<Record<string, Kind>>>>;
 
 /** A bound that is no number would silently be none. */
-function checkParts({ progress = {}, logging = {} }: McpServerOptions): void {
-  checkTypes('the server\'s options: "progress"', progress, PARTS.progress);
-  checkTypes('the server\'s options: "logging"', logging, PARTS.logging);
-  const { defaultLevel } = logging;
-  if (defaultLevel !== undefined && !isLoggingLevel(defaultLevel))
-    throw new RegistrationError(`the server's options: "logging": ${noSuchLevel(defaultLevel).message}`);
+function checkParts(options: McpServerOptions): void {
+  for (const [name, kinds] of Object.entries(PARTS)) {
+    const part = options[name as keyof typeof PARTS];
+    if (typeof part === 'object') checkTypes(`the server's options: "${name}"`, part, kinds);
+  }
+  const level = options.logging?.defaultLevel;
+  if (level !== undefined && !isLoggingLevel(level))
+    throw new RegistrationError(`the server's options: "logging": ${noSuchLevel(level).message}`);
 }

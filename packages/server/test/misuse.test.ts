@@ -222,6 +222,21 @@ describe('what no compiler checks', () => {
       () => new anything({ name: 'm', version: '1' }, { progress: { minIntervalMs: '50' } }),
       /"progress": "minIntervalMs" must be a number, 0 or more, got "50"/,
     ],
+    [
+      'a lifetime of text, with which no state would ever be too old',
+      () => new anything({ name: 'm', version: '1' }, { requestState: { ttlMs: '60000' } }),
+      /"requestState": "ttlMs" must be a number, 0 or more, got "60000"/,
+    ],
+    [
+      'a number of rounds that is none, which would never be reached',
+      () => new anything({ name: 'm', version: '1' }, { requestState: { maxRounds: NaN } }),
+      /"requestState": "maxRounds" must be a number, 0 or more, got NaN/,
+    ],
+    [
+      'an interval of pings that is none, which would never end',
+      () => new anything({ name: 'm', version: '1' }, { keepAlive: { everyMs: NaN } }),
+      /"keepAlive": "everyMs" must be a number, 0 or more, got NaN/,
+    ],
     ['a field that is no schema', () => (completable as Loose)(5, run), /"schema" must be a schema/],
   ];
 
