@@ -45,7 +45,7 @@ export class BodySweep implements BodyWatch {
 
   hold(reading: WatchedBody, bytes: number): boolean {
     if (bytes <= UNCOUNTED_BYTES) return true;
-    const held = (reading.held ??= { key: reading.sender.limitKey, bytes: 0 });
+    const held = (reading.held ??= { key: reading.limits.sender.limitKey, bytes: 0 });
     if (!this.#bytes.take(held.key, bytes - held.bytes)) return false;
     held.bytes = bytes;
     return true;
@@ -64,7 +64,7 @@ export class BodySweep implements BodyWatch {
   #sweep(): boolean {
     const now = this.#clock.monotonicMs();
     for (const reading of this.#readings.all()) {
-      if (now - reading.startedAtMs < reading.timeoutMs) continue;
+      if (now - reading.startedAtMs < reading.limits.timeoutMs) continue;
       this.delete(reading);
       reading.stop('timeout');
     }

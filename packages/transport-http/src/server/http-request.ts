@@ -72,8 +72,7 @@ export interface WatchedBody extends Slotted {
   startedAtMs: number;
   /** Kept by the watch; undefined while it does not count. */
   held: HeldBytes | undefined;
-  readonly timeoutMs: number;
-  readonly sender: BodySender;
+  readonly limits: BodyLimits;
   /** It is read no further. */
   stop(why: 'timeout' | 'closing'): void;
 }

@@ -3,23 +3,14 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { BytePieces } from '@mortise/protocol/edge';
+import { ArrivingBody } from './arriving-body.ts';
 import { decodeBody } from './decode-body.ts';
 import { isLoopbackAddress } from './loopback.ts';
-import type {
-  BodyLimits,
-  BodySender,
-  ByteSink,
-  HeaderList,
-  HeldBytes,
-  HttpRequest,
-  HttpSink,
-  LeaveListener,
-  WatchedBody,
-} from './http-request.ts';
+import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener } from './http-request.ts';
 import type { NodePair, NodeRequest, NodeResponse, NodeSocket } from './node-types.ts';
 import type { Settings } from './options.ts';
 import { enterPipeline, type Pipelined, WATCHED_BYTES } from './pipeline.ts';
-import { crowdedRefusal, HttpRefusal, stoppedRefusal, takenBodyRefusal, tooLargeRefusal, toRefusal } from './refusal.ts';
+import { HttpRefusal, takenBodyRefusal, tooLargeRefusal } from './refusal.ts';
 
 /** Headers that mean one thing: a second line could make two readers disagree. */
 const SINGLE_HEADERS: ReadonlySet<string> = new Set([
@@ -122,21 +113,13 @@ interface Settle {
 }
 
 /** Reads one body. Once it has settled it goes on throwing away what comes, so that the connection is not stuck. */
-class BodyReader implements WatchedBody {
-  startedAtMs = 0;
-  slot: number = -1;
-  held: HeldBytes | undefined;
-  readonly timeoutMs: number;
-  readonly sender: BodySender;
-  readonly #limits: BodyLimits;
+class BodyReader extends ArrivingBody {
   readonly #settle: Settle;
   readonly #pieces: BytePieces = new BytePieces();
   #isDone = false;
 
   constructor(request: NodeRequest, limits: BodyLimits, settle: Settle) {
-    this.timeoutMs = limits.timeoutMs;
-    this.sender = limits.sender;
-    this.#limits = limits;
+    super(limits, true);
     this.#settle = settle;
     request.on('data', this.#onData);
     request.on('end', this.#onEnd);
@@ -145,21 +128,17 @@ class BodyReader implements WatchedBody {
     limits.watch.add(this);
   }
 
-  stop(why: 'timeout' | 'closing'): void {
-    this.#fail(stoppedRefusal(why, true));
+  protected override fail(refusal: HttpRefusal): void {
+    this.#finish();
+    this.#pieces.clear();
+    this.#settle.reject(refusal);
   }
 
   readonly #onData = (chunk: Uint8Array): void => {
     if (this.#isDone) return;
     this.#pieces.push(chunk);
-    const { maxBytes, watch } = this.#limits;
-    if (this.#pieces.length > maxBytes) return this.#fail(tooLargeRefusal(maxBytes, true));
-    try {
-      if (!watch.hold(this, this.#pieces.length)) this.#fail(crowdedRefusal(true));
-    } catch (error) {
-      // The program's `limitKey`: Node calls this function, and what it throws would end the process.
-      this.#fail(toRefusal(error, true));
-    }
+    const refusal = this.check(this.#pieces.length);
+    if (refusal !== undefined) this.fail(refusal);
   };
 
   readonly #onEnd = (): void => {
@@ -173,18 +152,12 @@ class BodyReader implements WatchedBody {
   };
 
   readonly #onBreak = (): void => {
-    if (!this.#isDone) this.#fail(new HttpRefusal(400, 'The body ended early', { closes: true }));
+    if (!this.#isDone) this.break();
   };
-
-  #fail(error: Error): void {
-    this.#finish();
-    this.#pieces.clear();
-    this.#settle.reject(error);
-  }
 
   #finish(): void {
     this.#isDone = true;
-    this.#limits.watch.delete(this);
+    this.limits.watch.delete(this);
   }
 }
 

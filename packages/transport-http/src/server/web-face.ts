@@ -2,19 +2,10 @@
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { BytePieces } from '@mortise/protocol/edge';
+import { ArrivingBody } from './arriving-body.ts';
 import { decodeBody } from './decode-body.ts';
-import type {
-  BodyLimits,
-  BodySender,
-  ByteSink,
-  HeaderList,
-  HeldBytes,
-  HttpRequest,
-  HttpSink,
-  LeaveListener,
-  WatchedBody,
-} from './http-request.ts';
-import { crowdedRefusal, HttpRefusal, stoppedRefusal, takenBodyRefusal, tooLargeRefusal, toRefusal } from './refusal.ts';
+import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener } from './http-request.ts';
+import { HttpRefusal, takenBodyRefusal, tooLargeRefusal } from './refusal.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {
@@ -134,23 +125,15 @@ function isLight(request: Request): boolean {
 }
 
 /** The text of a body, or why it cannot be had in time. */
-class WebBody implements WatchedBody {
+class WebBody extends ArrivingBody {
   readonly text: Promise<string>;
-  readonly timeoutMs: number;
-  startedAtMs: number = 0;
-  slot: number = -1;
-  held: HeldBytes | undefined;
-  readonly sender: BodySender;
-  readonly #limits: BodyLimits;
   readonly #reader: BodyReader | undefined;
-  #reject: (error: Error) => void = () => undefined;
+  #reject: (refusal: HttpRefusal) => void = () => undefined;
 
   /** @param reader Where the body is read in pieces: it is let go of when time is up, or when there is too much. */
   constructor(limits: BodyLimits, read: (body: WebBody) => Promise<string>, reader: BodyReader | undefined) {
-    const { timeoutMs, sender, watch } = limits;
-    this.timeoutMs = timeoutMs;
-    this.sender = sender;
-    this.#limits = limits;
+    super(limits, false);
+    const { watch } = limits;
     this.#reader = reader;
     this.text = new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -161,27 +144,24 @@ class WebBody implements WatchedBody {
         },
         (error: unknown) => {
           watch.delete(this);
-          reject(error instanceof HttpRefusal ? error : new HttpRefusal(400, 'The body ended early'));
+          if (error instanceof HttpRefusal) reject(error);
+          else this.break();
         },
       );
     });
     watch.add(this);
   }
 
-  /** @param bytes All that has come of it. @throws {HttpRefusal} 413, 503, or 500 where nobody can say whose it is: it is read no further. */
+  /** @param bytes All that has come of it. @throws {HttpRefusal} What `check` gives: it is read no further. */
   hold(bytes: number): void {
-    const { maxBytes, watch } = this.#limits;
-    try {
-      if (bytes > maxBytes) throw tooLargeRefusal(maxBytes, false);
-      if (!watch.hold(this, bytes)) throw crowdedRefusal(false);
-    } catch (error) {
-      cancel(this.#reader);
-      throw toRefusal(error);
-    }
+    const refusal = this.check(bytes);
+    if (refusal === undefined) return;
+    cancel(this.#reader);
+    throw refusal;
   }
 
-  stop(why: 'timeout' | 'closing'): void {
-    this.#reject(stoppedRefusal(why, false));
+  protected override fail(refusal: HttpRefusal): void {
+    this.#reject(refusal);
     cancel(this.#reader);
   }
 }
