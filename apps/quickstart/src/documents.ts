@@ -17,7 +17,9 @@ export interface Document {
 /** A document that a search found. */
 export interface Hit {
   readonly document: Document;
-  /** How often the words of the query stand in it; a word in the title counts a hundred times. */
+  /** How often the words of the query stand in it. */
+  readonly mentions: number;
+  /** By what hits are ordered: mentions, and a hundred for each in the title. */
   readonly score: number;
 }
 
@@ -61,8 +63,9 @@ export function searchDocuments(documents: Iterable<Document>, query: string, li
   for (const document of documents) {
     const text = document.text.toLowerCase();
     const title = document.title.toLowerCase();
-    const score = words.reduce((sum, word) => sum + countOf(word, text) + 100 * countOf(word, title), 0);
-    if (score > 0) hits.push({ document, score });
+    const mentions = words.reduce((sum, word) => sum + countOf(word, text), 0);
+    const score = words.reduce((sum, word) => sum + 100 * countOf(word, title), mentions);
+    if (score > 0) hits.push({ document, mentions, score });
   }
   return hits.toSorted((one, other) => other.score - one.score || one.document.path.localeCompare(other.document.path)).slice(0, limit);
 }

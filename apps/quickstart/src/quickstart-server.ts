@@ -87,12 +87,12 @@ function addDocuments(server: McpServer, documents: () => Promise<Library>): voi
     async ({ query, limit }) => {
       const hits = searchDocuments((await documents()).values(), query, limit);
       if (hits.length === 0) return `No document mentions "${query}".`;
-      return hits.map(({ document, score }) => ({
+      return hits.map(({ document, mentions }) => ({
         type: 'resource_link' as const,
         uri: `docs:///${document.path}`,
         name: document.path,
         title: document.title,
-        description: `Mentions the words ${score} times`,
+        description: `Mentions the words ${mentions} times`,
         mimeType: 'text/markdown',
       }));
     },
