@@ -52,7 +52,7 @@ export interface WebSocketServerOptions {
   /** What tells the time. @default systemClock */
   readonly clock?: Clock | undefined;
   /**
-   * Told of refusals and broken connections, and of faults of handlers as long as the server has no logger of its own.
+   * Told of refusals and of what fails here; as long as the server has no logger of its own, of broken connections and faults of handlers too.
    *
    * @default one that writes nothing; `serveWebSocket` writes warnings and what is worse to standard error
    */
