@@ -53,11 +53,12 @@ describe('the API report', () => {
     expect(() => reportPackage(folder)).toThrow('exports "gone"');
   });
 
-  it.each(["import { a } from './more.js';\nexport { a };\n", 'declare const a: 1;\nexport default a;\n', "export * from './more.js';\n"])(
-    'fails for an export that it would overlook: %j',
-    (text) => {
-      write({ 'package.json': manifest, 'dist/index.d.ts': text, 'dist/more.d.ts': 'export declare const a: 1;\n' });
-      expect(() => reportPackage(folder)).toThrow(/export/i);
-    },
-  );
+  it.each([
+    ["import { a } from './more.js';\nexport { a };\n", 'Modules export their own names where they declare them'],
+    ['declare const a: 1;\nexport default a;\n', 'scripts/api-report.mjs does not know this form of an export'],
+    ["export * from './more.js';\n", 'Entries list their names one by one'],
+  ])('fails for an export that it would overlook: %j', (text, says) => {
+    write({ 'package.json': manifest, 'dist/index.d.ts': text, 'dist/more.d.ts': 'export declare const a: 1;\n' });
+    expect(() => reportPackage(folder)).toThrow(says);
+  });
 });

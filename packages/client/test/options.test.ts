@@ -57,51 +57,82 @@ describe("a client's option", () => {
 
 describe('a bound that is null, as a configuration read from JSON may say,', () => {
   const nulls = (...names: string[]): object => Object.fromEntries(names.map((name) => [name, null]));
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('is the usual one: of a client', async () => {
-    const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
-    const options = nulls(
-      'probeTimeoutMs',
-      'initializeTimeoutMs',
-      'requestTimeoutMs',
-      'maxRequestTimeoutMs',
-      'maxInFlightBytes',
-      'maxPages',
-    );
-    const client = await McpClient.connect(server.factory, info, { era: 'legacy', ...options });
-    await client.ping(nulls('timeoutMs', 'maxTimeoutMs'));
-    await client.close();
+  /** Lets time pass until just before something happens, and then the last millisecond. */
+  async function expectAfter(clock: FakeClock, ms: number, event: Promise<unknown>): Promise<void> {
+    let hasHappened = false;
+    void event.catch(() => undefined).then(() => (hasHappened = true));
+    clock.advance(ms - 1);
+    await settled();
+    expect(hasHappened).toBe(false);
+    clock.advance(1);
+    await event.catch(() => undefined);
+  }
+
+  it('is the usual one: of the first messages', async () => {
+    const clock = new FakeClock();
+    const silence = (): 'silence' => 'silence';
+    const server = new ScriptedServer({ 'server/discover': silence, initialize: silence });
+    const options = nulls('probeTimeoutMs', 'initializeTimeoutMs');
+    const connecting = McpClient.connect(server.factory, info, { clock, ...options });
+    await server.nextMethod('server/discover');
+    await expectAfter(clock, 3000, server.nextMethod('initialize'));
+    await expectAfter(clock, 30_000, connecting);
+    await expect(connecting).rejects.toThrow('within 30000 ms');
   });
 
-  it('is the usual one: of asks, and of how often it is asked whether a server lives', async () => {
+  it('is the usual one: of calls and lists', async () => {
     const clock = new FakeClock();
+    let pages = 0;
     const script = legacyScript(NEWEST_LEGACY.version, {
-      'tools/call': async (_request, server) => {
-        await server.send({
-          jsonrpc: '2.0',
-          id: 'q',
-          method: 'elicitation/create',
-          params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
-        });
-        return 'silence' as const;
-      },
+      ping: () => 'silence',
+      'tools/list': () => ({ result: { tools: [], nextCursor: String((pages += 1)) } }),
     });
+    const options = nulls('requestTimeoutMs', 'maxRequestTimeoutMs', 'maxInFlightBytes', 'maxPages');
     const server = new ScriptedServer(script);
-    let asked = (): void => undefined;
-    const isAsked = new Promise<void>((resolve) => (asked = resolve));
-    const elicitation = (): ElicitResult => {
-      asked();
-      return { action: 'decline' };
+    await using client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, ...options });
+    const ping = client.ping(nulls('timeoutMs', 'maxTimeoutMs'));
+    await server.nextMethod('ping');
+    await expectAfter(clock, 60_000, ping);
+    await expect(ping).rejects.toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 60_000 });
+    const tools = client.tools(nulls('maxPages'))[Symbol.asyncIterator]();
+    await expect(tools.next()).rejects.toThrow('more than 1000 pages');
+  });
+
+  it('is the usual one: of how often a server may ask', async () => {
+    const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
+    const elicitation = (): ElicitResult => ({ action: 'decline' });
+    const askLimits = nulls('elicitationsPerMinute', 'samplingsPerMinute');
+    const clock = new FakeClock();
+    await using client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation, askLimits });
+    const ask = async (id: number): Promise<object> => {
+      const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
+      await server.send({ jsonrpc: '2.0', id, method: 'elicitation/create', params });
+      return server.next((message) => !('method' in message) && message.id === id);
     };
-    const [askLimits, keepAlive] = [nulls('elicitationsPerMinute', 'samplingsPerMinute'), nulls('intervalMs', 'timeoutMs', 'failures')];
-    const client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation, askLimits, keepAlive });
-    client.callTool('asks', {}, { timeoutMs: Infinity, maxTimeoutMs: Infinity }).catch(() => undefined);
-    await isAsked;
+    for (let id = 1; id <= 60; id += 1) expect(await ask(id)).toHaveProperty('result');
+    expect(await ask(61)).toMatchObject({ error: { code: -32000 } });
+    expect(client.isConnected).toBe(true);
+  });
+
+  it('is the usual one: of how often it is asked whether a server lives', async () => {
+    const clock = new FakeClock();
+    const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version, { ping: () => 'silence' }));
+    const keepAlive = nulls('intervalMs', 'timeoutMs', 'failures');
+    await using client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, keepAlive });
     await import('../src/keep-alive.ts');
-    clock.advance(10_000);
-    await new Promise(setImmediate);
-    expect(server.requests('ping')).toEqual([]);
-    await client.close();
+    await settled();
+    for (const count of [1, 2, 3]) {
+      const asked = async (): Promise<void> => {
+        while (server.requests('ping').length < count) await settled();
+      };
+      await expectAfter(clock, 30_000, asked());
+      expect(client.isConnected).toBe(true);
+      clock.advance(10_000);
+      await settled();
+    }
+    while (client.isConnected) await settled();
   });
 
   it('is the usual one: of an icon', async () => {
