@@ -9,7 +9,7 @@ import { LIST_KINDS, type ListKind, listTopic } from './list-changed.ts';
 import { Outbox } from './outbox.ts';
 import { takeListen } from './take-listen.ts';
 import type { RequestCall } from './request-call.ts';
-import { requireShortInSum, requireShortUris } from './subscribed-uri.ts';
+import { requireShortUris } from './subscribed-uri.ts';
 import type { TopicListener } from './topics.ts';
 
 const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
@@ -28,8 +28,8 @@ interface AcceptedFilter {
 interface Honoured {
   readonly notifications: JsonObject;
   readonly topics: readonly string[];
-  /** How many resources are named. */
-  readonly uriCount: number;
+  /** The resources that are named. */
+  readonly uris: readonly unknown[];
   readonly extensions: readonly AcceptedFilter[];
 }
 
@@ -42,26 +42,22 @@ async function honour(wish: JsonObject, call: RequestCall, filters: readonly Lis
   const { core, revision } = call;
   const notifications: Record<string, JsonValue> = {};
   const topics: string[] = [];
-  let uriCount = 0;
+  let uris: readonly unknown[] = [];
   for (const kind of LIST_KINDS) {
     if (wish[FILTER_KEYS[kind]] !== true || !core.capabilities.has(revision, `${kind}.listChanged`)) continue;
     notifications[FILTER_KEYS[kind]] = true;
     topics.push(listTopic(kind));
   }
-  const uris = wish['resourceSubscriptions'];
-  if (Array.isArray(uris) && core.capabilities.has(revision, 'resources.subscribe')) {
-    requireShortUris(uris);
-    requireShortInSum(
-      uris.reduce<number>((length, uri) => length + String(uri).length, 0),
-      core.options.maxSubscriptions ?? 1000,
-    );
-    notifications['resourceSubscriptions'] = uris;
-    uriCount = uris.length;
-    topics.push(...new Set(uris.map((uri) => `resource:${String(uri)}`)));
+  const wished = wish['resourceSubscriptions'];
+  if (Array.isArray(wished) && core.capabilities.has(revision, 'resources.subscribe')) {
+    requireShortUris(wished);
+    notifications['resourceSubscriptions'] = wished;
+    uris = wished;
+    topics.push(...new Set(wished.map((uri) => `resource:${String(uri)}`)));
   }
   const extensions = await acceptExtensions(wish, call, filters, notifications);
   topics.push(...extensions.flatMap(({ filter, accepted }) => filter.topics(accepted, call)));
-  return { notifications, topics, uriCount, extensions };
+  return { notifications, topics, uris, extensions };
 }
 
 async function acceptExtensions(
@@ -111,8 +107,8 @@ export class Listen implements TopicListener {
   async run(): Promise<JsonObject> {
     const { core, signal } = this.#call;
     signal.throwIfAborted();
-    const { topics, uriCount } = this.#honoured;
-    const giveBack = takeListen(this.host, uriCount, core.options);
+    const { topics, uris } = this.#honoured;
+    const giveBack = takeListen(this.host, uris, core.options);
     core.listens.add(this);
     try {
       for (const topic of topics) core.topics.add(topic, this);

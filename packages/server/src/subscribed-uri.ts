@@ -21,7 +21,7 @@ export function requireShortUris(uris: readonly unknown[]): void {
 }
 
 /**
- * @param length Of all addresses that one session or listen names, in characters.
+ * @param length Of all addresses that one session, or all listens of one connection, name, in characters.
  * @throws {ProtocolError} -32602: they are too long in sum.
  */
 export function requireShortInSum(length: number, maxSubscriptions: number): void {
@@ -29,6 +29,6 @@ export function requireShortInSum(length: number, maxSubscriptions: number): voi
   if (length <= max) return;
   throw new ProtocolError(
     INVALID_PARAMS,
-    `The URIs that are subscribed to together would have ${length} characters, at most ${max} are kept (the server's option "maxSubscriptions" times ${MEAN_URI_LENGTH}): subscribe to what they lie in`,
+    `The URIs that are subscribed to together would have ${length} characters, at most ${max} are kept (${MEAN_URI_LENGTH} for each of the server's option "maxSubscriptions", and ${LEAST_TOTAL_LENGTH} in any case): subscribe to what they lie in`,
   );
 }

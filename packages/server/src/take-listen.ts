@@ -5,25 +5,32 @@ import { INTERNAL_ERROR, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeCall } from '@mortise/protocol/contracts';
 import { ChannelCall, type CallOwner } from './channel-call.ts';
 import type { ServerOptions } from './options.ts';
+import { requireShortInSum } from './subscribed-uri.ts';
 
 interface Used {
   listens: number;
   uris: number;
+  /** Of the URIs. */
+  characters: number;
 }
 
 const usedBy = new WeakMap<CallOwner, Used>();
 
 /**
- * Takes one listen to `uris` resources from what a connection may have.
+ * Takes one listen to some resources from what a connection may have.
  *
  * @returns Gives it back.
- * @throws {ProtocolError} -32602 or -32603: there would be more than `maxSubscriptions` resources, or `maxListens` listens.
+ * @throws {ProtocolError} -32602 or -32603: there would be more than `maxSubscriptions` resources, their URIs would be too long, or there would be
+ *   more than `maxListens` listens.
  */
-export function takeListen(host: ExchangeCall, uris: number, options: ServerOptions): () => void {
+export function takeListen(host: ExchangeCall, uris: readonly unknown[], options: ServerOptions): () => void {
   const owner = host instanceof ChannelCall ? host.owner : undefined;
-  const used = (owner && usedBy.get(owner)) ?? { listens: 0, uris: 0 };
+  const used = (owner && usedBy.get(owner)) ?? { listens: 0, uris: 0, characters: 0 };
   const { maxSubscriptions = 1000, maxListens = 100 } = options;
-  if (used.uris + uris > maxSubscriptions) throw new ProtocolError(INVALID_PARAMS, tooManyUris(uris, used.uris, maxSubscriptions));
+  const count = uris.length;
+  const characters = uris.reduce<number>((sum, uri) => sum + String(uri).length, 0);
+  if (used.uris + count > maxSubscriptions) throw new ProtocolError(INVALID_PARAMS, tooManyUris(count, used.uris, maxSubscriptions));
+  requireShortInSum(used.characters + characters, maxSubscriptions);
   if (used.listens >= maxListens) {
     throw new ProtocolError(
       INTERNAL_ERROR,
@@ -31,11 +38,13 @@ export function takeListen(host: ExchangeCall, uris: number, options: ServerOpti
     );
   }
   used.listens += 1;
-  used.uris += uris;
+  used.uris += count;
+  used.characters += characters;
   if (owner) usedBy.set(owner, used);
   return () => {
     used.listens -= 1;
-    used.uris -= uris;
+    used.uris -= count;
+    used.characters -= characters;
   };
 }
 

@@ -258,8 +258,9 @@ describe('subscriptions/listen', () => {
     expect((await listen(peer, wish(8192).notifications)).ack['notifications'].resourceSubscriptions).toHaveLength(2);
   });
 
-  it('[ROBUSTNESS-7] keeps no megabytes of addresses for one listen', async () => {
-    const peer = await RawPeer.open(createFull(), MODERN);
+  it('[ROBUSTNESS-7] keeps no megabytes of addresses for one connection', async () => {
+    const server = createFull();
+    const peer = await RawPeer.open(server, MODERN);
     const wish = (count: number) => ({
       notifications: { resourceSubscriptions: Array.from({ length: count }, (_, at) => `test://${at}${'r'.repeat(7_992)}`) },
     });
@@ -267,7 +268,16 @@ describe('subscriptions/listen', () => {
       code: -32602,
       message: expect.stringContaining('at most 256000 are kept'),
     });
-    expect((await listen(peer, wish(31).notifications)).ack['notifications'].resourceSubscriptions).toHaveLength(31);
+    const first = await listen(peer, wish(31).notifications, 'first');
+    expect(first.ack['notifications'].resourceSubscriptions).toHaveLength(31);
+    expect((await peer.request('subscriptions/listen', wish(1))).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('would have 256021 characters'),
+    });
+    // Another connection has its own, and what was cancelled counts no more.
+    await listen(await RawPeer.open(server, MODERN), wish(31).notifications);
+    peer.notify('notifications/cancelled', { requestId: 'first' });
+    await listen(peer, wish(31).notifications, 'second');
   });
 
   it('turns change notifications that a handler sends into events for those who listen', async () => {
