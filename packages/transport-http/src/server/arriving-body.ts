@@ -27,7 +27,7 @@ export abstract class ArrivingBody implements WatchedBody {
       return watch.hold(this, bytes) ? undefined : crowdedRefusal(this.#closes);
     } catch (error) {
       // The program's `limitKey`: the platform may call who reads, and what is thrown there would end the process.
-      return toRefusal(error, this.#closes);
+      return toRefusal(error, { closes: this.#closes });
     }
   }
 

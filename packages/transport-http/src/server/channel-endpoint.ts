@@ -17,6 +17,7 @@ import { type MessageInfo, resolvedPromise, type SendOptions } from '@mortise/js
 import { NEWEST } from '@mortise/protocol';
 import type { AuthInfo, ExchangeCall, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
+import { SESSION_OVER } from './refusal.ts';
 
 /** What a server of MCP's official SDK is told beside each message. */
 export interface ChannelMessageInfo extends MessageInfo {
@@ -30,8 +31,6 @@ interface Pending {
   readonly session: LegacySession | undefined;
   resolve(response: JsonRpcResponse): void;
 }
-
-const SESSION_OVER = 'The session has ended: send "initialize" to begin a new one';
 
 export class ChannelEndpoint implements McpEndpoint {
   readonly #deliver: (message: JsonRpcMessage, info: ChannelMessageInfo) => void;

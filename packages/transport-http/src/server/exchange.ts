@@ -159,7 +159,7 @@ async function checkRate({ settings }: HttpHost, caller: Caller): Promise<void> 
 function refuse(host: HttpHost, { request, reply }: Pick<Visit, 'request' | 'reply'>, error: unknown): void {
   const refusal =
     isMortiseError(error) && error.code === 'ERR_PARSE' ? new HttpRefusal(400, error.message, { rpcCode: PARSE_ERROR }) : toRefusal(error);
-  if (refusal.status === 500) host.settings.logger.log('error', 'A request failed', { error: String(refusal.detail.fault ?? error) });
+  if (refusal.status === 500) host.logFailure(refusal.detail.fault ?? error);
   try {
     reply.refuse(refusal, wantsNullId(request));
   } catch (unsent) {

@@ -4,9 +4,9 @@ import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonr
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
-import { NoStreamError } from '../errors.ts';
 import { closeSession } from './close-session.ts';
 import type { Caller } from './hosted-call.ts';
+import { rejectUnreachable } from './no-stream.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
 
 /** What a session is opened with. */
@@ -101,7 +101,7 @@ export class HostedSession implements SessionLink {
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     const stream = this.#gets?.findLast((candidate) => candidate.isConnected) ?? this.#gets?.findLast((candidate) => candidate.isReachable);
     if (stream !== undefined) return stream.send(message);
-    return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: it has no GET stream open`));
+    return rejectUnreachable(message, 'it has no GET stream open');
   }
 
   addPost(stream: SessionStream): void {

@@ -18,7 +18,6 @@ import type { SseChannel } from './sse-endpoints.ts';
 import { StreamPulse } from './sse-stream.ts';
 import { createStatelessOpener, type StatelessOpener } from './stateless-sessions.ts';
 
-const RETRY_AFTER_SECONDS = 5;
 /** The least time that sessions, and the program's stores, have to end when the host closes. */
 const ENDING_MS = 1_000;
 
@@ -102,6 +101,11 @@ export class HttpHost {
     return caller.request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, watch: this.bodies, sender: caller });
   }
 
+  /** Tells the program why a request failed, which its client does not learn. */
+  logFailure(error: unknown): void {
+    this.settings.logger.log('error', 'A request failed', { error: String(error) });
+  }
+
   /** How many calls are being served. */
   get callCount(): number {
     return this.#calls.size;
@@ -114,7 +118,7 @@ export class HttpHost {
    * @throws {HttpRefusal} 503 past the bound.
    */
   holdStream(key: string): () => void {
-    if (!this.#streams.acquire(key)) throw busyRefusal('Too many open streams: close one, or come back later', RETRY_AFTER_SECONDS);
+    if (!this.#streams.acquire(key)) throw busyRefusal('Too many open streams: close one, or come back later');
     return () => this.#streams.release(key);
   }
 

@@ -9,11 +9,11 @@ import type { Clock, ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcRes
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
-import { NoStreamError } from '../errors.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { HeaderList } from './http-request.ts';
 import type { AnswerMode } from './modern-call.ts';
+import { rejectUnreachable } from './no-stream.ts';
 import type { Reply } from './reply.ts';
 import { FORBIDDEN } from './scope-challenge.ts';
 import { createStreamId, SessionStream } from './session-stream.ts';
@@ -78,7 +78,7 @@ export class LegacyAnswer {
     const reason = canStream
       ? 'the client closed the stream of its request'
       : 'answers are JSON alone, and the client has no GET stream open';
-    return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: ${reason}`));
+    return rejectUnreachable(message, reason);
   }
 
   /** Ends the connection early; the client comes back for the rest. */
@@ -176,7 +176,7 @@ export class LegacyCall extends HostedCall {
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if (!this.isCancelled) return this.#answer.send(message);
     if (!('id' in message)) return resolvedPromise;
-    return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: ${CLOSED}`));
+    return rejectUnreachable(message, CLOSED);
   }
 
   /** The endpoint is done with it, first or after it was aborted. @param response As of `LegacyAnswer.settle`. */

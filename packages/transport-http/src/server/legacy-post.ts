@@ -1,7 +1,7 @@
 /** A POST of the legacy era: `initialize`, a message of a session, a batch, or a request without any session. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
-import { classifyMessage, INTERNAL_ERROR, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
+import { classifyMessage, INVALID_REQUEST, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST_LEGACY, type Revision } from '@mortise/protocol';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { LegacySession } from '@mortise/protocol/contracts';
@@ -13,7 +13,7 @@ import type { HttpHost } from './http-host.ts';
 import type { HttpRequest } from './http-request.ts';
 import { LegacyAnswer, LegacyCall } from './legacy-answer.ts';
 import type { AnswerMode } from './modern-call.ts';
-import { HttpRefusal, toRefusal, unknownSession } from './refusal.ts';
+import { HttpRefusal, SESSION_OVER, toRefusal, unknownSession } from './refusal.ts';
 import type { Reply } from './reply.ts';
 import { scopeChallenge } from './scope-challenge.ts';
 import { NoLink, QuietCall } from './stateless-sessions.ts';
@@ -81,7 +81,7 @@ export async function serveLegacyBatch(exchange: PostExchange, values: readonly 
   }
   if (requests.length === 0 && ready.length === 0) return accept(exchange, route, others);
   for (const message of others) {
-    route.receive(message, new QuietCall(exchange.caller)).catch((error: unknown) => logFailure(exchange.host, error));
+    route.receive(message, new QuietCall(exchange.caller)).catch((error: unknown) => exchange.host.logFailure(error));
   }
   await answer(exchange, route, { requests, ready, isBatch: true });
 }
@@ -139,8 +139,7 @@ async function admit({ host }: PostExchange, session: HostedSession, { id }: Jso
   try {
     await host.sessions.admit(session);
   } catch (error) {
-    logFailure(host, error);
-    throw new HttpRefusal(500, 'Internal error', { rpcCode: INTERNAL_ERROR, id });
+    throw toRefusal(error, { id });
   }
 }
 
@@ -233,17 +232,13 @@ async function run({ host, caller }: PostExchange, { route, legacyAnswer }: Runn
 /** A request that its client cancelled has no answer. One whose session ended under it, here or on another machine, has. */
 function whyUnanswered({ session }: Route, { id }: JsonRpcRequest): JsonRpcResponse | undefined {
   if (session?.isEnded !== true && session?.isClosed !== true) return undefined;
-  return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message: 'The session has ended: send "initialize" to begin a new one' } };
+  return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message: SESSION_OVER } };
 }
 
 /** Logs why a request failed. @returns What its client is told, which says nothing of that. */
 export function toFailure(host: HttpHost, { id }: JsonRpcRequest, error: unknown): JsonRpcResponse {
-  logFailure(host, error);
+  host.logFailure(error);
   return { jsonrpc: '2.0', id, error: toRefusal(error).rpcError };
-}
-
-function logFailure({ settings }: HttpHost, error: unknown): void {
-  settings.logger.log('error', 'A request failed', { error: String(error) });
 }
 
 const AS_ONE = { isResumable: true, expected: 1, isBatch: false } as const;

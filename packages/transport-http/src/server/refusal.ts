@@ -38,8 +38,9 @@ export class HttpRefusal extends MortiseError {
 }
 
 /** What becomes of an error that nobody meant for the client. */
-export function toRefusal(error: unknown, closes = false): HttpRefusal {
-  return error instanceof HttpRefusal ? error : new HttpRefusal(500, 'Internal error', { rpcCode: INTERNAL_ERROR, closes, fault: error });
+export function toRefusal(error: unknown, detail: Pick<RefusalDetail, 'id' | 'closes'> = {}): HttpRefusal {
+  if (error instanceof HttpRefusal) return error;
+  return new HttpRefusal(500, 'Internal error', { ...detail, rpcCode: INTERNAL_ERROR, fault: error });
 }
 
 /** The refusal of what is JSON and no message. */
@@ -54,8 +55,11 @@ interface BusyDetail extends Pick<RefusalDetail, 'id' | 'closes'> {
   readonly status?: number;
 }
 
+/** How long a client is to wait, where nobody can say when there is room, or a server again. */
+const COME_BACK_SECONDS = 5;
+
 /** The refusal of someone who may come back. */
-export function busyRefusal(message: string, retryAfterSeconds: number, detail: BusyDetail = {}): HttpRefusal {
+export function busyRefusal(message: string, retryAfterSeconds: number = COME_BACK_SECONDS, detail: BusyDetail = {}): HttpRefusal {
   const { status = 503, closes = false, id } = detail;
   return new HttpRefusal(status, message, {
     id,
@@ -65,12 +69,9 @@ export function busyRefusal(message: string, retryAfterSeconds: number, detail: 
   });
 }
 
-/** How long a client is to wait for a server that closes to be there again. */
-const REOPENING_SECONDS = 5;
-
 /** The refusal of who comes while the server closes, or has no answer by then. */
 export function closingRefusal(detail: Pick<RefusalDetail, 'id' | 'closes'> = {}): HttpRefusal {
-  return busyRefusal('The server is closing: come back later', REOPENING_SECONDS, detail);
+  return busyRefusal('The server is closing: come back later', undefined, detail);
 }
 
 /** The refusal of a body over the bound. */
@@ -85,17 +86,18 @@ export function takenBodyRefusal(): HttpRefusal {
   });
 }
 
-const LESS_CROWDED_SECONDS = 5;
-
 /** The refusal of a body that came with too many others. */
 export function crowdedRefusal(closes: boolean): HttpRefusal {
-  return busyRefusal('Too much is being sent at once: come back later', LESS_CROWDED_SECONDS, { closes });
+  return busyRefusal('Too much is being sent at once: come back later', undefined, { closes });
 }
 
 /** The refusal of a body that is read no further. */
 export function stoppedRefusal(why: 'timeout' | 'closing', closes: boolean): HttpRefusal {
   return why === 'timeout' ? new HttpRefusal(408, 'The body took too long to arrive', { closes }) : closingRefusal({ closes });
 }
+
+/** What a request is told whose session ends under it. */
+export const SESSION_OVER: string = 'The session has ended: send "initialize" to begin a new one';
 
 /** The refusal of a session that has ended, never was, or is another's: nobody learns which. */
 export function unknownSession(): HttpRefusal {

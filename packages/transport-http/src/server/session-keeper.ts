@@ -4,6 +4,7 @@ import { findRevision, type Revision } from '@mortise/protocol';
 import type { SessionRecord, SessionState, SessionStore } from '@mortise/protocol/contracts';
 import type { HostedSession } from './hosted-session.ts';
 import type { Settings } from './options.ts';
+import { takenIdError } from './session-id.ts';
 
 /** What is stored: the endpoint's state, and the facts that the host itself needs. */
 interface StoredState extends SessionState {
@@ -57,7 +58,7 @@ export class SessionKeeper {
   /** Stores a session for the first time. @throws What the store throws, or an `Error` where the id is taken: nothing is stored then. */
   async create(session: HostedSession): Promise<void> {
     try {
-      if (!(await this.#write(session))) throw new Error('The option "generateSessionId" gave an id that a session has already');
+      if (!(await this.#write(session))) throw takenIdError();
     } catch (error) {
       this.#log('A session could not be stored: its client is told to try again', error);
       throw error;

@@ -6,8 +6,8 @@
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonValue, Logger } from '@mortise/jsonrpc-core';
 import { classifyMessage } from '@mortise/jsonrpc-core/messages';
 import type { AuthInfo, BusMessage, ExchangeCall, MessageBus, Principal } from '@mortise/protocol/contracts';
-import { NoStreamError } from '../errors.ts';
 import type { HostedSession } from './hosted-session.ts';
+import { rejectUnreachable, UNANSWERED } from './no-stream.ts';
 
 const NEVER: AbortSignal = new AbortController().signal;
 
@@ -80,7 +80,7 @@ class RelayedCall implements ExchangeCall {
     return NEVER;
   }
 
-  send({ method }: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    return Promise.reject(new NoStreamError(`"${method}" cannot be sent: the message at hand has no answer that could carry it`));
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    return rejectUnreachable(message, UNANSWERED);
   }
 }

@@ -7,13 +7,13 @@ import type { Clock, JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-co
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { ExchangeCall, McpEndpoint, SessionRecord } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
-import { HttpOptionError } from '../errors.ts';
 import { Beat } from './beat.ts';
 import type { Caller } from './hosted-call.ts';
 import { HostedSession, type HostedSessionTerms } from './hosted-session.ts';
 import type { Settings } from './options.ts';
-import { SessionKeeper } from './session-keeper.ts';
 import { busyRefusal, HttpRefusal } from './refusal.ts';
+import { checkSessionId, takenIdError } from './session-id.ts';
+import { SessionKeeper } from './session-keeper.ts';
 import { SessionRelay } from './session-relay.ts';
 
 /**
@@ -26,7 +26,6 @@ const STATE_METHODS: ReadonlySet<string> = new Set([
   'resources/unsubscribe',
   'notifications/initialized',
 ]);
-const RETRY_AFTER_SECONDS = 5;
 const SWEEP_MS = 30_000;
 
 /** Which session, and for whom. */
@@ -47,7 +46,6 @@ export class SessionTable {
   readonly #sessions: Map<string, HostedSession> = new Map();
   readonly #byKey: Map<string, Set<HostedSession>> = new Map();
   readonly #opening: Map<string, Promise<HostedSession | undefined>> = new Map();
-
   readonly #isSingle: boolean;
 
   constructor(endpoint: McpEndpoint, settings: Settings, isSingle: boolean) {
@@ -75,7 +73,7 @@ export class SessionTable {
       throw new HttpRefusal(400, 'This session is already initialized: send its "Mcp-Session-Id"');
     this.#reserve(caller.limitKey);
     try {
-      const id = checkId(this.#settings.generateSessionId());
+      const id = checkSessionId(this.#settings.generateSessionId());
       return new HostedSession(id, caller, this.#endpoint, this.#termsOf(id));
     } catch (error) {
       this.#limit.release(caller.limitKey);
@@ -93,7 +91,7 @@ export class SessionTable {
   async admit(session: HostedSession): Promise<void> {
     await this.#keeper?.create(session);
     try {
-      if (this.#sessions.has(session.id)) throw new Error('The option "generateSessionId" gave an id that a session has already');
+      if (this.#sessions.has(session.id)) throw takenIdError();
       this.#list(session);
     } catch (error) {
       await this.#keeper?.discard(session);
@@ -185,7 +183,7 @@ export class SessionTable {
       findIdle(this.#byKey.get(key) ?? []) ??
       (this.#limit.total >= this.#settings.maxSessions ? findIdle(this.#sessions.values()) : undefined);
     if (victim !== undefined) this.#forgetSoon(victim);
-    if (!this.#limit.acquire(key)) throw busyRefusal('Too many sessions: end one, or come back later', RETRY_AFTER_SECONDS);
+    if (!this.#limit.acquire(key)) throw busyRefusal('Too many sessions: end one, or come back later');
   }
 
   #list(session: HostedSession): void {
@@ -303,12 +301,6 @@ export class SessionTable {
     void this.#keeper?.sweep();
     return this.#sessions.size > 0;
   }
-}
-
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: no header can carry the id. */
-function checkId(id: string): string {
-  if (/^[\x21-\x7e]+$/.test(id)) return id;
-  throw new HttpOptionError('The option "generateSessionId" must give visible ASCII characters alone: no header can carry others');
 }
 
 /** The least recently used session that nobody waits on; one whose client listens only where there is no other. */

@@ -9,7 +9,6 @@
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { classifyMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { LegacySession, SessionLink } from '@mortise/protocol/contracts';
-import { NoStreamError } from '../errors.ts';
 import { encodeEvent, encodeMessageEvent } from '../sse/encode-event.ts';
 import { checkBodyHeaders, checkParsedBody } from './check-body.ts';
 import { closeSession } from './close-session.ts';
@@ -17,8 +16,10 @@ import { type Caller, HostedCall } from './hosted-call.ts';
 import type { HttpHost } from './http-host.ts';
 import { toFailure } from './legacy-post.ts';
 import { namesEventStream } from './media-types.ts';
+import { rejectUnreachable } from './no-stream.ts';
 import { busyRefusal, HttpRefusal, invalidRefusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
+import { takenIdError } from './session-id.ts';
 import type { SseStream } from './sse-stream.ts';
 import { toJsonText } from './to-json-text.ts';
 
@@ -70,8 +71,7 @@ export class SseChannel implements SessionLink {
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    if (!this.sse.isOpen)
-      return Promise.reject(new NoStreamError(`"${message.method}" cannot reach the client: it closed its event stream`));
+    if (!this.sse.isOpen) return rejectUnreachable(message, 'it closed its event stream');
     try {
       return this.sse.write(encodeMessageEvent(serializeMessage(message)));
     } catch (error) {
@@ -207,8 +207,7 @@ export function serveSseStream(host: HttpHost, caller: Caller, reply: Reply, mes
   if (!namesEventStream(caller.request.header('accept')))
     throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
   const id = host.settings.generateSessionId();
-  // Posts to it must go on reaching who has it.
-  if (host.channels.has(id)) throw new Error('The option "generateSessionId" gave an id that a session has already');
+  if (host.channels.has(id)) throw takenIdError();
   const release = host.holdStream(caller.limitKey);
   let channel: SseChannel;
   try {

@@ -6,9 +6,9 @@
 import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
 import { findRevision, type Revision } from '@mortise/protocol';
 import type { LegacySession, McpEndpoint, SessionLink, SessionState } from '@mortise/protocol/contracts';
-import { NoStreamError } from '../errors.ts';
 import { closeSession } from './close-session.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
+import { rejectUnreachable, UNANSWERED } from './no-stream.ts';
 import { HttpRefusal } from './refusal.ts';
 
 /** Opens a session for one request of a client that never opened one: at once, where a session of its revision was opened before. */
@@ -32,9 +32,7 @@ export class NoLink implements SessionLink {
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    return Promise.reject(
-      new NoStreamError(`"${message.method}" cannot reach the client: this server runs with the option "sessions: false"`),
-    );
+    return rejectUnreachable(message, 'this server runs with the option "sessions: false"');
   }
 }
 
@@ -69,6 +67,6 @@ async function makeState(session: LegacySession, revision: Revision, caller: Cal
 /** The call of a message that is not answered: nothing can be sent for it. */
 export class QuietCall extends HostedCall {
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    return Promise.reject(new NoStreamError(`"${message.method}" cannot be sent: the message at hand has no answer that could carry it`));
+    return rejectUnreachable(message, UNANSWERED);
   }
 }

@@ -45,6 +45,7 @@ class SlowStore extends TestSessionStore {
 
 const SET_LEVEL = { jsonrpc: '2.0', id: 7, method: 'logging/setLevel', params: { level: 'debug' } };
 const DONE = { jsonrpc: '2.0', id: 7, result: {} };
+const NOT_CREATED = 'A session could not be stored: its client is told to try again';
 const NOT_STORED = 'What changed in a session could not be stored: it is tried again with the next message';
 
 /** Has an endpoint open no session from a state of layout 99. */
@@ -191,6 +192,7 @@ describe.each(FACES)('a session store that fails, over the %s face', (face) => {
       const error = { code: -32603, message: 'Internal error' };
       expect([refused.status, await refused.json()]).toEqual([500, { jsonrpc: '2.0', id, error }]);
     }
+    expect(logged).toEqual(Array(10).fill([NOT_CREATED, 'A request failed']).flat());
     expect(serving.handler.counts.sessions).toBe(0);
     sessionStore.isFailing = false;
     const clients: LegacyClient[] = [];
