@@ -17,7 +17,7 @@ interface JsonSchemaNode {
 /** Wrappers that leave what is inside to decide about a text. */
 const WRAPPERS: ReadonlySet<unknown> = new Set(['optional', 'nullable', 'nonoptional', 'readonly']);
 
-/** Kinds that take no text, in zod and in JSON Schema, and what does instead. */
+/** Kinds that take no text, in zod and in JSON Schema, and what of zod does instead. */
 const REMEDIES: Readonly<Record<string, string>> = {
   number: 'z.coerce.number()',
   integer: 'z.coerce.number()',
@@ -26,7 +26,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   object: 'z.string().transform(...)',
   record: 'z.string().transform(...)',
   tuple: 'z.string().transform(...)',
-  null: 'z.string()',
+  null: 'z.literal(...)',
 };
 
 /**
@@ -38,12 +38,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
  * @see 2026-07-28 server/prompts#getting-a-prompt
  */
 export function refuseNonText(prompt: string, schema: object): void {
-  for (const [name, field] of Object.entries(fieldsOf(schema))) {
+  for (const [name, field] of Object.entries(fieldsOf(schema)) as [string, unknown][]) {
     const kind = kindOf(field);
     const remedy = kind !== undefined && Object.hasOwn(REMEDIES, kind) ? REMEDIES[kind] : undefined;
     if (remedy === undefined) continue;
     throw new RegistrationError(
-      `prompt "${prompt}": argument "${name}" takes no string (its type is ${kind}), and arguments of prompts are strings: use ${remedy} or z.string()`,
+      `prompt "${prompt}": argument "${name}" takes no string (its type is ${kind}), and arguments of prompts are strings: use ${isZod(field) ? `${remedy} or z.string()` : '"type": "string"'}`,
     );
   }
 }
@@ -61,10 +61,9 @@ function requiredOf({ properties, required }: JsonSchemaNode): object {
 
 /** What a field takes alone; undefined where it may take more, or does not tell. */
 function kindOf(field: unknown): string | undefined {
-  if (typeof field !== 'object' || field === null) return undefined;
-  if ('_zod' in field) return kindOfZod(field as ZodNode);
+  if (isZod(field)) return kindOfZod(field);
   // Of several types those of a list are named that are not text; a schema of another library has no word here.
-  if ('~standard' in field || !isJsonObject(field)) return undefined;
+  if (!isJsonObject(field) || '~standard' in field) return undefined;
   const types = [field['type']].flat();
   return types.includes('string') || typeof types[0] !== 'string' ? undefined : types[0];
 }
@@ -73,7 +72,10 @@ function kindOf(field: unknown): string | undefined {
 function kindOfZod({ _zod: { def } }: ZodNode, isRequired = false): string | undefined {
   const { type, innerType } = def;
   if (type === 'optional' && !isRequired) return undefined;
-  if (WRAPPERS.has(type) && typeof innerType === 'object' && innerType !== null && '_zod' in innerType)
-    return kindOfZod(innerType as ZodNode, isRequired || type === 'nonoptional');
+  if (WRAPPERS.has(type) && isZod(innerType)) return kindOfZod(innerType, isRequired || type === 'nonoptional');
   return def.coerce !== true && typeof type === 'string' ? type : undefined;
+}
+
+function isZod(field: unknown): field is ZodNode {
+  return typeof field === 'object' && field !== null && '_zod' in field;
 }
