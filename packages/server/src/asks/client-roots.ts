@@ -34,7 +34,7 @@ export interface ClientRoots {
   contains(path: string | URL): Promise<boolean>;
 }
 
-/** Where a legacy session keeps what it was told. */
+/** Where what the client said is kept: with its legacy session, or for one call. */
 export interface RootsHolder {
   roots: Promise<readonly Root[]> | undefined;
 }

@@ -73,7 +73,7 @@ function negotiate({ core, revision: agreed }: Session, request: JsonRpcRequest)
 }
 
 /**
- * What is kept of a client for as long as its session lives: without what is for display alone, where all is too much.
+ * What is kept of a client for as long as its session lives: where all is too much, not its icons, and then not what describes it for people.
  *
  * @throws {ProtocolError} -32602: the rest is too much, too.
  */

@@ -37,7 +37,7 @@ export class Session implements TopicListener {
   readonly link: ClientLink;
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
-  /** What the client said its roots are, kept until it says that they changed. */
+  /** What the client said its roots are, kept until it says that they changed, unless they are too much; see `listClientRoots`. */
   roots: Promise<readonly Root[]> | undefined = undefined;
   #revision: Revision | undefined;
   #client: ClientFacts = NOBODY;
