@@ -6,6 +6,7 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkAuthInfo } from '@mortise/protocol/edge';
 import { refuse, toChallenge } from './challenge.ts';
+import { checkNumbers } from './check-numbers.ts';
 import { InvalidTokenError } from './errors.ts';
 import type { TokenReader } from './token-reader.ts';
 
@@ -24,9 +25,11 @@ export interface BearerVerifierOptions {
  *
  * @param reader Reads a token, or a function that does. What it gives is the caller's identity, so it must check the audience itself.
  * @returns A verifier whose `verify` rejects with `AuthChallengeError` for whatever is not a good token, and with the reason of its signal.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option that cannot hold.
  * @see RFC 6750
  */
 export function bearerVerifier(reader: TokenReader | TokenReader['read'], options: BearerVerifierOptions = {}): TokenVerifier {
+  checkNumbers(options, 'clockToleranceSeconds');
   const read = typeof reader === 'function' ? reader : reader.read.bind(reader);
   return {
     verify: async ({ scheme, token }, { signal }) => {

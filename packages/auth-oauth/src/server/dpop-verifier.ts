@@ -6,6 +6,7 @@ import type { AuthInfo, ReplayStore, TokenRequest, TokenVerifier } from '@mortis
 import { AuthOptionError } from '../errors.ts';
 import { readValid, toRefusal } from './bearer-verifier.ts';
 import { refuse, toChallenge } from './challenge.ts';
+import { checkNumbers } from './check-numbers.ts';
 import { checkProof, type Proof } from './dpop-proof.ts';
 import { InvalidTokenError, ProofError } from './errors.ts';
 import { MemoryReplayStore } from './memory-replay-store.ts';
@@ -57,6 +58,7 @@ class DpopVerifier {
   readonly #nonces: NonceSource | undefined;
 
   constructor(reader: TokenReader, options: DpopVerifierOptions) {
+    checkNumbers(options, 'proofWindowSeconds');
     this.#reader = reader;
     this.#options = options;
     this.#algorithms = options.algorithms ?? ALGORITHMS;

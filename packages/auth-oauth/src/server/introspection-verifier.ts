@@ -8,6 +8,7 @@ import { AuthOptionError } from '../errors.ts';
 import { toAuthInfo } from './auth-info.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
 import { BoundedCache } from './bounded-cache.ts';
+import { checkNumbers } from './check-numbers.ts';
 import { digest } from './digest.ts';
 import { InvalidTokenError, TokenSourceError } from './errors.ts';
 import { fetchIssuerMetadata, toRequestOptions } from './issuer-metadata.ts';
@@ -49,6 +50,7 @@ export interface IntrospectionVerifierOptions {
  */
 export function introspectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier & TokenReader {
   if (!URL.canParse(options.issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${options.issuer}"`);
+  checkNumbers(options, 'cacheMs', 'maxCached', 'timeoutMs');
   const reader = new IntrospectionReader(options);
   const { clockToleranceSeconds = 30, clock = systemClock } = options;
   const { verify } = bearerVerifier(reader, { clockToleranceSeconds, clock });

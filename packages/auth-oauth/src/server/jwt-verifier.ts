@@ -7,6 +7,7 @@ import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPaylo
 import { AuthOptionError } from '../errors.ts';
 import { toAuthInfo } from './auth-info.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
+import { checkNumbers } from './check-numbers.ts';
 import { InvalidTokenError, TokenSourceError } from './errors.ts';
 import { fetchIssuerMetadata } from './issuer-metadata.ts';
 import { KeySet } from './key-set.ts';
@@ -61,7 +62,9 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier & TokenR
   return { ...reader, ...bearerVerifier(reader, { clockToleranceSeconds, clock }) };
 }
 
-function checkOptions({ issuer, audience, algorithms }: JwtVerifierOptions): void {
+function checkOptions(options: JwtVerifierOptions): void {
+  checkNumbers(options, 'keysMaxAgeMs', 'keysCooldownMs', 'timeoutMs');
+  const { issuer, audience, algorithms } = options;
   if (!URL.canParse(issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${issuer}"`);
   if (audience.length === 0) throw new AuthOptionError('The option "audience" is empty: give the URL that tokens are issued for');
   const odd = algorithms?.find((algorithm) => !ASYMMETRIC.includes(algorithm));

@@ -3,6 +3,7 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore } from '@mortise/protocol/contracts';
+import { checkNumbers } from './check-numbers.ts';
 
 /** The options of `MemoryReplayStore`. */
 export interface MemoryReplayStoreOptions {
@@ -19,9 +20,11 @@ export class MemoryReplayStore implements ReplayStore {
   readonly #clock: Clock;
   #nextSweepMs = 0;
 
-  constructor({ maxEntries = 100_000, clock = systemClock }: MemoryReplayStoreOptions = {}) {
-    this.#maxEntries = maxEntries;
-    this.#clock = clock;
+  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `maxEntries` is no number. */
+  constructor(options: MemoryReplayStoreOptions = {}) {
+    checkNumbers(options, 'maxEntries');
+    this.#maxEntries = options.maxEntries ?? 100_000;
+    this.#clock = options.clock ?? systemClock;
   }
 
   claim(id: string, expiresAtMs: number): Promise<boolean> {

@@ -5,6 +5,7 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
 import { BoundedCache } from './bounded-cache.ts';
+import { checkNumbers } from './check-numbers.ts';
 import { digest } from './digest.ts';
 import { TokenExchangeError } from './errors.ts';
 import { fetchIssuerMetadata, toRequestOptions } from './issuer-metadata.ts';
@@ -63,11 +64,13 @@ const MARGIN_MS = 30_000;
  * Creates a function that exchanges callers' tokens for ones of an upstream service, and keeps them until they end.
  *
  * @throws {TokenExchangeError} `ERR_TOKEN_EXCHANGE`: neither `resource` nor `audience` is given.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option that cannot hold.
  * @see 2026-07-28 basic/authorization/security-considerations
  */
 export function createTokenExchange(options: TokenExchangeOptions): TokenExchange {
   if (options.resource === undefined && options.audience === undefined)
     throw new TokenExchangeError('Neither "resource" nor "audience" is given: name the upstream service');
+  checkNumbers(options, 'maxCached', 'timeoutMs');
   const { clock = systemClock, maxCached = 1_000 } = options;
   const kept = new BoundedCache<UpstreamToken>(maxCached, clock);
   const findServer = createServerFinder(options);

@@ -9,6 +9,7 @@
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkNumbers } from '../check-numbers.ts';
 
 /** Keeps registrations, grants, codes and tokens. A1 and A2 above. */
 export interface AuthorizationStore {
@@ -38,9 +39,11 @@ export class MemoryAuthorizationStore implements AuthorizationStore {
   readonly #maxEntries: number;
   readonly #clock: Clock;
 
-  constructor({ maxEntriesPerKind = 10_000, clock = systemClock }: MemoryAuthorizationStoreOptions = {}) {
-    this.#maxEntries = maxEntriesPerKind;
-    this.#clock = clock;
+  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `maxEntriesPerKind` is no number. */
+  constructor(options: MemoryAuthorizationStoreOptions = {}) {
+    checkNumbers(options, 'maxEntriesPerKind');
+    this.#maxEntries = options.maxEntriesPerKind ?? 10_000;
+    this.#clock = options.clock ?? systemClock;
   }
 
   get(key: string): Promise<JsonObject | undefined> {

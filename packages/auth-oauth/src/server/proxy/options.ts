@@ -4,6 +4,7 @@ import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost, type UrlPolicy } from '@mortise/protocol/edge';
 import { AuthOptionError } from '../../errors.ts';
+import { checkNumbers } from '../check-numbers.ts';
 import { type AuthorizationStore, MemoryAuthorizationStore } from './authorization-store.ts';
 
 /** The provider that signs people in: it knows this server as one client, and registers no others. */
@@ -143,7 +144,9 @@ export function toProxySettings(options: AuthorizationProxyOptions): ProxySettin
   };
 }
 
-function checkOptions({ issuer, resource, upstream, identify }: AuthorizationProxyOptions): void {
+function checkOptions(options: AuthorizationProxyOptions): void {
+  checkNumbers(options, 'rememberConsentMs', 'accessTokenMs', 'refreshTokenMs', 'timeoutMs');
+  const { issuer, resource, upstream, identify } = options;
   for (const [name, value] of Object.entries({ issuer, resource, 'upstream.issuer': upstream.issuer })) checkUrlOption(name, value);
   if (/[?#]/.test(issuer)) throw new AuthOptionError(`The option "issuer" may have no query and no fragment, got "${issuer}"`);
   if ((upstream.authorizationEndpoint === undefined) !== (upstream.tokenEndpoint === undefined))

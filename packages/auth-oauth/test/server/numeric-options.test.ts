@@ -1,0 +1,71 @@
+/** The figures that a program gives: with a tolerance that is none, such as that of an unset variable, no token would ever end. */
+
+import { expect, it } from 'vitest';
+import {
+  AuthOptionError,
+  bearerVerifier,
+  createAuthorizationProxy,
+  createTokenExchange,
+  dpopVerifier,
+  introspectionVerifier,
+  jwtVerifier,
+  MemoryAuthorizationStore,
+  MemoryReplayStore,
+  type TokenReader,
+} from '../../src/server.ts';
+
+const url = 'https://example.com';
+const secret = 'a secret of thirty-two characters';
+const offline = (): Promise<never> => Promise.reject(new Error('offline'));
+const client = { clientId: 'a', clientSecret: secret };
+const reader: TokenReader = { read: () => Promise.reject(new Error('no token is read')) };
+const upstream = { issuer: url, name: 'provider', clientId: 'a', scopes: ['openid'] };
+
+const makers: readonly (readonly [what: string, make: (options: object) => unknown, names: readonly string[]])[] = [
+  ['bearerVerifier', (options) => bearerVerifier(reader, options), ['clockToleranceSeconds']],
+  [
+    'jwtVerifier',
+    (options) => jwtVerifier({ issuer: url, audience: url, ...options }),
+    ['clockToleranceSeconds', 'keysMaxAgeMs', 'keysCooldownMs', 'timeoutMs'],
+  ],
+  [
+    'introspectionVerifier',
+    (options) => introspectionVerifier({ issuer: url, audience: url, ...client, ...options }),
+    ['clockToleranceSeconds', 'cacheMs', 'maxCached', 'timeoutMs'],
+  ],
+  ['dpopVerifier', (options) => dpopVerifier(reader, options), ['proofWindowSeconds']],
+  ['MemoryReplayStore', (options) => new MemoryReplayStore(options), ['maxEntries']],
+  [
+    'createTokenExchange',
+    (options) => createTokenExchange({ issuer: url, resource: url, ...client, ...options }),
+    ['maxCached', 'timeoutMs'],
+  ],
+  [
+    'createAuthorizationProxy',
+    (options) => createAuthorizationProxy({ issuer: url, resource: url, name: 'server', upstream, secret, fetch: offline, ...options }),
+    ['rememberConsentMs', 'accessTokenMs', 'refreshTokenMs', 'timeoutMs'],
+  ],
+  ['MemoryAuthorizationStore', (options) => new MemoryAuthorizationStore(options), ['maxEntriesPerKind']],
+];
+const cases = makers.flatMap(([what, make, names]) => names.map((name) => ({ what, name, make })));
+
+const resultOf = async (make: (options: object) => unknown, options: object): Promise<unknown> => {
+  try {
+    return await make(options);
+  } catch (error) {
+    return error;
+  }
+};
+
+it.each(cases)('[ROBUSTNESS-7] $what refuses $name, by its name, unless it is a number of 0 or more', async ({ name, make }) => {
+  for (const [value, shown] of [
+    [NaN, 'NaN'],
+    [-1, '-1'],
+    ['30', '"30"'],
+    [null, 'null'],
+  ] as const) {
+    const message = `The option "${name}" must be a number, 0 or more, got ${shown}`;
+    expect(await resultOf(make, { [name]: value })).toMatchObject({ code: 'ERR_AUTH_OPTION', message });
+  }
+  for (const value of [undefined, 0, 1.5, Infinity]) expect(await resultOf(make, { [name]: value })).not.toBeInstanceOf(AuthOptionError);
+});
