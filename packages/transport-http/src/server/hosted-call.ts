@@ -27,6 +27,10 @@ export class Caller {
     return toRequestUrl(this.request, this.#settings.baseUrl);
   }
 
+  get origin(): CallOrigin {
+    return new RequestOrigin(this);
+  }
+
   /** What the caller's sessions and streams are counted by. */
   get limitKey(): string {
     return this.#settings.limitKey(this.subject);
@@ -81,7 +85,7 @@ export abstract class HostedCall implements ExchangeCall, Slotted {
   }
 
   get origin(): CallOrigin {
-    return new RequestOrigin(this.caller);
+    return this.caller.origin;
   }
 
   abstract send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;

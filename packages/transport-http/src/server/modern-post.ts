@@ -66,7 +66,7 @@ function checkHeaders({ host, caller }: PostExchange, message: JsonRpcRequest): 
   checkMethodHeaders(request, message, nameParam);
   if (message.method !== 'tools/call') return;
   const tool = message.params?.['name'];
-  const params = typeof tool === 'string' ? host.endpoint.paramHeaders(tool, caller.principal) : undefined;
+  const params = typeof tool === 'string' ? host.endpoint.paramHeaders(tool, caller.principal, caller) : undefined;
   if (params !== undefined) checkParamHeaders(request, message, params);
 }
 

@@ -22,6 +22,7 @@ import type { Reply } from './reply.ts';
 import { takenIdError } from './session-id.ts';
 import type { SseStream } from './sse-stream.ts';
 import { toJsonText } from './to-json-text.ts';
+import { WaitingRequests } from './waiting-requests.ts';
 
 const ID_PARAMETER = 'sessionId';
 /** How many calls of one channel may run at once. They hold no connection of their own, as those of Streamable HTTP do. */
@@ -31,10 +32,10 @@ const MAX_CALLS_LENGTH = 64 * 1024 * 1024;
 /** What may wait beside a stream that takes nothing, in characters; where more may wait on it, as many times that. */
 const MIN_BACKLOG_LENGTH = 64 * 1024 * 1024;
 const BACKLOG_FACTOR = 64;
+/** How many times that may wait, however lately the stream took something: answers that are ready together are kept here until then. */
+const BURST_FACTOR = 4;
 /** After how long without taking an answer a stream counts as one that takes nothing. A long answer is seen to be taken at its end alone. */
 const STUCK_MS = 10_000;
-/** How long a request waits for its client to read. No longer: its client may read again only once the request is answered. */
-const ROOM_WAIT_MS = 1_000;
 const RETRY_AFTER_SECONDS = 1;
 
 /** The channel of one client. */
@@ -51,8 +52,7 @@ export class SseChannel implements SessionLink {
   #backlog = 0;
   /** When the backlog began, or an answer of it was taken last. */
   #takenAtMs = 0;
-  /** Ends the wait of each request that waits for room. */
-  readonly #waiting: Set<() => void> = new Set();
+  readonly #waiting: WaitingRequests;
 
   /** @param openStream Called once there is a session. */
   constructor(host: HttpHost, caller: Caller, openStream: () => SseStream) {
@@ -60,6 +60,7 @@ export class SseChannel implements SessionLink {
     this.caller = caller;
     this.#legacy = host.endpoint.openSession(this);
     this.sse = openStream();
+    this.#waiting = new WaitingRequests(this.sse, host.settings.clock);
   }
 
   get principal(): Caller['principal'] {
@@ -92,12 +93,16 @@ export class SseChannel implements SessionLink {
       if (classifyMessage(message) === 'request') {
         this.#checkCalls(0);
         if (this.sse.room !== undefined) {
-          await this.#untilRoom();
+          const isCancelled = await this.#waiting.wait((message as JsonRpcRequest).id);
           if (reply.hasLeft) return;
+          if (isCancelled) return reply.empty(202);
           this.#host.checkOpen();
           if (!this.sse.isOpen) throw noChannel();
         }
         this.#checkCalls(this.#backlog);
+      } else if ('method' in message && message.method === 'notifications/cancelled') {
+        // The endpoint knows nothing yet of a request that waits.
+        this.#waiting.cancel(message.params?.['requestId']);
       }
       reply.empty(202);
       await this.#receive(message, caller);
@@ -105,28 +110,6 @@ export class SseChannel implements SessionLink {
       this.#calls--;
       this.#callsLength -= length;
     }
-  }
-
-  /**
-   * Waits for a client that leaves its stream unread: what it asks for would only be kept here. Resolves when there is room, the stream
-   * has closed, or a while has passed.
-   */
-  #untilRoom(): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        timer.cancel();
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      const timer = this.#host.settings.clock.schedule(wake, ROOM_WAIT_MS, { keepAlive: true });
-      this.#waiting.add(wake);
-      if (this.#waiting.size === 1) void this.#wakeWhenRoom();
-    });
-  }
-
-  async #wakeWhenRoom(): Promise<void> {
-    for (let room = this.sse.room; room !== undefined && this.#waiting.size > 0; room = this.sse.room) await room;
-    for (const wake of this.#waiting) wake();
   }
 
   /** @param backlog What waits beside the stream. @throws {HttpRefusal} 503: more than may be, with the call that asks. */
@@ -153,7 +136,7 @@ export class SseChannel implements SessionLink {
     return this.#closed;
   }
 
-  /** Answers that are ready together wait their turn, however long they are; who takes none of them is given up past a bound. */
+  /** Answers that are ready together wait their turn; who takes none of them, or gets far too many, is given up past a bound. */
   async #sendAnswer(event: string): Promise<void> {
     const { clock } = this.#host.settings;
     if (this.#backlog === 0) this.#takenAtMs = clock.monotonicMs();
@@ -165,8 +148,10 @@ export class SseChannel implements SessionLink {
   }
 
   #isGivenUp(length: number): boolean {
-    const isOver = this.#backlog + length > Math.max(MIN_BACKLOG_LENGTH, this.sse.maxQueuedBytes * BACKLOG_FACTOR);
-    if (!isOver || this.#backlog === 0) return false;
+    const maxLength = Math.max(MIN_BACKLOG_LENGTH, this.sse.maxQueuedBytes * BACKLOG_FACTOR);
+    const backlog = this.#backlog + length;
+    if (backlog <= maxLength || this.#backlog === 0) return false;
+    if (backlog > maxLength * BURST_FACTOR) return true;
     const { clock, stallMs } = this.#host.settings;
     return clock.monotonicMs() - this.#takenAtMs >= Math.min(STUCK_MS, stallMs);
   }

@@ -135,6 +135,56 @@ describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', 
     expect(handler.counts.streams).toBe(0);
   });
 
+  it('[CANCEL-006] drops a request that is cancelled while it waits for its client to read', async () => {
+    const endpoint = new ScriptedEndpoint();
+    const ran: unknown[] = [];
+    endpoint.tools.set('long', ({ request }) => {
+      ran.push(request.id);
+      return text('x'.repeat(MIB));
+    });
+    const clock = new FakeClock();
+    serving = await serve(face, endpoint, { sse: true, clock });
+    const { port } = serving;
+    const { stream, say, call } = await open(port);
+    stream.message.pause();
+    const calls: Promise<Answer>[] = [];
+    while (!clock.delaysMs.includes(1000)) {
+      calls.push(call(calls.length + 1, 'long'));
+      await untilStill(port, () => endpoint.received.length);
+    }
+    const id = calls.length;
+    const isWaiting = !ran.includes(id);
+    const another = call(id + 1, 'long');
+    await untilStill(port, () => clock.delaysMs.length);
+    await say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+    expect([isWaiting, (await calls.at(-1))?.status]).toEqual([true, 202]);
+    clock.advance(1000);
+    expect((await another).status).toBe(202);
+    stream.message.resume();
+    const ids: unknown[] = [];
+    while (!ids.includes(id + 1)) ids.push((await stream.nextMessage())?.['id'] ?? 'the stream was cut');
+    expect([ids.includes(id), ran.includes(id)]).toEqual([false, false]);
+    stream.leave();
+  });
+
+  it('[ROBUSTNESS-7] is cut once 256 MiB wait for it, however short the while', async () => {
+    const endpoint = new ScriptedEndpoint();
+    const go = gate();
+    endpoint.tools.set('long', async () => {
+      await go.promise;
+      return text('x'.repeat(8 * MIB));
+    });
+    serving = await serve(face, endpoint, { sse: true, maxQueuedBytes: 16 * KIB, clock: new FakeClock() });
+    const { port, handler } = serving;
+    const { stream, call } = await open(port);
+    stream.message.pause();
+    for (let id = 1; id <= 36; id++) await call(id, 'long');
+    await until(() => handler.counts.calls === 36);
+    go.open();
+    await until(() => handler.counts.calls === 0);
+    expect(handler.counts.streams).toBe(0);
+  });
+
   it('loses no answer of those that are ready together, however long, for who reads', async () => {
     const endpoint = new ScriptedEndpoint();
     const go = gate();
