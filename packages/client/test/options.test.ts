@@ -71,6 +71,8 @@ describe('a bound that is null, as a configuration read from JSON may say,', () 
   }
 
   it('is the usual one: of the first messages', async () => {
+    // It is loaded when it is needed, which takes turns that are not counted here.
+    await import('../src/era/handshake.ts');
     const clock = new FakeClock();
     const silence = (): 'silence' => 'silence';
     const server = new ScriptedServer({ 'server/discover': silence, initialize: silence });
