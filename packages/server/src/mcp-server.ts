@@ -195,8 +195,8 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
     return this.server.openSession(link, saved);
   }
 
-  paramHeaders(toolName: string, principal: Principal): ParamHeaders | undefined {
-    return this.server.paramHeaders(toolName, principal);
+  paramHeaders(toolName: string, principal: Principal, caller?: Pick<ExchangeCall, 'auth' | 'origin'>): ParamHeaders | undefined {
+    return this.server.paramHeaders(toolName, principal, caller);
   }
 
   nameParam(method: string): string | undefined {

@@ -225,8 +225,8 @@ export class Server<App = unknown> implements McpEndpoint {
     return openHostedSession(this.#core, link, saved);
   }
 
-  paramHeaders(toolName: string, principal: Principal): ParamHeaders | undefined {
-    return this.#tools?.paramHeaders(toolName, principal);
+  paramHeaders(toolName: string, principal: Principal, caller?: Pick<ExchangeCall, 'auth' | 'origin'>): ParamHeaders | undefined {
+    return this.#tools?.paramHeaders(toolName, principal, caller);
   }
 
   nameParam(method: string): string | undefined {

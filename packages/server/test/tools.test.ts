@@ -421,13 +421,16 @@ describe('visibility', () => {
     expect(await open.call('tools/list')).toMatchObject({ cacheScope: 'public', ttlMs: 5000 });
   });
 
-  it('says by principal which arguments travel in headers', () => {
+  it('says by caller which arguments travel in headers', () => {
     const schema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } } as const;
     const hidden = create();
     hidden.registerTool('t', { inputSchema: schema, visible: ({ principal }) => principal === 'admin' }, () => 't');
     expect(hidden.paramHeaders('t', 'admin')?.get('Region')).toEqual(['region']);
     expect(hidden.paramHeaders('t', 'other')).toBeUndefined();
     expect(hidden.paramHeaders('nobody', 'admin')).toBeUndefined();
+    hidden.registerTool('scoped', { inputSchema: schema, visible: ({ auth }) => auth?.scopes.includes('read') === true }, () => 's');
+    expect(hidden.paramHeaders('scoped', 'ann', { auth: { principal: 'ann', scopes: ['read'] } })?.get('Region')).toEqual(['region']);
+    expect(hidden.paramHeaders('scoped', 'ann')).toBeUndefined();
     expect([hidden.nameParam('tools/call'), hidden.nameParam('resources/read'), hidden.nameParam('tools/list')]).toEqual([
       'name',
       'uri',

@@ -92,8 +92,12 @@ export interface McpEndpoint {
    * @throws {ProtocolError} When `saved` has a layout or revision that this server does not know.
    */
   openSession(link: SessionLink, saved?: SessionState): LegacySession;
-  /** The annotated arguments of a tool that this principal may see; undefined when there are none. */
-  paramHeaders(toolName: string, principal: Principal): ParamHeaders | undefined;
+  /**
+   * The annotated arguments of a tool that this caller may see; undefined when there are none.
+   *
+   * @param caller What else rules of visibility look at. @default nothing is known but the principal
+   */
+  paramHeaders(toolName: string, principal: Principal, caller?: Pick<ExchangeCall, 'auth' | 'origin'>): ParamHeaders | undefined;
   /** The parameter of a method that `Mcp-Name` mirrors, extensions' methods included. */
   nameParam(method: string): string | undefined;
   /** Where to write, for as long as the program has given the endpoint no logger of its own. @default it is offered none */

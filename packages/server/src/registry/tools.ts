@@ -4,7 +4,7 @@ import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { type CallToolResult, NEWEST } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
-import type { ParamHeaders, Principal, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
+import type { ExchangeCall, ParamHeaders, Principal, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
 import { createContext } from '../call-context.ts';
 import type { CallFacts } from '../call-facts.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
@@ -52,8 +52,8 @@ export class Tools {
     return new ToolHandle(item, this.#catalog, (changed) => this.#checkName(changed));
   }
 
-  find(name: string, principal: Principal): ToolItem | undefined {
-    return this.#catalog.find(name, { principal, auth: undefined, app: undefined, origin: undefined });
+  find(name: string, principal: Principal, caller: Pick<ExchangeCall, 'auth' | 'origin'> = {}): ToolItem | undefined {
+    return this.#catalog.find(name, { principal, auth: caller.auth, app: undefined, origin: caller.origin });
   }
 
   /** A tool as a call sees it. */
@@ -66,8 +66,9 @@ export class Tools {
     return this.#catalog.findAny(name);
   }
 
-  paramHeaders(name: string, principal: Principal): ParamHeaders | undefined {
-    return this.find(name, principal)?.paramHeaders;
+  /** Asked before each call over HTTP: the rule of a tool without any is not. */
+  paramHeaders(name: string, principal: Principal, caller?: Pick<ExchangeCall, 'auth' | 'origin'>): ParamHeaders | undefined {
+    return this.findAny(name)?.paramHeaders && this.find(name, principal, caller)?.paramHeaders;
   }
 
   /** Runs a tool. Gives a promise only where the tool or a schema does. Throws and rejects for faults of the protocol alone. */

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
+import type { AuthInfo } from '@mortise/protocol/contracts';
 import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
@@ -151,6 +152,28 @@ describe.each(FACES)('McpServer over the %s face', (face) => {
     const wrong = await modernTool(serving.port, 'region', { region: 'eu' }, { 'mcp-param-region': 'us' });
     const missing = await modernTool(serving.port, 'region', { region: 'eu' });
     expect([right.status, wrong.status, missing.status]).toEqual([200, 400, 400]);
+  });
+
+  it('[HDR-008][HDR-024] checks them for a tool that only some tokens show, and tells the others nothing of it', async () => {
+    const server = new McpServer({ name: 'real', version: '1.0.0' });
+    const inputSchema = { region: z.string().meta({ 'x-mcp-header': 'Region' }) };
+    server.registerTool('byScope', { inputSchema, visible: ({ auth }) => auth?.scopes.includes('all') === true }, ({ region }) => region);
+    server.registerTool('byUrl', { inputSchema, visible: ({ origin }) => origin?.header('x-office') === 'eu' }, ({ region }) => region);
+    const verify = ({ token = '' }): Promise<AuthInfo> => Promise.resolve({ principal: 'ada', scopes: [token] });
+    serving = await serve(face, server, { tokenVerifier: { verify } });
+    const codeOf = async (tool: string, headers: Readonly<Record<string, string>>): Promise<unknown> => {
+      const { error } = await (await modernTool(serving.port, tool, { region: 'eu' }, headers)).response();
+      return (error as JsonObject | undefined)?.['code'];
+    };
+    for (const [tool, shown, hidden] of [
+      ['byScope', { authorization: 'Bearer all' }, { authorization: 'Bearer few' }],
+      ['byUrl', { authorization: 'Bearer few', 'x-office': 'eu' }, { authorization: 'Bearer few' }],
+    ] as const) {
+      expect(await codeOf(tool, { ...shown, 'mcp-param-region': 'eu' })).toBeUndefined();
+      expect(await codeOf(tool, { ...shown, 'mcp-param-region': 'us' })).toBe(-32020);
+      expect(await codeOf(tool, shown)).toBe(-32020);
+      for (const region of ['eu', 'us']) expect(await codeOf(tool, { ...hidden, 'mcp-param-region': region })).toBe(-32602);
+    }
   });
 
   it.each([
