@@ -1,7 +1,8 @@
 /** Looks at a JSON text before it is parsed: how deep, how heavy and of how many words its value would be. */
 
+import { countUpTo, findStringEnd } from './search-text.ts';
 import { hasMoreNames } from './has-more-names.ts';
-import { findStringEnd, MOST_BYTES_PER_CHARACTER, weighText } from './weigh-text.ts';
+import { MOST_BYTES_PER_CHARACTER, weighText } from './weigh-text.ts';
 
 /** How JSON is read: how large its value may be. */
 export interface ParseOptions {
@@ -65,12 +66,6 @@ function isNestedDeeper(text: string, maxDepth: number): boolean {
 /** Each member has a colon, so that most texts need no closer look. */
 function namesMore(text: string, maxNames: number): boolean {
   return countUpTo(text, ':', maxNames) > maxNames && hasMoreNames(text, maxNames);
-}
-
-function countUpTo(text: string, char: string, limit: number): number {
-  let count = 0;
-  for (let at = text.indexOf(char); at !== -1 && count <= limit; at = text.indexOf(char, at + 1)) count++;
-  return count;
 }
 
 const QUOTE = 0x22;

@@ -1,5 +1,6 @@
 /** How much of this side's memory a message takes while it is worked on: what `MessageInfo.bytes` tells. */
 
+import { countUpTo } from './search-text.ts';
 import { weighUsualText } from './weigh-text.ts';
 
 /** So short a text becomes little whatever it holds, so that the number of messages alone bounds it. */
@@ -8,7 +9,7 @@ const LEAST_LENGTH_LOOKED_AT = 256;
 const LEAST_LENGTH_TOLD = 1024;
 /** From which length on what it becomes is looked at in any case. */
 const LEAST_LENGTH_WEIGHED = 16 * 1024;
-/** How many arrays and objects a shorter one may have before it is looked at. Messages that mean something mostly have fewer. */
+/** How many arrays and objects, and how many members, a shorter one may have before it is looked at. Messages that mean something mostly have fewer. */
 const MOST_PARTS_UNWEIGHED = 64;
 
 /**
@@ -30,11 +31,11 @@ function isAsking(message: unknown): boolean {
   return typeof message === 'object' && message !== null && (Array.isArray(message) || ('method' in message && 'id' in message));
 }
 
-/** The engine's own search is faster than a look at each character. */
 function hasManyParts(text: string): boolean {
-  let left = MOST_PARTS_UNWEIGHED;
-  for (const bracket of ['{', '[']) for (let at = text.indexOf(bracket); at !== -1 && left >= 0; at = text.indexOf(bracket, at + 1)) left--;
-  return left < 0;
+  return (
+    countUpTo(text, '{', MOST_PARTS_UNWEIGHED) + countUpTo(text, '[', MOST_PARTS_UNWEIGHED) > MOST_PARTS_UNWEIGHED ||
+    countUpTo(text, ':', MOST_PARTS_UNWEIGHED) > MOST_PARTS_UNWEIGHED
+  );
 }
 
 const { Buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };

@@ -1,9 +1,11 @@
 /** How much memory a JSON text becomes, told from the text alone. */
 
+import { findStringEnd } from './search-text.ts';
+import { NameTable } from './name-table.ts';
+
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
 const COMMA = 0x2c;
+const DOT = 0x2e;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
@@ -13,6 +15,14 @@ const STRING_BYTES = 24;
 const PLACE_BYTES = 16;
 /** A place as it mostly is: one pointer. */
 const USUAL_PLACE_BYTES = 8;
+/** What an engine keeps of a name that it meets for the first time, with what it makes of the object's shape. */
+const NAME_BYTES = 80;
+/** A number that is no small integer, where it lies among other things than numbers. */
+const NUMBER_BYTES = 16;
+/** Of so many names it is found out whether they come again. */
+const MAX_KNOWN_NAMES = 1024;
+/** `"":0,` */
+const LEAST_MEMBER_LENGTH = 5;
 /** `{}` alone. */
 export const MOST_BYTES_PER_CHARACTER: number = CONTAINER_BYTES / 2;
 
@@ -21,38 +31,37 @@ export const MOST_BYTES_PER_CHARACTER: number = CONTAINER_BYTES / 2;
  *
  * @param enough From here on it does not matter how many more.
  */
-export function weighText(text: string, enough: number = Infinity): number {
-  return weigh(text, enough, PLACE_BYTES, true);
-}
-
-/** The same for what is no attack: of many objects with the same names the engine keeps the names once. */
-export function weighUsualText(text: string): number {
-  return weigh(text, Infinity, USUAL_PLACE_BYTES, false);
-}
-
-function weigh(text: string, enough: number, placeBytes: number, countsNames: boolean): number {
+export function weighText(text: string, enough: number): number {
   let bytes = 0;
   for (let at = 0; at < text.length && bytes <= enough; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) {
       at = findStringEnd(text, at + 1);
-      if (countsNames || text.charCodeAt(at + 1) !== COLON) bytes += STRING_BYTES;
-    } else if (char === COMMA) bytes += placeBytes;
+      bytes += STRING_BYTES;
+    } else if (char === COMMA) bytes += PLACE_BYTES;
     else if (char === OPEN_BRACE || char === OPEN_BRACKET) bytes += CONTAINER_BYTES;
   }
   return bytes;
 }
 
-/** Where the string that starts at `from` ends; the text's length where it does not. */
-export function findStringEnd(text: string, from: number): number {
-  let end = text.indexOf('"', from);
-  while (end !== -1 && isEscaped(text, end, from)) end = text.indexOf('"', end + 1);
-  return end === -1 ? text.length : end;
+/** The same for what is taken in: closer to what it is, as of many objects with the same names the engine keeps the names once. */
+export function weighUsualText(text: string): number {
+  const names = new NameTable(text, Math.min(MAX_KNOWN_NAMES, text.length / LEAST_MEMBER_LENGTH));
+  let bytes = 0;
+  let strings = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      strings++;
+      at = names.read(at + 1);
+    } else if (char === COMMA) bytes += USUAL_PLACE_BYTES;
+    else if (char === OPEN_BRACE || char === OPEN_BRACKET) bytes += CONTAINER_BYTES;
+    else if (char === DOT || isExponent(text, at, char)) bytes += NUMBER_BYTES;
+  }
+  return bytes + STRING_BYTES * (strings - names.members) + NAME_BYTES * names.count;
 }
 
-/** Whether an odd number of backslashes stands before a place. */
-function isEscaped(text: string, at: number, from: number): boolean {
-  let start = at;
-  while (start > from && text.charCodeAt(start - 1) === BACKSLASH) start--;
-  return (at - start) % 2 === 1;
+/** The `e` of `1e9`, not that of `true`. */
+function isExponent(text: string, at: number, char: number): boolean {
+  return (char | 0x20) === 0x65 && text.charCodeAt(at - 1) <= 0x39;
 }

@@ -19,6 +19,33 @@ describe('measureMessage', () => {
     expect(measure(`[${text}]`)).toBeGreaterThan(56 * count);
   });
 
+  it.each([
+    ['one object', (names: string[]) => Object.fromEntries(names.map((name) => [name, 0])), 1],
+    ['many objects', (names: string[]) => names.map((name) => ({ [name]: 0 })), 2],
+  ])('[ROBUSTNESS-7] counts different names of members in %s as what the engine keeps of them', (_what, make, factor) => {
+    for (const count of [300, 10_000]) {
+      const names = Array.from({ length: count }, (_, n) => n.toString(36).padStart(5, '_'));
+      const text = ask({ x: make(names) });
+      expect(measure(text)).toBeGreaterThan(factor * 75 * count);
+      expect(measure(text.replaceAll('":', '" :'))).toBe(measure(text));
+    }
+  });
+
+  it('counts a long name that comes again once, and two that differ at their end as two', () => {
+    const long = 'x'.repeat(29);
+    const weigh = (row: object): number => measure(ask({ x: Array(100).fill(row) })) as number;
+    const bytesOfMember = weigh({ a: 1, b: 1 }) - weigh({ a: 1 });
+    expect(weigh({ [long]: 1 })).toBe(weigh({ a: 1 }));
+    expect(weigh({ [`${long}a`]: 1, [`${long}b`]: 1 }) - weigh({ [long]: 1 })).toBe(bytesOfMember);
+    expect(weigh({ a: 1, [long]: { [long]: 1 } }) - weigh({ a: 1, [long]: { a: 1 } })).toBe(0);
+  });
+
+  it('[ROBUSTNESS-7] counts numbers that are no small integers as the objects that they become', () => {
+    for (const number of ['1.5', '2e9', '2E9'])
+      expect(measure(ask({ x: 0 }).replace('"x":0', `"x":[${`${number},`.repeat(5000)}{}]`))).toBeGreaterThan(24 * 5000);
+    expect(measure(ask({ x: Array(5000).fill(true) }))).toBeLessThan(45_000);
+  });
+
   it('counts rows of a table more than their text and less than twice, as the engine keeps their names once', () => {
     const row = { id: 123_456, name: 'a name of somebody', email: 'somebody@example.org', age: 42, active: true };
     const text = ask({ rows: Array(10_000).fill(row) });

@@ -87,7 +87,7 @@ export class Receiver {
     const batch = this.#answers.openBatch();
     const bytes = info?.bytes;
     const infoOf = (member: unknown): MessageInfo | undefined =>
-      bytes === undefined ? info : { ...info, bytes: countMember(member, Math.ceil(bytes / members.length), bytes) };
+      bytes === undefined ? info : { ...info, bytes: countMember(member, Math.ceil(bytes / members.length)) };
     for (const member of members) this.receive(member, infoOf(member), batch);
     batch.seal();
   }
@@ -126,12 +126,8 @@ export class Receiver {
   }
 }
 
-/** From which size of a batch on its members are looked at one by one. */
-const LEAST_BATCH_LOOKED_AT = 16 * 1024;
-
 /** One member may be nearly the whole batch, and be in flight long after all others. */
-function countMember(member: unknown, share: number, ofBatch: number): number {
-  if (ofBatch < LEAST_BATCH_LOOKED_AT) return share;
+function countMember(member: unknown, share: number): number {
   try {
     return Math.max(share, measureMessage(JSON.stringify(member), member) ?? 0);
   } catch {

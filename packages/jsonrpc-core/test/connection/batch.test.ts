@@ -125,6 +125,15 @@ describe('an array that arrives', () => {
     expect(peer.take()).toMatchObject([{ id: 'again', result: {} }]);
   });
 
+  it('[ROBUSTNESS-7] counts a member that is nearly all of a small batch as what it is, while it is in flight', async () => {
+    const { connection, peer } = await connectToRawPeer(
+      { isBatchingOn, onRequest: () => new Promise(() => undefined) },
+      { info: { bytes: 9000 } },
+    );
+    await peer.send([{ ...request(1), params: { text: 'x'.repeat(8000) } }, ...Array.from({ length: 30 }, () => notification('a'))]);
+    expect(connection.inFlightBytes).toBeGreaterThan(8000);
+  });
+
   it('[ROBUSTNESS-3] has a repeated id answered twice: once refused, once served', async () => {
     const { peer } = await connectToRawPeer({ isBatchingOn, onRequest: async ({ id }) => result(id) });
     await peer.send([request(1), request(1)]);
