@@ -1,7 +1,7 @@
 /** `createSqliteStores`: opens a file and gives the stores over it. */
 
 import { type Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, ReplayStore, SessionStore, StateStore, TaskHandleStore, TaskQueue, TaskStore } from '@mortise/protocol/contracts';
 import { SqliteConnection } from './connection.ts';
 import { isDatabase, openDatabase, type SqliteDatabase, type SqliteDriverName } from './driver.ts';
@@ -60,10 +60,14 @@ export interface SqliteStores extends AsyncDisposable {
 /**
  * Opens a file and brings it to the newest layout.
  *
+ * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
  * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: no driver loads.
  * @throws {SqliteSchemaError} `ERR_SQLITE_SCHEMA`: the file was written by a newer version of this package, or stays locked.
  */
 export async function createSqliteStores(options: SqliteStoresOptions): Promise<SqliteStores> {
+  checkAmounts("the SQLite stores' options", options, { busyTimeoutMs: 0 });
+  checkAmounts("the SQLite stores' options: events", options.events ?? {}, { maxEventsPerStream: 1, maxAgeMs: 0 });
+  checkAmounts("the SQLite stores' options: queue", options.queue ?? {}, { maxConcurrent: 1, pollMs: 1, leaseMs: 1, retryDelayMs: 0 });
   const { path, driver, clock = systemClock, busyTimeoutMs = 5000, durability = 'full' } = options;
   if ((path === undefined) === (options.database === undefined))
     throw new TypeError('createSqliteStores takes either a path or a database, and one of them');

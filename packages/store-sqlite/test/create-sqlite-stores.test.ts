@@ -1,11 +1,13 @@
 /** Opening files: migrations, drivers, several processes, and what goes wrong. */
 
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createSqliteStores } from '@mortise/store-sqlite';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { findNode } from './find-node.ts';
 
@@ -62,4 +64,17 @@ it('waits for a process that writes, and goes on', async () => {
 
 it('forgets what has expired without being asked', async () => {
   expect(await run('clearing')).toEqual({ states: 1, claims: 1, sessions: 1, events: 100 });
+});
+
+it.each([
+  ...['maxEventsPerStream', 'maxAgeMs'].map((name) => ['events', name] as const),
+  ...['maxConcurrent', 'pollMs', 'leaseMs', 'retryDelayMs'].map((name) => ['queue', name] as const),
+  [undefined, 'busyTimeoutMs'] as const,
+])('[ROBUSTNESS-7] opens nothing where %s %s is no number', async (part, name) => {
+  const file = await newFile();
+  for (const value of [NaN, -1, '64']) {
+    const given = part === undefined ? { [name]: value } : { [part]: { [name]: value } };
+    await expect(createSqliteStores({ path: file, ...given })).rejects.toThrow(new RegExp(`: "${name}" must be a number, [01] or more`));
+  }
+  expect(existsSync(file)).toBe(false);
 });

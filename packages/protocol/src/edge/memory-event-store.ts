@@ -1,7 +1,7 @@
 /** An `EventStore` in this process's memory. */
 
 import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '../contracts/event-store.ts';
 
 /** How a memory event store behaves. */
@@ -42,6 +42,17 @@ interface Session {
 
 const MIB = 1024 * 1024;
 
+const LEAST = {
+  maxEventsPerStream: 1,
+  maxStreamsPerSession: 1,
+  maxSessions: 1,
+  maxBytesPerSession: 0,
+  maxBytes: 0,
+  maxAgeMs: 0,
+} satisfies {
+  readonly [Name in keyof MemoryEventStoreOptions]?: number;
+};
+
 /**
  * Keeps what was sent on streams for a while. Promises V1 to V3 of `EventStore`. Order is by count, not by time. The newest event is kept
  * however long it is, so that it may exceed the bounds in bytes by itself.
@@ -59,7 +70,9 @@ export class MemoryEventStore implements EventStore {
   /** The highest number of any event. A stream that was dropped and is used again goes on above it, so that no id comes twice. */
   #highest = 0;
 
+  /** @throws {RangeError} A bound is no number (NaN is none), or less than it may be. */
   constructor(options: MemoryEventStoreOptions = {}) {
+    checkAmounts("the event store's options", options, LEAST);
     this.#maxEventsPerStream = options.maxEventsPerStream ?? 1000;
     this.#maxStreamsPerSession = options.maxStreamsPerSession ?? 64;
     this.#maxSessions = options.maxSessions ?? 10_000;

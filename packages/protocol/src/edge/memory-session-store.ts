@@ -1,7 +1,7 @@
 /** A `SessionStore` in this process's memory. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { SessionRecord, SessionStore } from '../contracts/session-store.ts';
 
 /** How a memory session store behaves. */
@@ -18,7 +18,9 @@ export class MemorySessionStore implements SessionStore {
   readonly #maxSessions: number;
   readonly #clock: Clock;
 
+  /** @throws {RangeError} `maxSessions` is no number (NaN is none), or less than 1. */
   constructor(options: MemorySessionStoreOptions = {}) {
+    checkAmounts("the session store's options", options, { maxSessions: 1 });
     this.#maxSessions = options.maxSessions ?? 100_000;
     this.#clock = options.clock ?? systemClock;
   }

@@ -2,6 +2,7 @@
 
 import { type Schema, validate } from '@cfworker/json-schema';
 import type { JsonValue } from '@mortise/jsonrpc-core';
+import { checkAmounts } from '@mortise/jsonrpc-core/transport';
 import type { JsonSchemaValidator, SchemaIssue } from '../contracts/schema-adapter.ts';
 import { type BoundedSchema, boundSchema, type SchemaCopy, type SchemaLimits, STEP_COST } from './bound-schema.ts';
 import { type ExpandedSchema, expandSchema } from './expand-schema.ts';
@@ -16,6 +17,10 @@ export interface ValidatorOptions extends SchemaLimits {
   /** How long one value may take, in milliseconds, where the platform's clock runs on. @default 2000 */
   readonly maxCheckMs?: number | undefined;
 }
+
+const LEAST = { maxDepth: 0, maxSubschemas: 0, maxExpandedSubschemas: 0, maxValues: 0, maxSteps: 0, maxCheckMs: 0 } satisfies {
+  readonly [Name in keyof ValidatorOptions]?: number;
+};
 
 /** The longest array whose items are compared with one another. */
 const MAX_UNIQUE_ITEMS = 4096;
@@ -40,9 +45,11 @@ const COST_PER_STEP = 16;
  * (`date`, `time`, `date-time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uri-reference`, `uuid`, JSON pointers) and passed
  * over else. `$dynamicRef` is not supported. A value that costs more than the bounds gets an issue that says so.
  *
+ * @throws {RangeError} A bound is no number (NaN is none), or less than 0.
  * @see 2026-07-28 basic/index#json-schema-usage
  */
 export function createJsonSchemaValidator(options: ValidatorOptions = {}): JsonSchemaValidator {
+  checkAmounts("the validator's options", options, LEAST);
   return { compile: (schema) => compile(schema, options) };
 }
 
@@ -50,8 +57,10 @@ export function createJsonSchemaValidator(options: ValidatorOptions = {}): JsonS
  * Says why a schema cannot be checked here, without checking anything with it.
  *
  * @returns undefined where it can; else one sentence: dialect, depth, size, pattern or reference.
+ * @throws {RangeError} A limit is no number (NaN is none), or less than 0.
  */
 export function checkSchema(schema: JsonValue, limits: SchemaLimits = {}): string | undefined {
+  checkAmounts('the limits of a schema', limits, LEAST);
   try {
     expandSchema(boundSchema(schema, limits, {}));
     return undefined;

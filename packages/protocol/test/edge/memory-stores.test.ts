@@ -208,3 +208,14 @@ describe('MemoryEventStore', () => {
     });
   });
 });
+
+it.each([
+  ...['maxEventsPerStream', 'maxStreamsPerSession', 'maxSessions', 'maxBytesPerSession', 'maxBytes', 'maxAgeMs'].map(
+    (name) => [name, (options: object) => new MemoryEventStore(options)] as const,
+  ),
+  ['maxSessions', (options: object) => new MemorySessionStore(options)] as const,
+])('[ROBUSTNESS-7] a store whose %s is no number is refused: it would hold whatever comes', (name, make) => {
+  for (const value of [NaN, -1, '64'])
+    expect(() => make({ [name]: value })).toThrow(new RegExp(`: "${name}" must be a number, [01] or more`));
+  for (const value of [undefined, null, 1, Infinity]) expect(() => make({ [name]: value })).not.toThrow();
+});

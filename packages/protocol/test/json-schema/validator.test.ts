@@ -211,6 +211,17 @@ describe('bounds', () => {
     expect(checkSchema({ items: {} }, { maxDepth: 0 })).toBe('Schema is deeper than 0');
   });
 
+  it.each(['maxDepth', 'maxSubschemas', 'maxExpandedSubschemas', 'maxValues', 'maxSteps', 'maxCheckMs'])(
+    '[ROBUSTNESS-7] refuses a %s that is no number, where there would be no bound at all',
+    (name) => {
+      for (const value of [NaN, -1, '64']) {
+        const message = `"${name}" must be a number, 0 or more`;
+        expect(() => createJsonSchemaValidator({ [name]: value })).toThrow(message);
+        expect(() => checkSchema({}, { [name]: value })).toThrow(message);
+      }
+    },
+  );
+
   it('takes a limit that is given as undefined for one that is not given', () => {
     const none = { maxDepth: undefined, maxSubschemas: undefined, maxExpandedSubschemas: undefined, maxValues: undefined };
     let deep: JsonValue = {};

@@ -1,7 +1,7 @@
 /** `createTasks`: the extension that gives a server tasks of both generations. */
 
 import type { Clock, JsonRpcNotification, Logger, Meter } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
 import { checkClientResult } from '@mortise/protocol/checks';
 import type { ExtensionHost, HandlerFacts, ServerExtension, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import type { TaskLimits } from '../engine/engine-options.ts';
@@ -58,6 +58,7 @@ export interface Tasks extends ServerExtension, TaskControl {}
  * server.registerTool('report', { execution: { taskSupport: 'optional' }, resumable: true }, async (ctx) => { ... });
  * ```
  *
+ * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
  * @see 2025-11-25 basic/utilities/tasks; SEP-2663
  */
 export function createTasks(options: TasksOptions = {}): Tasks {
@@ -65,6 +66,19 @@ export function createTasks(options: TasksOptions = {}): Tasks {
 }
 
 const TOOL_OPTIONS: readonly (keyof TaskToolOptions)[] = ['execution', 'promoteAfterMs', 'resumable', 'immediateResponse', 'taskDriver'];
+
+const LEAST = {
+  maxTtlMs: 0,
+  defaultTtlMs: 0,
+  maxTasksPerPrincipal: 0,
+  pollIntervalMs: 0,
+  pollBurst: 0,
+  pollsPerSecond: 0,
+  leaseMs: 1,
+  watchIntervalMs: 1,
+  sweepIntervalMs: 1,
+  pageSize: 1,
+} satisfies { readonly [Name in keyof TasksOptions]?: number };
 
 class TasksExtension implements Tasks {
   readonly id: typeof TASKS_EXTENSION = TASKS_EXTENSION;
@@ -82,6 +96,7 @@ class TasksExtension implements Tasks {
   #calls: ToolCalls | undefined;
 
   constructor(options: TasksOptions) {
+    checkAmounts('the options of tasks', options, LEAST);
     const {
       clock = systemClock,
       store = new MemoryTaskStore({ now: () => clock.now() }),

@@ -1,0 +1,25 @@
+/** The figures that a program gives: a bound that is none, such as that of an unset variable, would let in whatever comes. */
+
+import { expect, it } from 'vitest';
+import { MemoryTaskQueue } from '@mortise/tasks';
+import { taskClient } from '@mortise/tasks/client';
+import { createTasks } from '@mortise/tasks/server';
+
+const counts = ['leaseMs', 'watchIntervalMs', 'sweepIntervalMs', 'pageSize'];
+const amounts = ['maxTtlMs', 'defaultTtlMs', 'maxTasksPerPrincipal', 'pollIntervalMs', 'pollBurst', 'pollsPerSecond'];
+const cases: readonly (readonly [what: string, name: string, least: number, make: (options: object) => unknown])[] = [
+  ...counts.map((name) => ['createTasks', name, 1, createTasks] as const),
+  ...amounts.map((name) => ['createTasks', name, 0, createTasks] as const),
+  ['taskClient', 'ttlMs', 0, taskClient],
+  ['taskClient', 'pollIntervalMs', 0, taskClient],
+  ['MemoryTaskQueue', 'maxConcurrent', 1, (options) => new MemoryTaskQueue(options)],
+  ['MemoryTaskQueue', 'retryDelayMs', 0, (options) => new MemoryTaskQueue(options)],
+];
+
+it.each(cases)('[ROBUSTNESS-7] %s refuses %s, by its name, unless it is a number of %i or more', (_what, name, least, make) => {
+  for (const value of [NaN, least - 1, '30']) {
+    expect(() => make({ [name]: value })).toThrow(new RegExp(`: "${name}" must be a number, ${least} or more, got `));
+    expect(() => make({ [name]: value })).toThrow(RangeError);
+  }
+  for (const value of [undefined, null, least, Infinity]) expect(() => make({ [name]: value })).not.toThrow();
+});
