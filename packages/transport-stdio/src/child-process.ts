@@ -77,7 +77,8 @@ export async function startServer(command: ServerCommand, stderr: 'inherit' | 'p
  * Ends a process and waits until it has ended: closes its input, after `stdinCloseMs` asks it by SIGTERM, after `terminateMs`
  * more kills it. On Windows, which has no such signals, the first of them already terminates it.
  *
- * @returns Whether it was one of these signals that ended it: one that exits with a code of its own, however late, has ended by itself.
+ * @returns Whether it was one of these signals that ended it. One that was sent a signal and exits with a code of its own, for which 0 and 143
+ *   (what programs give that end on SIGTERM) do not count, has ended by itself, if late.
  * @see 2026-07-28 basic/transports/stdio#shutdown
  */
 export async function endServer(server: RunningServer, times: EndTimes, clock: Clock = systemClock): Promise<boolean> {
@@ -93,7 +94,7 @@ export async function endServer(server: RunningServer, times: EndTimes, clock: C
   }
   await within(server.closed, LAST_WORDS_MS, clock);
   for (const stream of [server.stdin, server.stdout, server.stderr]) stream?.destroy();
-  return !hasEnded && (child.signalCode === 'SIGTERM' || child.signalCode === 'SIGKILL');
+  return !hasEnded && (child.signalCode === 'SIGTERM' || child.signalCode === 'SIGKILL' || child.exitCode === 0 || child.exitCode === 143);
 }
 
 /** How long after its end the output of a process is still waited for. */

@@ -475,13 +475,16 @@ describe('a server that ends by itself', () => {
   });
 
   it.each([
-    { ends: 'process.exit(3)', code: 3 },
-    { ends: 'process.exit(0)', code: undefined },
-  ])('is reported by how it ended, though it took longer than it was given: $ends', async ({ ends, code }) => {
-    const script = `process.on('SIGTERM', () => ${ends}); ${SAY('1')} require('fs').closeSync(1); setInterval(() => {}, 1000)`;
+    { exitCode: 3, told: { code: 'ERR_SERVER_PROCESS_EXITED', exitCode: 3, signal: null } },
+    { exitCode: 0, told: { code: 'ERR_SERVER_STREAM_CLOSED', stream: 'output' } },
+    { exitCode: 143, told: { code: 'ERR_SERVER_STREAM_CLOSED', stream: 'output' } },
+  ])('is reported by a code of its own, though it is late, and by its stream where it ended as it was told: $exitCode', async (row) => {
+    const { exitCode, told } = row;
+    const script = `process.on('SIGTERM', () => process.exit(${exitCode})); ${SAY('1')} require('fs').closeSync(1); setInterval(() => {}, 1000)`;
     const { errors, closed } = await run(script, { stdinCloseMs: 20, stderr: () => undefined });
     await closed;
-    expect(errors).toMatchObject(code === undefined ? [] : [{ code: 'ERR_SERVER_PROCESS_EXITED', exitCode: code, signal: null }]);
+    expect(errors).toHaveLength(1);
+    expect(errors).toMatchObject([told]);
   });
 
   it('is reported when it ends in good order without a word: it was no server', async () => {
