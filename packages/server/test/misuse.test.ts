@@ -40,6 +40,7 @@ const STRANGERS: readonly [string, Kind, object, RegExp][] = [
   ],
   ['scopes of a template', 'template', { scopes: ['a'] }, /resource template "x": there is no option "scopes": correct its name/],
   ['a name of a method of objects', 'resource', { toString: 1 }, /there is no option "toString"/],
+  ['another name of a tool', 'tool', { name: 'y' }, /tool "x": there is no option "name": it is the first parameter/],
   ['another name of a prompt', 'prompt', { name: 'y' }, /prompt "x": there is no option "name": it is the first parameter/],
   ['another name of a resource', 'resource', { name: 'y' }, /resource "x": there is no option "name": it is the first parameter/],
   ['another address', 'resource', { uri: 'x:z' }, /resource "x": there is no option "uri": it is the second parameter/],
@@ -250,6 +251,7 @@ describe('what no compiler checks', () => {
   });
 
   it.each([
+    ['tool', { name: 'x' }],
     ['prompt', { name: 'x' }],
     ['resource', { name: 'x', uri: 'x:y' }],
     ['template', { name: 'x', uriTemplate: 'x:{y}' }],
@@ -264,7 +266,8 @@ describe('what no compiler checks', () => {
     const { [`${kind}s`]: list, resourceTemplates = list } = await peer.call(
       kind === 'template' ? 'resources/templates/list' : `${kind}s/list`,
     );
-    expect(resourceTemplates).toEqual([{ ...own, name: 'z', title: 'Z' }]);
+    const schema = kind === 'tool' ? { inputSchema: { type: 'object', additionalProperties: false } } : {};
+    expect(resourceTemplates).toEqual([{ ...own, name: 'z', title: 'Z', ...schema }]);
   });
 
   it('an option that is undefined is none', () => {

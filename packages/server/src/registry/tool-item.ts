@@ -72,8 +72,8 @@ export class ToolItem implements CatalogItem {
     const core = this.#core;
     const config = { ...this.#config, ...changes };
     const owner = `tool "${this.key}"`;
-    const extensions = core.options.extensions ?? [];
-    refuseUnknown(owner, config, TOOL_OPTIONS, { extensionOptions: extensions.flatMap(({ toolOptions = [] }) => toolOptions) });
+    const extensionOptions = (core.options.extensions ?? []).flatMap(({ toolOptions = [] }) => toolOptions);
+    refuseUnknown(owner, changes, TOOL_OPTIONS, { parameters: { name: this.key }, extensionOptions });
     checkShown(owner, config as Shown);
     const options = { validator: core.options.validator };
     const input = config.inputSchema === undefined ? undefined : toSchemaAdapter(config.inputSchema, 'tool input', this.key, options);
