@@ -29,13 +29,9 @@ const ID_PARAMETER = 'sessionId';
 const MAX_CALLS = 1000;
 /** How long they, and the answers that wait for a new one, may be together, in characters; one alone may be longer. */
 const MAX_CALLS_LENGTH = 64 * 1024 * 1024;
-/** What may wait beside a stream that takes nothing, in characters; where more may wait on it, as many times that. */
-const MIN_BACKLOG_LENGTH = 64 * 1024 * 1024;
-const BACKLOG_FACTOR = 64;
-/** How many times that may wait, however lately the stream took something: answers that are ready together are kept here until then. */
-const BURST_FACTOR = 4;
-/** After how long without taking an answer a stream counts as one that takes nothing. A long answer is seen to be taken at its end alone. */
-const STUCK_MS = 10_000;
+/** What may wait beside a stream, in characters; where more may wait on it, as many times that. No new call is taken long before. */
+const MIN_BACKLOG_LENGTH = 256 * 1024 * 1024;
+const BACKLOG_FACTOR = 256;
 const RETRY_AFTER_SECONDS = 1;
 
 /** The channel of one client. */
@@ -50,8 +46,6 @@ export class SseChannel implements SessionLink {
   #callsLength = 0;
   /** What waits beside the stream for room on it, in characters. */
   #backlog = 0;
-  /** When the backlog began, or an answer of it was taken last. */
-  #takenAtMs = 0;
   readonly #waiting: WaitingRequests;
 
   /** @param openStream Called once there is a session. */
@@ -136,24 +130,13 @@ export class SseChannel implements SessionLink {
     return this.#closed;
   }
 
-  /** Answers that are ready together wait their turn; who takes none of them, or gets far too many, is given up past a bound. */
+  /** Answers that are ready together wait their turn, within a bound. Who takes nothing is cut by the stream itself. */
   async #sendAnswer(event: string): Promise<void> {
-    const { clock } = this.#host.settings;
-    if (this.#backlog === 0) this.#takenAtMs = clock.monotonicMs();
-    if (this.#isGivenUp(event.length)) return this.sse.cut();
+    const maxLength = Math.max(MIN_BACKLOG_LENGTH, this.sse.maxQueuedBytes * BACKLOG_FACTOR);
+    if (this.#backlog > 0 && this.#backlog + event.length > maxLength) return this.sse.cut();
     this.#backlog += event.length;
     await this.sse.writeWhenRoom(event);
     this.#backlog -= event.length;
-    this.#takenAtMs = clock.monotonicMs();
-  }
-
-  #isGivenUp(length: number): boolean {
-    const maxLength = Math.max(MIN_BACKLOG_LENGTH, this.sse.maxQueuedBytes * BACKLOG_FACTOR);
-    const backlog = this.#backlog + length;
-    if (backlog <= maxLength || this.#backlog === 0) return false;
-    if (backlog > maxLength * BURST_FACTOR) return true;
-    const { clock, stallMs } = this.#host.settings;
-    return clock.monotonicMs() - this.#takenAtMs >= Math.min(STUCK_MS, stallMs);
   }
 
   /** The POST is answered already: who asked is told on the stream that its request failed, or would wait in vain. */

@@ -25,7 +25,8 @@ export class SseStream {
   #isOpen = true;
   #hasWritten = true;
   #idleLooks = 0;
-  #lastQueued = 0;
+  /** What the layer below had to send when it was last looked at, and what it was given since. */
+  #toSend = 0;
   /** What was sent in this turn, in characters. */
   #fresh = 0;
   /** The longest text since the stream was last empty: one that is long is no sign of a slow reader. */
@@ -126,8 +127,9 @@ export class SseStream {
   /** Called in a steady rhythm: keeps a quiet connection alive and ends one whose reader takes nothing. */
   look(maxIdleLooks: number): void {
     const queued = this.#bytes.queuedBytes;
-    this.#idleLooks = queued > 0 && queued >= this.#lastQueued ? this.#idleLooks + 1 : 0;
-    this.#lastQueued = queued;
+    // What is left may be more than before though its reader takes what it can: others write on.
+    this.#idleLooks = queued > 0 && queued >= this.#toSend ? this.#idleLooks + 1 : 0;
+    this.#toSend = queued;
     if (this.#idleLooks >= maxIdleLooks) this.cut();
     else if (!this.#hasWritten && queued === 0) this.#bytes.write(SSE_KEEP_ALIVE);
     this.#hasWritten = false;
@@ -153,7 +155,9 @@ export class SseStream {
     if (!this.#isOpen || this.#pending === '') return;
     const text = this.#pending;
     this.#pending = '';
+    const queuedBefore = this.#bytes.queuedBytes;
     this.#willDrain = !this.#bytes.write(text);
+    this.#toSend += this.#bytes.queuedBytes - queuedBefore;
     if (!this.#willDrain) this.#release();
   };
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { initializeRequest, LegacyClient } from '../support/legacy-client.ts';
 import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
-import { type Answer, post, send } from '../support/send.ts';
+import { ACCEPT, type Answer, post, send } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestEventStore, TestSessionStore } from '../support/memory-stores.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
@@ -254,6 +254,38 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     expect(answer.raw.match(/^:$/gm)).toBeNull();
     clock.advance(15_000);
     await until(() => /^:$/m.test(answer.raw));
+  });
+});
+
+describe('a reader that is slower than its sender', () => {
+  it('keeps its stream for as long as it takes something, and loses it when it takes nothing', async () => {
+    const clock = new FakeClock();
+    const endpoint = new ScriptedEndpoint();
+    endpoint.tools.set('flood', async ({ call }) => {
+      await call.send(progress('t', 0));
+      await aborted(call.signal);
+      return text('done');
+    });
+    serving = await serve('fetch', endpoint, { clock, keepAliveMs: 10_000, stallMs: 30_000 });
+    const request = modernRequest('tools/call', { name: 'flood' });
+    const headers = { ...modernHeaders(request), 'content-type': 'application/json', accept: ACCEPT };
+    const body = JSON.stringify(request);
+    const { handler } = serving;
+    const response = await handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body }));
+    const reader = response.body?.getReader();
+    const [call] = endpoint.calls;
+    for (let beat = 1; beat <= 10; beat++) {
+      for (const value of [2 * beat, 2 * beat + 1]) {
+        void call?.send(progress('t', value));
+        // Behind the stream's own timer, so that each is written by itself.
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+      await reader?.read();
+      clock.advance(10_000);
+    }
+    expect([call?.isCancelled, handler.counts.streams]).toEqual([false, 1]);
+    for (let beat = 0; beat < 3; beat++) clock.advance(10_000);
+    expect([call?.isCancelled, handler.counts.streams]).toEqual([true, 0]);
   });
 });
 
