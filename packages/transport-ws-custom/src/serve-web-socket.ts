@@ -6,7 +6,6 @@ import type { Duplex } from 'node:stream';
 import type { Connectable } from '@mortise/jsonrpc-core';
 import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import { toReachableHost } from '@mortise/protocol/edge';
-import { checkNumbers } from './check-numbers.ts';
 import { WebSocketOptionError } from './errors.ts';
 import { SocketHost } from './socket-host.ts';
 import { stderrLogger } from './stderr-logger.ts';
@@ -64,12 +63,11 @@ const HEADERS_TIMEOUT_MS = 15_000;
  *
  * Resolves once it listens. `signal` closes it later; one that aborts before that rejects with its reason, and nothing listens.
  *
- * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: no port, an option that cannot hold, or what is served is no server.
+ * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: no port, an option that cannot hold or that there is not, or what is served is no server.
  * @throws What `listen` fails with: a port in use, an address that is not this machine's.
  */
 export async function serveWebSocket(server: Connectable, options: ServeWebSocketOptions): Promise<WebSocketServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS } = checkPort(options);
-  checkNumbers(options, { drainMs: 0 });
   const logger = guardLogger(options.logger ?? stderrLogger);
   signal?.throwIfAborted();
   const sockets = new SocketHost(server, { ...options, logger });
@@ -114,7 +112,7 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
  * Serves a server over WebSocket at one path of an HTTP or HTTPS server that is there already. Upgrades to other paths are left to its
  * other listeners.
  *
- * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: an option cannot hold.
+ * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: an option cannot hold, or there is none of that name.
  */
 export function attachWebSocket(server: Connectable, httpServer: UpgradeSource, options: WebSocketServerOptions = {}): AttachedWebSocket {
   const sockets = new SocketHost(server, options);

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import type { AuthInfo, EventStore, TokenVerifier } from '@mortise/protocol/contracts';
-import { checkNumbers, type Least } from './check-numbers.ts';
+import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { WebSocketOptionError } from './errors.ts';
 
 /** The options of `attachWebSocket`, and of `serveWebSocket` with a port beside them. */
@@ -61,6 +61,7 @@ export interface WebSocketServerOptions {
 
 /** @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION` */
 export function checkOptions(options: WebSocketServerOptions): void {
+  checkNamesAndNumbers('a server over WebSocket', options, RULES);
   const { path = '/mcp', tokenVerifier } = options;
   if (tokenVerifier !== undefined && typeof tokenVerifier?.verify !== 'function')
     throw new WebSocketOptionError('tokenVerifier: it must be an object with a function "verify"');
@@ -69,12 +70,24 @@ export function checkOptions(options: WebSocketServerOptions): void {
     if (options[name] !== undefined && !Array.isArray(options[name]))
       throw new WebSocketOptionError(`${name}: it must be an array of texts, as ["app.example.com"]`);
   }
-  checkNumbers(options, LEAST);
 }
 
 const LISTS = ['allowedHosts', 'allowedOrigins'] as const;
 
-const LEAST: Least<WebSocketServerOptions> = {
+/** Those of `serveWebSocket` alone. A program that hands the same options to `attachWebSocket` may name them there, where they mean nothing. */
+const LISTENING = { port: 0, host: 'no number', signal: 'no number', drainMs: 0 } as const;
+
+const RULES: Rules<WebSocketServerOptions> = {
+  ...LISTENING,
+  path: 'no number',
+  allowedHosts: 'no number',
+  allowedOrigins: 'no number',
+  tokenVerifier: 'no number',
+  baseUrl: 'no number',
+  limitKey: 'no number',
+  eventStore: 'no number',
+  clock: 'no number',
+  logger: 'no number',
   maxConnections: 1,
   maxConnectionsPerKey: 1,
   maxMessageBytes: 1,

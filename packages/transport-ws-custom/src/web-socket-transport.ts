@@ -4,7 +4,7 @@ import type { Clock, Transport } from '@mortise/jsonrpc-core';
 import { createCallableTransport, systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
-import { checkNumbers, type Least } from './check-numbers.ts';
+import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { WebSocketOptionError } from './errors.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { type ClientSocketSettings, openClientSocket } from './open-client-socket.ts';
@@ -57,16 +57,22 @@ export interface WebSocketTransport extends Transport, TransportFactory {
  * rejected with `ConnectionLostError`, subscriptions are opened again. Nothing happens before `start`.
  *
  * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: the URL is not ws or wss, holds a password or a fragment,
- * credentials would travel unencrypted to another machine, or a numeric option is no number (NaN is none) or less than it may be.
+ * credentials would travel unencrypted to another machine, or a numeric option is no number (NaN is none) or less than it may be; or
+ * there is no such option.
  */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): WebSocketTransport {
-  checkNumbers(options, LEAST);
+  checkNamesAndNumbers('a client over WebSocket', options, RULES);
   const target = checkTarget(url, options);
   const factory: TransportFactory = () => createClientTransport(target.href, options);
   return createCallableTransport(factory(), factory, { eraKey: toEraKey(target) });
 }
 
-const LEAST: Least<WebSocketTransportOptions> = {
+const RULES: Rules<WebSocketTransportOptions> = {
+  authorizer: 'no number',
+  headers: 'no number',
+  allowInsecure: 'no number',
+  webSocket: 'no number',
+  clock: 'no number',
   maxMessageBytes: 1,
   maxQueuedBytes: 1,
   stallMs: 0,

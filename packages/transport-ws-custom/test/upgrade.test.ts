@@ -219,6 +219,20 @@ describe('limits', () => {
     },
   );
 
+  it('refuses an option that there is not, so that nobody serves without the token that was meant', async () => {
+    const misspelt = { tokenVerifer: { verify: () => undefined } };
+    const refusal = (whose: string): unknown =>
+      expect.objectContaining({
+        code: 'ERR_WEBSOCKET_OPTION',
+        message: `There is no option "tokenVerifer" of ${whose}: correct its name, or leave it out`,
+      });
+    await expect(serve(server, misspelt as never)).rejects.toEqual(refusal('a server over WebSocket'));
+    expect(() => attachWebSocket(server, createServer(), misspelt as never)).toThrow(refusal('a server over WebSocket') as Error);
+    expect(() => webSocketTransport('ws://127.0.0.1/mcp', misspelt as never)).toThrow(refusal('a client over WebSocket') as Error);
+    const shared = { port: 0, host: '127.0.0.1', drainMs: 1, tokenVerifer: undefined };
+    expect(() => attachWebSocket(server, createServer(), shared as object)).not.toThrow();
+  });
+
   it.each([undefined, {}, { port: '3001' }, { port: 70_000 }, { port: -1 }, { port: NaN }])(
     'says how to name a port where it is given %j',
     async (given) => {
