@@ -59,7 +59,7 @@ export class ResourceTemplate {
   constructor(uriTemplate: string | UriTemplate, callbacks: ResourceTemplateCallbacks) {
     if (typeof uriTemplate !== 'string' && typeof (uriTemplate as UriTemplate | undefined)?.variableNames !== 'object')
       throw new RegistrationError('new ResourceTemplate(uriTemplate, { list }): "uriTemplate" must be a string such as "note://{id}"');
-    checkTypes(`template "${String(uriTemplate)}": the second argument, { list: undefined } where there is no list`, callbacks, CALLBACKS);
+    checkTypes(`template "${String(uriTemplate)}": the second argument, { list: undefined } where there is no list,`, callbacks, CALLBACKS);
     checkTypes(`template "${String(uriTemplate)}": "complete"`, callbacks.complete ?? {}, completerKinds(callbacks.complete ?? {}));
     this.uriTemplate = typeof uriTemplate === 'string' ? UriTemplate.parse(uriTemplate) : uriTemplate;
     this.#callbacks = callbacks;

@@ -63,6 +63,8 @@ describe('what no compiler checks', () => {
     ['a resource without a config', (s) => s.registerResource('r', 'x://y', run), /resource "r": .*a function where the config belongs/],
     ['a resource without a reader', (s) => s.registerResource('r', 'x://y', {}), /resource "r": .*no function/],
     ['a template that is none', (s) => s.registerResource('r', { uri: 'x' }, {}, run), /a URI as a string, or a new ResourceTemplate/],
+    ['a template in the place of an address', (s) => s.registerResource('r', 'x://{y}', {}, run), /: a template is new ResourceTemplate/],
+    ['an address with a space', (s) => s.registerResource('r', 'x:// y', {}, run), /URI of RFC 3986: percent-encode/],
     [
       'a field that is undefined',
       (s) => s.registerTool('t', { inputSchema: { a: undefined } }, run),
@@ -182,7 +184,11 @@ describe('what no compiler checks', () => {
       () => (server()['registerTool']?.('t', {}, run) as Loose).update({ handler: 5 }),
       /"handler" must be a function, got 5/,
     ],
-    ['a template without its second argument', () => new (ResourceTemplate as Loose)('a:{x}'), /second argument, \{ list: undefined \}/],
+    [
+      'a template without its second argument',
+      () => new (ResourceTemplate as Loose)('a:{x}'),
+      /second argument, \{ list: undefined \} where there is no list, must be an object, got undefined$/,
+    ],
     [
       'a completer that is none',
       () => new (ResourceTemplate as Loose)('a:{x}', { complete: { x: 5 } }),

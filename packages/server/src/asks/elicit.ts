@@ -1,11 +1,12 @@
 /** `ctx.elicit`: asks the user, by a form whose fields may be given as a schema of any library, or by a page. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ElicitRequestParams, ElicitResult } from '@mortise/protocol/model';
 import type { SchemaAdapter } from '@mortise/protocol/contracts';
 import type { CallFacts } from '../call-facts.ts';
 import type { AskOptions, ElicitFormRequest } from '../context.ts';
-import { InvalidAnswerError } from '../errors.ts';
+import { InvalidAnswerError, InvalidAskError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import type { ObjectSchema } from '../schema/infer.ts';
 import { toAskOptions } from './ask-options.ts';
@@ -20,6 +21,7 @@ export async function elicit(
   params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams,
   options?: AskOptions,
 ): Promise<unknown> {
+  if (!isJsonObject(params)) throw new InvalidAskError(`ctx.elicit({ message, requestedSchema }) needs an object, got a ${typeof params}`);
   const given = params as JsonObject;
   const how = toAskOptions(options);
   if (params.mode === 'url')

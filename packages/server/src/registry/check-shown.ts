@@ -61,5 +61,6 @@ export function checkShown(owner: string, shown: Shown): void {
 /** @throws {RegistrationError} `ERR_REGISTRATION`: not an absolute URI of RFC 3986. */
 export function checkUri(owner: string, uri: string): void {
   if (URI.test(uri) && URL.canParse(uri)) return;
-  throw new RegistrationError(`${owner}: "${uri}" is not an absolute URI of RFC 3986: percent-encode what is not allowed in one`);
+  const remedy = String(uri).includes('{') ? 'a template is new ResourceTemplate(...)' : 'percent-encode what is not allowed in one';
+  throw new RegistrationError(`${owner}: "${uri}" is not an absolute URI of RFC 3986: ${remedy}`);
 }

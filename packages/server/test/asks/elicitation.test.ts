@@ -179,6 +179,12 @@ describe.each(WITH_FORMS)('a form in %s', (version) => {
     expect(text).toMatch(/^ERR_INVALID_ASK .*message/);
     expect(asked).toEqual([]);
   });
+
+  it('needs more than its message', async () => {
+    const { asked, text } = await callIn(version, serverOf(told((ctx) => ctx.elicit('Sure?' as Loose))));
+    expect(text).toBe('ERR_INVALID_ASK ctx.elicit({ message, requestedSchema }) needs an object, got a string');
+    expect(asked).toEqual([]);
+  });
 });
 
 describe('modes that the client did not declare', () => {
