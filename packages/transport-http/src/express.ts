@@ -2,6 +2,8 @@
 
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { mountPaths } from './mounts/mount-paths.ts';
+import { requireApplication, toMountOptions } from './mounts/to-mount-options.ts';
+import { stderrLogger } from './node/stderr-logger.ts';
 import { createHttpHandler, type HttpHandler } from './server/handler.ts';
 import type { NodeRequest, NodeResponse } from './server/node-types.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
@@ -16,10 +18,13 @@ export interface ExpressLike {
  * middleware left in `request.auth`.
  *
  * @param options.path @default '/mcp'
+ * @param options.logger @default standard error, for warnings and what is worse
  * @returns The handler, to be closed with the application.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no application, no server, or an option that cannot hold.
  */
 export function mountOnExpress(app: ExpressLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  const settings = { ...options, path: options.path ?? '/mcp' };
+  requireApplication(app);
+  const settings = { ...toMountOptions(options), logger: options.logger ?? stderrLogger };
   const handler = createHttpHandler(endpoint, settings);
   for (const path of mountPaths(settings)) app.all(path, (request, response) => handler.node(request, response));
   return handler;

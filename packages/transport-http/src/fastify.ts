@@ -2,6 +2,8 @@
 
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { mountPaths } from './mounts/mount-paths.ts';
+import { toMountOptions } from './mounts/to-mount-options.ts';
+import { stderrLogger } from './node/stderr-logger.ts';
 import { createHttpHandler, type HttpHandler } from './server/handler.ts';
 import type { NodeRequest, NodeResponse } from './server/node-types.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
@@ -30,10 +32,12 @@ export interface FastifyLike {
  * application.
  *
  * @param options.path @default '/mcp'
+ * @param options.logger @default standard error, for warnings and what is worse
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`, when it is registered: no server, or an option that cannot hold.
  */
 export function fastifyMcp(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): (app: FastifyLike) => Promise<void> {
   return (app) => {
-    const settings = { ...options, path: options.path ?? '/mcp' };
+    const settings = { ...toMountOptions(options), logger: options.logger ?? stderrLogger };
     const handler: HttpHandler = createHttpHandler(endpoint, settings);
     // Only in this plugin's scope: the body stays unread for the handler.
     app.removeAllContentTypeParsers();

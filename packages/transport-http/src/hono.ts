@@ -2,6 +2,7 @@
 
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { mountPaths } from './mounts/mount-paths.ts';
+import { requireApplication, toMountOptions } from './mounts/to-mount-options.ts';
 import { createHttpHandler, type HttpHandler } from './server/handler.ts';
 import { isLoopbackAddress } from './server/loopback.ts';
 import type { NodeRequest } from './server/node-types.ts';
@@ -25,10 +26,13 @@ export interface HonoLike {
  * `allowedHosts` are served.
  *
  * @param options.path @default '/mcp'
+ * @param options.logger @default one that writes nothing: platforms differ in where faults belong
  * @returns The handler, to be closed with the application.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no application, no server, or an option that cannot hold.
  */
 export function mountOnHono(app: HonoLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  const settings = { ...options, path: options.path ?? '/mcp' };
+  requireApplication(app);
+  const settings = toMountOptions(options);
   const handler = createHttpHandler(endpoint, settings);
   for (const path of mountPaths(settings)) app.all(path, (context) => handler.fetch(context.req.raw, toInfo(context.env)));
   return handler;

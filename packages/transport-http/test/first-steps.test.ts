@@ -2,6 +2,8 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import express from 'express';
+import fastify from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Logger } from '@mortise/jsonrpc-core';
 import { McpClient } from '@mortise/client';
@@ -10,6 +12,8 @@ import { McpServer } from '@mortise/server';
 import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { ListenError, serveHttp, type ServeHttpOptions } from '@mortise/transport-http/node';
 import { mountOnExpress } from '@mortise/transport-http/express';
+import { fastifyMcp } from '@mortise/transport-http/fastify';
+import { mountOnHono } from '@mortise/transport-http/hono';
 import { createHttpHandler, type HttpHandlerOptions, StreamableHTTPServerTransport } from '@mortise/transport-http/server';
 import { send } from './support/send.ts';
 import { FACES, serve, type Serving } from './support/serve.ts';
@@ -52,9 +56,10 @@ describe('serveHttp', () => {
     expect((error as Error).message).toContain('"203.0.113.7" is no address of this machine');
   });
 
-  it.each([undefined, {}, 'server'])('refuses to serve %j, which is no server', async (nothing) => {
+  it.each([undefined, {}, 'server', { port: 0 }])('refuses to serve %j, which is no server', async (nothing) => {
     const message = expect.stringContaining('must be a server');
     await expect(serveHttp(nothing as unknown as McpEndpoint, { port: 0 })).rejects.toMatchObject({ code: 'ERR_HTTP_OPTION', message });
+    await expect(serveHttp(nothing as unknown as McpEndpoint, undefined as never)).rejects.toMatchObject({ message });
     expect(() => createHttpHandler(nothing as unknown as McpEndpoint)).toThrow(
       expect.objectContaining({ code: 'ERR_HTTP_OPTION', message }),
     );
@@ -103,6 +108,75 @@ describe('serveHttp', () => {
       expect(ofServer).toEqual(fault);
       expect(ofHttp).toHaveLength(1);
     });
+  });
+});
+
+describe('a mount', () => {
+  const server = new McpServer(ME);
+  const app = { all: () => undefined };
+
+  it.each([
+    [
+      'an application that comes second',
+      () => mountOnExpress(server as never, app as never),
+      /must be an application or a router, given first/,
+    ],
+    [
+      'an application of Hono that comes second',
+      () => mountOnHono(server as never, app as never),
+      /must be an application or a router, given first/,
+    ],
+    [
+      'a path for its options',
+      () => mountOnExpress(app, server, '/mcp' as never),
+      /options of a mount must be an object, such as \{ path: '\/mcp' \}, and not "\/mcp"/,
+    ],
+    ['null for its options', () => fastifyMcp(server, null as never)({} as never), /must be an object, .* and not null/],
+    ['no server', () => mountOnExpress(app, {} as never), /must be a server/],
+  ])('refuses %s and says what it wants', (_what, mount, message) => {
+    expect(mount).toThrow(expect.objectContaining({ code: 'ERR_HTTP_OPTION', message: expect.stringMatching(message) as string }) as Error);
+  });
+
+  async function onExpress(served: McpEndpoint): Promise<{ url: string } & AsyncDisposable> {
+    const application = express();
+    const handler = mountOnExpress(application, served);
+    const http = createServer(application);
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+      [Symbol.asyncDispose]: async () => {
+        await handler.close();
+        http.closeAllConnections();
+        await new Promise((resolve) => http.close(resolve));
+      },
+    };
+  }
+
+  async function onFastify(served: McpEndpoint): Promise<{ url: string } & AsyncDisposable> {
+    const application = fastify();
+    application.register(fastifyMcp(served));
+    const url = await application.listen({ port: 0, host: '127.0.0.1' });
+    return { url: `${url}/mcp`, [Symbol.asyncDispose]: () => application.close() };
+  }
+
+  it('of Express or Fastify writes faults to standard error, as serveHttp does', async () => {
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    try {
+      const failing = new McpServer(ME);
+      failing.registerTool('fail', {}, () => {
+        throw new TypeError('a fault within');
+      });
+      for (const mount of [onExpress, onFastify]) {
+        written.mockClear();
+        await using serving = await mount(failing);
+        const client = await McpClient.connect(httpTransport(serving.url), ME);
+        expect(await client.callTool('fail')).toMatchObject({ isError: true });
+        await client.close();
+        expect(written.mock.calls.join('')).toContain('TypeError: a fault within');
+      }
+    } finally {
+      written.mockRestore();
+    }
   });
 });
 

@@ -1,9 +1,10 @@
 /** The paths that a mount has to route to the handler, by the same options that the handler goes by. */
 
-import { type HttpHandlerOptions, toSsePaths } from '../server/options.ts';
+import { toSsePaths } from '../server/options.ts';
 import { WELL_KNOWN } from '../server/well-known.ts';
+import type { MountOptions } from './to-mount-options.ts';
 
-export function mountPaths(options: HttpHandlerOptions & { readonly path: string }): readonly string[] {
+export function mountPaths(options: MountOptions): readonly string[] {
   const { path, resourceMetadata } = options;
   const sse = toSsePaths(options.sse);
   return [

@@ -9,6 +9,7 @@ import { toReachableHost } from '@mortise/protocol/edge';
 import { HttpOptionError, ListenError } from '../errors.ts';
 import { createHttpHandler, DEFAULT_DRAIN_MS, type HttpHandler } from '../server/handler.ts';
 import type { HttpHandlerOptions } from '../server/options.ts';
+import { requireEndpoint } from '../server/require-endpoint.ts';
 import { stderrLogger } from './stderr-logger.ts';
 
 /** The options of `serveHttp`, beside those of `createHttpHandler`. */
@@ -51,6 +52,7 @@ const LOOK_EVERY_MS = 10;
  * @throws {ListenError} `ERR_LISTEN`: a port that is in use or not allowed, a host that is no address of this machine.
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
+  requireEndpoint(endpoint);
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs = DEFAULT_DRAIN_MS, ...rest } = checkOptions(options);
   const logger = guardLogger(rest.logger ?? stderrLogger);
   signal?.throwIfAborted();

@@ -5,13 +5,13 @@ import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { NEWEST_LEGACY } from '@mortise/protocol';
-import { HttpOptionError } from '../errors.ts';
 import { BodySweep } from './body-watch.ts';
 import { Guard } from './guard.ts';
 import type { Caller, HostedCall } from './hosted-call.ts';
 import { ModernCall } from './modern-call.ts';
 import { type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
 import { busyRefusal, closingRefusal, unknownSession } from './refusal.ts';
+import { requireEndpoint } from './require-endpoint.ts';
 import { SessionTable } from './session-table.ts';
 import { Slots } from './slots.ts';
 import type { SseChannel } from './sse-endpoints.ts';
@@ -48,8 +48,7 @@ export class HttpHost {
   #onIdle: (() => void) | undefined;
 
   constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: HostTraits = {}) {
-    if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
-      throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
+    requireEndpoint(endpoint);
     this.endpoint = endpoint;
     this.settings = toSettings(options);
     if (options.logger !== undefined) endpoint.offerLogger?.(this.settings.logger);

@@ -133,7 +133,7 @@ export interface HttpHandlerOptions {
   /**
    * Where faults are told, those of handlers too as long as the server has no logger of its own.
    *
-   * @default one that writes nothing; `serveHttp` writes warnings and what is worse to standard error
+   * @default one that writes nothing; `serveHttp` and the mounts on Express and Fastify write warnings and what is worse to standard error
    */
   readonly logger?: Logger | undefined;
 }
