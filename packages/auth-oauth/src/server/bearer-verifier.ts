@@ -6,7 +6,7 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkAuthInfo } from '@mortise/protocol/edge';
 import { refuse, toChallenge } from './challenge.ts';
-import { checkNumbers } from './check-numbers.ts';
+import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { InvalidTokenError } from './errors.ts';
 import type { TokenReader } from './token-reader.ts';
 
@@ -17,6 +17,8 @@ export interface BearerVerifierOptions {
   /** Tells whether tokens have ended. @default systemClock */
   readonly clock?: Clock | undefined;
 }
+
+const RULES: Rules<BearerVerifierOptions> = { clockToleranceSeconds: 'number', clock: 'other' };
 
 /**
  * Verifies bearer tokens by a reader of one's own: a table, a session, an API.
@@ -29,7 +31,7 @@ export interface BearerVerifierOptions {
  * @see RFC 6750
  */
 export function bearerVerifier(reader: TokenReader | TokenReader['read'], options: BearerVerifierOptions = {}): TokenVerifier {
-  checkNumbers(options, 'clockToleranceSeconds');
+  checkNamesAndNumbers('bearerVerifier', options, RULES);
   const read = typeof reader === 'function' ? reader : reader.read.bind(reader);
   return {
     verify: async ({ scheme, token }, { signal }) => {

@@ -6,7 +6,7 @@ import type { AuthInfo, ReplayStore, TokenRequest, TokenVerifier } from '@mortis
 import { AuthOptionError } from '../errors.ts';
 import { readValid, toRefusal } from './bearer-verifier.ts';
 import { refuse, toChallenge } from './challenge.ts';
-import { checkNumbers } from './check-numbers.ts';
+import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { checkProof, type Proof } from './dpop-proof.ts';
 import { InvalidTokenError, ProofError } from './errors.ts';
 import { MemoryReplayStore } from './memory-replay-store.ts';
@@ -38,6 +38,16 @@ export interface DpopVerifierOptions {
 
 const ALGORITHMS: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];
 
+const RULES: Rules<DpopVerifierOptions> = {
+  algorithms: 'other',
+  bearer: 'other',
+  proofWindowSeconds: 'number',
+  replayStore: 'other',
+  nonce: 'other',
+  urls: 'other',
+  clock: 'other',
+};
+
 /**
  * Verifies tokens together with the proof that the caller holds the key that they are bound to.
  *
@@ -58,7 +68,7 @@ class DpopVerifier {
   readonly #nonces: NonceSource | undefined;
 
   constructor(reader: TokenReader, options: DpopVerifierOptions) {
-    checkNumbers(options, 'proofWindowSeconds');
+    checkNamesAndNumbers('dpopVerifier', options, RULES);
     this.#reader = reader;
     this.#options = options;
     this.#algorithms = options.algorithms ?? ALGORITHMS;

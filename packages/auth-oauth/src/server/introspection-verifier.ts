@@ -8,7 +8,7 @@ import { AuthOptionError } from '../errors.ts';
 import { toAuthInfo } from './auth-info.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
 import { BoundedCache } from './bounded-cache.ts';
-import { checkNumbers } from './check-numbers.ts';
+import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { digest } from './digest.ts';
 import { InvalidTokenError, TokenSourceError } from './errors.ts';
 import { fetchIssuerMetadata, toRequestOptions } from './issuer-metadata.ts';
@@ -42,6 +42,22 @@ export interface IntrospectionVerifierOptions {
   readonly clock?: Clock | undefined;
 }
 
+const RULES: Rules<IntrospectionVerifierOptions> = {
+  issuer: 'other',
+  audience: 'other',
+  clientId: 'other',
+  clientSecret: 'other',
+  clientAuthentication: 'other',
+  introspectionEndpoint: 'other',
+  cacheMs: 'number',
+  maxCached: 'number',
+  clockToleranceSeconds: 'number',
+  timeoutMs: 'number',
+  readScopes: 'other',
+  fetch: 'other',
+  clock: 'other',
+};
+
 /**
  * Verifies tokens by asking their issuer. A token whose audience the issuer does not tell is refused. Also a `TokenReader`.
  *
@@ -49,8 +65,8 @@ export interface IntrospectionVerifierOptions {
  * @see 2026-07-28 basic/authorization#token-handling
  */
 export function introspectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier & TokenReader {
+  checkNamesAndNumbers('introspectionVerifier', options, RULES);
   if (!URL.canParse(options.issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${options.issuer}"`);
-  checkNumbers(options, 'cacheMs', 'maxCached', 'timeoutMs');
   const reader = new IntrospectionReader(options);
   const { clockToleranceSeconds = 30, clock = systemClock } = options;
   const { verify } = bearerVerifier(reader, { clockToleranceSeconds, clock });

@@ -7,7 +7,7 @@ import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPaylo
 import { AuthOptionError } from '../errors.ts';
 import { toAuthInfo } from './auth-info.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
-import { checkNumbers } from './check-numbers.ts';
+import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { InvalidTokenError, TokenSourceError } from './errors.ts';
 import { fetchIssuerMetadata } from './issuer-metadata.ts';
 import { KeySet } from './key-set.ts';
@@ -43,6 +43,21 @@ export interface JwtVerifierOptions {
 
 const ASYMMETRIC: readonly string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
+const RULES: Rules<JwtVerifierOptions> = {
+  issuer: 'other',
+  audience: 'other',
+  jwksUri: 'other',
+  keys: 'other',
+  algorithms: 'other',
+  clockToleranceSeconds: 'number',
+  keysMaxAgeMs: 'number',
+  keysCooldownMs: 'number',
+  timeoutMs: 'number',
+  readScopes: 'other',
+  fetch: 'other',
+  clock: 'other',
+};
+
 /** What an access token may call itself. An ID token has no type of its own: its audience, which is the client, keeps it out. */
 const TOKEN_TYPES: readonly (string | undefined)[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
@@ -63,7 +78,7 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier & TokenR
 }
 
 function checkOptions(options: JwtVerifierOptions): void {
-  checkNumbers(options, 'keysMaxAgeMs', 'keysCooldownMs', 'timeoutMs');
+  checkNamesAndNumbers('jwtVerifier', options, RULES);
   const { issuer, audience, algorithms } = options;
   if (!URL.canParse(issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${issuer}"`);
   if (audience.length === 0) throw new AuthOptionError('The option "audience" is empty: give the URL that tokens are issued for');

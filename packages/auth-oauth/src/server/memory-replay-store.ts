@@ -3,7 +3,7 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore } from '@mortise/protocol/contracts';
-import { checkNumbers } from './check-numbers.ts';
+import { checkNamesAndNumbers } from './check-names-and-numbers.ts';
 
 /** The options of `MemoryReplayStore`. */
 export interface MemoryReplayStoreOptions {
@@ -20,9 +20,9 @@ export class MemoryReplayStore implements ReplayStore {
   readonly #clock: Clock;
   #nextSweepMs = 0;
 
-  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `maxEntries` is no number. */
+  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `maxEntries` is no number, or there is no such option. */
   constructor(options: MemoryReplayStoreOptions = {}) {
-    checkNumbers(options, 'maxEntries');
+    checkNamesAndNumbers('MemoryReplayStore', options, { maxEntries: 'number', clock: 'other' });
     this.#maxEntries = options.maxEntries ?? 100_000;
     this.#clock = options.clock ?? systemClock;
   }

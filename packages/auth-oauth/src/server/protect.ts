@@ -8,6 +8,7 @@ import { isLoopbackHost } from '@mortise/protocol/edge';
 import { AuthOptionError } from '../errors.ts';
 import { withToken } from './auth-info.ts';
 import { completeChallenge, refuse, toChallenge } from './challenge.ts';
+import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import type { TokenReader } from './token-reader.ts';
 
 /** The options of `protect`. */
@@ -143,7 +144,20 @@ function isChallenge(error: unknown): error is AuthChallengeError {
   return isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE';
 }
 
+const RULES: Rules<ProtectOptions> = {
+  resource: 'other',
+  authorizationServers: 'other',
+  verifier: 'other',
+  scopes: 'other',
+  scopesSupported: 'other',
+  impliedScopes: 'other',
+  name: 'other',
+  documentation: 'other',
+  requiresDpop: 'other',
+};
+
 function checkOptions(options: ProtectOptions): void {
+  checkNamesAndNumbers('protect', options, RULES);
   const { resource, authorizationServers, scopes = [], scopesSupported = [], impliedScopes = {} } = options;
   checkHttpUrl('resource', resource);
   if (resource.includes('#')) throw new AuthOptionError(`The option "resource" has a fragment: leave it out of "${resource}"`);

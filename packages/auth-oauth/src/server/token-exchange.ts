@@ -5,7 +5,7 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
 import { BoundedCache } from './bounded-cache.ts';
-import { checkNumbers } from './check-numbers.ts';
+import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { digest } from './digest.ts';
 import { TokenExchangeError } from './errors.ts';
 import { fetchIssuerMetadata, toRequestOptions } from './issuer-metadata.ts';
@@ -60,6 +60,21 @@ const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 /** A token this near to its end is not given out again. */
 const MARGIN_MS = 30_000;
 
+const RULES: Rules<TokenExchangeOptions> = {
+  issuer: 'other',
+  clientId: 'other',
+  clientSecret: 'other',
+  clientAuthentication: 'other',
+  resource: 'other',
+  audience: 'other',
+  scopes: 'other',
+  tokenEndpoint: 'other',
+  maxCached: 'number',
+  timeoutMs: 'number',
+  fetch: 'other',
+  clock: 'other',
+};
+
 /**
  * Creates a function that exchanges callers' tokens for ones of an upstream service, and keeps them until they end.
  *
@@ -68,9 +83,9 @@ const MARGIN_MS = 30_000;
  * @see 2026-07-28 basic/authorization/security-considerations
  */
 export function createTokenExchange(options: TokenExchangeOptions): TokenExchange {
+  checkNamesAndNumbers('createTokenExchange', options, RULES);
   if (options.resource === undefined && options.audience === undefined)
     throw new TokenExchangeError('Neither "resource" nor "audience" is given: name the upstream service');
-  checkNumbers(options, 'maxCached', 'timeoutMs');
   const { clock = systemClock, maxCached = 1_000 } = options;
   const kept = new BoundedCache<UpstreamToken>(maxCached, clock);
   const findServer = createServerFinder(options);

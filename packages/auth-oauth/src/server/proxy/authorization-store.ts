@@ -9,7 +9,7 @@
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
-import { checkNumbers } from '../check-numbers.ts';
+import { checkNamesAndNumbers } from '../check-names-and-numbers.ts';
 
 /** Keeps registrations, grants, codes and tokens. A1 and A2 above. */
 export interface AuthorizationStore {
@@ -39,9 +39,9 @@ export class MemoryAuthorizationStore implements AuthorizationStore {
   readonly #maxEntries: number;
   readonly #clock: Clock;
 
-  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `maxEntriesPerKind` is no number. */
+  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `maxEntriesPerKind` is no number, or there is no such option. */
   constructor(options: MemoryAuthorizationStoreOptions = {}) {
-    checkNumbers(options, 'maxEntriesPerKind');
+    checkNamesAndNumbers('MemoryAuthorizationStore', options, { maxEntriesPerKind: 'number', clock: 'other' });
     this.#maxEntries = options.maxEntriesPerKind ?? 10_000;
     this.#clock = options.clock ?? systemClock;
   }

@@ -4,7 +4,7 @@ import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost, type UrlPolicy } from '@mortise/protocol/edge';
 import { AuthOptionError } from '../../errors.ts';
-import { checkNumbers } from '../check-numbers.ts';
+import { checkNamesAndNumbers, type Rules } from '../check-names-and-numbers.ts';
 import { type AuthorizationStore, MemoryAuthorizationStore } from './authorization-store.ts';
 
 /** The provider that signs people in: it knows this server as one client, and registers no others. */
@@ -118,6 +118,42 @@ export interface ProxySettings extends AuthorizationProxyOptions {
   readonly basePath: string;
 }
 
+const RULES: Rules<AuthorizationProxyOptions> = {
+  issuer: 'other',
+  resource: 'other',
+  name: 'other',
+  upstream: 'other',
+  identify: 'other',
+  secret: 'other',
+  store: 'other',
+  scopes: 'other',
+  clients: 'other',
+  registration: 'other',
+  clientIdMetadataDocuments: 'other',
+  documentPolicy: 'other',
+  privateSchemes: 'other',
+  rememberConsentMs: 'number',
+  accessTokenMs: 'number',
+  refreshTokenMs: 'number',
+  timeoutMs: 'number',
+  fetch: 'other',
+  clock: 'other',
+  logger: 'other',
+};
+
+const UPSTREAM_RULES: Rules<UpstreamOptions> = {
+  issuer: 'other',
+  name: 'other',
+  clientId: 'other',
+  clientSecret: 'other',
+  clientAuthentication: 'other',
+  scopes: 'other',
+  authorizationEndpoint: 'other',
+  tokenEndpoint: 'other',
+  revocationEndpoint: 'other',
+  parameters: 'other',
+};
+
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
@@ -145,7 +181,8 @@ export function toProxySettings(options: AuthorizationProxyOptions): ProxySettin
 }
 
 function checkOptions(options: AuthorizationProxyOptions): void {
-  checkNumbers(options, 'rememberConsentMs', 'accessTokenMs', 'refreshTokenMs', 'timeoutMs');
+  checkNamesAndNumbers('createAuthorizationProxy', options, RULES);
+  checkNamesAndNumbers('createAuthorizationProxy: upstream', options.upstream, UPSTREAM_RULES);
   const { issuer, resource, upstream, identify } = options;
   for (const [name, value] of Object.entries({ issuer, resource, 'upstream.issuer': upstream.issuer })) checkUrlOption(name, value);
   if (/[?#]/.test(issuer)) throw new AuthOptionError(`The option "issuer" may have no query and no fragment, got "${issuer}"`);

@@ -1,4 +1,4 @@
-/** The figures that a program gives: with a tolerance that is none, such as that of an unset variable, no token would ever end. */
+/** The options that a program gives: what is misspelt, or with a figure that is none, would leave tokens without an end or calls without a scope. */
 
 import { expect, it } from 'vitest';
 import {
@@ -11,6 +11,7 @@ import {
   jwtVerifier,
   MemoryAuthorizationStore,
   MemoryReplayStore,
+  protect,
   type TokenReader,
 } from '../../src/server.ts';
 
@@ -46,6 +47,7 @@ const makers: readonly (readonly [what: string, make: (options: object) => unkno
     ['rememberConsentMs', 'accessTokenMs', 'refreshTokenMs', 'timeoutMs'],
   ],
   ['MemoryAuthorizationStore', (options) => new MemoryAuthorizationStore(options), ['maxEntriesPerKind']],
+  ['protect', (options) => protect({ resource: url, authorizationServers: [url], verifier: bearerVerifier(reader), ...options }), []],
 ];
 const cases = makers.flatMap(([what, make, names]) => names.map((name) => ({ what, name, make })));
 
@@ -68,4 +70,10 @@ it.each(cases)('[ROBUSTNESS-7] $what refuses $name, by its name, unless it is a 
     expect(await resultOf(make, { [name]: value })).toMatchObject({ code: 'ERR_AUTH_OPTION', message });
   }
   for (const value of [undefined, 0, 1.5, Infinity]) expect(await resultOf(make, { [name]: value })).not.toBeInstanceOf(AuthOptionError);
+});
+
+it.each(makers)('%s refuses an option that there is not, by its name: it would silently have no effect', async (what, make) => {
+  const message = `There is no option "scope" of ${what}: correct its name, or leave it out`;
+  expect(await resultOf(make, { scope: ['a'] })).toMatchObject({ code: 'ERR_AUTH_OPTION', message });
+  expect(await resultOf(make, { scope: undefined })).not.toBeInstanceOf(AuthOptionError);
 });
