@@ -7,7 +7,7 @@
  */
 
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import { classifyMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { classifyMessage, measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { LegacySession, SessionLink } from '@mortise/protocol/contracts';
 import { encodeEvent, encodeMessageEvent } from '../sse/encode-event.ts';
 import { checkBodyHeaders, checkParsedBody } from './check-body.ts';
@@ -27,8 +27,8 @@ import { WaitingRequests } from './waiting-requests.ts';
 const ID_PARAMETER = 'sessionId';
 /** How many calls of one channel may run at once. They hold no connection of their own, as those of Streamable HTTP do. */
 const MAX_CALLS = 1000;
-/** How long they, and the answers that wait for a new one, may be together, in characters; one alone may be longer. */
-const MAX_CALLS_LENGTH = 64 * 1024 * 1024;
+/** How much they, and the answers that wait for a new one, may take together; one alone may take more. */
+const MAX_CALLS_BYTES = 64 * 1024 * 1024;
 /** What may wait beside a stream, in characters; where more may wait on it, as many times that. No new call is taken long before. */
 const MIN_BACKLOG_LENGTH = 256 * 1024 * 1024;
 const BACKLOG_FACTOR = 256;
@@ -43,7 +43,7 @@ export class SseChannel implements SessionLink {
   readonly #legacy: LegacySession;
   #closed: Promise<void> | undefined;
   #calls = 0;
-  #callsLength = 0;
+  #callsBytes = 0;
   /** What waits beside the stream for room on it, in characters. */
   #backlog = 0;
   readonly #waiting: WaitingRequests;
@@ -79,9 +79,9 @@ export class SseChannel implements SessionLink {
    *
    * @throws {HttpRefusal} 503: too much runs, or waits for the client, already. 404: the stream has ended meanwhile.
    */
-  async serve({ message, length }: Posted, caller: Caller, reply: Reply): Promise<void> {
+  async serve({ message, bytes }: Posted, caller: Caller, reply: Reply): Promise<void> {
     this.#calls++;
-    this.#callsLength += length;
+    this.#callsBytes += bytes;
     try {
       // What is no request is taken at once, whatever lies unread: it may be what the reader waits for, or stop what would be written.
       if (classifyMessage(message) === 'request') {
@@ -102,14 +102,14 @@ export class SseChannel implements SessionLink {
       await this.#receive(message, caller);
     } finally {
       this.#calls--;
-      this.#callsLength -= length;
+      this.#callsBytes -= bytes;
     }
   }
 
   /** @param backlog What waits beside the stream. @throws {HttpRefusal} 503: more than may be, with the call that asks. */
   #checkCalls(backlog: number): void {
-    const isTooLong = this.#calls > 1 && this.#callsLength + backlog > MAX_CALLS_LENGTH;
-    if (this.#calls <= MAX_CALLS && !isTooLong) return;
+    const isTooMuch = this.#calls > 1 && this.#callsBytes + backlog > MAX_CALLS_BYTES;
+    if (this.#calls <= MAX_CALLS && !isTooMuch) return;
     throw busyRefusal('Too many calls at once on this stream: read its answers, then send again', RETRY_AFTER_SECONDS);
   }
 
@@ -153,8 +153,8 @@ export class SseChannel implements SessionLink {
 /** A message that was posted. */
 interface Posted {
   readonly message: JsonRpcMessage;
-  /** Of its text. */
-  readonly length: number;
+  /** What it takes while it is served. */
+  readonly bytes: number;
 }
 
 class ChannelCall extends HostedCall {
@@ -202,10 +202,12 @@ export async function serveSseMessage(host: HttpHost, caller: Caller, reply: Rep
   const channel = findChannel(host, caller);
   const { maxDepth } = host.settings;
   const { parsedBody } = request;
-  const text = parsedBody === undefined ? await host.readBody(caller) : '';
-  const value = parsedBody === undefined ? parseJson(text, { maxDepth }) : checkParsedBody(parsedBody, maxDepth);
+  const read = parsedBody === undefined ? await host.readBody(caller) : undefined;
+  const value = read === undefined ? checkParsedBody(parsedBody, maxDepth) : parseJson(read, { maxDepth });
   if (classifyMessage(value) === 'invalid') throw invalidRefusal(value);
-  await channel.serve({ message: value as unknown as JsonRpcMessage, length: text.length }, caller, reply);
+  const text = read ?? JSON.stringify(value);
+  const bytes = measureMessage(text, value) ?? text.length;
+  await channel.serve({ message: value as unknown as JsonRpcMessage, bytes }, caller, reply);
 }
 
 /** @throws {HttpRefusal} 404 where there is none, or another's. */

@@ -7,7 +7,7 @@ import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { initializeRequest } from '../support/legacy-client.ts';
 import { type Answer, send } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
-import { gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
+import { aborted, gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -217,7 +217,43 @@ describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', 
   });
 });
 
+/** A channel without any connection, so that a thousand posts are quick. @param isParsed Whether a framework in front has parsed the bodies. */
+async function openDirectly(endpoint: ScriptedEndpoint, isParsed: boolean) {
+  const handler = createHttpHandler(endpoint, { sse: true });
+  const stream = await handler.fetch(new Request('http://localhost/sse', { headers: { accept: 'text/event-stream' } }));
+  const reader = stream.body?.getReader();
+  const path = /data: (\S+)/.exec(new TextDecoder().decode((await reader?.read())?.value))?.[1] ?? '';
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const post = (message: unknown): Promise<Response> =>
+    isParsed
+      ? handler.fetch(new Request(`http://localhost${path}`, init), { parsedBody: message })
+      : handler.fetch(new Request(`http://localhost${path}`, { ...init, body: JSON.stringify(message) }));
+  await post(initializeRequest(OLDEST));
+  await reader?.read();
+  const call = (id: number, args: JsonObject = {}): Promise<Response> =>
+    post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait', arguments: args } });
+  return { handler, post, call };
+}
+
 describe('calls of HTTP+SSE', () => {
+  it.each([
+    ['as it came', false],
+    ['as a framework in front has parsed it', true],
+  ])('[ROBUSTNESS-7] are refused with 503 once they take 64 MiB together, however short their text, %s', async (_how, isParsed) => {
+    const endpoint = new ScriptedEndpoint();
+    endpoint.tools.set('wait', async ({ call }) => {
+      await aborted(call.signal);
+      return text('done');
+    });
+    const { handler, call } = await openDirectly(endpoint, isParsed);
+    const many = Array.from({ length: 500_000 }, () => ({}));
+    const statuses: number[] = [];
+    for (let id = 1; id <= 6; id++) statuses.push((await call(id, { many })).status);
+    expect([statuses.at(0), statuses.at(-1)]).toEqual([202, 503]);
+    expect(handler.counts.calls).toBeLessThan(4);
+    await handler.close({ drainMs: 0 });
+  });
+
   it('[ROBUSTNESS-7] are refused with 503 past a thousand at once, and what is no call is not', async () => {
     const endpoint = new ScriptedEndpoint();
     const go = gate();
@@ -225,22 +261,7 @@ describe('calls of HTTP+SSE', () => {
       await go.promise;
       return text('done');
     });
-    const handler = createHttpHandler(endpoint, { sse: true });
-    const stream = await handler.fetch(new Request('http://localhost/sse', { headers: { accept: 'text/event-stream' } }));
-    const reader = stream.body?.getReader();
-    const first = new TextDecoder().decode((await reader?.read())?.value);
-    const path = /data: (\S+)/.exec(first)?.[1] ?? '';
-    const post = async (message: unknown): Promise<Response> =>
-      handler.fetch(
-        new Request(`http://localhost${path}`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(message),
-        }),
-      );
-    const call = (id: number): Promise<Response> => post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait' } });
-    await post(initializeRequest(OLDEST));
-    await reader?.read();
+    const { handler, post, call } = await openDirectly(endpoint, false);
     for (let id = 1; id <= 1000; id++) expect((await call(id)).status).toBe(202);
     const refused = await call(1001);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
