@@ -12,10 +12,9 @@ export function isHeavier(value: unknown, max: number): boolean {
     weight += VALUE_COST;
     if (typeof next === 'string') weight += next.length;
     if (typeof next !== 'object' || next === null) continue;
-    const members = next as Readonly<Record<string, unknown>>;
-    for (const key of Object.keys(members)) {
+    for (const [key, member] of Object.entries(next)) {
       if (!Array.isArray(next)) weight += key.length;
-      open.push(members[key]);
+      open.push(member);
     }
   }
   return weight > max;

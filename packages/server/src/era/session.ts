@@ -149,7 +149,7 @@ export class Session implements TopicListener {
     this.#advertised = facts.advertised;
     this.#logLevel = facts.logLevel;
     this.core.sessions.add(this);
-    for (const uri of facts.uris) this.#listenTo(uri);
+    for (const uri of new Set(facts.uris)) this.#listenTo(uri);
     if (facts.isReady) this.#listenToLists();
   }
 
@@ -167,16 +167,16 @@ export class Session implements TopicListener {
    */
   subscribe(uri: string): void {
     this.#requireOpen();
+    if (this.#uris?.has(uri)) return;
     requireShortUris([uri]);
     const max = this.core.options.maxSubscriptions ?? 1000;
-    const isNew = this.#uris?.has(uri) !== true;
-    if (isNew && (this.#uris?.size ?? 0) >= max) {
+    if ((this.#uris?.size ?? 0) >= max) {
       throw new ProtocolError(
         INVALID_PARAMS,
         `This session has ${max} subscriptions, which is the most (the server's option "maxSubscriptions"): unsubscribe from some first`,
       );
     }
-    if (isNew) requireShortInSum(this.#urisLength + uri.length, max);
+    requireShortInSum(this.#urisLength + uri.length, max);
     this.#listenTo(uri);
     this.link.onChanged?.();
   }
@@ -247,9 +247,8 @@ export class Session implements TopicListener {
   }
 
   #listenTo(uri: string): void {
-    this.#uris ??= new Set();
-    if (!this.#uris.has(uri)) this.#urisLength += uri.length;
-    this.#uris.add(uri);
+    (this.#uris ??= new Set()).add(uri);
+    this.#urisLength += uri.length;
     this.core.topics.add(`resource:${uri}`, this);
   }
 

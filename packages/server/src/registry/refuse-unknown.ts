@@ -10,7 +10,7 @@ export const PROMPT_OPTIONS: readonly (keyof PromptConfig)[] = [...LISTED, 'args
 export const RESOURCE_OPTIONS: readonly (keyof ResourceConfig)[] = [...LISTED, 'mimeType', 'annotations', 'size', 'ttlMs', 'cacheScope'];
 
 /** What the schema of arguments is called elsewhere. */
-const SCHEMA_NAMES = /^(?:(?:input|schema)s?|(?:(?:arg|argument|param|parameter)s?|input)(?:Schema)?)$/i;
+const SCHEMA_NAMES = /^(?:input|schema|arg|argument|param|parameter)s?(?:Schema)?$/i;
 
 interface Allowed {
   /** What other parameters of the registration say, by the name that a config may repeat it under. */
@@ -46,19 +46,15 @@ export function refuseUnknown(owner: string, given: object, own: readonly string
 function findMeant(stranger: string, known: readonly string[]): string | undefined {
   const schema = SCHEMA_NAMES.test(stranger) ? known.find((option) => option === 'inputSchema' || option === 'argsSchema') : undefined;
   const most = stranger.length > 4 ? 2 : 1;
-  return schema ?? known.find((option) => countEdits(stranger.toLowerCase(), option.toLowerCase()) <= most);
+  return schema ?? known.find((option) => isNear(stranger.toLowerCase(), option.toLowerCase(), most));
 }
 
-/** How many letters must be put in, left out or changed to make one word of another. */
-function countEdits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, edits) => edits);
-  for (const [i, letter] of [...from].entries()) {
-    const next = [i + 1];
-    for (const [j, above] of row.slice(1).entries()) {
-      const changed = (row[j] ?? 0) + (letter === to[j] ? 0 : 1);
-      next.push(Math.min(above + 1, (next[j] ?? 0) + 1, changed));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+/** Whether a few letters put in, left out or changed make one word of another. */
+function isNear(from: string, to: string, most: number): boolean {
+  if (from === to) return true;
+  if (most === 0) return false;
+  let at = 0;
+  while (from[at] === to[at]) at += 1;
+  const [left, added] = [from.slice(at + 1), to.slice(at + 1)];
+  return isNear(left, to.slice(at), most - 1) || isNear(from.slice(at), added, most - 1) || isNear(left, added, most - 1);
 }
