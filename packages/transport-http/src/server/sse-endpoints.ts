@@ -80,6 +80,7 @@ export class SseChannel implements SessionLink {
    * @throws {HttpRefusal} 503: too much runs, or waits for the client, already. 404: the stream has ended meanwhile.
    */
   async serve({ message, bytes }: Posted, caller: Caller, reply: Reply): Promise<void> {
+    this.#checkStream();
     this.#calls++;
     this.#callsBytes += bytes;
     try {
@@ -91,7 +92,7 @@ export class SseChannel implements SessionLink {
           if (reply.hasLeft) return;
           if (isCancelled) return reply.empty(202);
           this.#host.checkOpen();
-          if (!this.sse.isOpen) throw noChannel();
+          this.#checkStream();
         }
         this.#checkCalls(this.#backlog);
       } else if ('method' in message && message.method === 'notifications/cancelled') {
@@ -104,6 +105,11 @@ export class SseChannel implements SessionLink {
       this.#calls--;
       this.#callsBytes -= bytes;
     }
+  }
+
+  /** @throws {HttpRefusal} 404: it has ended while the body came, or while there was no room. */
+  #checkStream(): void {
+    if (!this.sse.isOpen) throw noChannel();
   }
 
   /** @param backlog What waits beside the stream. @throws {HttpRefusal} 503: more than may be, with the call that asks. */

@@ -1,3 +1,4 @@
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@mortise/jsonrpc-core';
@@ -15,6 +16,7 @@ const OLDEST = '2024-11-05';
 
 interface Channel {
   readonly stream: Answer;
+  readonly path: string;
   post(message: JsonObject): Promise<Answer>;
 }
 
@@ -24,6 +26,7 @@ async function open(): Promise<Channel> {
   const path = endpoint?.data ?? '';
   const channel: Channel = {
     stream,
+    path,
     post: (message) => send(serving.port, { path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) }),
   };
   await channel.post(initializeRequest(OLDEST));
@@ -57,6 +60,27 @@ describe('HTTP+SSE of serveHttp', () => {
 });
 
 describe.each(FACES)('HTTP+SSE over the %s face', (face) => {
+  it('refuses a message whose body ends after the stream', async () => {
+    serving = await serve(face, new ScriptedEndpoint(), { sse: true });
+    const { stream, path } = await open();
+    const isAsked = new Promise((resolve) => serving.server.once('request', resolve));
+    const posting = httpRequest({
+      host: '127.0.0.1',
+      port: serving.port,
+      path,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+    });
+    const answered = new Promise<IncomingMessage>((resolve) => posting.once('response', resolve));
+    posting.write('{"jsonrpc":"2.0",');
+    await isAsked;
+    stream.leave();
+    await until(() => serving.handler.counts.streams === 0);
+    posting.end('"method":"notifications/initialized"}');
+    expect((await answered).statusCode).toBe(404);
+    posting.destroy();
+  });
+
   it('[SSE-010][DEPR-004][VERS-016] is off unless it is asked for', async () => {
     serving = await serve(face, new ScriptedEndpoint());
     expect((await send(serving.port, { method: 'GET', path: '/sse', headers: { accept: 'text/event-stream' } })).status).toBe(404);
