@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { AuthChallengeError, MemoryMessageBus } from '@mortise/protocol';
 import type { ExchangeCall, MessageBus } from '@mortise/protocol/contracts';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { forbidUnhandled } from '../support/forbid-unhandled.ts';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
 import { modernTool } from '../support/modern.ts';
@@ -238,15 +239,14 @@ describe.each(FACES)('other parts that fail, over the %s face', (face) => {
       await go.promise;
       return text('finished');
     });
-    serving = await serve(face, endpoint);
+    // Its time stands still: nothing ends because it has lasted long enough.
+    serving = await serve(face, endpoint, { clock: new FakeClock() });
     const { handler } = serving;
     const slow = modernTool(serving.port, 'slow');
     await until(() => handler.counts.calls === 1);
-    const startedAt = performance.now();
     const closings = [handler.close({ drainMs: 60_000 }), handler.close({ drainMs: 60_000 })];
     go.open();
     await Promise.all(closings);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect((await slow).status).toBe(200);
   });
 });
