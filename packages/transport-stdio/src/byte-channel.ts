@@ -21,9 +21,10 @@ export interface ByteChannel {
    * Frees the channel. Called once, after everything accepted has been written as far as the peer would read it.
    * `onclose` follows when it settles.
    *
+   * @param hasSpoken Whether the peer has sent a message.
    * @default nothing is freed: whoever made the streams ends them
    */
-  release?(end: ChannelEnd): void | Promise<void>;
+  release?(end: ChannelEnd, hasSpoken: boolean): void | Promise<void>;
 }
 
 /** What whoever opened a channel can say about it later. */

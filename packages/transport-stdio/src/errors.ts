@@ -46,8 +46,9 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
   readonly signal: NodeJS.Signals | null;
   readonly lastStderrLines: readonly string[];
 
-  constructor(exit: ServerProcessExit) {
-    super(toExitMessage(exit));
+  /** @param hasPrinted Whether it wrote anything to its standard output. @default false */
+  constructor(exit: ServerProcessExit, hasPrinted: boolean = false) {
+    super(toExitMessage(exit, hasPrinted));
     this.command = exit.command;
     this.exitCode = exit.exitCode;
     this.signal = exit.signal;
@@ -103,15 +104,18 @@ export class StdioInUseError extends MortiseError {
 /** Every error that this package throws or reports itself. */
 export type AnyStdioError = ServerStartError | ServerProcessExitedError | ServerStreamClosedError | StdioInUseError;
 
-function toExitMessage({ command, exitCode, signal, lastStderrLines }: ServerProcessExit): string {
+function toExitMessage({ command, exitCode, signal, lastStderrLines }: ServerProcessExit, hasPrinted: boolean): string {
   const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
-  const hint = exitCode === 0 ? NEVER_SERVED : '';
+  const hint = exitCode === 0 ? toHint(hasPrinted) : '';
   const words = hint === '' || lastStderrLines.length > 0 ? ` ${toLastWords(lastStderrLines)}` : '';
   return `The server process "${command}" ${how}.${hint}${words}`;
 }
 
-/** With code 0 it is an error only where nothing was written to standard output. */
-const NEVER_SERVED = ' It ended in good order without a word on its standard output: does it serve, as with serveStdio(server)?';
+/** With code 0 it is an error only where no message was written to standard output. */
+function toHint(hasPrinted: boolean): string {
+  const said = hasPrinted ? 'and what it wrote to its standard output was no message' : 'without a word on its standard output';
+  return ` It ended in good order ${said}: does it serve, as with serveStdio(server)?`;
+}
 
 function toLastWords(lines: readonly string[]): string {
   return lines.length === 0

@@ -25,7 +25,7 @@ export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Om
  * Runs a server and speaks to it over its standard input and output.
  *
  * `start` runs the command, without a shell. `close` ends the server's input, waits `stdinCloseMs`, sends SIGTERM, waits
- * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a word, `onerror` is told
+ * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a message, `onerror` is told
  * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`). When it closes one of its
  * streams and runs on, it is ended as by `close`, and `onerror` is told a `ServerStreamClosedError` if it took a signal. An option that is `null`, as in a
  * configuration read from JSON, is not given.
@@ -112,7 +112,7 @@ class Child {
     return {
       input: server.stdout,
       output: server.stdin,
-      release: async (end) => {
+      release: async (end, hasSpoken) => {
         isReleased = true;
         timer?.cancel();
         const wasSignalled = await endServer(server, this.#options, this.#clock);
@@ -120,7 +120,8 @@ class Child {
         if (end === 'closed') return;
         const { command } = this.#options;
         if (wasSignalled) control.report(toStreamError(command, end, lines));
-        else if (!isOrderlyEnd(server)) control.report(toExitError(command, server, lines));
+        // A server may end the session by itself once it has spoken. One that ends without a message is not a server.
+        else if (server.process.exitCode !== 0 || !hasSpoken) control.report(toExitError(command, server, lines));
       },
     };
   }
@@ -133,14 +134,10 @@ function digestSecrets(variables: readonly (readonly [string, string | undefined
   return createHmac('sha256', PROCESS_SALT).update(JSON.stringify(variables)).digest('base64url');
 }
 
-/** A server may end the session by itself once it has spoken. One that ends without a word is not a server. */
-function isOrderlyEnd({ process: child, stdout }: RunningServer): boolean {
-  return child.exitCode === 0 && 'bytesRead' in stdout && stdout.bytesRead !== 0;
-}
-
-function toExitError(command: string, { process: child }: RunningServer, lines: StderrLines | undefined): ServerProcessExitedError {
+function toExitError(command: string, { process: child, stdout }: RunningServer, lines: StderrLines | undefined): ServerProcessExitedError {
   const { exitCode, signalCode: signal } = child;
-  return new ServerProcessExitedError({ command, exitCode, signal, lastStderrLines: lines?.last ?? [] });
+  const hasPrinted = 'bytesRead' in stdout && stdout.bytesRead !== 0;
+  return new ServerProcessExitedError({ command, exitCode, signal, lastStderrLines: lines?.last ?? [] }, hasPrinted);
 }
 
 /** A server that a signal had to end would have run on: it must have closed what the transport noticed. */

@@ -81,6 +81,8 @@ export class StreamTransport implements Transport {
   #writer: LineWriter | undefined;
   #lingerTimer: ClockTimer | undefined;
   #isInputEnded = false;
+  /** Whether the peer has sent a message. */
+  #hasSpoken = false;
   /** Whether the peer, and not this side, ended the transport. */
   #isPeerDone = false;
   /** How many bytes of answers wait for a peer that does not read. */
@@ -220,6 +222,7 @@ export class StreamTransport implements Transport {
   #onLine(line: string): void {
     try {
       const message = parse(line);
+      this.#hasSpoken = true;
       this.#unanswered?.onReceived(message);
       this.onmessage?.(message, this.#toInfo(line, message));
     } catch (error) {
@@ -287,7 +290,7 @@ export class StreamTransport implements Transport {
     this.#writer?.stop(new ConnectionClosedError());
     this.#detach(channel, end);
     try {
-      await channel.release?.(end);
+      await channel.release?.(end, this.#hasSpoken);
     } catch (error) {
       this.#report(toError(error));
     }

@@ -52,4 +52,11 @@ describe('a program that serves nothing', () => {
       /exited with code 0\. It ended in good order without a word on its standard output: does it serve, as with serveStdio\(server\)\?$/,
     );
   });
+
+  it.each([undefined, 'legacy'] as const)('but prints something is asked that too (%s)', async (era) => {
+    const transport = stdioTransport({ command: process.execPath, args: ['--version'], stderr: 'ignore' });
+    await expect(McpClient.connect(transport, { name: 'test', version: '1.0.0' }, { era })).rejects.toThrow(
+      /exited with code 0\. It ended in good order and what it wrote to its standard output was no message: does it serve, as with/,
+    );
+  });
 });
