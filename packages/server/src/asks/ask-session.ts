@@ -5,7 +5,7 @@ import { findRequest } from '@mortise/protocol/revisions';
 import { checkClientResult } from '@mortise/protocol/checks';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { Session } from '../era/session.ts';
-import { AskUnavailableError, InvalidAnswerError, TooManyAsksError } from '../errors.ts';
+import { AskUnavailableError, InvalidAnswerError, Suspended, TooManyAsksError } from '../errors.ts';
 import { isKnownRequest } from '../known-methods.ts';
 import type { RequestCall } from '../request-call.ts';
 import { requireClientCapability } from './required-capabilities.ts';
@@ -16,6 +16,8 @@ const MAX_ASKS = 1_000;
 /** @param countAsk Counts a question that is about to be sent, and gives how many there were with it. */
 export async function askSession(call: RequestCall, ask: Ask, countAsk: () => number): Promise<JsonObject> {
   const { core, revision } = call;
+  // As in the modern era: the client must not be asked for a call that it has the answer to.
+  if (call.isOver) throw call.signal.reason ?? new Suspended('The call is over');
   const session = findSession(call, ask);
   requireClientCapability(ask, revision, call.client.capabilities);
   if (countAsk() > MAX_ASKS) throw new TooManyAsksError(`A call asks its client ${MAX_ASKS} times at most`);

@@ -1,6 +1,7 @@
 /** What a handler leaves behind when it returns. */
 
 import { expect, it } from 'vitest';
+import type { MortiseError } from '@mortise/jsonrpc-core';
 import type { HandlerContext } from '../../src/index.ts';
 import { Server } from '../../src/low-level.ts';
 import { ServerCore } from '../../src/server-core.ts';
@@ -33,17 +34,18 @@ it.each(
   ]);
 });
 
-it.each(ALL)('a context that is used after the answer is told of once for each use in %s', async (version) => {
+it.each(ALL)('a context that is used after the answer is told of once for each use, and asks nobody, in %s', async (version) => {
   const logger = new MemoryLogger();
   const answered = defer();
   const used = defer();
+  const refused: unknown[] = [];
   const server = serverOf(
     (ctx) => {
       void answered.promise.then(async () => {
         for (let again = 0; again < 2; again++) {
           await ctx.progress(1);
           await ctx.log.info('late');
-          await ctx.elicit(form('late')).catch(() => undefined);
+          await ctx.elicit(form('late')).catch((error: MortiseError) => refused.push(error.code));
         }
         used.resolve();
       });
@@ -58,6 +60,7 @@ it.each(ALL)('a context that is used after the answer is told of once for each u
     ({ message }) => /^tools\/call "run" uses (\S+) after it has given its answer/.exec(message)?.[1] ?? [],
   );
   expect(uses).toEqual(['ctx.progress', 'ctx.log', 'ctx.elicit']);
+  expect(refused).toEqual(['ERR_SUSPENDED', 'ERR_SUSPENDED']);
 });
 
 it.each(['2025-11-25', MODERN] as const)('nothing is told of questions that are awaited in %s', async (version) => {
