@@ -129,19 +129,17 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
   #onRequest(request: JsonRpcRequest, inbound: InboundCall): Answer {
     this.#keepAlive?.heard();
     const call = new ChannelCall(inbound, this);
-    if (!this.#core.rawHandler) return this.#serve(request, call);
-    this.#hasModernClient ||= isModernParams(request.params);
+    const isModern = isModernParams(request.params);
+    this.#hasModernClient ||= isModern;
+    if (!this.#core.rawHandler) return this.#serve(request, call, isModern);
     const ask = (method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> =>
       inbound.request(method, params, options);
     const carrier = { core: this.#core, host: call, via: 'channel' as const, sessionId: this.sessionId, request: ask };
-    return serveRaw(request, carrier, () => this.#serve(request, call));
+    return serveRaw(request, carrier, () => this.#serve(request, call, isModern));
   }
 
-  #serve(request: JsonRpcRequest, call: ChannelCall): Answer {
-    if (isModernParams(request.params)) {
-      this.#hasModernClient = true;
-      return serveModern(this.#core, request, call, 'channel');
-    }
+  #serve(request: JsonRpcRequest, call: ChannelCall, isModern: boolean): Answer {
+    if (isModern) return serveModern(this.#core, request, call, 'channel');
     return (this.#session ??= new Session(this.#core, this, call)).serve(request, call);
   }
 

@@ -30,23 +30,21 @@ export function refuseUnknown(owner: string, given: object, own: readonly string
     value !== undefined && !known.includes(option) && value !== parameters[option];
   const [stranger] = Object.entries(given).find(isStranger) ?? [];
   if (stranger === undefined) return;
-  if (Object.hasOwn(parameters, stranger)) {
-    const place = stranger === 'name' ? 'first' : 'second';
-    throw new RegistrationError(`${owner}: there is no option "${stranger}": it is the ${place} parameter of the registration`);
-  }
-  const meant = findMeant(stranger, known);
-  if (meant !== undefined) throw new RegistrationError(`${owner}: there is no option "${stranger}": did you mean "${meant}"?`);
+  const hint = Object.hasOwn(parameters, stranger)
+    ? `it is the ${stranger === 'name' ? 'first' : 'second'} parameter of the registration`
+    : tellMeant(stranger, known);
   throw new RegistrationError(
-    extensionOptions === undefined
-      ? `${owner}: there is no option "${stranger}": correct its name, or leave it out`
+    hint !== undefined || extensionOptions === undefined
+      ? `${owner}: there is no option "${stranger}": ${hint ?? 'correct its name, or leave it out'}`
       : `${owner}: the option "${stranger}" belongs to no installed extension: correct its name, add the extension that owns it to the server's "extensions", or leave it out`,
   );
 }
 
-function findMeant(stranger: string, known: readonly string[]): string | undefined {
+function tellMeant(stranger: string, known: readonly string[]): string | undefined {
   const schema = SCHEMA_NAMES.test(stranger) ? known.find((option) => option === 'inputSchema' || option === 'argsSchema') : undefined;
   const most = stranger.length > 4 ? 2 : 1;
-  return schema ?? known.find((option) => isNear(stranger.toLowerCase(), option.toLowerCase(), most));
+  const meant = schema ?? known.find((option) => isNear(stranger.toLowerCase(), option.toLowerCase(), most));
+  return meant && `did you mean "${meant}"?`;
 }
 
 /** Whether a few letters put in, left out or changed make one word of another. */

@@ -17,17 +17,14 @@ interface JsonSchemaNode {
 /** Wrappers that leave what is inside to decide about a text. */
 const WRAPPERS: ReadonlySet<unknown> = new Set(['optional', 'nullable', 'nonoptional', 'readonly']);
 
-/** Kinds that take no text, in zod and in JSON Schema, and what of zod does instead. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  number: 'z.coerce.number()',
-  integer: 'z.coerce.number()',
-  boolean: 'z.stringbool()',
-  array: 'z.string().transform(...)',
-  object: 'z.string().transform(...)',
-  record: 'z.string().transform(...)',
-  tuple: 'z.string().transform(...)',
-  null: 'z.literal(...)',
-};
+/** Kinds that take no text, in zod and in JSON Schema, and what of zod makes them of one. */
+const REMEDIES: ReadonlyMap<unknown, string> = new Map([
+  ['number', 'z.coerce.number()'],
+  ['integer', 'z.coerce.number()'],
+  ['boolean', 'z.stringbool()'],
+]);
+/** Kinds that only the program itself can make of a text. */
+const OWN_KINDS: ReadonlySet<unknown> = new Set(['array', 'object', 'record', 'tuple', 'null']);
 
 /**
  * Looks at plain JSON Schemas and at fields of zod 4; what another library's schema takes cannot be told without a try.
@@ -40,7 +37,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export function refuseNonText(prompt: string, schema: object): void {
   for (const [name, field] of Object.entries(fieldsOf(schema)) as [string, unknown][]) {
     const kind = kindOf(field);
-    const remedy = kind !== undefined && Object.hasOwn(REMEDIES, kind) ? REMEDIES[kind] : undefined;
+    const remedy = OWN_KINDS.has(kind) ? 'z.string().transform(...)' : REMEDIES.get(kind);
     if (remedy === undefined) continue;
     throw new RegistrationError(
       `prompt "${prompt}": argument "${name}" takes no string (its type is ${kind}), and arguments of prompts are strings: use ${isZod(field) ? `${remedy} or z.string()` : '"type": "string"'}`,
