@@ -11,9 +11,13 @@ export function checkAmounts(owner: string, options: object, least: Readonly<Rec
   for (const [name, leastValue] of Object.entries(least)) {
     const value = (options as Readonly<Record<string, unknown>>)[name];
     if (value === undefined || value === null || isAmount(value, leastValue)) continue;
-    const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value);
-    throw new RangeError(`${owner}: "${name}" must be a number, ${leastValue} or more, got ${got}`);
+    throw new RangeError(`${owner}: "${name}" must be a number, ${leastValue} or more, got ${showValue(value)}`);
   }
+}
+
+/** A text in quotes, so that it is not taken for the number that it looks like. */
+export function showValue(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value);
 }
 
 /** Tells whether a value is a number that is not less than another. NaN is not. */

@@ -17,6 +17,7 @@ export {
   type WaitingCaller,
 } from './transport/transport.ts';
 export { checkAmounts } from './check-amounts.ts';
+export { checkOptionNames, checkOptionRules, type OptionErrorClass, type OptionRules } from './check-option-rules.ts';
 export { guardLogger } from './guard-logger.ts';
 export { resolvedPromise } from './resolved-promise.ts';
 export { silentLogger, systemClock } from './system-clock.ts';

@@ -1,9 +1,9 @@
 /** How a server accepts and bounds WebSockets. */
 
+import { checkOptionRules, type OptionRules } from '@mortise/jsonrpc-core/transport';
 import type { IncomingMessage } from 'node:http';
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import type { AuthInfo, EventStore, TokenVerifier } from '@mortise/protocol/contracts';
-import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { WebSocketOptionError } from './errors.ts';
 
 /** The options of `attachWebSocket`, and of `serveWebSocket` with a port beside them. */
@@ -61,7 +61,7 @@ export interface WebSocketServerOptions {
 
 /** @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION` */
 export function checkOptions(options: WebSocketServerOptions): void {
-  checkNamesAndNumbers('a server over WebSocket', options, RULES);
+  checkOptionRules('a server over WebSocket', options, RULES, WebSocketOptionError);
   const { path = '/mcp', tokenVerifier } = options;
   if (tokenVerifier !== undefined && typeof tokenVerifier?.verify !== 'function')
     throw new WebSocketOptionError('tokenVerifier: it must be an object with a function "verify"');
@@ -77,7 +77,7 @@ const LISTS = ['allowedHosts', 'allowedOrigins'] as const;
 /** Those of `serveWebSocket` alone. A program that hands the same options to `attachWebSocket` may name them there, where they mean nothing. */
 const LISTENING = { port: 0, host: 'no number', signal: 'no number', drainMs: 0 } as const;
 
-const RULES: Rules<WebSocketServerOptions> = {
+const RULES: OptionRules<WebSocketServerOptions> = {
   ...LISTENING,
   path: 'no number',
   allowedHosts: 'no number',

@@ -1,10 +1,15 @@
 /** A WebSocket server as a client's program names it once: a transport to it, and a maker of fresh ones. */
 
 import type { Clock, Transport } from '@mortise/jsonrpc-core';
-import { createCallableTransport, systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
+import {
+  checkOptionRules,
+  type OptionRules,
+  createCallableTransport,
+  systemClock,
+  type TransportFactory,
+} from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
-import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { WebSocketOptionError } from './errors.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { type ClientSocketSettings, openClientSocket } from './open-client-socket.ts';
@@ -61,13 +66,13 @@ export interface WebSocketTransport extends Transport, TransportFactory {
  * there is no such option.
  */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): WebSocketTransport {
-  checkNamesAndNumbers('a client over WebSocket', options, RULES);
+  checkOptionRules('a client over WebSocket', options, RULES, WebSocketOptionError);
   const target = checkTarget(url, options);
   const factory: TransportFactory = () => createClientTransport(target.href, options);
   return createCallableTransport(factory(), factory, { eraKey: toEraKey(target) });
 }
 
-const RULES: Rules<WebSocketTransportOptions> = {
+const RULES: OptionRules<WebSocketTransportOptions> = {
   authorizer: 'no number',
   headers: 'no number',
   allowInsecure: 'no number',

@@ -210,11 +210,15 @@ describe('limits', () => {
     'refuses a %s that is no number, or too small, where it would silently be none',
     async (name) => {
       for (const value of [NaN, -1, '30000', null]) {
-        const message = expect.stringMatching(new RegExp(`^${name}: it must be a number, [01] or more, and is `)) as string;
-        const refusal = { code: 'ERR_WEBSOCKET_OPTION', message };
-        await expect(serve(server, { [name]: value })).rejects.toMatchObject(refusal);
+        const refusal = (side: string): object => ({
+          code: 'ERR_WEBSOCKET_OPTION',
+          message: expect.stringMatching(
+            `^The option "${name}" of a ${side} over WebSocket must be a number, [01] or more, got `,
+          ) as string,
+        });
+        await expect(serve(server, { [name]: value })).rejects.toMatchObject(refusal('server'));
         if (name !== 'drainMs')
-          expect(() => webSocketTransport('ws://127.0.0.1/mcp', { [name]: value })).toThrow(expect.objectContaining(refusal));
+          expect(() => webSocketTransport('ws://127.0.0.1/mcp', { [name]: value })).toThrow(expect.objectContaining(refusal('client')));
       }
     },
   );

@@ -2,11 +2,11 @@
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionRules, type OptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
+import { AuthOptionError } from '../errors.ts';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkAuthInfo } from '@mortise/protocol/edge';
 import { refuse, toChallenge } from './challenge.ts';
-import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { InvalidTokenError } from './errors.ts';
 import type { TokenReader } from './token-reader.ts';
 
@@ -18,7 +18,7 @@ export interface BearerVerifierOptions {
   readonly clock?: Clock | undefined;
 }
 
-const RULES: Rules<BearerVerifierOptions> = { clockToleranceSeconds: 'number', clock: 'other' };
+const RULES: OptionRules<BearerVerifierOptions> = { clockToleranceSeconds: 0, clock: 'no number' };
 
 /**
  * Verifies bearer tokens by a reader of one's own: a table, a session, an API.
@@ -31,7 +31,7 @@ const RULES: Rules<BearerVerifierOptions> = { clockToleranceSeconds: 'number', c
  * @see RFC 6750
  */
 export function bearerVerifier(reader: TokenReader | TokenReader['read'], options: BearerVerifierOptions = {}): TokenVerifier {
-  checkNamesAndNumbers('bearerVerifier', options, RULES);
+  checkOptionRules('bearerVerifier', options, RULES, AuthOptionError);
   const read = typeof reader === 'function' ? reader : reader.read.bind(reader);
   return {
     verify: async ({ scheme, token }, { signal }) => {

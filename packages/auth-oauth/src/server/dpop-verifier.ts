@@ -1,12 +1,11 @@
 /** Tokens that are bound to a key of the client. @see RFC 9449; ext-auth dpop-extension */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionRules, type OptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, ReplayStore, TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
 import { AuthOptionError } from '../errors.ts';
 import { readValid, toRefusal } from './bearer-verifier.ts';
 import { refuse, toChallenge } from './challenge.ts';
-import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { checkProof, type Proof } from './dpop-proof.ts';
 import { InvalidTokenError, ProofError } from './errors.ts';
 import { MemoryReplayStore } from './memory-replay-store.ts';
@@ -38,14 +37,14 @@ export interface DpopVerifierOptions {
 
 const ALGORITHMS: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];
 
-const RULES: Rules<DpopVerifierOptions> = {
-  algorithms: 'other',
-  bearer: 'other',
-  proofWindowSeconds: 'number',
-  replayStore: 'other',
-  nonce: 'other',
-  urls: 'other',
-  clock: 'other',
+const RULES: OptionRules<DpopVerifierOptions> = {
+  algorithms: 'no number',
+  bearer: 'no number',
+  proofWindowSeconds: 0,
+  replayStore: 'no number',
+  nonce: 'no number',
+  urls: 'no number',
+  clock: 'no number',
 };
 
 /**
@@ -68,7 +67,7 @@ class DpopVerifier {
   readonly #nonces: NonceSource | undefined;
 
   constructor(reader: TokenReader, options: DpopVerifierOptions) {
-    checkNamesAndNumbers('dpopVerifier', options, RULES);
+    checkOptionRules('dpopVerifier', options, RULES, AuthOptionError);
     this.#reader = reader;
     this.#options = options;
     this.#algorithms = options.algorithms ?? ALGORITHMS;

@@ -1,14 +1,13 @@
 /** Tokens that only their issuer can read. @see RFC 7662 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionRules, type OptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
 import { AuthOptionError } from '../errors.ts';
 import { toAuthInfo } from './auth-info.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
 import { BoundedCache } from './bounded-cache.ts';
-import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { digest } from './digest.ts';
 import { InvalidTokenError, TokenSourceError } from './errors.ts';
 import { fetchIssuerMetadata, toRequestOptions } from './issuer-metadata.ts';
@@ -42,20 +41,20 @@ export interface IntrospectionVerifierOptions {
   readonly clock?: Clock | undefined;
 }
 
-const RULES: Rules<IntrospectionVerifierOptions> = {
-  issuer: 'other',
-  audience: 'other',
-  clientId: 'other',
-  clientSecret: 'other',
-  clientAuthentication: 'other',
-  introspectionEndpoint: 'other',
-  cacheMs: 'number',
-  maxCached: 'number',
-  clockToleranceSeconds: 'number',
-  timeoutMs: 'number',
-  readScopes: 'other',
-  fetch: 'other',
-  clock: 'other',
+const RULES: OptionRules<IntrospectionVerifierOptions> = {
+  issuer: 'no number',
+  audience: 'no number',
+  clientId: 'no number',
+  clientSecret: 'no number',
+  clientAuthentication: 'no number',
+  introspectionEndpoint: 'no number',
+  cacheMs: 0,
+  maxCached: 0,
+  clockToleranceSeconds: 0,
+  timeoutMs: 0,
+  readScopes: 'no number',
+  fetch: 'no number',
+  clock: 'no number',
 };
 
 /**
@@ -65,7 +64,7 @@ const RULES: Rules<IntrospectionVerifierOptions> = {
  * @see 2026-07-28 basic/authorization#token-handling
  */
 export function introspectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier & TokenReader {
-  checkNamesAndNumbers('introspectionVerifier', options, RULES);
+  checkOptionRules('introspectionVerifier', options, RULES, AuthOptionError);
   if (!URL.canParse(options.issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${options.issuer}"`);
   const reader = new IntrospectionReader(options);
   const { clockToleranceSeconds = 30, clock = systemClock } = options;

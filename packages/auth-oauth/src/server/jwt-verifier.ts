@@ -1,13 +1,12 @@
 /** Access tokens that are JWTs, by the issuer's published keys. @see RFC 9068; RFC 8725 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionRules, type OptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { AuthOptionError } from '../errors.ts';
 import { toAuthInfo } from './auth-info.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
-import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { InvalidTokenError, TokenSourceError } from './errors.ts';
 import { fetchIssuerMetadata } from './issuer-metadata.ts';
 import { KeySet } from './key-set.ts';
@@ -43,19 +42,19 @@ export interface JwtVerifierOptions {
 
 const ASYMMETRIC: readonly string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
-const RULES: Rules<JwtVerifierOptions> = {
-  issuer: 'other',
-  audience: 'other',
-  jwksUri: 'other',
-  keys: 'other',
-  algorithms: 'other',
-  clockToleranceSeconds: 'number',
-  keysMaxAgeMs: 'number',
-  keysCooldownMs: 'number',
-  timeoutMs: 'number',
-  readScopes: 'other',
-  fetch: 'other',
-  clock: 'other',
+const RULES: OptionRules<JwtVerifierOptions> = {
+  issuer: 'no number',
+  audience: 'no number',
+  jwksUri: 'no number',
+  keys: 'no number',
+  algorithms: 'no number',
+  clockToleranceSeconds: 0,
+  keysMaxAgeMs: 0,
+  keysCooldownMs: 0,
+  timeoutMs: 0,
+  readScopes: 'no number',
+  fetch: 'no number',
+  clock: 'no number',
 };
 
 /** What an access token may call itself. An ID token has no type of its own: its audience, which is the client, keeps it out. */
@@ -78,7 +77,7 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier & TokenR
 }
 
 function checkOptions(options: JwtVerifierOptions): void {
-  checkNamesAndNumbers('jwtVerifier', options, RULES);
+  checkOptionRules('jwtVerifier', options, RULES, AuthOptionError);
   const { issuer, audience, algorithms } = options;
   if (!URL.canParse(issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${issuer}"`);
   if (audience.length === 0) throw new AuthOptionError('The option "audience" is empty: give the URL that tokens are issued for');

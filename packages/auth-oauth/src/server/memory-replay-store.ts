@@ -1,9 +1,9 @@
 /** `ReplayStore` within one process. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
+import { AuthOptionError } from '../errors.ts';
 import type { ReplayStore } from '@mortise/protocol/contracts';
-import { checkNamesAndNumbers } from './check-names-and-numbers.ts';
 
 /** The options of `MemoryReplayStore`. */
 export interface MemoryReplayStoreOptions {
@@ -22,7 +22,7 @@ export class MemoryReplayStore implements ReplayStore {
 
   /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `maxEntries` is no number, or there is no such option. */
   constructor(options: MemoryReplayStoreOptions = {}) {
-    checkNamesAndNumbers('MemoryReplayStore', options, { maxEntries: 'number', clock: 'other' });
+    checkOptionRules('MemoryReplayStore', options, { maxEntries: 0, clock: 'no number' }, AuthOptionError);
     this.#maxEntries = options.maxEntries ?? 100_000;
     this.#clock = options.clock ?? systemClock;
   }

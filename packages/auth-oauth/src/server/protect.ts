@@ -1,5 +1,6 @@
 /** `protect`: everything that a server's authorization consists of, as plain data that a transport serves. */
 
+import { checkOptionRules, type OptionRules } from '@mortise/jsonrpc-core/transport';
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { AuthChallengeError } from '@mortise/protocol';
@@ -8,7 +9,6 @@ import { isLoopbackHost } from '@mortise/protocol/edge';
 import { AuthOptionError } from '../errors.ts';
 import { withToken } from './auth-info.ts';
 import { completeChallenge, refuse, toChallenge } from './challenge.ts';
-import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import type { TokenReader } from './token-reader.ts';
 
 /** The options of `protect`. */
@@ -144,20 +144,20 @@ function isChallenge(error: unknown): error is AuthChallengeError {
   return isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE';
 }
 
-const RULES: Rules<ProtectOptions> = {
-  resource: 'other',
-  authorizationServers: 'other',
-  verifier: 'other',
-  scopes: 'other',
-  scopesSupported: 'other',
-  impliedScopes: 'other',
-  name: 'other',
-  documentation: 'other',
-  requiresDpop: 'other',
+const RULES: OptionRules<ProtectOptions> = {
+  resource: 'no number',
+  authorizationServers: 'no number',
+  verifier: 'no number',
+  scopes: 'no number',
+  scopesSupported: 'no number',
+  impliedScopes: 'no number',
+  name: 'no number',
+  documentation: 'no number',
+  requiresDpop: 'no number',
 };
 
 function checkOptions(options: ProtectOptions): void {
-  checkNamesAndNumbers('protect', options, RULES);
+  checkOptionRules('protect', options, RULES, AuthOptionError);
   const { resource, authorizationServers, scopes = [], scopesSupported = [], impliedScopes = {} } = options;
   checkHttpUrl('resource', resource);
   if (resource.includes('#')) throw new AuthOptionError(`The option "resource" has a fragment: leave it out of "${resource}"`);

@@ -1,11 +1,11 @@
 /** A token for an upstream service in exchange for the caller's, which itself is never passed on. @see RFC 8693 */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionRules, type OptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
+import { AuthOptionError } from '../errors.ts';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
 import { BoundedCache } from './bounded-cache.ts';
-import { checkNamesAndNumbers, type Rules } from './check-names-and-numbers.ts';
 import { digest } from './digest.ts';
 import { TokenExchangeError } from './errors.ts';
 import { fetchIssuerMetadata, toRequestOptions } from './issuer-metadata.ts';
@@ -60,19 +60,19 @@ const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 /** A token this near to its end is not given out again. */
 const MARGIN_MS = 30_000;
 
-const RULES: Rules<TokenExchangeOptions> = {
-  issuer: 'other',
-  clientId: 'other',
-  clientSecret: 'other',
-  clientAuthentication: 'other',
-  resource: 'other',
-  audience: 'other',
-  scopes: 'other',
-  tokenEndpoint: 'other',
-  maxCached: 'number',
-  timeoutMs: 'number',
-  fetch: 'other',
-  clock: 'other',
+const RULES: OptionRules<TokenExchangeOptions> = {
+  issuer: 'no number',
+  clientId: 'no number',
+  clientSecret: 'no number',
+  clientAuthentication: 'no number',
+  resource: 'no number',
+  audience: 'no number',
+  scopes: 'no number',
+  tokenEndpoint: 'no number',
+  maxCached: 0,
+  timeoutMs: 0,
+  fetch: 'no number',
+  clock: 'no number',
 };
 
 /**
@@ -83,7 +83,7 @@ const RULES: Rules<TokenExchangeOptions> = {
  * @see 2026-07-28 basic/authorization/security-considerations
  */
 export function createTokenExchange(options: TokenExchangeOptions): TokenExchange {
-  checkNamesAndNumbers('createTokenExchange', options, RULES);
+  checkOptionRules('createTokenExchange', options, RULES, AuthOptionError);
   if (options.resource === undefined && options.audience === undefined)
     throw new TokenExchangeError('Neither "resource" nor "audience" is given: name the upstream service');
   const { clock = systemClock, maxCached = 1_000 } = options;

@@ -59,14 +59,14 @@ const resultOf = async (make: (options: object) => unknown, options: object): Pr
   }
 };
 
-it.each(cases)('[ROBUSTNESS-7] $what refuses $name, by its name, unless it is a number of 0 or more', async ({ name, make }) => {
+it.each(cases)('[ROBUSTNESS-7] $what refuses $name, by its name, unless it is a number of 0 or more', async ({ what, name, make }) => {
   for (const [value, shown] of [
     [NaN, 'NaN'],
     [-1, '-1'],
     ['30', '"30"'],
     [null, 'null'],
   ] as const) {
-    const message = `The option "${name}" must be a number, 0 or more, got ${shown}`;
+    const message = `The option "${name}" of ${what} must be a number, 0 or more, got ${shown}`;
     expect(await resultOf(make, { [name]: value })).toMatchObject({ code: 'ERR_AUTH_OPTION', message });
   }
   for (const value of [undefined, 0, 1.5, Infinity]) expect(await resultOf(make, { [name]: value })).not.toBeInstanceOf(AuthOptionError);

@@ -1,10 +1,9 @@
 /** What a program may say about how its client speaks HTTP, and what holds where it does not. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionNames, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
-import { refuseUnknown } from '../refuse-unknown.ts';
 import { createFetchSender, type FetchLike } from './fetch-sender.ts';
 import type { HttpSender } from './http-sender.ts';
 import type { LegacySettings, Lineage } from './legacy/legacy-settings.ts';
@@ -94,7 +93,7 @@ const OPTIONS: Readonly<Record<keyof StreamableHTTPClientTransportOptions, true>
 
 /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: a URL or an option that cannot hold, or an option that there is not. */
 export function toWire(url: string | URL, options: HttpClientOptions): Wire {
-  refuseUnknown('a client over HTTP', options, OPTIONS);
+  checkOptionNames('a client over HTTP', options, OPTIONS, HttpOptionError);
   for (const [name, value] of Object.entries(options)) {
     if (typeof value === 'number' && !(value > 0)) throw new HttpOptionError(`The option "${name}" must be a number above 0, got ${value}`);
   }

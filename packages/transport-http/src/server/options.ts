@@ -2,10 +2,9 @@
 
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
-import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionNames, guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
-import { refuseUnknown } from '../refuse-unknown.ts';
 
 /** What limits are counted by, and what a rate limit may look at. */
 export interface LimitSubject {
@@ -230,7 +229,7 @@ type GivenOptions = { [K in keyof HttpHandlerOptions]: Exclude<HttpHandlerOption
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option that cannot hold, or that there is not.
  */
 export function toSettings(options: HttpHandlerOptions): Settings {
-  refuseUnknown('a server over HTTP', options, OPTIONS);
+  checkOptionNames('a server over HTTP', options, OPTIONS, HttpOptionError);
   const isGiven = ([name, value]: [string, unknown]): boolean => value !== undefined && !Object.hasOwn(LISTENING, name);
   const given = Object.fromEntries(Object.entries(options).filter(isGiven)) as GivenOptions;
   checkOptions(given);

@@ -8,8 +8,8 @@
  */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
-import { checkNamesAndNumbers } from '../check-names-and-numbers.ts';
+import { checkOptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
+import { AuthOptionError } from '../../errors.ts';
 
 /** Keeps registrations, grants, codes and tokens. A1 and A2 above. */
 export interface AuthorizationStore {
@@ -41,7 +41,7 @@ export class MemoryAuthorizationStore implements AuthorizationStore {
 
   /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `maxEntriesPerKind` is no number, or there is no such option. */
   constructor(options: MemoryAuthorizationStoreOptions = {}) {
-    checkNamesAndNumbers('MemoryAuthorizationStore', options, { maxEntriesPerKind: 'number', clock: 'other' });
+    checkOptionRules('MemoryAuthorizationStore', options, { maxEntriesPerKind: 0, clock: 'no number' }, AuthOptionError);
     this.#maxEntries = options.maxEntriesPerKind ?? 10_000;
     this.#clock = options.clock ?? systemClock;
   }

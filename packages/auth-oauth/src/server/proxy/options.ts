@@ -1,10 +1,9 @@
 /** What a program decides about its authorization proxy, and what holds where it does not. */
 
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
-import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionRules, type OptionRules, guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost, type UrlPolicy } from '@mortise/protocol/edge';
 import { AuthOptionError } from '../../errors.ts';
-import { checkNamesAndNumbers, type Rules } from '../check-names-and-numbers.ts';
 import { type AuthorizationStore, MemoryAuthorizationStore } from './authorization-store.ts';
 
 /** The provider that signs people in: it knows this server as one client, and registers no others. */
@@ -118,40 +117,40 @@ export interface ProxySettings extends AuthorizationProxyOptions {
   readonly basePath: string;
 }
 
-const RULES: Rules<AuthorizationProxyOptions> = {
-  issuer: 'other',
-  resource: 'other',
-  name: 'other',
-  upstream: 'other',
-  identify: 'other',
-  secret: 'other',
-  store: 'other',
-  scopes: 'other',
-  clients: 'other',
-  registration: 'other',
-  clientIdMetadataDocuments: 'other',
-  documentPolicy: 'other',
-  privateSchemes: 'other',
-  rememberConsentMs: 'number',
-  accessTokenMs: 'number',
-  refreshTokenMs: 'number',
-  timeoutMs: 'number',
-  fetch: 'other',
-  clock: 'other',
-  logger: 'other',
+const RULES: OptionRules<AuthorizationProxyOptions> = {
+  issuer: 'no number',
+  resource: 'no number',
+  name: 'no number',
+  upstream: 'no number',
+  identify: 'no number',
+  secret: 'no number',
+  store: 'no number',
+  scopes: 'no number',
+  clients: 'no number',
+  registration: 'no number',
+  clientIdMetadataDocuments: 'no number',
+  documentPolicy: 'no number',
+  privateSchemes: 'no number',
+  rememberConsentMs: 0,
+  accessTokenMs: 0,
+  refreshTokenMs: 0,
+  timeoutMs: 0,
+  fetch: 'no number',
+  clock: 'no number',
+  logger: 'no number',
 };
 
-const UPSTREAM_RULES: Rules<UpstreamOptions> = {
-  issuer: 'other',
-  name: 'other',
-  clientId: 'other',
-  clientSecret: 'other',
-  clientAuthentication: 'other',
-  scopes: 'other',
-  authorizationEndpoint: 'other',
-  tokenEndpoint: 'other',
-  revocationEndpoint: 'other',
-  parameters: 'other',
+const UPSTREAM_RULES: OptionRules<UpstreamOptions> = {
+  issuer: 'no number',
+  name: 'no number',
+  clientId: 'no number',
+  clientSecret: 'no number',
+  clientAuthentication: 'no number',
+  scopes: 'no number',
+  authorizationEndpoint: 'no number',
+  tokenEndpoint: 'no number',
+  revocationEndpoint: 'no number',
+  parameters: 'no number',
 };
 
 const MINUTE_MS = 60_000;
@@ -181,8 +180,8 @@ export function toProxySettings(options: AuthorizationProxyOptions): ProxySettin
 }
 
 function checkOptions(options: AuthorizationProxyOptions): void {
-  checkNamesAndNumbers('createAuthorizationProxy', options, RULES);
-  checkNamesAndNumbers('createAuthorizationProxy: upstream', options.upstream, UPSTREAM_RULES);
+  checkOptionRules('createAuthorizationProxy', options, RULES, AuthOptionError);
+  checkOptionRules('createAuthorizationProxy: upstream', options.upstream, UPSTREAM_RULES, AuthOptionError);
   const { issuer, resource, upstream, identify } = options;
   for (const [name, value] of Object.entries({ issuer, resource, 'upstream.issuer': upstream.issuer })) checkUrlOption(name, value);
   if (/[?#]/.test(issuer)) throw new AuthOptionError(`The option "issuer" may have no query and no fragment, got "${issuer}"`);
