@@ -150,12 +150,13 @@ describe('the era over exchanges', () => {
     await expect(connect(http)).rejects.toMatchObject({ status: 401 });
   });
 
-  it('is not blamed by a client that is pinned to the modern one, where no server is at the address', async () => {
+  it('is not blamed by a client that is pinned to the modern one, where no server is at the address, or one that fails', async () => {
     const html = { 'content-type': 'text/html; charset=utf-8' };
     const pages = [
       new ExchangeHttpError('page', { status: 405, headers: html }),
       new ExchangeHttpError('nothing', { status: 404 }),
       new ExchangeHttpError('path', { status: 404, rpcError: { code: -32600, message: 'path' } }),
+      new ExchangeHttpError('fault', { status: 500, rpcError: { code: -32603, message: 'Internal error' } }),
     ];
     for (const page of pages) {
       const http = new FakeHttp({ 'server/discover': () => Promise.reject(page) });

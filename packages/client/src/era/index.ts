@@ -293,10 +293,10 @@ function isHttpRefusal(error: unknown): boolean {
   return error instanceof ExchangeHttpError && [400, 404, 405, 406, 415].includes(error.status);
 }
 
-/** Why a client that is pinned to the modern era goes no further. Where no server is, none speaks another era. */
+/** Why a client that is pinned to the modern era goes no further. What says nothing of a server is told as it is, and not as another era. */
 function toMismatch(cause: Error | undefined): Error {
   const isHttp = cause instanceof ExchangeHttpError;
-  if (isHttp && isNobodyThere(cause)) return cause;
+  if (isHttp && saysNothing(cause)) return cause;
   const told = isHttp ? `. It answered: ${cause.message}` : '';
   return new EraMismatchError(
     `the server does not speak the modern era, which this client is pinned to: leave "era" out to speak the one that it does${told}`,
@@ -304,8 +304,9 @@ function toMismatch(cause: Error | undefined): Error {
   );
 }
 
-/** A wrong path, unless it is the method that is not there; or a page for people. */
-function isNobodyThere({ status, rpcError, headers }: ExchangeHttpError): boolean {
+/** A wrong path, unless it is the method that is not there; a server that failed; or a page for people. */
+function saysNothing({ status, rpcError, headers }: ExchangeHttpError): boolean {
+  if (status >= 500) return true;
   if (status === 404) return rpcError?.code !== METHOD_NOT_FOUND;
   return rpcError === undefined && headers?.['content-type']?.startsWith('text/html') === true;
 }
