@@ -76,10 +76,15 @@ export class Connector implements SubscriptionOwner {
     return this.#source?.authContext;
   }
 
-  /** The open session. @throws {NotConnectedError} {ConnectionLostError} There is none, or none at this moment. */
+  /** The open session. @throws {NotConnectedError} {ConnectionClosedError} {ConnectionLostError} There is none yet, no more, or none at this moment. */
   get currentSession(): Session {
     if (this.session) return this.session;
-    throw this.#source ? new ConnectionLostError() : neverConnected();
+    throw this.#source ? new ConnectionLostError() : this.#whyNone();
+  }
+
+  #whyNone(): Error {
+    const { aborted, reason } = this.#closing.signal;
+    return aborted ? (reason as Error) : new NotConnectedError('not connected yet: call connect() first');
   }
 
   async connect(source: ClientTransportSource, { signal, requires = [] }: ConnectOptions): Promise<void> {
@@ -118,7 +123,7 @@ export class Connector implements SubscriptionOwner {
     if (this.session) return Promise.resolve(this.session);
     if (this.#pending) return this.#pending;
     const source = this.#source;
-    if (!source) return Promise.reject(this.#closing.signal.aborted ? (this.#closing.signal.reason as Error) : neverConnected());
+    if (!source) return Promise.reject(this.#whyNone());
     if (!this.canRestart) {
       return Promise.reject(
         new ConnectionClosedError('the connection ended: give connect() a factory of transports to have it opened again'),
@@ -307,8 +312,4 @@ function deferred(): Deferred {
     resolve = done;
   });
   return { promise, resolve };
-}
-
-function neverConnected(): NotConnectedError {
-  return new NotConnectedError('not connected yet: call connect() first');
 }

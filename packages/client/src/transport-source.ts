@@ -21,6 +21,9 @@ export type ClientTransport = Transport | ExchangeTransport | (Transport & Excha
 /** A transport, a factory of them, or something that is both, as `stdioTransport()` and `httpTransport()` give; also those of other SDKs. */
 export type ClientTransportSource = ClientTransport | TransportFactory | (() => ClientTransport) | TransportLike | (() => TransportLike);
 
+/** The transports that a client speaks or spoke through: whoever is given one again takes a fresh one, where it can make that. */
+const taken = new WeakSet<ClientTransport>();
+
 const NO_TRANSPORT =
   'connect() takes a transport or a factory of transports: stdioTransport({ command }) of @mortise/transport-stdio/client for a program, httpTransport(url) of @mortise/transport-http/client for an address';
 
@@ -36,8 +39,10 @@ export class TransportSource {
     if (!isObject(source)) throw new TypeError(NO_TRANSPORT);
     this.#factory =
       typeof source === 'function' ? (source as () => ClientTransport) : isRenewable(source) ? () => source.renew() : undefined;
-    this.#first = isTransport(source) ? source : undefined;
-    if (!this.#factory && !this.#first) throw new TypeError(NO_TRANSPORT);
+    const own = isTransport(source) ? source : undefined;
+    if (!this.#factory && !own) throw new TypeError(NO_TRANSPORT);
+    this.#first = own && this.#factory && taken.has(own) ? undefined : own;
+    if (own) taken.add(own);
     this.eraKey = eraKeyOf(source);
   }
 

@@ -2,6 +2,7 @@
 
 import type { JsonObject, Transport } from '@mortise/jsonrpc-core';
 import { isJsonRpcNotification } from '@mortise/jsonrpc-core/messages';
+import { createCallableTransport } from '@mortise/jsonrpc-core/transport';
 import { withReconnect } from '@mortise/jsonrpc-core/wrap';
 import { NEWEST, NEWEST_LEGACY, REVISIONS } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
@@ -247,6 +248,28 @@ it('connecting without a transport is refused with what is wanted', async () => 
   for (const nothing of [{}, undefined, null, 'https://host.example/mcp', parts])
     await expect(McpClient.connect(nothing as Transport, info)).rejects.toThrow('connect() takes a transport or a factory of transports');
   await expect(new McpClient(info).listTools()).rejects.toMatchObject({ code: 'ERR_NOT_CONNECTED' });
+});
+
+it('a client that was closed says that, whatever is asked of it, until it is connected again', async () => {
+  const server = new ScriptedServer(modernScript({ 'tools/list': () => complete(NEWEST, { tools: [] }) }));
+  const client = await connect(server);
+  await client.close();
+  const closed = expect.objectContaining({ code: 'ERR_CONNECTION_CLOSED', message: 'the client was closed' }) as Error;
+  expect(() => client.protocolVersion).toThrow(closed);
+  await expect(client.listTools()).rejects.toEqual(closed);
+  await client.connect(server.factory);
+  expect(client.protocolVersion).toBe(NEWEST.version);
+});
+
+it('a transport that is a factory too gives each client that takes it one of its own, and one client a fresh one each time', async () => {
+  const server = new ScriptedServer(modernScript({ 'tools/list': () => complete(NEWEST, { tools: [] }) }));
+  const source = createCallableTransport(server.factory(), server.factory, {});
+  const [one, other] = [await connect(server, {}, source), await connect(server, {}, source)];
+  await other.listTools();
+  await one.close();
+  await one.connect(source);
+  await one.listTools();
+  expect(server.starts).toBe(3);
 });
 
 it.each([
