@@ -46,7 +46,7 @@ function toResultObject(value: unknown, owner: ResultOwner): JsonObject {
   if (typeof value !== 'object' || value === null) {
     throw fault(
       owner,
-      `the handler gave ${value === null ? 'null' : typeof value}: return text, content blocks, or { content } or { structuredContent }`,
+      `the handler gave ${value == null ? String(value) : `a ${typeof value}`}: return text, content blocks, or { content } or { structuredContent }`,
     );
   }
   const { content } = value as { readonly content?: unknown };
@@ -89,14 +89,34 @@ function mirror(structuredContent: JsonValue | undefined, result: JsonObject, ow
     if (result['isError'] === true || result['_meta'] !== undefined) return [];
     throw fault(
       owner,
-      `the handler gave an object without content: put its fields into { structuredContent: ... }, got ${Object.keys(result).slice(0, 5).join(', ') || 'no fields'}`,
+      `the handler gave an object without content: put its fields into { structuredContent: ... }, got ${Object.keys(result).slice(0, 5).map(quote).join(', ') || 'no fields'}`,
     );
   }
   try {
     return [{ type: 'text', text: JSON.stringify(structuredContent) }];
   } catch (cause) {
-    throw fault(owner, 'structuredContent cannot be written as JSON: it holds a cycle or a BigInt', cause);
+    throw fault(owner, `structuredContent ${whyNotJson(structuredContent)}`, cause);
   }
+}
+
+/** Names what is asked for last: that is where writing stops. */
+function whyNotJson(value: JsonValue): string {
+  let name = '';
+  let last: unknown;
+  try {
+    JSON.stringify(value, (key, member: unknown) => {
+      name = key;
+      return (last = member);
+    });
+  } catch {
+    // It cannot be written: that is known.
+  }
+  const remedy = typeof last === 'bigint' ? 'give the BigInt as text' : 'take out what leads back to itself';
+  return `cannot be written as JSON${name === '' ? '' : ` at ${quote(name)}`}: ${remedy}`;
+}
+
+function quote(name: string): string {
+  return `"${name}"`;
 }
 
 /** The fields that a block of a kind cannot be without. */

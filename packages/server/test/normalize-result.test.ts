@@ -105,9 +105,9 @@ describe('what is no result', () => {
   const cases: readonly (readonly [string, unknown, string])[] = [
     ['refuses undefined', undefined, 'the handler gave undefined: return text'],
     ['refuses null', null, 'the handler gave null'],
-    ['refuses a number', 42, 'the handler gave number'],
-    ['refuses a function', () => 1, 'the handler gave function'],
-    ['refuses a bare object', { sum: 3 }, 'put its fields into { structuredContent: ... }, got sum'],
+    ['refuses a number', 42, 'the handler gave a number: return text'],
+    ['refuses a function', () => 1, 'the handler gave a function: return text'],
+    ['refuses a bare object', { sum: 3 }, 'put its fields into { structuredContent: ... }, got "sum"'],
     ['refuses an empty object', {}, 'got no fields'],
     ['refuses a list of texts', ['a'], 'content[0] is not a block'],
     ['refuses content that is no list', { content: 'x' }, 'content must be an array'],
@@ -131,8 +131,9 @@ describe('what is no result', () => {
       { content: [{ type: 'resource', resource: { uri: 'a:b', text: '', blob: '' } }] },
       'either "text" or "blob"',
     ],
-    ['refuses a cycle', { structuredContent: cyclic }, 'cannot be written as JSON'],
-    ['refuses a BigInt', { structuredContent: { n: 1n } }, 'cannot be written as JSON'],
+    ['refuses a cycle', { structuredContent: cyclic }, 'cannot be written as JSON at "self": take out what leads back to itself'],
+    ['refuses a BigInt', { structuredContent: { a: 1, n: 1n, z: 1 } }, 'cannot be written as JSON at "n": give the BigInt as text'],
+    ['refuses a BigInt alone', { structuredContent: 1n }, 'structuredContent cannot be written as JSON: give the BigInt as text'],
   ];
 
   it.each(cases)('%s', (_title, value, reason) => {
