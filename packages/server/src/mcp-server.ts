@@ -152,7 +152,11 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
     return this.#prompts.register(name, config as PromptConfig, handler as PromptFn);
   }
 
-  /** Wraps every request, or those of one method. The first one added is the outermost. */
+  /**
+   * Wraps every request, or those of one method. The first one added is the outermost.
+   *
+   * @throws {RegistrationError} `ERR_REGISTRATION`: no function, or the method's name is misspelt.
+   */
   use(middleware: Middleware<App>): this;
   use(method: string, middleware: Middleware<App>): this;
   use(first: string | Middleware<App>, second?: Middleware<App>): this {

@@ -185,7 +185,7 @@ export class ServerCore {
     return own?.nameParam ?? NEWEST.requests.get(method)?.nameParam;
   }
 
-  /** Tells the operator something that need not be said again. */
+  /** Tells the operator something that need not be said again: what nobody heard yet is said to the logger that a host offers. */
   warnOnce(message: string): void {
     if (this.#warnings.has(message) || this.#warnings.size >= MAX_WARNINGS) return;
     this.#warnings.add(message);
@@ -194,7 +194,9 @@ export class ServerCore {
 
   /** Where lines go as long as the program has not said: to the first logger that a host offers. */
   offerLogger(logger: Logger): void {
-    if (this.options.logger === undefined && this.#sink === silentLogger) this.#sink = logger;
+    if (this.options.logger !== undefined || this.#sink !== silentLogger) return;
+    this.#sink = logger;
+    for (const warning of this.#warnings) this.logger.log('warning', warning);
   }
 
   // ---- events

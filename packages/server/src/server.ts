@@ -41,6 +41,7 @@ import { RegistrationError } from './errors.ts';
 import { installExtensions } from './extension-host.ts';
 import { openHostedSession } from './open-session.ts';
 import { addListen } from './add-listen.ts';
+import { refuseMisspelt } from './known-methods.ts';
 import { noSuchLevel, warnOfSilence } from './logging.ts';
 import type { Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
@@ -178,12 +179,17 @@ export class Server<App = unknown> implements McpEndpoint {
     return this;
   }
 
-  /** Wraps every request, or those of one method. The first one added is the outermost. */
+  /**
+   * Wraps every request, or those of one method. The first one added is the outermost.
+   *
+   * @throws {RegistrationError} `ERR_REGISTRATION`: no function, or the method's name is misspelt.
+   */
   use(middleware: Middleware<App>): this;
   use(method: string, middleware: Middleware<App>): this;
   use(first: string | Middleware<App>, second?: Middleware<App>): this {
     const [method, middleware] = typeof first === 'string' ? [first, second] : [undefined, first];
     checkType(`use(${method === undefined ? '' : `"${method}", `}middleware): "middleware"`, middleware, 'function');
+    if (method !== undefined) refuseMisspelt(method, this.#core);
     this.#core.addMiddleware(middleware as Middleware, method);
     return this;
   }

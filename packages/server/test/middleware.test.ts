@@ -5,6 +5,13 @@ import type { Middleware } from '@mortise/server/middleware';
 import { ALL, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { createCalculator, defer } from './support.ts';
 
+it("middleware of a method that is not the protocol's, or not served yet, is taken", () => {
+  const server = createCalculator();
+  server.server.setRequestHandler('tool/call', () => ({}));
+  for (const method of ['tool/call', 'com.example/later', 'prompts/get', 'tasks/update'])
+    expect(server.use(method, (_call, next) => next())).toBe(server);
+});
+
 describe.each(ALL)('middleware in %s', (version) => {
   it('wraps every request in the order of use, for all methods and for one', async () => {
     const order: string[] = [];

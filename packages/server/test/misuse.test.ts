@@ -175,6 +175,11 @@ describe('what no compiler checks', () => {
       /use\("tools\/call", middleware\): "middleware" must be a function, got object/,
     ],
     [
+      'a middleware for a misspelt method, which would never run',
+      () => server()['use']?.('tool/call', run),
+      /use\("tool\/call", middleware\): there is no such method: did you mean "tools\/call"\?/,
+    ],
+    [
       'an update of nothing',
       () => (server()['registerTool']?.('t', {}, run) as Loose).update(),
       /tool "t": update.* must be an object, got undefined/,

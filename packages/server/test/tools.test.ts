@@ -279,6 +279,16 @@ describe('registering a tool', () => {
     expect(logger.lines.filter(({ level, message }) => level === 'warning' && message.includes('looks like a secret'))).toHaveLength(3);
   });
 
+  it('[TOOL-011] warns of what was registered before there was a logger, once there is one', () => {
+    const server = create();
+    server.registerTool('with space', {}, () => 'x');
+    const [logger, later] = [new MemoryLogger(), new MemoryLogger()];
+    server.offerLogger(logger);
+    server.offerLogger(later);
+    expect(logger.lines).toMatchObject([{ level: 'warning', message: expect.stringContaining('some clients will not take it') }]);
+    expect(later.lines).toEqual([]);
+  });
+
   it('takes tools as values', async () => {
     const add = defineTool({ inputSchema: { a: z.number() }, outputSchema: { b: z.number() } }, ({ a }) => ({
       structuredContent: { b: a + 1 },

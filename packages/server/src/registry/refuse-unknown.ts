@@ -40,7 +40,8 @@ export function refuseUnknown(owner: string, given: object, own: readonly string
   );
 }
 
-function tellMeant(stranger: string, known: readonly string[]): string | undefined {
+/** Asks for the one that was probably meant; undefined where none is like it. */
+export function tellMeant(stranger: string, known: readonly string[]): string | undefined {
   const schema = SCHEMA_NAMES.test(stranger) ? known.find((option) => option === 'inputSchema' || option === 'argsSchema') : undefined;
   const most = stranger.length > 4 ? 2 : 1;
   const meant = schema ?? known.find((option) => isNear(stranger.toLowerCase(), option.toLowerCase(), most));

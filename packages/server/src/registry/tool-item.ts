@@ -121,8 +121,7 @@ const SECRET_NAME = /pass(?:word|wd|phrase)|secret|token|api[-_]?key|private[-_]
 function warnOfSecret(tool: string, path: readonly string[], core: ServerCore): void {
   const name = path.at(-1) ?? '';
   if (!SECRET_NAME.test(name)) return;
-  core.logger.log(
-    'warning',
+  core.warnOnce(
     `tool "${tool}": argument "${path.join('.')}" looks like a secret and is mirrored in a header, which proxies log: take x-mcp-header away`,
   );
 }

@@ -157,7 +157,7 @@ export class Tools {
 
   #checkName(name: string): void {
     const problem = checkToolName(name);
-    if (problem !== undefined) this.#core.logger.log('warning', `${problem}; some clients will not take it`);
+    if (problem !== undefined) this.#core.warnOnce(`${problem}; some clients will not take it`);
   }
 }
 
