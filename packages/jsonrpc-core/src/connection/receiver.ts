@@ -85,10 +85,8 @@ export class Receiver {
     if (members.length > maxBatch)
       return this.#reportAndRefuse(`A batch may hold ${maxBatch} messages at most: send smaller ones`, INVALID_REQUEST);
     const batch = this.#answers.openBatch();
-    const bytes = info?.bytes;
-    const infoOf = (member: unknown): MessageInfo | undefined =>
-      bytes === undefined ? info : { ...info, bytes: countMember(member, Math.ceil(bytes / members.length)) };
-    for (const member of members) this.receive(member, infoOf(member), batch);
+    const isTold = info?.bytes !== undefined;
+    for (const member of members) this.receive(member, isTold ? { ...info, bytes: measureMember(member) } : info, batch);
     batch.seal();
   }
 
@@ -126,12 +124,13 @@ export class Receiver {
   }
 }
 
-/** One member may be nearly the whole batch, and be in flight long after all others. */
-function countMember(member: unknown, share: number): number {
+/** Each by itself: one may be nearly the whole batch, and be in flight long after all others. What asks nothing does not stay. */
+function measureMember(member: unknown): number | undefined {
+  if (classifyMessage(member) !== 'request') return undefined;
   try {
-    return Math.max(share, measureMessage(JSON.stringify(member), member) ?? 0);
+    return measureMessage(JSON.stringify(member), member);
   } catch {
     // It came by reference and holds what JSON cannot carry.
-    return share;
+    return undefined;
   }
 }

@@ -261,21 +261,23 @@ describe('requests that arrive', () => {
     await connection.close();
   });
 
-  it('[ROBUSTNESS-7] in a refused batch count nothing, and those in an accepted one a part each', async () => {
+  it('[ROBUSTNESS-7] in a refused batch count nothing, and those in an accepted one what each is, so that small ones are no part of a large one', async () => {
     let isBatchingOn = false;
     const gate = defer<undefined>();
     const { connection, peer } = await connectToRawPeer(
       { isBatchingOn: () => isBatchingOn, onRequest: ({ id }) => gate.promise.then(() => result(id)) },
-      { info: { bytes: 100 } },
+      { info: { bytes: 3000 } },
     );
-    await peer.send([request(1), request(2)]);
+    const long = request(1, 'work', { text: 'x'.repeat(2000) });
+    const answer = { ...result(3), result: { text: 'x'.repeat(2000) } };
+    await peer.send([long, request(2), answer]);
     expect([peer.take(), connection.inFlightBytes]).toEqual([[errorOf(null, -32600)], 0]);
     isBatchingOn = true;
-    await peer.send([request(1), request(2)]);
-    expect(connection.inFlightBytes).toBe(100);
+    await peer.send([request(2), long, answer]);
+    expect(connection.inFlightBytes).toBe(JSON.stringify(long).length);
     gate.resolve(undefined);
     await turn();
-    expect([peer.take(), connection.inFlightBytes]).toEqual([[[result(1), result(2)]], 0]);
+    expect([peer.take(), connection.inFlightBytes]).toEqual([[[result(2), result(1)]], 0]);
   });
 
   it('[ROBUSTNESS-7] end the connection when the peer asks on and on and never reads', async () => {
