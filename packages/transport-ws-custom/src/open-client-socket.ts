@@ -117,7 +117,8 @@ function joinHeader(value: string | string[] | undefined): string | undefined {
 
 function toRefusal(url: string, status: number, retryAfter: string | undefined): UpgradeRefusedError {
   const seconds = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined;
-  return new UpgradeRefusedError(`${hostOf(url)} answered the upgrade with HTTP status ${status}`, {
+  const remedy = status === 404 ? ': correct the path of the URL, which servers mostly have as "/mcp"' : '';
+  return new UpgradeRefusedError(`${hostOf(url)}${new URL(url).pathname} answered the upgrade with HTTP status ${status}${remedy}`, {
     status,
     retryAfterMs: seconds === undefined ? undefined : seconds * 1000,
   });

@@ -283,6 +283,15 @@ describe('attachWebSocket', () => {
 });
 
 describe("the client's address", () => {
+  it('is named with its path where nothing is served there', async () => {
+    const { port } = await serve(server);
+    await expect(connect(`ws://127.0.0.1:${port}/mpc?key=secret`, { era: 'modern' })).rejects.toMatchObject({
+      code: 'ERR_UPGRADE_REFUSED',
+      status: 404,
+      message: `127.0.0.1:${port}/mpc answered the upgrade with HTTP status 404: correct the path of the URL, which servers mostly have as "/mcp"`,
+    });
+  });
+
   it.each(['http://127.0.0.1/mcp', 'ws://user:pw@127.0.0.1/', 'ws://127.0.0.1/#x', 'nonsense'])('refuses %s', (url) => {
     expect(() => webSocketTransport(url)).toThrow(expect.objectContaining({ code: 'ERR_WEBSOCKET_OPTION' }));
   });
