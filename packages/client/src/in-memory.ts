@@ -48,19 +48,25 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
  *
  * Its `logger` is told what handlers throw, too, as long as the server has none of its own.
  *
+ * @throws {TypeError} What is given is no server.
  * @throws As `McpClient.connect` does.
  */
-export function connectInMemory(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): Promise<McpClient> {
+export async function connectInMemory(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): Promise<McpClient> {
   const { info = { name: 'in-memory', version: '0.0.0' }, logger } = options;
+  const transport = inMemoryTransport(endpoint, options);
   if (logger !== undefined) endpoint.offerLogger?.(logger);
-  return McpClient.connect(inMemoryTransport(endpoint, options), info, options);
+  return McpClient.connect(transport, info, options);
 }
 
-/** Makes the factory of transports that `connectInMemory` uses. */
+/** Makes the factory of transports that `connectInMemory` uses. @throws {TypeError} What is given is no server. */
 export function inMemoryTransport(
   endpoint: McpEndpoint & Connectable,
   options: InMemoryConnectOptions = {},
 ): () => Transport | ExchangeTransport {
+  if (![endpoint?.handle, endpoint?.connect].every((member) => typeof member === 'function'))
+    throw new TypeError(
+      'connectInMemory(server) takes what a client speaks to, such as an McpServer: this has no functions "handle" and "connect"',
+    );
   if (options.via === 'channel') return () => openChannel(endpoint, options);
   return () => new EndpointExchange(endpoint, options);
 }

@@ -191,6 +191,12 @@ it.each(['legacy', 'modern'] as const)('tells its logger what a handler threw, i
   expect(told).toEqual([expect.objectContaining({ message: 'it broke' })]);
 });
 
+it.each([undefined, {}, { connect: () => undefined }])('refuses what is no server: %j', async (nothing) => {
+  await expect(connectInMemory(nothing as never)).rejects.toThrow(
+    'connectInMemory(server) takes what a client speaks to, such as an McpServer',
+  );
+});
+
 it('gives transports for clients of other kinds', () => {
   expect(inMemoryTransport(makeServer())()).toHaveProperty('exchange');
   expect(inMemoryTransport(makeServer(), { via: 'channel' })()).toHaveProperty('send');
