@@ -2,7 +2,6 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { toReachableHost } from '@mortise/protocol/edge';
@@ -40,8 +39,6 @@ export interface HttpServing extends AsyncDisposable {
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 15_000;
 const CHECK_EVERY_MS = 5_000;
-/** How often answers are looked after that are going out while the server closes. */
-const LOOK_EVERY_MS = 10;
 
 /**
  * Serves an endpoint, such as an `McpServer`, on a port of its own.
@@ -141,28 +138,41 @@ interface Open {
 async function closeAll({ server, sockets, handler }: Open, drainMs: number): Promise<void> {
   const deadlineMs = performance.now() + drainMs;
   const closed = stopListening(server, sockets);
+  let deadline: NodeJS.Timeout | undefined;
   try {
     await handler.close({ drainMs });
-    // A socket tells that it is empty only where it was full.
-    while (isSending(sockets) && performance.now() < deadlineMs) await delay(LOOK_EVERY_MS);
+    deadline = setTimeout(() => server.closeAllConnections(), Math.max(0, deadlineMs - performance.now()));
+    await untilSent(sockets);
   } finally {
+    clearTimeout(deadline);
     server.closeAllConnections();
     await closed;
   }
 }
 
-/** Takes no new connection, and closes those that are idle, among which Node counts those whose answer is still going out. */
+/** Takes no new connection. Node closes those that are idle with it, among which it counts those whose answer is still going out. */
 function stopListening(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
-  if (isSending(sockets)) server.closeIdleConnections = () => undefined;
+  if (findSending(sockets).length > 0) server.closeIdleConnections = () => undefined;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
   Reflect.deleteProperty(server, 'closeIdleConnections');
   return closed;
 }
 
-function isSending(sockets: ReadonlySet<Socket>): boolean {
-  for (const { writableLength } of sockets) if (writableLength > 0) return true;
-  return false;
+/** Waits until the system has all that was written, or the connection is gone. */
+async function untilSent(sockets: ReadonlySet<Socket>): Promise<void> {
+  for (let sending = findSending(sockets); sending.length > 0; sending = findSending(sockets)) await Promise.all(sending.map(drained));
+}
+
+/** A socket tells that it is empty only where it was full; of a piece of its own it tells when all before it is out. */
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.writableEnded) socket.once('close', () => resolve());
+    else socket.write('', () => resolve());
+  });
+}
+
+function findSending(sockets: ReadonlySet<Socket>): readonly Socket[] {
+  return Array.from(sockets).filter(({ writableLength, destroyed }) => writableLength > 0 && !destroyed);
 }
 
 function toAuthority(host: string, port: number): string {

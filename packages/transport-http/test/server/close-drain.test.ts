@@ -1,5 +1,6 @@
 /** What is on its way when a server closes still arrives, and what never ends holds nothing up. */
 
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
@@ -104,6 +105,25 @@ describe('closing serveHttp while an answer of megabytes goes out', () => {
     const closing = serving.close();
     // Nobody listens any more, at once.
     await expect(send(serving.port)).rejects.toThrow('ECONNREFUSED');
+    const { bytes, end } = await reader.read();
+    expect(bytes).toBeGreaterThan(LENGTH);
+    expect(end).toMatch(/\}$/);
+    await closing;
+  });
+
+  it('[ROBUSTNESS-4] gives its whole answer to a client that has closed its own side', async () => {
+    await start(60_000);
+    const connected = once(serving.server, 'connection') as Promise<[Socket]>;
+    const reader = KINDS['a modern call'](serving.port);
+    const [accepted] = await connected;
+    const { handler } = serving;
+    await until(() => handler.counts.calls === 1);
+    go.open();
+    await until(() => handler.counts.calls === 0);
+    const hasEnded = once(accepted, 'end');
+    reader.socket.end();
+    await hasEnded;
+    const closing = serving.close();
     const { bytes, end } = await reader.read();
     expect(bytes).toBeGreaterThan(LENGTH);
     expect(end).toMatch(/\}$/);
