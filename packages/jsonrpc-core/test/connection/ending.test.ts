@@ -10,7 +10,7 @@ import {
 } from '../../src/index.ts';
 import { Connection, type InboundCall } from '../../src/connection.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { connectPair, connectToRawPeer, defer, errorOf, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
+import { connectPair, connectToRawPeer, defer, errorOf, outcomeOf, RawPeer, request, result, turn } from '../support/raw-peer.ts';
 
 describe('the end of a connection', () => {
   it.each(['here', 'at the peer'])('settles everything that waits when it is closed %s', async (where) => {
@@ -150,12 +150,10 @@ describe('the callbacks that a program had set on the transport', () => {
         onRequest: ({ id }) => result(id),
         onError: (error) => errors.push(error.message),
       });
-      const received: unknown[] = [];
-      far.onmessage = (message) => received.push(message);
+      const peer = new RawPeer(far);
       await Promise.all([connection.start(), far.start()]);
-      await far.send({ jsonrpc: '2.0', id: 1, method: 'a' });
-      await turn();
-      expect(received).toEqual([result(1)]);
+      await peer.send(request(1));
+      expect(peer.take()).toEqual([result(1)]);
       await connection.close();
       expect(errors).toEqual(['own', 'own']);
     },

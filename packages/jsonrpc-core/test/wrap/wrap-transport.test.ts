@@ -13,7 +13,7 @@ import {
 import { Connection } from '../../src/connection.ts';
 import { type TransportHooks, withLogging, withMetrics, withReconnect, wrapTransport } from '../../src/wrap.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { defer, outcomeOf, result, turn } from '../support/raw-peer.ts';
+import { defer, outcomeOf, RawPeer, request, result, turn } from '../support/raw-peer.ts';
 
 /** A transport with every ability, as a custom one may have them. */
 class Able implements Transport, ExchangeTransport, LegacyOpener {
@@ -354,12 +354,10 @@ describe('a callback that the program set on the transport inside', () => {
     };
     const errors: Error[] = [];
     const connection = new Connection(wrap(near), { onRequest: ({ id }) => result(id), onError: (error) => errors.push(error) });
-    const received: unknown[] = [];
-    far.onmessage = (message) => received.push(message);
+    const peer = new RawPeer(far);
     await Promise.all([connection.start(), far.start()]);
-    await far.send({ jsonrpc: '2.0', id: 1, method: 'a' });
-    await turn();
-    expect(received).toEqual([result(1)]);
+    await peer.send(request(1));
+    expect(peer.take()).toEqual([result(1)]);
     expect(errors).toMatchObject([{ cause: own }]);
     await connection.close();
   });

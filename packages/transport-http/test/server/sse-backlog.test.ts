@@ -50,6 +50,21 @@ async function untilStill(port: number, count: () => number): Promise<void> {
 }
 
 describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', (face) => {
+  /** Opens a stream that is not read, of a server whose tools answer with 4 MiB when they may: `long` by `go`, `last` by `goLast`. */
+  async function openUnread() {
+    const [go, goLast, clock, endpoint] = [gate(), gate(), new FakeClock(), new ScriptedEndpoint()];
+    const tool = (ready: Promise<void>) => async () => {
+      await ready;
+      return text('x'.repeat(4 * MIB));
+    };
+    endpoint.tools.set('long', tool(go.promise)).set('last', tool(goLast.promise));
+    serving = await serve(face, endpoint, { sse: true, maxQueuedBytes: 16 * KIB, clock });
+    const { port, handler } = serving;
+    const channel = await open(port);
+    channel.stream.message.pause();
+    return { ...channel, port, handler, clock, go, goLast };
+  }
+
   it('[ROBUSTNESS-7] makes the requests of its client wait, and loses none of them', async () => {
     const endpoint = new ScriptedEndpoint();
     let ran = 0;
@@ -102,19 +117,7 @@ describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', 
   });
 
   it('[ROBUSTNESS-7] takes no more requests once 64 MiB wait for it, and is cut when it goes on taking nothing', async () => {
-    const endpoint = new ScriptedEndpoint();
-    const go = gate();
-    const goLast = gate();
-    const tool = (ready: Promise<void>) => async () => {
-      await ready;
-      return text('x'.repeat(4 * MIB));
-    };
-    endpoint.tools.set('long', tool(go.promise)).set('last', tool(goLast.promise));
-    const clock = new FakeClock();
-    serving = await serve(face, endpoint, { sse: true, maxQueuedBytes: 16 * KIB, clock });
-    const { port, handler } = serving;
-    const { stream, say, call } = await open(port);
-    stream.message.pause();
+    const { handler, port, clock, go, goLast, say, call } = await openUnread();
     await call(0, 'last');
     for (let id = 1; id <= 24; id++) await call(id, 'long');
     await until(() => handler.counts.calls === 25);
@@ -187,19 +190,7 @@ describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', 
   });
 
   it('loses no answer of those that are ready together, however long, for who reads, however slowly', async () => {
-    const endpoint = new ScriptedEndpoint();
-    const go = gate();
-    const goLast = gate();
-    const tool = (ready: Promise<void>) => async () => {
-      await ready;
-      return text('x'.repeat(4 * MIB));
-    };
-    endpoint.tools.set('long', tool(go.promise)).set('last', tool(goLast.promise));
-    const clock = new FakeClock();
-    serving = await serve(face, endpoint, { sse: true, maxQueuedBytes: 16 * KIB, clock });
-    const { port, handler } = serving;
-    const { stream, call } = await open(port);
-    stream.message.pause();
+    const { handler, port, clock, go, goLast, stream, call } = await openUnread();
     for (let id = 1; id <= 24; id++) await call(id, 'long');
     await call(25, 'last');
     await until(() => handler.counts.calls === 25);
