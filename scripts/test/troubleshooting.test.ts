@@ -284,6 +284,8 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   '… belongs to no installed extension: …': () => failureOf(() => register({ execution: { taskSupport: 'optional' } })),
   'the server\'s options: there is no option "…": correct its name, or leave it out': () =>
     failureOf(() => makeServer({ debounceMs: 0, ...{ debouncedNotificationMethods: [] } })),
+  'use("…", middleware): there is no such method: did you mean "…"?': () =>
+    failureOf(() => makeServer().use('tool/call', (_call, next) => next())),
   '… is registered already: choose another name, or update or remove the first': () =>
     failureOf(() => makeServer().registerTool('add', {}, () => '')),
   'ctx.log sends nothing, as the server does not declare logging: …': () =>
