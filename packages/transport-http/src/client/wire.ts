@@ -218,8 +218,15 @@ function reasonOf(error: unknown): string {
   const { code } = inner as { readonly code?: unknown };
   if (NO_TLS.test(inner.message))
     return 'the server does not speak TLS at this port. Begin the address with "http://", or name the port that does';
-  return inner.message !== '' ? inner.message.replace(/\s+/g, ' ').trim() : typeof code === 'string' ? code : inner.name;
+  const reason = inner.message !== '' ? inner.message.replace(/\s+/g, ' ').trim() : typeof code === 'string' ? code : inner.name;
+  const remedy = REMEDIES.get(code);
+  return remedy === undefined ? reason : `${reason}: ${remedy}`;
 }
+
+const REMEDIES: ReadonlyMap<unknown, string> = new Map([
+  ['ECONNREFUSED', 'see that the server runs, and at this port'],
+  ['ENOTFOUND', 'see that the host is spelt right'],
+]);
 
 /** What OpenSSL says of an answer that is no TLS; which of them depends on its release. */
 const NO_TLS = /:SSL routines:.*:(?:wrong version number|packet length too long):/;

@@ -366,6 +366,21 @@ describe('options', () => {
 });
 
 describe('httpTransport', () => {
+  it.each([
+    ['ECONNREFUSED', 'see that the server runs, and at this port'],
+    ['ENOTFOUND', 'see that the host is spelt right'],
+  ])('says what to do about %s, with a message of the platform and without one', async (code, remedy) => {
+    for (const message of ['connect failed', '']) {
+      const cause = Object.assign(new Error(message), { code });
+      const source = httpTransport(server.url, { fetch: () => Promise.reject(new TypeError('fetch failed', { cause })) });
+      await source.start();
+      await expect(source.exchange(callRequest('a'))).rejects.toMatchObject({
+        message: `POST ${server.url} was not answered: ${message || code}: ${remedy}`,
+      });
+      await source.close();
+    }
+  });
+
   it('is a transport with every ability, and a factory of unstarted ones', async () => {
     const source = httpTransport(server.url);
     expect([isExchangeTransport(source), isLegacyOpener(source), typeof source]).toEqual([true, true, 'function']);
