@@ -69,21 +69,23 @@ export class LegacyAnswer {
   /** Sends what belongs to one of the requests. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     const { mode, session } = this.#options;
-    const canStream = mode.sse && !mode.jsonOnly;
+    const isOver = this.#open === 0;
+    const canStream = mode.sse && !mode.jsonOnly && !isOver;
     const stream = canStream ? (this.#stream ?? this.#openStream()) : undefined;
     if (stream !== undefined && (stream.isReachable || !('id' in message))) return stream.send(message);
     // A question may take the client's GET stream where its own has none; what only informs is dropped.
     if (!('id' in message)) return resolvedPromise;
     if (session !== undefined && session.isConnected) return session.send(message);
-    const reason = canStream
-      ? 'the client closed the stream of its request'
-      : 'answers are JSON alone, and the client has no GET stream open';
-    return rejectUnreachable(message, reason);
+    if (canStream) return rejectUnreachable(message, 'the client closed the stream of its request');
+    return rejectUnreachable(
+      message,
+      `${isOver ? 'its request is answered' : 'answers are JSON alone'}, and the client has no GET stream open`,
+    );
   }
 
   /** Ends the connection early; the client comes back for the rest. */
   pause(retryMs: number): void {
-    (this.#stream ?? this.#openStream()).pause(retryMs);
+    if (this.#open > 0) (this.#stream ?? this.#openStream()).pause(retryMs);
   }
 
   /**

@@ -57,7 +57,7 @@ export class ModernCall extends HostedCall implements LeaveListener {
         new ProtocolError(INTERNAL_ERROR, `"${message.method}" cannot be sent: in this revision a server asks through its result`),
       );
     }
-    if (this.isCancelled || !this.#mode.sse || (this.#mode.jsonOnly && !this.isListen)) return resolvedPromise;
+    if (this.isCancelled || this.#isFinished || !this.#mode.sse || (this.#mode.jsonOnly && !this.isListen)) return resolvedPromise;
     try {
       return this.#openStream().write(encodeMessageEvent(writeMessage(message)));
     } catch (error) {
