@@ -234,6 +234,8 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   'the server ended at the first message: …': () => failureOf(() => McpClient.connect(new StdioClientTransport(script(DIES)), ME)),
   '… exited with code 0. It ended in good order without a word on its standard output: does it serve, as with serveStdio(server)?': () =>
     connect(script('')),
+  '… exited with code 0. It ended in good order and what it wrote to its standard output was no message: does it serve, as with serveStdio(server)?':
+    () => connect(script('console.log("hello")')),
   'the server did not answer the first message within … ms': () => connect(script('process.stdin.resume()'), SOON),
   async 'The text is not valid JSON. The line begins with …: only messages may be written to this stream'() {
     const errors: Error[] = [];
