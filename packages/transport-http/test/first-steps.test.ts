@@ -38,6 +38,13 @@ describe('serveHttp', () => {
     });
   });
 
+  it.each([NaN, -1, '1000', null])('refuses %j for the time that answers have when it closes', async (drainMs) => {
+    await expect(serveHttp(server, { port: 0, drainMs } as unknown as ServeHttpOptions)).rejects.toMatchObject({
+      code: 'ERR_HTTP_OPTION',
+      message: expect.stringMatching(/"drainMs" must be 0 or more milliseconds, or Infinity, got /),
+    });
+  });
+
   it('names host, port, reason and remedy where the port is in use', async () => {
     await using first = await serveHttp(server, { port: 0 });
     const { port } = first;

@@ -2,7 +2,8 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { guardLogger } from '@mortise/jsonrpc-core/transport';
+import type { ClockTimer } from '@mortise/jsonrpc-core';
+import { guardLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { HttpOptionError, ListenError } from '../errors.ts';
@@ -102,6 +103,9 @@ function checkOptions(options: ServeHttpOptions | undefined): ServeHttpOptions {
     const shown = typeof port === 'string' ? JSON.stringify(port.slice(0, 20)) : String(port);
     throw new HttpOptionError(`The option "port" cannot be ${shown}: ${PORT_HELP}`);
   }
+  const { drainMs } = options;
+  if (drainMs !== undefined && !(typeof drainMs === 'number' && drainMs >= 0))
+    throw new HttpOptionError(`The option "drainMs" must be 0 or more milliseconds, or Infinity, got ${String(drainMs)}`);
   return options;
 }
 
@@ -138,16 +142,21 @@ interface Open {
 async function closeAll({ server, sockets, handler }: Open, drainMs: number): Promise<void> {
   const deadlineMs = performance.now() + drainMs;
   const closed = stopListening(server, sockets);
-  let deadline: NodeJS.Timeout | undefined;
+  let deadline: ClockTimer | undefined;
   try {
     await handler.close({ drainMs });
-    deadline = setTimeout(() => server.closeAllConnections(), Math.max(0, deadlineMs - performance.now()));
+    deadline = systemClock.schedule(() => destroyAll(sockets), Math.max(0, deadlineMs - performance.now()), { keepAlive: true });
     await untilSent(sockets);
   } finally {
-    clearTimeout(deadline);
-    server.closeAllConnections();
+    deadline?.cancel();
+    destroyAll(sockets);
     await closed;
   }
+}
+
+/** Those too that were upgraded, which Node's server counts as its own no more, and yet waits for. */
+function destroyAll(sockets: ReadonlySet<Socket>): void {
+  for (const socket of sockets) socket.destroy();
 }
 
 /** Takes no new connection. Node closes those that are idle with it, among which it counts those whose answer is still going out. */

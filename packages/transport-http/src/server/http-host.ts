@@ -39,6 +39,8 @@ export class HttpHost {
   readonly openStateless: StatelessOpener;
   /** The channels of HTTP+SSE, by the id in their address. */
   readonly channels: Map<string, SseChannel> = new Map();
+  /** What waits beside the streams of them all, in characters. */
+  channelBacklog: number = 0;
   readonly #streams: KeyedLimit;
   readonly #calls: Slots<HostedCall> = new Slots();
   readonly #isSingleSession: boolean;

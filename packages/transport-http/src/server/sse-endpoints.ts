@@ -29,7 +29,7 @@ const ID_PARAMETER = 'sessionId';
 const MAX_CALLS = 1000;
 /** How much they, and the answers that wait for a new one, may take together; one alone may take more. */
 const MAX_CALLS_BYTES = 64 * 1024 * 1024;
-/** What may wait beside a stream, in characters; where more may wait on it, as many times that. No new call is taken long before. */
+/** What may wait beside all streams, in characters; where more may wait on each, as many times that. No new call is taken long before. */
 const MIN_BACKLOG_LENGTH = 256 * 1024 * 1024;
 const BACKLOG_FACTOR = 256;
 const RETRY_AFTER_SECONDS = 1;
@@ -44,7 +44,6 @@ export class SseChannel implements SessionLink {
   #closed: Promise<void> | undefined;
   #calls = 0;
   #callsBytes = 0;
-  /** What waits beside the stream for room on it, in characters. */
   #backlog = 0;
   readonly #waiting: WaitingRequests;
 
@@ -55,6 +54,11 @@ export class SseChannel implements SessionLink {
     this.#legacy = host.endpoint.openSession(this);
     this.sse = openStream();
     this.#waiting = new WaitingRequests(this.sse, host.settings.clock);
+  }
+
+  /** What waits beside its stream for room on it, in characters. */
+  get backlog(): number {
+    return this.#backlog;
   }
 
   get principal(): Caller['principal'] {
@@ -136,13 +140,17 @@ export class SseChannel implements SessionLink {
     return this.#closed;
   }
 
-  /** Answers that are ready together wait their turn, within a bound. Who takes nothing is cut by the stream itself. */
+  /** Answers that are ready together wait their turn, within a bound of all channels. Who takes nothing is cut by the stream itself. */
   async #sendAnswer(event: string): Promise<void> {
-    const maxLength = Math.max(MIN_BACKLOG_LENGTH, this.sse.maxQueuedBytes * BACKLOG_FACTOR);
-    if (this.#backlog > 0 && this.#backlog + event.length > maxLength) return this.sse.cut();
-    this.#backlog += event.length;
+    this.#wait(event.length);
+    if (this.sse.room !== undefined) cutFullest(this.#host);
     await this.sse.writeWhenRoom(event);
-    this.#backlog -= event.length;
+    this.#wait(-event.length);
+  }
+
+  #wait(length: number): void {
+    this.#backlog += length;
+    this.#host.channelBacklog += length;
   }
 
   /** The POST is answered already: who asked is told on the stream that its request failed, or would wait in vain. */
@@ -153,6 +161,22 @@ export class SseChannel implements SessionLink {
       if (classifyMessage(message) !== 'request') throw error;
       return toFailure(this.#host, message as JsonRpcRequest, error);
     }
+  }
+}
+
+/** Gives up the channels that most waits for, while more waits for all than may: no other's client pays for one that does not read. */
+function cutFullest(host: HttpHost): void {
+  const { channels, settings } = host;
+  const maxLength = Math.max(MIN_BACKLOG_LENGTH, settings.maxQueuedBytes * BACKLOG_FACTOR);
+  if (host.channelBacklog <= maxLength) return;
+  // Those that were cut just now are counted until they notice.
+  const open = Array.from(channels.values()).filter(({ sse }) => sse.isOpen);
+  open.sort((one, other) => other.backlog - one.backlog);
+  let left = open.reduce((sum, { backlog }) => sum + backlog, 0);
+  for (const { sse, backlog } of open) {
+    if (left <= maxLength) return;
+    left -= backlog;
+    sse.cut();
   }
 }
 

@@ -91,11 +91,6 @@ export class SseStream {
     return isToldOfRoom && this.#queued > this.#pulse.maxQueuedBytes ? this.#waitForDrain() : undefined;
   }
 
-  /** What may wait on the stream. */
-  get maxQueuedBytes(): number {
-    return this.#pulse.maxQueuedBytes;
-  }
-
   /** Sends what is left and ends the stream. */
   end(lastText = ''): void {
     if (!this.#isOpen) return;

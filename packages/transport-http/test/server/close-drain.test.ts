@@ -80,6 +80,17 @@ describe('closing serveHttp while an answer of megabytes goes out', () => {
     serving = await serveHttp(endpoint, { port: 0, drainMs });
   }
 
+  it('[ROBUSTNESS-4] closes connections that a listener of the program has upgraded', async () => {
+    await start(0);
+    serving.server.on('upgrade', (_request, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'));
+    const upgraded = connect(serving.port, '127.0.0.1');
+    upgraded.write('GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
+    await once(upgraded, 'data');
+    const gone = once(upgraded, 'close');
+    await serving.close();
+    await gone;
+  });
+
   it.each(Object.entries(KINDS))('[ROBUSTNESS-4] gives %s that ends meanwhile its whole answer', async (_kind, open) => {
     await start(60_000);
     const reader = await open(serving.port);
@@ -95,21 +106,24 @@ describe('closing serveHttp while an answer of megabytes goes out', () => {
     await closing;
   });
 
-  it.each(Object.entries(KINDS))('[ROBUSTNESS-4] gives %s that has ended already its whole answer', async (_kind, open) => {
-    await start(60_000);
-    const reader = await open(serving.port);
-    const { handler } = serving;
-    await until(() => handler.counts.calls === 1);
-    go.open();
-    await until(() => handler.counts.calls === 0);
-    const closing = serving.close();
-    // Nobody listens any more, at once.
-    await expect(send(serving.port)).rejects.toThrow('ECONNREFUSED');
-    const { bytes, end } = await reader.read();
-    expect(bytes).toBeGreaterThan(LENGTH);
-    expect(end).toMatch(/\}$/);
-    await closing;
-  });
+  it.each(Object.entries(KINDS).flatMap(([kind, open]) => [60_000, Infinity].map((drainMs) => [kind, drainMs, open] as const)))(
+    '[ROBUSTNESS-4] gives %s that has ended already its whole answer, within %d ms',
+    async (_kind, drainMs, open) => {
+      await start(drainMs);
+      const reader = await open(serving.port);
+      const { handler } = serving;
+      await until(() => handler.counts.calls === 1);
+      go.open();
+      await until(() => handler.counts.calls === 0);
+      const closing = serving.close();
+      // Nobody listens any more, at once.
+      await expect(send(serving.port)).rejects.toThrow('ECONNREFUSED');
+      const { bytes, end } = await reader.read();
+      expect(bytes).toBeGreaterThan(LENGTH);
+      expect(end).toMatch(/\}$/);
+      await closing;
+    },
+  );
 
   it('[ROBUSTNESS-4] gives its whole answer to a client that has closed its own side', async () => {
     await start(60_000);
