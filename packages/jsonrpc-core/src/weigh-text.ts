@@ -1,12 +1,13 @@
 /** How much memory a JSON text becomes, told from the text alone. */
 
 import { findStringEnd } from './search-text.ts';
-import { NameTable } from './name-table.ts';
+import { ShapeMeter } from './shape-meter.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const DOT = 0x2e;
 const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 
 /** What parts of JSON take at most in the engines in use, as measured: an empty object, a string's head, a place in an array or object. */
@@ -15,14 +16,8 @@ const STRING_BYTES = 24;
 const PLACE_BYTES = 16;
 /** A place as it mostly is: one pointer. */
 const USUAL_PLACE_BYTES = 8;
-/** What an engine keeps of a name that it meets for the first time, with what it makes of the object's shape. */
-const NAME_BYTES = 80;
 /** A number that is no small integer, where it lies among other things than numbers. */
 const NUMBER_BYTES = 16;
-/** Of so many names it is found out whether they come again. */
-const MAX_KNOWN_NAMES = 1024;
-/** `"":0,` */
-const LEAST_MEMBER_LENGTH = 5;
 /** `{}` alone. */
 export const MOST_BYTES_PER_CHARACTER: number = CONTAINER_BYTES / 2;
 
@@ -44,21 +39,24 @@ export function weighText(text: string, enough: number): number {
   return bytes;
 }
 
-/** The same for what is taken in: closer to what it is, as of many objects with the same names the engine keeps the names once. */
+/** The same for what is taken in: closer to what it is, as of many objects of one shape the engine keeps the names once. */
 export function weighUsualText(text: string): number {
-  const names = new NameTable(text, Math.min(MAX_KNOWN_NAMES, text.length / LEAST_MEMBER_LENGTH));
+  const shapes = new ShapeMeter(text);
   let bytes = 0;
-  let strings = 0;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) {
-      strings++;
-      at = names.read(at + 1);
+      at = shapes.readString(at + 1);
+      if (!shapes.hasReadName) bytes += STRING_BYTES;
     } else if (char === COMMA) bytes += USUAL_PLACE_BYTES;
-    else if (char === OPEN_BRACE || char === OPEN_BRACKET) bytes += CONTAINER_BYTES;
+    else if (char === OPEN_BRACKET) bytes += CONTAINER_BYTES;
+    else if (char === OPEN_BRACE) {
+      bytes += CONTAINER_BYTES;
+      shapes.open();
+    } else if (char === CLOSE_BRACE) shapes.close();
     else if (char === DOT || isExponent(text, at, char)) bytes += NUMBER_BYTES;
   }
-  return bytes + STRING_BYTES * (strings - names.members) + NAME_BYTES * names.count;
+  return bytes + shapes.bytes;
 }
 
 /** The `e` of `1e9`, not that of `true`. */
