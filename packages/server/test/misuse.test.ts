@@ -177,7 +177,7 @@ describe('what no compiler checks', () => {
     [
       'a middleware for a misspelt method, which would never run',
       () => server()['use']?.('tool/call', run),
-      /use\("tool\/call", middleware\): there is no such method: did you mean "tools\/call"\?/,
+      /use\("tool\/call", middleware\): there is no such method: did you mean "tools\/call"\? Set the handler of one of your own first$/,
     ],
     [
       'an update of nothing',
