@@ -102,6 +102,8 @@ export interface ByteSink {
   write(text: string): boolean;
   /** What was written and has not been taken by the layer below, in bytes. */
   readonly queuedBytes: number;
+  /** Falls as the peer takes what was written, of a long text piece by piece; it has no unit. */
+  readonly untaken: number;
   /** Told when `queuedBytes` has fallen. */
   onDrain: (() => void) | undefined;
   end(): void;

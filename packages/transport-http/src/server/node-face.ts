@@ -288,6 +288,12 @@ class NodeByteSink implements ByteSink {
     return this.#response.writableLength;
   }
 
+  /** Node counts a text until all of it is out. What it uses itself to see whether a socket stalls tells how far it has got. */
+  get untaken(): number {
+    const { socket, writableLength } = this.#response;
+    return writableLength + queueSizeOf(socket);
+  }
+
   set onDrain(fn: (() => void) | undefined) {
     if (fn !== undefined) this.#response.on('drain', fn);
   }
@@ -304,6 +310,15 @@ class NodeByteSink implements ByteSink {
 
   destroy(): void {
     this.#response.destroy();
+  }
+}
+
+function queueSizeOf(socket: NodeSocket | null | undefined): number {
+  try {
+    return socket?._handle?.writeQueueSize ?? 0;
+  } catch {
+    // That of HTTP/2 throws once its connection is gone.
+    return 0;
   }
 }
 

@@ -41,6 +41,8 @@ export interface NodeSocket {
   readonly bytesWritten?: number | undefined;
   /** What is not sent yet. */
   readonly writableLength?: number | undefined;
+  /** Node's own, which it looks at to see whether a long write gets on. */
+  readonly _handle?: { readonly writeQueueSize?: number } | null | undefined;
   setTimeout?(timeoutMs: number): unknown;
   once?(event: string, listener: Listener): unknown;
   destroy?(): unknown;

@@ -25,8 +25,8 @@ export class SseStream {
   #isOpen = true;
   #hasWritten = true;
   #idleLooks = 0;
-  /** What the layer below had to send when it was last looked at, and what it was given since. */
-  #toSend = 0;
+  /** How much was untaken when it was last looked at, with what was written since. */
+  #toTake = 0;
   /** What was sent in this turn, in characters. */
   #fresh = 0;
   /** The longest text since the stream was last empty: one that is long is no sign of a slow reader. */
@@ -121,10 +121,10 @@ export class SseStream {
 
   /** Called in a steady rhythm: keeps a quiet connection alive and ends one whose reader takes nothing. */
   look(maxIdleLooks: number): void {
-    const queued = this.#bytes.queuedBytes;
+    const { queuedBytes: queued, untaken } = this.#bytes;
     // What is left may be more than before though its reader takes what it can: others write on.
-    this.#idleLooks = queued > 0 && queued >= this.#toSend ? this.#idleLooks + 1 : 0;
-    this.#toSend = queued;
+    this.#idleLooks = queued > 0 && untaken >= this.#toTake ? this.#idleLooks + 1 : 0;
+    this.#toTake = untaken;
     if (this.#idleLooks >= maxIdleLooks) this.cut();
     else if (!this.#hasWritten && queued === 0) this.#bytes.write(SSE_KEEP_ALIVE);
     this.#hasWritten = false;
@@ -150,9 +150,9 @@ export class SseStream {
     if (!this.#isOpen || this.#pending === '') return;
     const text = this.#pending;
     this.#pending = '';
-    const queuedBefore = this.#bytes.queuedBytes;
+    const untakenBefore = this.#bytes.untaken;
     this.#willDrain = !this.#bytes.write(text);
-    this.#toSend += this.#bytes.queuedBytes - queuedBefore;
+    this.#toTake += this.#bytes.untaken - untakenBefore;
     if (!this.#willDrain) this.#release();
   };
 

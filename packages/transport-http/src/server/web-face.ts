@@ -253,6 +253,10 @@ class WebByteSink implements ByteSink {
     return -(this.#controller?.desiredSize ?? 0);
   }
 
+  get untaken(): number {
+    return this.queuedBytes;
+  }
+
   write(text: string): boolean {
     this.#controller?.enqueue(encoder.encode(text));
     // Each pull tells.

@@ -39,6 +39,22 @@ async function open(port: number): Promise<Channel> {
   return { stream, say, call: (id, name) => say({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } }) };
 }
 
+/** Reads a part of a stream that is paused. */
+function take({ message }: Answer, bytes: number): Promise<void> {
+  return new Promise((resolve) => {
+    let taken = 0;
+    const onData = (chunk: Buffer | string): void => {
+      taken += chunk.length;
+      if (taken < bytes) return;
+      message.off('data', onData);
+      message.pause();
+      resolve();
+    };
+    message.on('data', onData);
+    message.resume();
+  });
+}
+
 /** Waits until a count grows no more, however often other requests went over the same machinery meanwhile. */
 async function untilStill(port: number, count: () => number): Promise<void> {
   for (let last = count(), visits = 0; visits < 20; visits++) {
@@ -196,6 +212,23 @@ describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', 
     expect(handler.counts.streams).toBe(2);
     channels[2]?.stream.message.resume();
     for (let id = 1; id <= 2; id++) expect(await channels[2]?.stream.nextMessage()).toMatchObject({ id });
+  });
+
+  it('is not cut while its reader takes a single answer that is long, however slowly', async () => {
+    const endpoint = new ScriptedEndpoint();
+    endpoint.tools.set('long', () => text('x'.repeat(15 * MIB)));
+    const clock = new FakeClock();
+    serving = await serve(face, endpoint, { sse: true, clock, keepAliveMs: 1000, stallMs: 2000 });
+    const { stream, call } = await open(serving.port);
+    stream.message.pause();
+    await call(1, 'long');
+    for (let taken = 0; taken < 12; taken += 3) {
+      await take(stream, 3 * MIB);
+      clock.advance(1000);
+    }
+    stream.message.resume();
+    expect(await stream.nextMessage()).toMatchObject({ id: 1 });
+    stream.leave();
   });
 
   it('loses no answer of those that are ready together, however long, for who reads, however slowly', async () => {
