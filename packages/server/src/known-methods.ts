@@ -20,7 +20,8 @@ export function isKnownRequest(method: string): boolean {
 export function refuseMisspelt(method: string, core: ServerCore): void {
   if (isKnownRequest(method) || core.revisions.some((revision) => core.resolve(revision, method))) return;
   const hint = tellMeant(method, [...knownRequests()]);
-  if (hint !== undefined) throw new RegistrationError(`use("${method}", middleware): there is no such method: ${hint} Set the handler of one of your own first`);
+  if (hint !== undefined)
+    throw new RegistrationError(`use("${method}", middleware): there is no such method: ${hint} Set the handler of one of your own first`);
 }
 
 function knownRequests(): ReadonlySet<string> {
