@@ -65,6 +65,18 @@ async function untilStill(port: number, count: () => number): Promise<void> {
   }
 }
 
+/** Leaves a stream unread and calls `long` over it until the last of the calls waits for room. */
+async function callUntilOneWaits(peer: Pick<Channel, 'stream' | 'call'> & { clock: FakeClock; endpoint: ScriptedEndpoint; port: number }) {
+  const { stream, call, clock, endpoint, port } = peer;
+  stream.message.pause();
+  const calls: Promise<Answer>[] = [];
+  while (!clock.delaysMs.includes(1000)) {
+    calls.push(call(calls.length + 1, 'long'));
+    await untilStill(port, () => endpoint.received.length);
+  }
+  return calls;
+}
+
 describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', (face) => {
   /** Opens a stream that is not read, of a server whose tools answer with 4 MiB when they may: `long` by `go`, `last` by `goLast`. */
   async function openUnread() {
@@ -115,12 +127,7 @@ describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', 
     serving = await serve(face, endpoint, { sse: true, clock });
     const { port } = serving;
     const { stream, say, call } = await open(port);
-    stream.message.pause();
-    const calls: Promise<Answer>[] = [];
-    while (!clock.delaysMs.includes(1000)) {
-      calls.push(call(calls.length + 1, 'long'));
-      await untilStill(port, () => endpoint.received.length);
-    }
+    const calls = await callUntilOneWaits({ stream, call, clock, endpoint, port });
     for (const message of NO_REQUESTS) expect((await say(message)).status).toBe(202);
     expect(endpoint.received.slice(-2)).toEqual(NO_REQUESTS);
     clock.advance(1000);
@@ -168,12 +175,7 @@ describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', 
     serving = await serve(face, endpoint, { sse: true, clock });
     const { port } = serving;
     const { stream, say, call } = await open(port);
-    stream.message.pause();
-    const calls: Promise<Answer>[] = [];
-    while (!clock.delaysMs.includes(1000)) {
-      calls.push(call(calls.length + 1, 'long'));
-      await untilStill(port, () => endpoint.received.length);
-    }
+    const calls = await callUntilOneWaits({ stream, call, clock, endpoint, port });
     const id = calls.length;
     const isWaiting = !ran.includes(id);
     const another = call(id + 1, 'long');
