@@ -1,6 +1,6 @@
 /** Looks at a JSON text before it is parsed: how deep, how heavy and of how many words its value would be. */
 
-import { countUpTo, findStringEnd } from './search-text.ts';
+import { countUpTo, findStringEnd, hasMoreBrackets } from './search-text.ts';
 import { hasMoreNames } from './has-more-names.ts';
 import { MOST_BYTES_PER_CHARACTER, weighText } from './weigh-text.ts';
 
@@ -60,7 +60,7 @@ export function findExcess(text: string, bounds: ParseOptions | undefined): stri
 
 function isNestedDeeper(text: string, maxDepth: number): boolean {
   // Most texts have fewer brackets than levels are allowed; the engine's own search finds that out fast.
-  return countUpTo(text, '{', maxDepth) + countUpTo(text, '[', maxDepth) > maxDepth && scanDepth(text, maxDepth);
+  return hasMoreBrackets(text, maxDepth) && scanDepth(text, maxDepth);
 }
 
 /** Each member has a colon, so that most texts need no closer look. */

@@ -1,6 +1,6 @@
 /** How much of this side's memory a message takes while it is worked on: what `MessageInfo.bytes` tells. */
 
-import { countUpTo } from './search-text.ts';
+import { countUpTo, hasMoreBrackets } from './search-text.ts';
 import { weighUsualText } from './weigh-text.ts';
 
 /** So short a text becomes little whatever it holds, so that the number of messages alone bounds it. */
@@ -32,10 +32,7 @@ function isAsking(message: unknown): boolean {
 }
 
 function hasManyParts(text: string): boolean {
-  return (
-    countUpTo(text, '{', MOST_PARTS_UNWEIGHED) + countUpTo(text, '[', MOST_PARTS_UNWEIGHED) > MOST_PARTS_UNWEIGHED ||
-    countUpTo(text, ':', MOST_PARTS_UNWEIGHED) > MOST_PARTS_UNWEIGHED
-  );
+  return hasMoreBrackets(text, MOST_PARTS_UNWEIGHED) || countUpTo(text, ':', MOST_PARTS_UNWEIGHED) > MOST_PARTS_UNWEIGHED;
 }
 
 const { Buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };

@@ -22,3 +22,8 @@ export function countUpTo(text: string, char: string, limit: number): number {
   for (let at = text.indexOf(char); at !== -1 && count <= limit; at = text.indexOf(char, at + 1)) count++;
   return count;
 }
+
+/** Whether more arrays and objects begin than so many. One in a string counts, too. */
+export function hasMoreBrackets(text: string, limit: number): boolean {
+  return countUpTo(text, '{', limit) + countUpTo(text, '[', limit) > limit;
+}
