@@ -3,14 +3,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 import { root } from '../run-command.mjs';
 import { runSuite } from './suites.mjs';
+import { openTurns } from './turns.mjs';
 
 const outputFolder = join(root, '.cache/conformance');
 const serverFile = join(root, 'apps/conformance/dist/server.js');
-const clientFile = join(root, 'apps/conformance/dist/client.js');
+const clientFile = 'apps/conformance/dist/client.js';
+const turnFile = 'scripts/conformance/take-turn.mjs';
+/** How long a suite waits for a client that others come before, in milliseconds. */
+const TURNS_TIMEOUT_MS = 240_000;
 
 /**
  * What one scenario came to in one run.
@@ -37,14 +41,25 @@ export async function runSuites(node, runs) {
         `${run.suite} ${run.role} ${run.column}: ${run.scenarios.length === 1 ? run.scenarios[0] : `${run.scenarios.length} scenarios`}\n`,
       );
       const folder = join(outputFolder, String(index).padStart(3, '0'));
-      const target = run.role === 'server' ? ['--url', server.url] : ['--command', `${process.execPath} ${relative(root, clientFile)}`];
-      const { code, output } = await runSuite(node, run.suite, [run.role, ...target, ...run.args, '--output-dir', folder]);
+      const play = (target) => runSuite(node, run.suite, [run.role, ...target, ...run.args, '--output-dir', folder]);
+      const { code, output } = await (run.role === 'server' ? play(['--url', server.url]) : playClients(run, play));
       if (existsSync(folder)) writeFileSync(join(folder, 'printed.txt'), output);
       outcomes.push(...readOutcomes(run, folder, code, output));
     }
     return outcomes;
   } finally {
     await server.stop();
+  }
+}
+
+async function playClients(run, play) {
+  if (run.scenarios.length === 1) return play(['--command', `${process.execPath} ${clientFile}`]);
+  const turns = await openTurns(run.scenarios.length);
+  try {
+    const command = `${process.execPath} ${turnFile} ${turns.port} ${clientFile}`;
+    return await play(['--command', command, '--timeout', String(TURNS_TIMEOUT_MS)]);
+  } finally {
+    await turns.close();
   }
 }
 
