@@ -5,6 +5,9 @@ import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.ts';
 /** A row, by its columns' names. */
 export type Row = Readonly<Record<string, SqliteValue>>;
 
+/** Of a statement, with its value: SQLite knows no other than a whole number, and a program may give `Infinity`. */
+export const LIMIT = 'LIMIT CAST(? AS INTEGER)';
+
 /** How often expired rows of a kind are cleared: once in so many writes. */
 const WRITES_PER_CLEARING = 256;
 

@@ -14,6 +14,9 @@ import { SqliteTaskHandleStore } from './task-handle-store.ts';
 import { SqliteTaskQueue, type SqliteQueueOptions } from './task-queue.ts';
 import { SqliteTaskStore } from './task-store.ts';
 
+/** SQLite counts these milliseconds with 32 bits, and takes what is more for none. */
+const MAX_BUSY_TIMEOUT_MS = 2 ** 31 - 1;
+
 /** Where the file is and how it is used. Either `path` or `database` is given. */
 export interface SqliteStoresOptions {
   /** The file's path; made where it is missing. `:memory:` for one that nobody else sees. @default none, with `database` */
@@ -68,7 +71,8 @@ export async function createSqliteStores(options: SqliteStoresOptions): Promise<
   checkAmounts("the SQLite stores' options", options, { busyTimeoutMs: 0 });
   checkAmounts("the SQLite stores' options: events", options.events ?? {}, { maxEventsPerStream: 1, maxAgeMs: 0 });
   checkAmounts("the SQLite stores' options: queue", options.queue ?? {}, { maxConcurrent: 1, pollMs: 1, leaseMs: 1, retryDelayMs: 0 });
-  const { path, driver, clock = systemClock, busyTimeoutMs = 5000, durability = 'full' } = options;
+  const { path, driver, clock = systemClock, durability = 'full' } = options;
+  const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
   if ((path === undefined) === (options.database === undefined))
     throw new TypeError('createSqliteStores takes either a path or a database, and one of them');
   if (options.database !== undefined && !isDatabase(options.database))
@@ -76,7 +80,7 @@ export async function createSqliteStores(options: SqliteStoresOptions): Promise<
   const database = options.database ?? (await openDatabase(path ?? '', driver));
   const connection = new SqliteConnection(database);
   try {
-    connection.exec(`PRAGMA busy_timeout = ${Math.max(0, Math.trunc(busyTimeoutMs))}`);
+    connection.exec(`PRAGMA busy_timeout = ${Math.min(Math.trunc(busyTimeoutMs), MAX_BUSY_TIMEOUT_MS)}`);
     await untilFree(busyTimeoutMs, () => {
       connection.exec('PRAGMA journal_mode = WAL');
       connection.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);

@@ -2,7 +2,7 @@
 
 import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
-import { number, type Row, type SqliteConnection, text } from './connection.ts';
+import { LIMIT, number, type Row, type SqliteConnection, text } from './connection.ts';
 
 /** How much is kept of streams. */
 export interface SqliteEventOptions {
@@ -46,7 +46,7 @@ export class SqliteEventStore implements EventStore {
     // One more than may be kept, newest first: what lies beyond has been dropped even if it is still in the file.
     const rows = this.#db.all(
       `SELECT number, message FROM mortise_events
-       WHERE session_id = ? AND stream_id = ? AND number >= ? AND at_ms >= ? ORDER BY number DESC LIMIT ?`,
+       WHERE session_id = ? AND stream_id = ? AND number >= ? AND at_ms >= ? ORDER BY number DESC ${LIMIT}`,
       sessionId,
       streamId,
       Number(count),

@@ -2,7 +2,7 @@
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskQueue } from '@mortise/protocol/contracts';
-import { number, type SqliteConnection, text } from './connection.ts';
+import { LIMIT, number, type SqliteConnection, text } from './connection.ts';
 
 /** How the queue works. */
 export interface SqliteQueueOptions {
@@ -28,8 +28,12 @@ export class SqliteTaskQueue implements TaskQueue {
   constructor(connection: SqliteConnection, clock: Clock, options: SqliteQueueOptions = {}) {
     this.#db = connection;
     this.#clock = clock;
-    const { maxConcurrent = 100, pollMs = 250, leaseMs = 30_000, retryDelayMs = 1000 } = options;
-    this.#options = { maxConcurrent, pollMs, leaseMs, retryDelayMs };
+    this.#options = {
+      maxConcurrent: options.maxConcurrent ?? 100,
+      pollMs: options.pollMs ?? 250,
+      leaseMs: options.leaseMs ?? 30_000,
+      retryDelayMs: options.retryDelayMs ?? 1000,
+    };
   }
 
   async enqueue(taskId: string, options: { readonly delayMs?: number } = {}): Promise<void> {
@@ -111,7 +115,7 @@ class Worker {
 
   #take(limit: number): ReturnType<SqliteConnection['all']> {
     const now = this.#clock.now();
-    const due = 'SELECT number FROM mortise_jobs WHERE due_at_ms <= ? AND lease_until_ms <= ? ORDER BY due_at_ms, number LIMIT ?';
+    const due = `SELECT number FROM mortise_jobs WHERE due_at_ms <= ? AND lease_until_ms <= ? ORDER BY due_at_ms, number ${LIMIT}`;
     // A look that finds nothing must not take the right to write.
     if (this.#db.get(due, now, now, 1) === undefined) return [];
     return this.#db.all(

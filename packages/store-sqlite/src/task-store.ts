@@ -2,7 +2,7 @@
 
 import type { Clock, JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
-import { number, type Row, type SqliteConnection, text } from './connection.ts';
+import { LIMIT, number, type Row, type SqliteConnection, text } from './connection.ts';
 import { TaskExistsError, TaskGoneError } from './errors.ts';
 
 type NewRecord = Omit<TaskRecord, 'version'>;
@@ -73,7 +73,7 @@ export class SqliteTaskStore implements TaskStore {
     const rows = this.#db.all(
       `SELECT ${COLUMNS} FROM mortise_tasks
        WHERE principal = ? AND (created_at_ms, id) > (?, ?) AND ${LIVE} AND (? IS NULL OR generation = ?)
-       ORDER BY created_at_ms, id LIMIT ?`,
+       ORDER BY created_at_ms, id ${LIMIT}`,
       principal,
       createdAtMs,
       id,
@@ -117,7 +117,7 @@ export class SqliteTaskStore implements TaskStore {
     const rows = this.#db.all(
       `SELECT id FROM mortise_tasks
        WHERE driver = 'engine' AND status IN ('working', 'input_required') AND ${LIVE} AND (lease_owner IS NULL OR lease_until_ms <= ?)
-       ORDER BY created_at_ms, id LIMIT ?`,
+       ORDER BY created_at_ms, id ${LIMIT}`,
       this.#clock.now(),
       nowMs,
       limit,

@@ -78,3 +78,11 @@ it.each([
   }
   expect(existsSync(file)).toBe(false);
 });
+
+it('takes Infinity for no bound, a part of one for none, and null for what is not given', async () => {
+  expect(await run('bounds')).toEqual([
+    { taken: 3, timeout: 2_147_483_647, replayed: 1, listed: 1 },
+    { taken: 2, timeout: 2, replayed: 1, listed: 1 },
+    { taken: 3, timeout: 5000, replayed: 1, listed: 1 },
+  ]);
+});

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TaskQueue } from '@mortise/protocol/contracts';
 import { createSqliteStores, type SqliteDatabase, type SqliteDriverName, type SqliteStoresOptions } from '@mortise/store-sqlite';
-import type { KitCase, KitSetup, KitSubject } from '@mortise/transport-testkit';
+import { type KitCase, type KitSetup, type KitSubject, setPatience } from '@mortise/transport-testkit';
 import { eventStoreCases } from '@mortise/transport-testkit/event-store';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { replayStoreCases } from '@mortise/transport-testkit/replay-store';
@@ -14,6 +14,9 @@ import { stateStoreCases } from '@mortise/transport-testkit/state-store';
 import { taskHandleStoreCases } from '@mortise/transport-testkit/task-handle-store';
 import { taskQueueCases } from '@mortise/transport-testkit/task-queue';
 import { taskStoreCases } from '@mortise/transport-testkit/task-store';
+
+// Reached only where something never happens: a busy machine takes its time.
+setPatience(60_000);
 
 type DescribeKit = <Subject extends KitSubject, Options>(
   name: string,
