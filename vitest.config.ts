@@ -6,6 +6,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['mortise-source', 'node'] } },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts', 'interop/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
-    testTimeout: 20_000,
+    // Only what stops a test that hangs: on a busy machine a test of real processes may take many times as long as it does alone.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

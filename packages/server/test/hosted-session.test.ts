@@ -114,7 +114,7 @@ describe.each(LEGACY)('a hosted session in %s', (version) => {
     const host = new Host(server);
     await host.initialize(version, { roots: {} });
     const answer = host.request('tools/call', { name: 'roots' });
-    const asked = await vi.waitUntil(() => host.sent.find((message) => message.method === 'roots/list'));
+    const asked = await vi.waitUntil(() => host.sent.find((message) => message.method === 'roots/list'), { timeout: 60_000 });
     expect(asked.on).toBe('call');
     expect(await host.receive({ id: asked.id, result: { roots: [] } })).toBeUndefined();
     expect((await answer).result.content[0].text).toBe('[]');

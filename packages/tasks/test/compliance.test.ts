@@ -3,7 +3,11 @@ import { MemoryTaskHandleStore } from '@mortise/tasks/client';
 import { taskHandleStoreCases } from '@mortise/transport-testkit/task-handle-store';
 import { taskQueueCases } from '@mortise/transport-testkit/task-queue';
 import { taskStoreCases } from '@mortise/transport-testkit/task-store';
+import { setPatience } from '@mortise/transport-testkit';
 import { describeKit } from '@mortise/transport-testkit/vitest';
+
+// Reached only where something never happens: a busy machine takes its time.
+setPatience(60_000);
 
 describeKit('the memory task store', taskStoreCases, {
   async create() {

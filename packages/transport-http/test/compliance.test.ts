@@ -9,11 +9,14 @@ import { NEWEST } from '@mortise/protocol';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { httpTransport } from '@mortise/transport-http/client';
 import { createHttpHandler } from '@mortise/transport-http/server';
-import { type AnswerExchange, type ExchangePair, toKitSetup, transportCases } from '@mortise/transport-testkit';
+import { type AnswerExchange, type ExchangePair, setPatience, toKitSetup, transportCases } from '@mortise/transport-testkit';
 import { describeExchange, describeKit } from '@mortise/transport-testkit/vitest';
 import { describe } from 'vitest';
 import { SENDERS } from './client/support/senders.ts';
 import { createLegacyPair } from './support/legacy-pair.ts';
+
+// Reached only where something never happens: real sockets on a busy machine take their time.
+setPatience(60_000);
 
 /** Each message of a client is a request of HTTP: what these cases ask for is answered there, or takes ten thousand of them. */
 const NOT_OVER_HTTP: ReadonlySet<string> = new Set([

@@ -1,10 +1,14 @@
 import path from 'node:path';
 import { StdioClientTransport } from '@mortise/transport-stdio/client';
+import { setPatience } from '@mortise/transport-testkit';
 import { describeTransport } from '@mortise/transport-testkit/vitest';
 import { afterAll, beforeAll } from 'vitest';
 import { buildFixtures, makeFolder, removeFolders } from './fixture.ts';
 import { RemoteEnd } from './remote-end.ts';
 import { createSocketPair, createStreamPair } from './stream-pair.ts';
+
+// Reached only where something never happens: real processes on a busy machine take their time.
+setPatience(60_000);
 
 let fixtures: Awaited<ReturnType<typeof buildFixtures<'relay-server'>>>;
 let folder: string;

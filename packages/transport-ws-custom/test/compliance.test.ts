@@ -1,8 +1,11 @@
-import { toKitSetup, transportCases, type TransportSetup } from '@mortise/transport-testkit';
+import { setPatience, toKitSetup, transportCases, type TransportSetup } from '@mortise/transport-testkit';
 import { describeKit, describeTransport } from '@mortise/transport-testkit/vitest';
 import { WebSocket } from 'ws';
 import type { WebSocketConstructor } from '../src/client.ts';
 import { createSocketPair } from './support/socket-pair.ts';
+
+// Reached only where something never happens: real sockets on a busy machine take their time.
+setPatience(60_000);
 
 const overFrames: TransportSetup = {
   traits: { bound: true, frames: true, backpressure: true, handles: true },

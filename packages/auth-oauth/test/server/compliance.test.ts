@@ -3,12 +3,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
+import { setPatience } from '@mortise/transport-testkit';
 import { describeKit } from '@mortise/transport-testkit/vitest';
 import { tokenVerifierCases, type TokenVerifierSubject } from '@mortise/transport-testkit/token-verifier';
 import { dpopVerifier, introspectionVerifier, jwtVerifier, protect } from '../../src/server.ts';
 import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
 import { authorizeUrl, createWorld, obtain, post, redeem, register, signIn } from './support/proxy-world.ts';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
+
+// Reached only where something never happens: a busy machine takes its time.
+setPatience(60_000);
 
 const traits = { faults: true, waits: true };
 

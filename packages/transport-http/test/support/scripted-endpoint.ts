@@ -184,7 +184,8 @@ export function gate<T = void>(): Gate<T> {
   return { promise, open: (value) => open(value) };
 }
 
-const UNTIL_MS = 5_000;
+/** Only what ends a wait for what never comes: a busy machine may need many seconds for what takes milliseconds alone. */
+const UNTIL_MS = 60_000;
 
 /** Waits for something that other parts of the process bring about, and fails loudly where they do not. */
 export async function until(isSo: () => boolean, what = isSo.toString()): Promise<void> {
