@@ -47,6 +47,8 @@ const RULES: OptionRules<DpopVerifierOptions> = {
   clock: 'no number',
 };
 
+const NONCE_RULES: OptionRules<Exclude<DpopVerifierOptions['nonce'], boolean | undefined>> = { secret: 'no number', lifetimeMs: 0 };
+
 /**
  * Verifies tokens together with the proof that the caller holds the key that they are bound to.
  *
@@ -76,7 +78,10 @@ class DpopVerifier {
     this.#clock = options.clock ?? systemClock;
     this.#replays = options.replayStore === false ? undefined : (options.replayStore ?? new MemoryReplayStore({ clock: this.#clock }));
     const { nonce = false } = options;
-    if (nonce !== false) this.#nonces = new NonceSource({ ...(nonce === true ? {} : nonce), clock: this.#clock });
+    if (nonce === false) return;
+    const own = nonce === true ? {} : nonce;
+    checkOptionRules('dpopVerifier: nonce', own, NONCE_RULES, AuthOptionError);
+    this.#nonces = new NonceSource({ ...own, clock: this.#clock });
   }
 
   async verify(request: TokenRequest, signal: AbortSignal): Promise<AuthInfo> {

@@ -35,6 +35,7 @@ const makers: readonly (readonly [what: string, make: (options: object) => unkno
     ['clockToleranceSeconds', 'cacheMs', 'maxCached', 'timeoutMs'],
   ],
   ['dpopVerifier', (options) => dpopVerifier(reader, options), ['proofWindowSeconds']],
+  ['dpopVerifier: nonce', (nonce) => dpopVerifier(reader, { nonce }), ['lifetimeMs']],
   ['MemoryReplayStore', (options) => new MemoryReplayStore(options), ['maxEntries']],
   [
     'createTokenExchange',
