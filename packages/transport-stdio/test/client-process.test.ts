@@ -12,10 +12,11 @@ import {
   type StdioClientTransportOptions,
   stdioTransport,
 } from '@mortise/transport-stdio/client';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { LAST_WORDS_MS } from '../src/child-process.ts';
 import { CountingClock } from './counting-clock.ts';
 import { makeFolder, removeFolders } from './fixture.ts';
-import { timed } from './server-process.ts';
 
 const ask: JsonRpcMessage = { jsonrpc: '2.0', id: 1, method: 'ask' };
 
@@ -23,6 +24,10 @@ const ask: JsonRpcMessage = { jsonrpc: '2.0', id: 1, method: 'ask' };
 const ECHO = 'process.stdin.pipe(process.stdout)';
 const SAY = (text: string): string =>
   `process.stdout.write(JSON.stringify({ jsonrpc: '2.0', method: 'say', params: { value: ${text} } }) + '\\n');`;
+
+/** Starts a process that holds what it is given for as long as it is let, and says its id. */
+const HOLDING = (stdio: string): string =>
+  `const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: ${stdio} }); ${SAY('child.pid')}`;
 
 /** A server with a child of its own, which shares its outputs, says when it runs, and sees an end of input when the server has ended. */
 function motherOf(child: string): string {
@@ -308,58 +313,72 @@ describe('standard error of the server', () => {
 });
 
 describe('ending the server', () => {
-  const tell = (file: string, text: string): string => `require('fs').appendFileSync(${JSON.stringify(file)}, '${text} ');`;
-  const stubborn = (file: string): string =>
-    `process.stdin.on('end', () => { ${tell(file, 'end')} }).resume(); setInterval(() => {}, 1000); ${SAY('"ready"')}`;
+  const tell = (text: string): string => `process.stderr.write('${text}\\n');`;
+  const stubborn = `process.stdin.on('end', () => { ${tell('end')} }).resume(); setInterval(() => {}, 1000); ${SAY('"ready"')}`;
+
+  /** A server that is up, on a clock that stands still: it has all the time that it needs, however busy the machine is. */
+  async function runTelling(script: string, times: { readonly stdinCloseMs: number; readonly terminateMs?: number }) {
+    const [clock, told] = [new FakeClock(), [] as string[]];
+    const { transport, next } = await run(script, { ...times, clock, stderr: (line) => void told.push(line) });
+    await next();
+    const says = (...lines: readonly string[]): Promise<void> => expect.poll(() => told).toEqual(lines);
+    return { clock, transport, pid: transport.pid, says, told };
+  }
 
   it('[STDIO-010] closes its input and waits for it to end', async () => {
-    const file = path.join(makeFolder(), 'log');
-    const { transport, errors } = await run(`process.stdin.on('end', () => setTimeout(() => { ${tell(file, 'ended')} }, 50)).resume()`);
-    const { pid } = transport;
+    const slow = `process.stdin.on('end', () => setTimeout(() => { ${tell('ended')} }, 50)).resume(); ${SAY('"ready"')}`;
+    const { transport, pid, told } = await runTelling(slow, { stdinCloseMs: 100 });
+    const errors: Error[] = [];
+    transport.onerror = (error) => void errors.push(error);
     await transport.close();
-    expect(await readFile(file, 'utf8')).toBe('ended ');
+    expect(told).toEqual(['ended']);
     expect(exists(pid)).toBe(false);
     expect(errors).toEqual([]);
   });
 
   it('[STDIO-011][STDIO-012] sends SIGTERM to one that does not end, and waits again', async () => {
-    const file = path.join(makeFolder(), 'log');
-    const polite = `process.on('SIGTERM', () => { ${tell(file, 'SIGTERM')} process.exit() });${stubborn(file)}`;
-    const { transport, next } = await run(polite, { stdinCloseMs: 100 });
-    await next();
-    const { pid } = transport;
-    const { ms } = await timed(transport.close());
-    expect(ms).toBeGreaterThanOrEqual(99);
-    expect(await readFile(file, 'utf8')).toBe('end SIGTERM ');
+    const polite = `process.on('SIGTERM', () => { ${tell('SIGTERM')} process.exit() }); ${stubborn}`;
+    const { clock, transport, pid, says, told } = await runTelling(polite, { stdinCloseMs: 100 });
+    const closed = transport.close();
+    await says('end');
+    expect(clock.delaysMs).toEqual([100]);
+    clock.advance(100);
+    await closed;
+    expect(told).toEqual(['end', 'SIGTERM']);
     expect(exists(pid)).toBe(false);
   });
 
   it('[STDIO-011][STDIO-012] kills one that ignores SIGTERM, and leaves no zombie', async () => {
-    const file = path.join(makeFolder(), 'log');
-    const deaf = `process.on('SIGTERM', () => { ${tell(file, 'SIGTERM')} });${stubborn(file)}`;
-    const { transport, next } = await run(deaf, { stdinCloseMs: 50, terminateMs: 200 });
-    await next();
-    const { pid } = transport;
-    await transport.close();
-    expect(await readFile(file, 'utf8')).toBe('end SIGTERM ');
+    const deaf = `process.on('SIGTERM', () => { ${tell('SIGTERM')} }); ${stubborn}`;
+    const { clock, transport, pid, says } = await runTelling(deaf, { stdinCloseMs: 50, terminateMs: 200 });
+    const closed = transport.close();
+    await says('end');
+    clock.advance(50);
+    await says('end', 'SIGTERM');
+    expect(clock.delaysMs).toEqual([200]);
+    clock.advance(200);
+    await closed;
     expect(exists(pid)).toBe(false);
   });
 
   it('takes what a server says at the last from the pipe, so that it can end', async () => {
     const wordy = `process.stdin.on('end', () => process.stdout.write('x'.repeat(4_000_000), () => process.exit())).resume(); ${SAY('"ready"')} setInterval(() => {}, 1000)`;
-    const { transport, next } = await run(wordy, { stdinCloseMs: 10_000 });
-    await next();
-    const { ms } = await timed(transport.close());
-    expect(ms).toBeLessThan(5000);
+    const { transport, pid } = await runTelling(wordy, { stdinCloseMs: 10_000 });
+    // No signal ends it, for no time passes.
+    await transport.close();
+    expect(exists(pid)).toBe(false);
   });
 
   it('does not wait for a process that the server started and that holds its pipes', async () => {
-    const mother = `const child = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)'], { stdio: ['ignore', 'inherit', 'inherit'] }); ${SAY('child.pid')} process.stdin.on('end', () => process.exit()).resume()`;
+    const mother = `${HOLDING("['ignore', 'inherit', 'inherit']")} process.stdin.on('end', () => process.exit()).resume()`;
     const pipes = countPipes();
-    const { transport, next } = await run(mother, { stderr: () => undefined });
+    const clock = new FakeClock();
+    const { transport, next } = await run(mother, { stderr: () => undefined, clock });
     const child = valueOf(await next()) as number;
-    const { ms } = await timed(transport.close());
-    expect(ms).toBeLessThan(1500);
+    const closed = transport.close();
+    await expect.poll(() => clock.delaysMs).toEqual([LAST_WORDS_MS]);
+    clock.advance(LAST_WORDS_MS);
+    await closed;
     // The test process is not kept alive by what the child still holds; if it were, the wait would not end.
     while (countPipes() > pipes) await new Promise(setImmediate);
     process.kill(child, 'SIGKILL');
@@ -523,14 +542,20 @@ describe('a server that ends by itself', () => {
   });
 
   it('is noticed although a process that it started holds its output', async () => {
-    const mother = `const child = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)'], { stdio: ['ignore', 'inherit', 'ignore'] }); ${SAY('child.pid')} process.stdin.on('data', () => process.exit(4))`;
-    const { transport, errors, next, closed } = await run(mother);
+    const clock = new FakeClock();
+    const mother = `${HOLDING("['ignore', 'inherit', 'ignore']")} process.stdin.on('data', () => process.exit(4))`;
+    const { transport, errors, next, closed } = await run(mother, { clock });
     const child = valueOf(await next()) as number;
     await transport.send(ask);
-    const { ms } = await timed(closed);
+    // Its output is waited for when it has ended, and once more when it is known to be gone.
+    for (const ended of [false, true]) {
+      await expect.poll(() => clock.delaysMs).toEqual([LAST_WORDS_MS]);
+      expect(errors).toEqual([]);
+      clock.advance(LAST_WORDS_MS);
+      if (ended) await closed;
+    }
     process.kill(child, 'SIGKILL');
     expect(errors).toMatchObject([{ exitCode: 4 }]);
-    expect(ms).toBeLessThan(1500);
   });
 
   it('[ROBUSTNESS-5] does no harm when it ends in the middle of a message, or while it is written to', async () => {
