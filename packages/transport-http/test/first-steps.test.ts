@@ -41,7 +41,7 @@ describe('serveHttp', () => {
   it.each([NaN, -1, '1000', null])('refuses %j for the time that answers have when it closes', async (drainMs) => {
     await expect(serveHttp(server, { port: 0, drainMs } as unknown as ServeHttpOptions)).rejects.toMatchObject({
       code: 'ERR_HTTP_OPTION',
-      message: expect.stringMatching(/"drainMs" must be 0 or more milliseconds, or Infinity, got /),
+      message: expect.stringMatching(/"drainMs" of a server over HTTP must be a number, 0 or more, got /),
     });
   });
 
@@ -227,6 +227,59 @@ describe('an option that there is not', () => {
     await httpTransport(url, ofClients).close();
     await new StreamableHTTPClientTransport(url, ofClients).renew().close();
     await new SSEClientTransport(url, ofClients as object).renew().close();
+  });
+});
+
+describe('an option that is a number', () => {
+  const server = new McpServer(ME);
+  const url = 'http://127.0.0.1/mcp';
+  const refusal = (name: string, whose: string, rule: string): Error =>
+    expect.objectContaining({ code: 'ERR_HTTP_OPTION', message: `The option "${name}" of ${whose} must be a number, ${rule}` }) as Error;
+  /** What they are not, and how that is shown. A text would be compared as if it were none, so that nothing is over the bound. */
+  const bad = [
+    ['4mb', '"4mb"'],
+    [NaN, 'NaN'],
+    [null, 'null'],
+  ] as const;
+
+  const ofServers = [
+    ...['maxBodyBytes', 'maxPendingBodyBytes', 'maxPendingBodyBytesPerKey', 'bodyTimeoutMs', 'maxDepth', 'maxBatch', 'maxSessions'],
+    ...['maxSessionsPerKey', 'sessionIdleMs', 'maxStreams', 'maxStreamsPerKey', 'maxQueuedBytes', 'stallMs', 'keepAliveMs', 'retryMs'],
+  ];
+  it.each(ofServers)('[ROBUSTNESS-7] is refused by name where a server is given something else: %s', (name) => {
+    for (const [value, shown] of [...bad, [0, '0'] as const]) {
+      const make = (): unknown => createHttpHandler(server, { [name]: value });
+      expect(make).toThrow(refusal(name, 'a server over HTTP', `1 or more, got ${shown}`));
+    }
+  });
+
+  it.each(['maxMessageBytes', 'maxErrorBytes', 'acceptTimeoutMs', 'endpointTimeoutMs', 'closeTimeoutMs'])(
+    '[ROBUSTNESS-7] is refused by name where a client is given something else: %s',
+    (name) => {
+      for (const [value, shown] of [...bad, [0, '0'] as const]) {
+        const make = (): unknown => httpTransport(url, { [name]: value });
+        expect(make).toThrow(refusal(name, 'a client over HTTP', `1 or more, got ${shown}`));
+      }
+    },
+  );
+
+  it.each([
+    ['initialDelayMs', 'initialReconnectionDelay'],
+    ['maxDelayMs', 'maxReconnectionDelay'],
+    ['growFactor', 'reconnectionDelayGrowFactor'],
+    ['maxRetries', 'maxRetries'],
+  ])('[ROBUSTNESS-10] is refused where it says how calmly streams are opened again, by either name: %s, %s', (name, known) => {
+    for (const [value, shown] of bad) {
+      const error = refusal(name, 'the option "reconnection"', `0 or more, got ${shown}`);
+      expect(() => httpTransport(url, { reconnection: { [name]: value } })).toThrow(error);
+      expect(() => new StreamableHTTPClientTransport(url, { reconnectionOptions: { [known]: value } })).toThrow(error);
+    }
+  });
+
+  it('may be without end', async () => {
+    const endless = Object.fromEntries([...ofServers, 'drainMs'].map((name) => [name, Infinity]));
+    await createHttpHandler(server, { ...endless, maxBodyBytes: 1 }).close();
+    await httpTransport(url, { closeTimeoutMs: Infinity, reconnection: { maxRetries: Infinity } }).close();
   });
 });
 

@@ -1,7 +1,7 @@
 /** What a program may say about how its client speaks HTTP, and what holds where it does not. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { checkOptionNames, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionRules, type OptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
 import { createFetchSender, type FetchLike } from './fetch-sender.ts';
@@ -68,35 +68,35 @@ export interface HttpTransportOptions extends HttpClientOptions {
   readonly closeTimeoutMs?: number | undefined;
 }
 
-/** All that there are of any transport, as programs hand the same ones to several: the compiler sees to it. */
-const OPTIONS: Readonly<Record<keyof StreamableHTTPClientTransportOptions, true>> = {
-  headers: true,
-  requestInit: true,
-  fetch: true,
-  sender: true,
-  authorizer: true,
-  maxMessageBytes: true,
-  maxErrorBytes: true,
-  acceptTimeoutMs: true,
-  endpointTimeoutMs: true,
-  clock: true,
-  random: true,
-  getStream: true,
-  reconnection: true,
-  sseFallback: true,
-  keepsSession: true,
-  closeTimeoutMs: true,
-  sessionId: true,
-  protocolVersion: true,
-  reconnectionOptions: true,
+/** All that there are of any transport, as programs hand the same ones to several. */
+const RULES: OptionRules<StreamableHTTPClientTransportOptions> = {
+  headers: 'no number',
+  requestInit: 'no number',
+  fetch: 'no number',
+  sender: 'no number',
+  authorizer: 'no number',
+  maxMessageBytes: 1,
+  maxErrorBytes: 1,
+  acceptTimeoutMs: 1,
+  endpointTimeoutMs: 1,
+  clock: 'no number',
+  random: 'no number',
+  getStream: 'no number',
+  reconnection: 'no number',
+  sseFallback: 'no number',
+  keepsSession: 'no number',
+  closeTimeoutMs: 1,
+  sessionId: 'no number',
+  protocolVersion: 'no number',
+  reconnectionOptions: 'no number',
 };
 
+const PACE: OptionRules<ReconnectionOptions> = { initialDelayMs: 0, maxDelayMs: 0, growFactor: 0, maxRetries: 0 };
+
 /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: a URL or an option that cannot hold, or an option that there is not. */
-export function toWire(url: string | URL, options: HttpClientOptions): Wire {
-  checkOptionNames('a client over HTTP', options, OPTIONS, HttpOptionError);
-  for (const [name, value] of Object.entries(options)) {
-    if (typeof value === 'number' && !(value > 0)) throw new HttpOptionError(`The option "${name}" must be a number above 0, got ${value}`);
-  }
+export function toWire(url: string | URL, options: HttpTransportOptions): Wire {
+  checkOptionRules('a client over HTTP', options, RULES, HttpOptionError);
+  checkOptionRules('the option "reconnection"', options.reconnection ?? {}, PACE, HttpOptionError);
   const { fetch, requestInit, headers, sender, authorizer, clock = systemClock } = options;
   const given = requestInit?.headers === undefined ? {} : Object.fromEntries(new Headers(requestInit.headers));
   return new Wire(url, {

@@ -97,9 +97,9 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   constructor(url: string | URL, options: StreamableHTTPClientTransportOptions = {}) {
     const family = familyOf(options) ?? { isBadRequestSpent: false, tools: new ToolHeaders(), channel: undefined };
     this.#url = url;
-    this.#options = options;
+    this.#options = toKnown(options);
     this.#family = family;
-    this.#wire = toWire(url, options);
+    this.#wire = toWire(url, this.#options);
     this.eraKey = toEraKey(this.#wire.url);
     this.#exchanges = new Exchanges(this.#wire, { ...toBounds(options), report: (error) => this.#report(error) }, family.tools);
   }
@@ -145,7 +145,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     const { LegacyChannel } = await import('./legacy/legacy-channel.ts');
     if (this.#closing !== undefined) throw new ConnectionClosedError();
     const { sessionId, protocolVersion } = this.#options;
-    const channel = new LegacyChannel(this.#wire, toLegacySettings(toKnown(this.#options), this.#family), { sessionId, protocolVersion });
+    const channel = new LegacyChannel(this.#wire, toLegacySettings(this.#options, this.#family), { sessionId, protocolVersion });
     channel.onerror = (error) => this.#report(error);
     channel.onclose = () => this.#tellClosed();
     this.#channel = channel;
@@ -273,7 +273,7 @@ function withFamily(options: StreamableHTTPClientTransportOptions, family: Famil
 }
 
 /** The options under their own names. */
-function toKnown({ reconnectionOptions, ...options }: StreamableHTTPClientTransportOptions): HttpTransportOptions {
+function toKnown({ reconnectionOptions, ...options }: StreamableHTTPClientTransportOptions): StreamableHTTPClientTransportOptions {
   if (reconnectionOptions === undefined) return options;
   const { initialReconnectionDelay, maxReconnectionDelay, reconnectionDelayGrowFactor, maxRetries } = reconnectionOptions;
   const reconnection = {

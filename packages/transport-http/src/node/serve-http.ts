@@ -51,7 +51,7 @@ const CHECK_EVERY_MS = 5_000;
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
   requireEndpoint(endpoint);
-  const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs = DEFAULT_DRAIN_MS, ...rest } = checkOptions(options);
+  const { port, host = '127.0.0.1', path = '/mcp', signal, ...rest } = checkOptions(options);
   const logger = guardLogger(rest.logger ?? stderrLogger);
   signal?.throwIfAborted();
   const handler = createHttpHandler(endpoint, { ...rest, path, logger });
@@ -74,7 +74,7 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     signal?.removeEventListener('abort', onAbort);
-    return (closing ??= closeAll({ server, sockets, handler }, drainMs));
+    return (closing ??= closeAll({ server, sockets, handler }, rest.drainMs ?? DEFAULT_DRAIN_MS));
   };
   const onAbort = (): void => void close().catch(logError);
   signal?.addEventListener('abort', onAbort);
@@ -103,9 +103,6 @@ function checkOptions(options: ServeHttpOptions | undefined): ServeHttpOptions {
     const shown = typeof port === 'string' ? JSON.stringify(port.slice(0, 20)) : String(port);
     throw new HttpOptionError(`The option "port" cannot be ${shown}: ${PORT_HELP}`);
   }
-  const { drainMs } = options;
-  if (drainMs !== undefined && !(typeof drainMs === 'number' && drainMs >= 0))
-    throw new HttpOptionError(`The option "drainMs" must be 0 or more milliseconds, or Infinity, got ${String(drainMs)}`);
   return options;
 }
 

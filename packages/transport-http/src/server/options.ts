@@ -2,7 +2,7 @@
 
 import type { Clock, JsonObject, Logger } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
-import { checkOptionNames, guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptionRules, guardLogger, type OptionRules, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, MessageBus, Principal, SessionStore, TokenVerifier } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
 
@@ -196,29 +196,46 @@ const DEFAULTS = {
 };
 
 /** Those of `serveHttp` alone. A program that hands the same options to both may name them here, where they mean nothing. */
-const LISTENING: object = { port: true, host: true, signal: true, drainMs: true };
+const LISTENING = { port: 'no number', host: 'no number', signal: 'no number', drainMs: 0 } as const;
 
-/** Those without a default. */
-const OTHERS: Readonly<Record<Exclude<keyof HttpHandlerOptions, keyof typeof DEFAULTS>, true>> = {
-  path: true,
-  allowedHosts: true,
-  allowedOrigins: true,
-  tokenVerifier: true,
-  resourceMetadata: true,
-  baseUrl: true,
-  sse: true,
-  sessionStore: true,
-  messageBus: true,
-  eventStore: true,
-  generateSessionId: true,
-  onSessionOpened: true,
-  onSessionClosed: true,
-  limitKey: true,
-  rateLimit: true,
+const RULES: OptionRules<HttpHandlerOptions> = {
+  ...LISTENING,
+  path: 'no number',
+  allowedHosts: 'no number',
+  allowedOrigins: 'no number',
+  tokenVerifier: 'no number',
+  resourceMetadata: 'no number',
+  baseUrl: 'no number',
+  legacy: 'no number',
+  sessions: 'no number',
+  jsonOnly: 'no number',
+  sse: 'no number',
+  sessionStore: 'no number',
+  messageBus: 'no number',
+  eventStore: 'no number',
+  generateSessionId: 'no number',
+  onSessionOpened: 'no number',
+  onSessionClosed: 'no number',
+  limitKey: 'no number',
+  rateLimit: 'no number',
+  clock: 'no number',
+  logger: 'no number',
+  maxBodyBytes: 1,
+  maxPendingBodyBytes: 1,
+  maxPendingBodyBytesPerKey: 1,
+  bodyTimeoutMs: 1,
+  maxDepth: 1,
+  maxBatch: 1,
+  maxSessions: 1,
+  maxSessionsPerKey: 1,
+  sessionIdleMs: 1,
+  maxStreams: 1,
+  maxStreamsPerKey: 1,
+  maxQueuedBytes: 1,
+  stallMs: 1,
+  keepAliveMs: 1,
+  retryMs: 1,
 };
-
-/** All that there are: the compiler sees to it. */
-const OPTIONS: object = { ...DEFAULTS, ...OTHERS, ...LISTENING };
 
 /** The options that were given, without those that are undefined. */
 type GivenOptions = { [K in keyof HttpHandlerOptions]: Exclude<HttpHandlerOptions[K], undefined> };
@@ -229,7 +246,7 @@ type GivenOptions = { [K in keyof HttpHandlerOptions]: Exclude<HttpHandlerOption
  * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option that cannot hold, or that there is not.
  */
 export function toSettings(options: HttpHandlerOptions): Settings {
-  checkOptionNames('a server over HTTP', options, OPTIONS, HttpOptionError);
+  checkOptionRules('a server over HTTP', options, RULES, HttpOptionError);
   const isGiven = ([name, value]: [string, unknown]): boolean => value !== undefined && !Object.hasOwn(LISTENING, name);
   const given = Object.fromEntries(Object.entries(options).filter(isGiven)) as GivenOptions;
   checkOptions(given);
@@ -260,9 +277,6 @@ export function toSsePaths(sse: HttpHandlerOptions['sse']): SsePaths | undefined
 }
 
 function checkOptions(options: HttpHandlerOptions): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (typeof value === 'number' && !(value > 0)) throw new HttpOptionError(`The option "${name}" must be a number above 0, got ${value}`);
-  }
   const { path, baseUrl, tokenVerifier, maxBodyBytes = DEFAULTS.maxBodyBytes } = options;
   for (const name of ['maxPendingBodyBytes', 'maxPendingBodyBytesPerKey'] as const) {
     const bytes = options[name] ?? Infinity;
