@@ -7,6 +7,8 @@ import { buildFixtures, removeFolders } from './fixture.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+/** Where both sides wait for each other nothing else ends that, so that it only must be longer than a busy machine takes. */
+const timeoutMs = 60_000;
 
 let fixtures: Awaited<ReturnType<typeof buildFixtures<'load-server' | 'one-thread-server' | 'asking-server'>>>;
 const clients: McpClient[] = [];
@@ -31,7 +33,7 @@ async function connect(server: keyof typeof fixtures, era: 'modern' | 'legacy'):
 async function callAll(client: McpClient, tool: string, count: number, bytes: number): Promise<string[]> {
   const text = 'x'.repeat(bytes);
   const call = async (): Promise<string> => {
-    const { content } = await client.callTool(tool, { text }, { timeoutMs: 15_000 });
+    const { content } = await client.callTool(tool, { text }, { timeoutMs });
     const [block] = content;
     if (block?.type !== 'text') throw new Error('no text');
     return block.text === text ? 'as sent' : block.text;
@@ -53,9 +55,7 @@ describe.each(['modern', 'legacy'] as const)('a %s client with much in flight', 
     [24, MIB],
   ])('[ROBUSTNESS-7] is asked by each of %d calls of %d bytes, and its answers come through', async (count, bytes) => {
     const client = await connect('load-server', era);
-    const started = performance.now();
     expect(await callAll(client, 'ask', count, bytes)).toEqual(['accept']);
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 });
 
