@@ -3,6 +3,7 @@
 import { UriTemplate, UriTemplateError } from '@mortise/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { countCpuMs } from '../../../scripts/test/cpu-time.ts';
 
 /** The variables of RFC 6570 section 3.2. */
 const values = {
@@ -230,9 +231,9 @@ describe('match', () => {
       UriTemplate.parse(template.replaceAll('{a}', '{v}')),
     );
     const uri = 'a'.repeat(8000);
-    const began = performance.now();
+    const cpuMs = countCpuMs();
     for (const template of hard) expect(template.match(uri)).toBeUndefined();
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(cpuMs()).toBeLessThan(2000);
     expect(UriTemplate.parse('{+a}').match('a'.repeat(8193))).toBeUndefined();
   });
 

@@ -5,6 +5,7 @@ import { z as z3 } from 'zod-3-25/v3';
 import { completable, getCompleter, getFieldCompleter } from '../src/completable.ts';
 import { toCompletion } from '../src/to-completion.ts';
 import { rank } from '../src/rank.ts';
+import { countCpuMs } from '../../../scripts/test/cpu-time.ts';
 
 describe('completable', () => {
   const complete = (): string[] => ['a'];
@@ -95,8 +96,8 @@ describe('rank', () => {
 
   it('takes time linear in what it is given', () => {
     const hostile = Array.from({ length: 200 }, () => 'a'.repeat(100_000));
-    const start = performance.now();
+    const cpuMs = countCpuMs();
     expect(rank(`${'a'.repeat(300)}b`, hostile)).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(cpuMs()).toBeLessThan(2_000);
   });
 });

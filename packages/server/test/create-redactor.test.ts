@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { redact } from '../src/middleware/redact.ts';
 import { createRedactor } from '../src/create-redactor.ts';
 import { createCall } from './middleware/call.ts';
+import { countCpuMs } from '../../../scripts/test/cpu-time.ts';
 
 const hide = createRedactor();
 
@@ -73,9 +74,9 @@ describe('createRedactor', () => {
       'ghp_aaaaaaaaaaaaaaaaaaaaa ',
     ];
     for (const piece of hostile) {
-      const start = performance.now();
+      const cpuMs = countCpuMs();
       hide(piece.repeat(Math.ceil(500_000 / piece.length)));
-      expect(performance.now() - start, piece).toBeLessThan(2_000);
+      expect(cpuMs(), piece).toBeLessThan(2_000);
     }
   });
 });

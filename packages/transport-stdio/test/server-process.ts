@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { eachLine } from './each-line.ts';
 import { makeFolder } from './fixture.ts';
-import { readDelayMs } from './run-delay.ts';
+import { readDelayMs } from '../../../scripts/test/cpu-time.ts';
 
 export interface Exit {
   readonly code: number | null;
@@ -91,11 +91,4 @@ export class ServerProcess {
       eachLine(stream, onLine, resolve);
     });
   }
-}
-
-/** How long something takes, in milliseconds. */
-export async function timed<T>(promise: Promise<T>): Promise<{ readonly value: T; readonly ms: number }> {
-  const start = performance.now();
-  const value = await promise;
-  return { value, ms: performance.now() - start };
 }

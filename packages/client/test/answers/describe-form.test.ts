@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { describeForm, describePage, checkPage } from '../../src/host.ts';
+import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 
 const form = (properties: object, required: readonly string[] = []) => describeForm({ type: 'object', properties, required });
 
@@ -125,9 +126,9 @@ describe('describeForm', () => {
       c: { type: 'string', format: 'date-time' },
     });
     const long = `${'a@'.repeat(200_000)}.`;
-    const before = performance.now();
+    const cpuMs = countCpuMs();
     check({ a: `a@${'a.'.repeat(200_000)}`, b: long, c: long });
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(cpuMs()).toBeLessThan(1000);
   });
 });
 

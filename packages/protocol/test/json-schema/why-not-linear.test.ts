@@ -2,6 +2,7 @@
 
 import { checkSchema, createJsonSchemaValidator } from '@mortise/protocol/json-schema';
 import { describe, expect, it } from 'vitest';
+import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 
 describe('rule 6: patterns', () => {
   it.each([
@@ -70,17 +71,17 @@ describe('rule 6: patterns', () => {
       '^(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$',
     ];
     const validator = createJsonSchemaValidator();
-    const began = performance.now();
+    const cpuMs = countCpuMs();
     for (const pattern of patterns) {
       const check = validator.compile({ pattern });
       for (const text of ['a', 'ab', 'foo1', 'a.', 'a-', '.']) check(`${text.repeat(200_000)}!`);
     }
-    expect(performance.now() - began).toBeLessThan(3000);
+    expect(cpuMs()).toBeLessThan(3000);
   });
 
   it('checks only formats that take no time', () => {
     const validator = createJsonSchemaValidator();
-    const began = performance.now();
+    const cpuMs = countCpuMs();
     for (const format of [
       'date',
       'time',
@@ -106,6 +107,6 @@ describe('rule 6: patterns', () => {
         check(`${text.repeat(100_000)}\n`);
       }
     }
-    expect(performance.now() - began).toBeLessThan(6000);
+    expect(cpuMs()).toBeLessThan(6000);
   });
 });

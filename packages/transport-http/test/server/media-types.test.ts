@@ -2,6 +2,7 @@ import { decodeHeaderValue } from '@mortise/transport-http';
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../src/client/media-type.ts';
 import { isJsonContentType, namesEventStream, readAccepts } from '../../src/server/media-types.ts';
+import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 
 describe('header values', () => {
   // Far past what Node lets through: whoever reads each character once is done at once, whoever goes back over them is not.
@@ -15,9 +16,9 @@ describe('header values', () => {
     ['base64', `=?base64?${'A'.repeat(long)}`],
     ['base64 of ends', `=?base64?${'?='.repeat(long / 2)}`],
   ])('[ROBUSTNESS-6] are read in time that grows with their length: %s', (_, value) => {
-    const started = performance.now();
+    const cpuMs = countCpuMs();
     for (const read of [isJsonContentType, namesEventStream, readAccepts, mediaTypeOf, decodeHeaderValue]) read(value);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(cpuMs()).toBeLessThan(1_000);
   });
 
   it.each([
