@@ -30,11 +30,11 @@ describe('systemClock', () => {
   it('keeps no process alive unless asked to', () => {
     const clock = fileURLToPath(new URL('../src/system-clock.ts', import.meta.url));
     const script = `import { systemClock } from ${JSON.stringify(clock)};
-      systemClock.schedule(() => console.log('never'), 60_000);
+      systemClock.schedule(() => console.log('never'), 600_000);
       systemClock.schedule(() => console.log('kept'), 20, { keepAlive: true });`;
     const output = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: 60_000,
     });
     expect(output.trim()).toBe('kept');
   });

@@ -14,7 +14,7 @@ describe('a handler that waits', () => {
       const params = (name) => ({ name, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} } });
       const call = { principal: 'local', auth: undefined, signal: new AbortController().signal, isCancelled: false, send: async () => undefined };
       const { result } = await server.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: params('never') }, call);
-      const idle = new McpServer({ name: 'm', version: '1' }, { handlerTimeoutMs: 100_000 });
+      const idle = new McpServer({ name: 'm', version: '1' }, { handlerTimeoutMs: 600_000 });
       idle.registerTool('soon', {}, async () => 'x');
       await idle.handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: params('soon') }, call);
       console.log(result.content[0].text);
@@ -22,7 +22,7 @@ describe('a handler that waits', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       ['--conditions=mortise-source', '--import', 'tsx', '--input-type=module', '-e', script],
-      { cwd: fileURLToPath(new URL('..', import.meta.url)), encoding: 'utf8', timeout: 15_000 },
+      { cwd: fileURLToPath(new URL('..', import.meta.url)), encoding: 'utf8', timeout: 60_000 },
     );
     expect(stderr).not.toMatch(/Error/);
     expect(status).toBe(0);

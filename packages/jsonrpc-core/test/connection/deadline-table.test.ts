@@ -16,7 +16,7 @@ function run(program: string): string {
     await connection.start();
     const answering = (answer) => { there.onmessage = (request) => answer && there.send({ jsonrpc: '2.0', id: request.id, result: {} }); return there.start(); };
     ${program}`;
-  return execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { encoding: 'utf8', timeout: 20_000 });
+  return execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 });
 }
 
 describe('a process that lives for nothing but a call', () => {
@@ -38,8 +38,8 @@ describe('a process that lives for nothing but a call', () => {
     const program = `let calls = 0;
       there.onmessage = (request) => calls++ === 0 && there.send({ jsonrpc: '2.0', id: request.id, result: {} });
       await there.start();
-      await connection.request('tools/list', {}, { timeoutMs: 200 });
-      await connection.request('tools/list', {}, { timeoutMs: 300 }).catch((error) => console.log(error.code));`;
+      await connection.request('tools/list', {}, { timeoutMs: 1000 });
+      await connection.request('tools/list', {}, { timeoutMs: 1100 }).catch((error) => console.log(error.code));`;
     expect(run(program).trim()).toBe('ERR_TIMEOUT');
   });
 });
