@@ -8,6 +8,7 @@ import { initializeRequest } from '../support/legacy-client.ts';
 import { type Answer, send } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
 import { aborted, gate, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
+import { untilStill } from '../support/until-still.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -53,16 +54,6 @@ function take({ message }: Answer, bytes: number): Promise<void> {
     message.on('data', onData);
     message.resume();
   });
-}
-
-/** Waits until a count grows no more, however often other requests went over the same machinery meanwhile. */
-async function untilStill(port: number, count: () => number): Promise<void> {
-  for (let last = count(), visits = 0; visits < 20; visits++) {
-    await (await send(port, { method: 'GET', path: '/nowhere' })).text();
-    if (count() === last) continue;
-    last = count();
-    visits = 0;
-  }
 }
 
 /** Leaves a stream unread and calls `long` over it until the last of the calls waits for room. */
