@@ -49,7 +49,8 @@ describeTransport('stdio to a child process', {
       command: process.execPath,
       args: [fixtures['relay-server'], socketPath],
       flushMs: 100,
-      stdinCloseMs: 300,
+      // The time that a child has to hand on what it was sent. Two of the cases, whose child does not end by itself, take all of it.
+      stdinCloseMs: 3_000,
     });
     return { client, server, close: () => server.dispose() };
   },
