@@ -7,23 +7,11 @@ import { ACCEPT, type Answer, post, send } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
 import { TestEventStore, TestSessionStore } from '../support/memory-stores.ts';
 import { aborted, gate, progress, ScriptedEndpoint, text, until } from '../support/scripted-endpoint.ts';
+import { untilStill } from '../support/until-still.ts';
+import { countOwnMs } from '../../../../scripts/test/cpu-time.ts';
 
 let serving: Serving;
 afterEach(() => serving.close());
-
-/**
- * Waits until a count grows no more, however often other requests went over the same machinery meanwhile: whoever makes it grow waits for something
- * else than its turn or the kernel's.
- */
-async function untilStill(count: () => number): Promise<void> {
-  for (let last = count(), visits = 0; visits < STILL_VISITS; visits++) {
-    await (await send(serving.port, { method: 'GET', path: '/nowhere' })).text();
-    if (count() === last) continue;
-    last = count();
-    visits = 0;
-  }
-}
-const STILL_VISITS = 20;
 
 describe.each(FACES)('bounds over the %s face', (face) => {
   it('[ROBUSTNESS-7] refuses a body past the bound with 413, by its announced length and by what comes', async () => {
@@ -190,7 +178,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     serving = await serve(face, endpoint);
     const answer = await modernTool(serving.port, 'flood');
     answer.message.pause();
-    await untilStill(() => sent);
+    await untilStill(serving.port, () => sent);
     expect(sent).toBeLessThan(300);
     answer.message.resume();
     expect(await answer.text()).toContain('done');
@@ -232,7 +220,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     stalled.message.pause();
     let calls = endpoint.calls.filter(({ isCancelled }) => !isCancelled).length;
     for (let beat = 0; beat < 20 && calls === 2; beat++) {
-      await untilStill(() => sent);
+      await untilStill(serving.port, () => sent);
       clock.advance(10_000);
       calls = endpoint.calls.filter(({ isCancelled }) => !isCancelled).length;
     }
@@ -293,18 +281,18 @@ describe('leaving', () => {
   it('[ROBUSTNESS-9] reaches the signal within 100 ms, and 300 disconnects leave nothing behind', async () => {
     const endpoint = new ScriptedEndpoint();
     const lags: number[] = [];
-    let leftAt = 0;
+    let ownMs = (): number => 0;
     endpoint.tools.set('long', async ({ call }) => {
       await call.send(progress('t', 1));
       await aborted(call.signal);
-      lags.push(performance.now() - leftAt);
+      lags.push(ownMs());
       return text('late');
     });
     serving = await serve('node', endpoint);
     for (let round = 0; round < 300; round++) {
       const answer = await modernTool(serving.port, 'long');
       await answer.event();
-      leftAt = performance.now();
+      ownMs = countOwnMs();
       answer.leave();
       await until(() => lags.length > round);
     }
@@ -393,7 +381,7 @@ describe('leaving', () => {
 /** Sends 64 MiB in chunks until something is answered. */
 async function floodWithBody(port: number): Promise<{ readonly status: string; readonly tookMs: number; readonly grewBytes: number }> {
   const before = process.memoryUsage().rss;
-  const started = performance.now();
+  const ownMs = countOwnMs();
   let peak = before;
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(64 * 1024, 0x20), Buffer.from('\r\n')]);
   const status = await new Promise<string>((resolve, reject) => {
@@ -414,5 +402,5 @@ async function floodWithBody(port: number): Promise<{ readonly status: string; r
     });
     socket.on('error', reject);
   });
-  return { status, tookMs: performance.now() - started, grewBytes: peak - before };
+  return { status, tookMs: ownMs(), grewBytes: peak - before };
 }
