@@ -93,7 +93,7 @@ describe.each(['modern', 'legacy'] as const)('a connection that breaks, %s', (er
       expect(runs.splice(0).toSorted()).toEqual([`beside ${round}`, `call ${round}`]);
     }
     expect(sockets.opened).toBeGreaterThan(50);
-  }, 60_000);
+  });
 
   it('keeps a subscription open, and tells what happened while it was broken', async () => {
     const { server } = createFeatureServer();
@@ -272,7 +272,7 @@ describe('a channel', () => {
     );
     const client = await connect(serving.url);
     expect((await client.callTool('add', { a: 1, b: 2 })).structuredContent).toEqual({ sum: 3 });
-  }, 30_000);
+  });
 });
 
 describe('the client', () => {
