@@ -9,7 +9,7 @@ const LEAST_LENGTH_LOOKED_AT = 256;
 const LEAST_LENGTH_TOLD = 1024;
 /** From which length on what it becomes is looked at in any case. */
 const LEAST_LENGTH_WEIGHED = 16 * 1024;
-/** How many arrays and objects, and how many members, a shorter one may have before it is looked at. Messages that mean something mostly have fewer. */
+/** How many arrays and objects, and how many commas, a shorter one may have before it is looked at. Messages that mean something mostly have fewer. */
 const MOST_PARTS_UNWEIGHED = 64;
 
 /**
@@ -32,7 +32,7 @@ function isAsking(message: unknown): boolean {
 }
 
 function hasManyParts(text: string): boolean {
-  return hasMoreBrackets(text, MOST_PARTS_UNWEIGHED) || countUpTo(text, ':', MOST_PARTS_UNWEIGHED) > MOST_PARTS_UNWEIGHED;
+  return hasMoreBrackets(text, MOST_PARTS_UNWEIGHED) || countUpTo(text, ',', MOST_PARTS_UNWEIGHED) > MOST_PARTS_UNWEIGHED;
 }
 
 const { Buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };

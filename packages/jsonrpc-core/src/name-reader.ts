@@ -28,7 +28,9 @@ export class NameReader {
     let at = start;
     for (let char = text.charCodeAt(at); at < near && char !== QUOTE; char = text.charCodeAt(at)) {
       hash = addToHash(hash, char);
-      at += char === BACKSLASH ? 2 : 1;
+      // What a backslash stands before ends nothing, and yet tells names apart.
+      if (char === BACKSLASH) hash = addToHash(hash, text.charCodeAt(++at));
+      at++;
     }
     const end = text.charCodeAt(at) === QUOTE ? at : findStringEnd(text, at);
     this.isName = isBeforeColon(text, end + 1);
@@ -39,7 +41,7 @@ export class NameReader {
 }
 
 /** Whether the string that ends before a place is the name of a member. */
-function isBeforeColon(text: string, from: number): boolean {
+export function isBeforeColon(text: string, from: number): boolean {
   let at = from;
   while (isSpace(text.charCodeAt(at))) at++;
   return text.charCodeAt(at) === COLON;

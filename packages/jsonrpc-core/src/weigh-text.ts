@@ -1,11 +1,14 @@
 /** How much memory a JSON text becomes, told from the text alone. */
 
+import { IndexMeter } from './index-meter.ts';
 import { findStringEnd } from './search-text.ts';
 import { ShapeMeter } from './shape-meter.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const MINUS = 0x2d;
 const DOT = 0x2e;
+const ZERO = 0x30;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
@@ -27,14 +30,21 @@ export const MOST_BYTES_PER_CHARACTER: number = CONTAINER_BYTES / 2;
  * @param enough From here on it does not matter how many more.
  */
 export function weighText(text: string, enough: number): number {
+  const indices = new IndexMeter(text);
   let bytes = 0;
   for (let at = 0; at < text.length && bytes <= enough; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) {
-      at = findStringEnd(text, at + 1);
+      const end = findStringEnd(text, at + 1);
+      indices.read(at + 1, end);
+      at = end;
       bytes += STRING_BYTES;
     } else if (char === COMMA) bytes += PLACE_BYTES;
-    else if (char === OPEN_BRACE || char === OPEN_BRACKET) bytes += CONTAINER_BYTES;
+    else if (char === OPEN_BRACKET) bytes += CONTAINER_BYTES;
+    else if (char === OPEN_BRACE) {
+      bytes += CONTAINER_BYTES;
+      indices.open();
+    } else if (char === CLOSE_BRACE) bytes += indices.close();
   }
   return bytes;
 }
@@ -54,12 +64,16 @@ export function weighUsualText(text: string): number {
       bytes += CONTAINER_BYTES;
       shapes.open();
     } else if (char === CLOSE_BRACE) shapes.close();
-    else if (char === DOT || isExponent(text, at, char)) bytes += NUMBER_BYTES;
+    else if (isOfNumber(text, at, char)) {
+      bytes += NUMBER_BYTES;
+      shapes.addNumber();
+    }
   }
   return bytes + shapes.bytes;
 }
 
-/** The `e` of `1e9`, not that of `true`. */
-function isExponent(text: string, at: number, char: number): boolean {
-  return (char | 0x20) === 0x65 && text.charCodeAt(at - 1) <= 0x39;
+/** The dot of `1.5`, the sign of `-0`, and the `e` of `1e9`, not that of `true`: of a number that is no small integer. */
+function isOfNumber(text: string, at: number, char: number): boolean {
+  if (char === MINUS) return text.charCodeAt(at + 1) === ZERO;
+  return char === DOT || ((char | 0x20) === 0x65 && text.charCodeAt(at - 1) <= 0x39);
 }

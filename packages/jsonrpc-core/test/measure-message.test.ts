@@ -47,6 +47,43 @@ describe('measureMessage', () => {
     expect(measure(ask({ x: Array(50).fill(row) }))).toBeGreaterThan(48 * 200 * 50);
   });
 
+  it('[ROBUSTNESS-7] counts members that an object has more than one of the same names as another shape', () => {
+    const names = Array.from({ length: 100 }, (_, n) => `name${n}`);
+    const rows = names.map((_, count) => Object.fromEntries(names.slice(0, count).map((name) => [name, 0])));
+    expect(measure(ask({ x: rows }))).toBeGreaterThan((100 + 8) * ((100 * 99) / 2));
+  });
+
+  it('[ROBUSTNESS-7] counts objects whose numbers are small integers in one and none in another as two shapes', () => {
+    const rows = Array.from({ length: 50 }, (_, at) =>
+      Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`name${n}`, n === at ? 1.5 : 1])),
+    );
+    expect(measure(ask({ x: rows }))).toBeGreaterThan(100 * 50 * 50);
+  });
+
+  it('[ROBUSTNESS-7] tells names apart that differ in what they escape alone', () => {
+    const names = ['\\n', '\\t', '\\r', '\\b', '\\f', '\\"', '\\\\', '\\/'].flatMap((one, _, all) => all.map((other) => one + other));
+    const rows = names.map((name) => `{"${name}":0}`).join(',');
+    expect(measure(ask({ x: 0 }).replace('"x":0', `"x":[${rows}]`))).toBeGreaterThan((100 + 72) * 64);
+  });
+
+  it.each([
+    ['few members in a long array', 43, '574', 8 * 575],
+    ['one alone', 1, '30', 8 * 31],
+    ['one that is spelled with escapes', 1, '\\u00330', 8 * 31],
+    ['a table of far indices', 43, '123456789', 24 * 64],
+  ])('[ROBUSTNESS-7] counts indices as names of members for what the engine keeps of them: %s', (_what, count, largest, bytes) => {
+    const indices = [...Array(count - 1).keys(), largest];
+    const row = `{${indices.map((index) => `"${index}":0`).join(',')}}`;
+    const text = ask({ x: 0 }).replace('"x":0', `"x":[${Array(1000).fill(row).join(',')}]`);
+    expect(measure(text)).toBeGreaterThan(1000 * bytes);
+    expect(measure(text)).toBeLessThan(1000 * (bytes + 8 * count + 128));
+  });
+
+  it('counts what is no index as the name that it is', () => {
+    const names = Array.from({ length: 64 }, (_, n) => (n === 0 ? '4294967295' : `0${n}`));
+    expect(measure(ask({ x: names.map((name) => ({ [name]: 0 })) }))).toBeGreaterThan((100 + 72) * 64);
+  });
+
   it('counts a long name that comes again once, and two that differ at their end as two', () => {
     const long = 'x'.repeat(29);
     const weigh = (row: object): number => measure(ask({ x: Array(100).fill(row) })) as number;
@@ -56,7 +93,7 @@ describe('measureMessage', () => {
   });
 
   it('[ROBUSTNESS-7] counts numbers that are no small integers as the objects that they become', () => {
-    for (const number of ['1.5', '2e9', '2E9'])
+    for (const number of ['1.5', '2e9', '2E9', '-0'])
       expect(measure(ask({ x: 0 }).replace('"x":0', `"x":[${`${number},`.repeat(5000)}{}]`))).toBeGreaterThan(24 * 5000);
     expect(measure(ask({ x: Array(5000).fill(true) }))).toBeLessThan(45_000);
   });
@@ -66,6 +103,12 @@ describe('measureMessage', () => {
     const text = ask({ rows: Array(10_000).fill(row) });
     expect(measure(text)).toBeGreaterThan(1.5 * text.length);
     expect(measure(text)).toBeLessThan(2 * text.length);
+  });
+
+  it('[ROBUSTNESS-7] weighs a short text of many small parts that are no objects', () => {
+    const text = ask({ x: 0 }).replace('"x":0', `"x":[${'-0,'.repeat(4000)}{}]`);
+    expect(text.length).toBeLessThan(16 * 1024);
+    expect(measure(text)).toBeGreaterThan(24 * 4000);
   });
 
   it('tells nothing of short messages, which their number bounds', () => {

@@ -47,6 +47,12 @@ describe('parseJson', () => {
     expect(catchError(() => parseJson(`[${'{},'.repeat(1_000_000)}{}]`))).toBeInstanceOf(ParseError);
   });
 
+  it('[ROBUSTNESS-7] refuses objects whose one index makes the engine keep a long array for each', () => {
+    const text = (name: string): string => `[${`{"${name}":"30"},`.repeat(200_000)}0]`;
+    expect(catchError(() => parseJson(text('30')))).toBeInstanceOf(ParseError);
+    expect(parseJson(text('a0'))).toHaveLength(200_001);
+  });
+
   it('[ROBUSTNESS-7] takes 128 levels and refuses 129', () => {
     expect(parseJson(nest(128))).toBeDefined();
     expect(catchError(() => parseJson(nest(129)))).toBeInstanceOf(ParseError);
