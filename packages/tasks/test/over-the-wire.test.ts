@@ -58,27 +58,19 @@ async function connect(transport: ClientTransportSource, era: 'legacy' | 'modern
 const textOf = ({ content }: CallToolResult): unknown => (content[0] as { readonly text?: unknown } | undefined)?.text;
 
 describe.each(transports)('over %s', (_name, open) => {
-  it.each(['legacy', 'modern'] as const)(
-    'a task of the %s era asks its user in the middle, and ends',
-    async (era) => {
-      const asked: string[] = [];
-      const { tasks } = await connect(await open(), era, asked);
-      const handle = await tasks.start('asks');
-      expect(handle.id).toMatch(/^[\w-]{22,}$/);
-      expect(textOf(await handle.result())).toBe('accept answer to Who?');
-      expect(asked).toEqual(['Who?']);
-    },
-    30_000,
-  );
+  it.each(['legacy', 'modern'] as const)('a task of the %s era asks its user in the middle, and ends', async (era) => {
+    const asked: string[] = [];
+    const { tasks } = await connect(await open(), era, asked);
+    const handle = await tasks.start('asks');
+    expect(handle.id).toMatch(/^[\w-]{22,}$/);
+    expect(textOf(await handle.result())).toBe('accept answer to Who?');
+    expect(asked).toEqual(['Who?']);
+  });
 
-  it.each(['legacy', 'modern'] as const)(
-    'a task of the %s era is cancelled',
-    async (era) => {
-      const { tasks } = await connect(await open(), era, []);
-      const handle = await tasks.start('wait');
-      await handle.cancel();
-      expect((await handle.status()).status).toBe('cancelled');
-    },
-    30_000,
-  );
+  it.each(['legacy', 'modern'] as const)('a task of the %s era is cancelled', async (era) => {
+    const { tasks } = await connect(await open(), era, []);
+    const handle = await tasks.start('wait');
+    await handle.cancel();
+    expect((await handle.status()).status).toBe('cancelled');
+  });
 });
