@@ -39,7 +39,7 @@ describe('the inspector', () => {
       const [line] = (await once(createInterface({ input: server.stdout as NodeJS.ReadableStream }), 'line')) as [string];
       const url = new URL(path, line).href;
       const inspect = async (...args: string[]): Promise<unknown> => {
-        const { stdout } = await run(node, [inspector, '--cli', url, '--transport', transport, ...args], { timeout: 60_000 });
+        const { stdout } = await run(node, [inspector, '--cli', url, '--transport', transport, ...args], { timeout: 110_000 });
         return JSON.parse(stdout);
       };
       expect(await inspect('--method', 'tools/list')).toMatchObject({ tools: [{ name: 'add' }, { name: 'sum_slowly' }] });

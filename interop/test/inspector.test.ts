@@ -20,7 +20,7 @@ describe('the inspector', () => {
   }, 300_000);
 
   async function inspect(...args: string[]): Promise<unknown> {
-    const { stdout } = await run(node, [inspector, '--cli', process.execPath, server, ...args], { timeout: 60_000 });
+    const { stdout } = await run(node, [inspector, '--cli', process.execPath, server, ...args], { timeout: 110_000 });
     return JSON.parse(stdout);
   }
 
@@ -28,10 +28,10 @@ describe('the inspector', () => {
     expect(await inspect('--method', 'tools/list')).toMatchObject({
       tools: expect.arrayContaining([expect.objectContaining({ name: 'add' })]),
     });
-  }, 60_000);
+  });
 
   it('calls a tool of the quickstart', async () => {
     const result = await inspect('--method', 'tools/call', '--tool-name', 'add', '--tool-arg', 'a=2', '--tool-arg', 'b=3');
     expect(result).toMatchObject({ structuredContent: { result: 5 } });
-  }, 60_000);
+  });
 });

@@ -9,7 +9,8 @@ import { edgeSafeEntries } from '../workspace-packages.mjs';
 import { bundleEdge } from './bundle-edge.mjs';
 import { createServer as createMcpServer } from './round-trip.mjs';
 
-const loadTimeoutMs = 30_000;
+/** Only what stops a browser that hangs: a busy machine takes its time. */
+const timeoutMs = 120_000;
 const program = [
   "import { overNetwork, overPort } from './scripts/edge/over-network.mjs';",
   'globalThis.mortise = { entries, roundTrip, expected, overNetwork, overPort };',
@@ -27,13 +28,13 @@ export async function* browserTests(executablePath) {
   const server = createMcpServer();
   const [http, webSocket] = [await serveHttp(server, { port: 0 }), await serveWebSocket(server, { port: 0 })];
   // Containers run as root and have no user namespaces; the page is ours.
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  const browser = await chromium.launch({ executablePath, timeout: timeoutMs, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
   try {
     const page = await browser.newPage();
     const pageErrors = [];
     page.on('pageerror', (error) => pageErrors.push(error.stack ?? error.message));
-    await page.goto(site.url, { timeout: loadTimeoutMs });
-    await page.waitForFunction('globalThis.mortise !== undefined', undefined, { timeout: loadTimeoutMs }).catch(() => undefined);
+    await page.goto(site.url, { timeout: timeoutMs });
+    await page.waitForFunction('globalThis.mortise !== undefined', undefined, { timeout: timeoutMs }).catch(() => undefined);
     const loaded = await page.evaluate('globalThis.mortise?.entries ?? {}');
     for (const entry of edgeSafeEntries()) {
       yield {

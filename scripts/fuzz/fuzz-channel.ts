@@ -25,7 +25,8 @@ export interface FuzzChannel {
 /** Opens a connection whose server's messages go to `onMessage`. */
 export type OpenChannel = (onMessage: (message: Json) => void) => Promise<FuzzChannel>;
 
-const exitTimeoutMs = 5_000;
+/** Only what ends a server that hangs: a busy machine takes its time. */
+const exitTimeoutMs = 60_000;
 
 /** One server object for all connections, as a program would have it. */
 export function createInMemoryOpener(): OpenChannel {

@@ -19,7 +19,7 @@ export interface FuzzOptions {
   readonly open: OpenChannel;
   /** Which of several runners takes which connections: each the one after those of the others. @default the only one */
   readonly share?: { readonly job: number; readonly jobs: number };
-  /** How long nothing may arrive before what is still owed counts as unanswered. @default 10_000 */
+  /** How long nothing may arrive before what is still owed counts as unanswered. @default 60_000 */
   readonly quietTimeoutMs?: number;
   /** Told after each connection. */
   readonly onProgress?: (sent: number) => void;
@@ -41,7 +41,7 @@ export interface FuzzFigures {
   readonly problems: string[];
 }
 
-const defaultQuietTimeoutMs = 10_000;
+const defaultQuietTimeoutMs = 60_000;
 const framesAtOnce = 200;
 const maxProblems = 20;
 

@@ -41,7 +41,7 @@ function toFlags(help: string): string[] {
   return [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+) .*/gm)].map(([, flag = '']) => flag);
 }
 
-describe('the programs of the apps', { timeout: 30_000 }, () => {
+describe('the programs of the apps', () => {
   it.each(programs)('%s says with --help what it does, its flags and an example, and does nothing else', async (program) => {
     const { code, stdout, stderr } = await run(program, '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

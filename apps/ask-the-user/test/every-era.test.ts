@@ -59,7 +59,7 @@ describe.each(places)('$title', (place) => {
   let opened: Opened;
   beforeAll(async () => {
     opened = await place.open(answers);
-  }, 30_000);
+  });
   afterAll(async () => {
     await opened.close();
     expect(opened.stderr.filter((line) => line.includes('unhandled'))).toEqual([]);

@@ -46,8 +46,8 @@ it('brings 200 tasks over fifty kills to their ends: no recorded step runs twice
   const openedAtMs = Date.now();
   const first = await open();
   const client = await first.connected;
-  // Some die while they start and some at work, on slow machines too.
-  const longestMs = Math.max(900, 3 * (Date.now() - openedAtMs));
+  // Some die while they start and some at work, on slow machines too; one start that took many seconds does not make fifty lives as long.
+  const longestMs = Math.min(6_000, Math.max(900, 3 * (Date.now() - openedAtMs)));
   const started = await Promise.all(Array.from({ length: TASKS }, (_, n) => first.tasks.start('work', { n, steps: STEPS })));
   const ids = started.map(({ id }) => id ?? '');
   expect(new Set(ids).size).toBe(TASKS);
@@ -98,7 +98,7 @@ it('brings 200 tasks over fifty kills to their ends: no recorded step runs twice
   console.log(
     `seed ${seed}: ${KILLS} kills (${killsWithWork} with work left), ${starts} starts, ${runs} runs of ${TASKS * STEPS} steps, ${audit.leases[0].count} leases`,
   );
-}, 400_000);
+}, 900_000);
 
 /** Holds every run of a step against what stood in the file when its process began. */
 function readLog(lines: readonly string[], ids: readonly string[]) {

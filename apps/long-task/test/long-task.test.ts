@@ -12,4 +12,4 @@ it('finishes a report whose server is killed with -9 twice, in both generations,
   expect(stdout.match(/kill -9 \d+/g)).toHaveLength(4);
   expect(stdout.match(/asked: /g)).toHaveLength(2);
   expect(stdout.trimEnd()).toMatch(/Everything went on where it had stopped\.$/);
-}, 120_000);
+});

@@ -49,7 +49,7 @@ it('never runs a task twice at once where two processes share a file', async () 
   expect(audit.running[0]).toEqual({ most: 1, tasks: 120 });
   expect(audit.endings.map(({ count }) => count)).toEqual(Array.from({ length: 120 }, () => 1));
   expect((await site.log()).filter((line) => line.startsWith('run ')).length).toBe(120 * STEPS);
-}, 120_000);
+}, 400_000);
 
 it('gives a lease on only when it has ended, also where a process is stopped for longer than its leases last', async () => {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
@@ -81,4 +81,4 @@ it('gives a lease on only when it has ended, also where a process is stopped for
   // Some task changed hands: more leases were taken than there are tasks.
   expect(audit.leases[0].count).toBeGreaterThan(80);
   console.log(`seed ${seed}: ${pauses} pauses, ${audit.leases[0].count} leases of 80 tasks`);
-}, 120_000);
+}, 400_000);

@@ -7,10 +7,11 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 export const executablePath: string | undefined =
   process.env['MORTISE_CHROMIUM'] ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
-export const TIMEOUT_MS = 60_000;
+/** Only what stops a browser that hangs: it starts processes of its own, and a busy machine takes its time for each. */
+export const TIMEOUT_MS = 240_000;
 
 export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return chromium.launch({ executablePath: executablePath ?? '', timeout: TIMEOUT_MS, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
 interface PersonOptions {
@@ -36,6 +37,7 @@ export function passPages(page: Page, url: URL, options: PersonOptions): Promise
 
 async function pass(page: Page, url: URL, { name, origins = [] }: PersonOptions): Promise<readonly string[]> {
   const texts: string[] = [];
+  page.setDefaultTimeout(TIMEOUT_MS);
   const isTheirs = (): boolean => [url.origin, ...origins].includes(new URL(page.url()).origin);
   await page.goto(url.href);
   while (isTheirs()) {
@@ -46,7 +48,7 @@ async function pass(page: Page, url: URL, { name, origins = [] }: PersonOptions)
       await page.locator('input[name=password]').fill('any');
     }
     const before = page.url();
-    await page.locator('button[type=submit], button[value=allow]').click({ timeout: 10_000 });
+    await page.locator('button[type=submit], button[value=allow]').click();
     await page.waitForURL((next) => next.href !== before);
   }
   return texts;
