@@ -3,12 +3,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setPatience } from '@mortise/transport-testkit';
 import { describeTransport } from '@mortise/transport-testkit/vitest';
 import { NewlineTransport } from '../src/newline-transport.ts';
-
-// Reached only where something never happens: real sockets on a busy machine take their time.
-setPatience(60_000);
 
 let count = 0;
 
