@@ -24,7 +24,8 @@ export class SseStream {
   #busy: ReturnType<typeof setTimeout> | undefined;
   #isOpen = true;
   #hasWritten = true;
-  #idleLooks = 0;
+  /** In a row, with nothing taken since the one before; -1 while nothing is there to take. */
+  #idleLooks = -1;
   /** How much was untaken when it was last looked at, with what was written since. */
   #toTake = 0;
   /** What was sent in this turn, in characters. */
@@ -123,7 +124,8 @@ export class SseStream {
   look(maxIdleLooks: number): void {
     const { queuedBytes: queued, untaken } = this.#bytes;
     // What is left may be more than before though its reader takes what it can: others write on.
-    this.#idleLooks = queued > 0 && untaken >= this.#toTake ? this.#idleLooks + 1 : 0;
+    if (queued === 0) this.#idleLooks = -1;
+    else this.#idleLooks = untaken < this.#toTake ? 0 : this.#idleLooks + 1;
     this.#toTake = untaken;
     if (this.#idleLooks >= maxIdleLooks) this.cut();
     else if (!this.#hasWritten && queued === 0) this.#bytes.write(SSE_KEEP_ALIVE);

@@ -246,15 +246,15 @@ describe.each(FACES)('bounds over the %s face', (face) => {
 });
 
 describe('a reader that is slower than its sender', () => {
-  it('keeps its stream for as long as it takes something, and loses it when it takes nothing', async () => {
-    const clock = new FakeClock();
-    const endpoint = new ScriptedEndpoint();
+  /** Has a call open whose stream is read piece by piece. */
+  async function openFlood(options: { readonly keepAliveMs: number; readonly stallMs: number }) {
+    const [clock, endpoint] = [new FakeClock(), new ScriptedEndpoint()];
     endpoint.tools.set('flood', async ({ call }) => {
       await call.send(progress('t', 0));
       await aborted(call.signal);
       return text('done');
     });
-    serving = await serve('fetch', endpoint, { clock, keepAliveMs: 10_000, stallMs: 30_000 });
+    serving = await serve('fetch', endpoint, { clock, ...options });
     const request = modernRequest('tools/call', { name: 'flood' });
     const headers = { ...modernHeaders(request), 'content-type': 'application/json', accept: ACCEPT };
     const body = JSON.stringify(request);
@@ -262,18 +262,42 @@ describe('a reader that is slower than its sender', () => {
     const response = await handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body }));
     const reader = response.body?.getReader();
     const [call] = endpoint.calls;
+    const send = async (value: number): Promise<void> => {
+      void call?.send(progress('t', value));
+      // Behind the stream's own timer, so that each is written by itself.
+      await new Promise((resolve) => setTimeout(resolve));
+    };
+    const state = (): unknown => [call?.isCancelled, handler.counts.streams];
+    return { clock, send, read: async () => void (await reader?.read()), state };
+  }
+
+  it('keeps its stream for as long as it takes something, and loses it when it takes nothing', async () => {
+    const { clock, send, read, state } = await openFlood({ keepAliveMs: 10_000, stallMs: 30_000 });
     for (let beat = 1; beat <= 10; beat++) {
-      for (const value of [2 * beat, 2 * beat + 1]) {
-        void call?.send(progress('t', value));
-        // Behind the stream's own timer, so that each is written by itself.
-        await new Promise((resolve) => setTimeout(resolve));
-      }
-      await reader?.read();
+      await send(2 * beat);
+      await send(2 * beat + 1);
+      await read();
       clock.advance(10_000);
     }
-    expect([call?.isCancelled, handler.counts.streams]).toEqual([false, 1]);
+    expect(state()).toEqual([false, 1]);
     for (let beat = 0; beat < 3; beat++) clock.advance(10_000);
-    expect([call?.isCancelled, handler.counts.streams]).toEqual([true, 0]);
+    expect(state()).toEqual([true, 0]);
+  });
+
+  it.each([10_000, 30_000])('has the whole stall time of %d ms for what is sent just before its stream is looked at', async (stallMs) => {
+    const options = { keepAliveMs: 15_000, stallMs };
+    const everyMs = Math.min(options.keepAliveMs, stallMs);
+    const { clock, send, read, state } = await openFlood(options);
+    await read();
+    // Nothing is left, and then there is a comment, which is taken too.
+    for (let beat = 0; beat < 2; beat++) clock.advance(everyMs);
+    await read();
+    clock.advance(everyMs - 1);
+    await send(1);
+    clock.advance(stallMs);
+    expect(state()).toEqual([false, 1]);
+    clock.advance(everyMs);
+    expect(state()).toEqual([true, 0]);
   });
 });
 
