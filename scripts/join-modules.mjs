@@ -107,17 +107,23 @@ await pruneDeclarations(
 async function takeOutWhiteSpace() {
   const files = (await readdir('dist', { recursive: true })).filter((file) => file.endsWith('.js'));
   for (const path of files.map((file) => join('dist', file))) {
-    const { code, map } = await minify(mergeImports(await readFile(path, 'utf8')), {
+    const joined = mergeImports(await readFile(path, 'utf8'));
+    const { code, map } = await minify(joined, {
       module: true,
       compress: false,
       // What a stack trace or a reader of an error sees keeps its name.
-      mangle: { toplevel: false, keep_fnames: true, keep_classnames: true },
+      mangle: { keep_fnames: true, keep_classnames: true, reserved: namesOfClasses(joined) },
       format: { comments: /@__\w+__|@vite-ignore|@license/, preserve_annotations: true, max_line_len: 120 },
       sourceMap: { content: await readFile(`${path}.map`, 'utf8'), url: `${basename(path)}.map` },
     });
     await writeFile(path, code);
     await writeFile(`${path}.map`, map);
   }
+}
+
+/** esbuild writes `var Name = class`: such a class has the name of the variable, which `keep_classnames` does not look at. */
+function namesOfClasses(code) {
+  return [...code.matchAll(/^\s*var (\w+) = class\b/gm)].map(([, name]) => name);
 }
 
 /** Makes one import of all that a file takes from another, where the first one stands. Lines stay where they are, for the source map. */

@@ -94,6 +94,16 @@ describe('the packed packages', () => {
     },
   );
 
+  it('have classes of errors that Node prints by the names under which they are imported', async () => {
+    const code = `import * as core from '@mortise/jsonrpc-core';
+      import * as client from '@mortise/client';
+      for (const [name, value] of Object.entries({ ...core, ...client })) if (value.prototype instanceof Error) console.log(name, value.name);`;
+    const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', code], { cwd: forClient.folder });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toContain('ConnectionClosedError ConnectionClosedError');
+    for (const line of lines) expect(line).toMatch(/^(?:internal_)?(\w+) \1$/);
+  });
+
   it('go with the zod that brought its version 4 along, 3.25', async () => {
     const code = `import { CallToolResultSchema } from '@mortise/protocol/schemas';
       console.log(CallToolResultSchema.safeParse({ content: [{ type: 'text', text: 'x' }] }).success, CallToolResultSchema.safeParse({ content: 5 }).success);`;
