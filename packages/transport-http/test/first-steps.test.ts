@@ -214,6 +214,15 @@ describe('an option that there is not', () => {
     expect(make).toThrow(refusal('header', 'a client') as Error);
   });
 
+  it('is refused in "sse" too, and so is a path there that no request has', () => {
+    const serving = (sse: object) => (): unknown => createHttpHandler(server, { sse });
+    expect(serving({ messagesPath: '/post' })).toThrow(
+      'There is no option "messagesPath" of the option "sse": correct its name, or leave it out',
+    );
+    expect(serving({ path: 'old' })).toThrow('The option "sse.path" must begin with "/", got "old"');
+    expect(serving({ messagePath: '' })).toThrow('The option "sse.messagePath" must begin with "/", got ""');
+  });
+
   it('is not one that is undefined, nor one of the other function that the same options are for', async () => {
     const { signal } = new AbortController();
     // Each that `serveHttp` has beside those of `createHttpHandler`: the compiler sees to it.

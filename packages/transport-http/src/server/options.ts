@@ -277,7 +277,7 @@ export function toSsePaths(sse: HttpHandlerOptions['sse']): SsePaths | undefined
 }
 
 function checkOptions(options: HttpHandlerOptions): void {
-  const { path, baseUrl, tokenVerifier, maxBodyBytes = DEFAULTS.maxBodyBytes } = options;
+  const { path, baseUrl, sse, tokenVerifier, maxBodyBytes = DEFAULTS.maxBodyBytes } = options;
   for (const name of ['maxPendingBodyBytes', 'maxPendingBodyBytesPerKey'] as const) {
     const bytes = options[name] ?? Infinity;
     if (bytes < maxBodyBytes)
@@ -285,9 +285,21 @@ function checkOptions(options: HttpHandlerOptions): void {
   }
   if (tokenVerifier !== undefined && typeof tokenVerifier?.verify !== 'function')
     throw new HttpOptionError('The option "tokenVerifier" must be an object with a function "verify"');
-  if (path !== undefined && !path.startsWith('/')) throw new HttpOptionError(`The option "path" must begin with "/", got "${path}"`);
+  checkPath('path', path);
+  if (typeof sse === 'object') {
+    checkOptionRules('the option "sse"', sse, SSE_RULES, HttpOptionError);
+    checkPath('sse.path', sse.path);
+    checkPath('sse.messagePath', sse.messagePath);
+  }
   if (baseUrl !== undefined && !URL.canParse(baseUrl))
     throw new HttpOptionError(`The option "baseUrl" must be an absolute URL, got "${baseUrl}"`);
+}
+
+const SSE_RULES: OptionRules<SseEndpointOptions> = { path: 'no number', messagePath: 'no number' };
+
+/** No request has another: it would silently be served nowhere. */
+function checkPath(name: string, path: string | undefined): void {
+  if (path !== undefined && !path.startsWith('/')) throw new HttpOptionError(`The option "${name}" must begin with "/", got "${path}"`);
 }
 
 const ID_BYTES = 24;

@@ -142,13 +142,13 @@ export class SseChannel implements SessionLink {
 
   /** Answers that are ready together wait their turn, within a bound of all channels. Who takes nothing is cut by the stream itself. */
   async #sendAnswer(event: string): Promise<void> {
-    this.#wait(event.length);
+    this.#countWaiting(event.length);
     if (this.sse.room !== undefined) cutFullest(this.#host);
     await this.sse.writeWhenRoom(event);
-    this.#wait(-event.length);
+    this.#countWaiting(-event.length);
   }
 
-  #wait(length: number): void {
+  #countWaiting(length: number): void {
     this.#backlog += length;
     this.#host.channelBacklog += length;
   }
