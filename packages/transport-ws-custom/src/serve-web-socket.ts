@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connectable } from '@mortise/jsonrpc-core';
-import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { WebSocketOptionError } from './errors.ts';
 import { SocketHost } from './socket-host.ts';
@@ -68,9 +67,8 @@ const HEADERS_TIMEOUT_MS = 15_000;
  */
 export async function serveWebSocket(server: Connectable, options: ServeWebSocketOptions): Promise<WebSocketServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS } = checkPort(options);
-  const logger = guardLogger(options.logger ?? stderrLogger);
   signal?.throwIfAborted();
-  const sockets = new SocketHost(server, { ...options, logger });
+  const sockets = new SocketHost(server, { ...options, logger: options.logger ?? stderrLogger });
   const httpServer = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS }, (_request, response) => {
     response.writeHead(426, { Connection: 'close', Upgrade: 'websocket' }).end('This is a WebSocket server\n');
   });
@@ -80,7 +78,7 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
     refuseUpgrade(request, socket, new UpgradeRefusal(404, 'There is nothing at this path'));
   });
   await listen(httpServer, port, host);
-  const logError = (error: unknown): void => logger.log('error', 'The HTTP server failed', { error: String(error) });
+  const logError = (error: unknown): void => sockets.logger.log('error', 'The HTTP server failed', { error: String(error) });
   // A connection that cannot be taken, for want of descriptors perhaps, is no reason to end the process.
   httpServer.on('error', logError);
   let closing: Promise<void> | undefined;

@@ -23,6 +23,8 @@ const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const ANONYMOUS = 'anonymous';
 
 export class SocketHost {
+  /** Where faults go; it never throws. */
+  readonly logger: Logger;
   readonly #server: Connectable;
   readonly #options: WebSocketServerOptions;
   readonly #guard: HostGuard;
@@ -30,7 +32,6 @@ export class SocketHost {
   readonly #limit: KeyedLimit;
   readonly #pending: KeyedLimit;
   readonly #clock: Clock;
-  readonly #logger: Logger;
   readonly #connectOptions: ConnectOptions;
   readonly #heartbeat: Heartbeat | undefined;
   readonly #channels: ResumableChannels | undefined;
@@ -57,8 +58,8 @@ export class SocketHost {
     this.#limit = new KeyedLimit(maxConnections, maxConnectionsPerKey);
     this.#pending = new KeyedLimit(maxConnections, maxConnectionsPerKey);
     this.#clock = clock;
-    this.#logger = guardLogger(logger);
-    this.#connectOptions = options.logger === undefined ? {} : { logger: this.#logger };
+    this.logger = guardLogger(logger);
+    this.#connectOptions = options.logger === undefined ? {} : { logger: this.logger };
     this.#heartbeat = heartbeatMs > 0 ? new Heartbeat(heartbeatMs, clock) : undefined;
     const { eventStore, resumeWindowMs: windowMs = 60_000, maxWaitingChannels: maxWaiting = 1000 } = options;
     this.#channels = eventStore && new ResumableChannels({ eventStore, windowMs, maxWaiting, clock });
@@ -109,7 +110,7 @@ export class SocketHost {
   async #endAll(end: (connection: ServerConnection) => Promise<void>): Promise<void> {
     const ended = Array.from(this.#connections, ([connection, transport]) =>
       end(connection).catch((error: unknown) => {
-        this.#logger.log('error', 'The server failed to end a connection', { error: String(error) });
+        this.logger.log('error', 'The server failed to end a connection', { error: String(error) });
         return transport.close();
       }),
     );
@@ -164,7 +165,7 @@ export class SocketHost {
       const channel = await this.#channels.accept(opened, { principal: auth?.principal ?? ANONYMOUS, key }, this.#closing.signal);
       if (channel) await this.#serve(channel, auth);
     } catch (error) {
-      this.#logger.log('info', 'A WebSocket ended before it said hello', { error: nameOf(error) });
+      this.logger.log('info', 'A WebSocket ended before it said hello', { error: nameOf(error) });
     }
   }
 
@@ -180,7 +181,7 @@ export class SocketHost {
       void connection.closed.then(() => this.#connections.delete(connection));
       if (this.#closing.signal.aborted) await connection.close();
     } catch (error) {
-      this.#logger.log('error', 'A WebSocket could not be served', { error: String(error) });
+      this.logger.log('error', 'A WebSocket could not be served', { error: String(error) });
       hasFailed = true;
       // Only an open transport can say why it closes.
       await transport.start().catch(() => undefined);
@@ -209,9 +210,9 @@ export class SocketHost {
   }
 
   #refuse(request: IncomingMessage, socket: Duplex, error: unknown): void {
-    if (!(error instanceof UpgradeRefusal)) this.#logger.log('error', 'An upgrade failed', { error: nameOf(error) });
+    if (!(error instanceof UpgradeRefusal)) this.logger.log('error', 'An upgrade failed', { error: nameOf(error) });
     const refusal = error instanceof UpgradeRefusal ? error : new UpgradeRefusal(500, 'The upgrade failed');
-    this.#logger.log('info', 'An upgrade was refused', { status: refusal.status, reason: refusal.message });
+    this.logger.log('info', 'An upgrade was refused', { status: refusal.status, reason: refusal.message });
     refuseUpgrade(request, socket, refusal);
   }
 }
