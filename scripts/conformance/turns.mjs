@@ -13,7 +13,7 @@ const GO = '.';
 
 /**
  * @param {number} count How many clients come. The first has its turn when all are there, so that none of them still starts beside it.
- * @returns {Promise<{ port: number, close(): Promise<void> }>} Where {@link takeTurn} asks.
+ * @returns {Promise<{ port: number, close(): Promise<void> }>} Where `take-turn.mjs` asks.
  */
 export async function openTurns(count) {
   /** In the order in which they came; the first is the one that plays. */
