@@ -4,8 +4,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import { checkOptionRules } from '@mortise/jsonrpc-core/transport';
 import type { CredentialStore, LockingStore } from '@mortise/protocol/contracts';
-import { CredentialFileError } from '../errors.ts';
+import { AuthOptionError, CredentialFileError } from '../errors.ts';
 import { isCode, withFileLock } from './file-lock.ts';
 
 /** Where credentials are kept. */
@@ -30,9 +31,11 @@ export class FileCredentialStore implements CredentialStore, LockingStore {
   readonly #path: string;
   readonly #staleMs: number;
 
-  constructor({ path, staleLockMs = 15_000 }: FileCredentialStoreOptions) {
-    this.#path = resolve(path);
-    this.#staleMs = staleLockMs;
+  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `staleLockMs` is no number, or there is no such option. */
+  constructor(options: FileCredentialStoreOptions) {
+    checkOptionRules('FileCredentialStore', options, { path: 'no number', staleLockMs: 1 }, AuthOptionError);
+    this.#path = resolve(options.path);
+    this.#staleMs = options.staleLockMs ?? 15_000;
   }
 
   async get(issuer: string, key: string): Promise<JsonObject | undefined> {

@@ -17,6 +17,9 @@ export interface FileLockOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Also where no lock is ever taken over. */
+const MOST_UNTOUCHED_MS = 3000;
+
 /** Runs one caller at a time over all processes that use the path. Lets go when `fn` settles. */
 export async function withFileLock<T>(path: string, fn: () => Promise<T>, { staleMs = 15_000, signal }: FileLockOptions = {}): Promise<T> {
   const owner = randomUUID();
@@ -24,7 +27,10 @@ export async function withFileLock<T>(path: string, fn: () => Promise<T>, { stal
     if (!(await removeStale(path, staleMs)))
       await sleep(20 + Math.random() * 60, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
   }
-  const touch = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), staleMs / 5);
+  const touch = setInterval(
+    () => void utimes(path, new Date(), new Date()).catch(() => undefined),
+    Math.min(staleMs / 5, MOST_UNTOUCHED_MS),
+  );
   touch.unref();
   try {
     signal?.throwIfAborted();

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { oauth } from '@mortise/auth-oauth/client';
 import { FileCredentialStore } from '@mortise/auth-oauth/node';
 import { credentialStoreCases } from '@mortise/transport-testkit/credential-store';
@@ -90,6 +90,17 @@ describe('the lock', () => {
     } finally {
       await world.close();
     }
+  });
+
+  it('[ROBUSTNESS-7] has a time after which it is taken over: none that is no number, and Infinity is never', async () => {
+    const message = 'The option "staleLockMs" of FileCredentialStore must be a number, 1 or more, got ';
+    for (const staleLockMs of [NaN, 0, null, '15000'] as number[])
+      expect(() => new FileCredentialStore({ path, staleLockMs })).toThrow(message);
+    // Who holds it touches it every few seconds all the same, and not in every millisecond, which an endless interval would be.
+    const touches = vi.spyOn(globalThis, 'setInterval');
+    expect(await new FileCredentialStore({ path, staleLockMs: Infinity }).withLock('refresh', () => Promise.resolve('held'))).toBe('held');
+    expect(touches.mock.calls.map(([, delayMs]) => delayMs)).toEqual([3000]);
+    touches.mockRestore();
   });
 
   it('is taken over from a process that died, and not before', async () => {
