@@ -25,7 +25,7 @@ export interface TaskClientOptions {
   readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
   /** Told of each task that `callTool` waits for: for hosts that show it, or let their model go on meanwhile. What it throws is dropped. @default none */
   readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
-  /** What a model is told while a task runs, where the server says nothing. @default a sentence that names the tool */
+  /** What a model is told while a task runs, where the server says nothing. Not asked for a task of an earlier run, whose tool is not known. @default a sentence that names the tool */
   readonly immediateResponse?: ((tool: string) => string) | undefined;
   /** Whether tools of a legacy server that may be called either way are called as tasks. Modern servers decide by themselves. @default false */
   readonly prefersTasks?: boolean | undefined;
@@ -69,6 +69,7 @@ export function taskClient(options: TaskClientOptions = {}): TaskClient {
 }
 
 const defaultResponse = (tool: string): string => `The tool "${tool}" has begun and goes on by itself; its result will follow.`;
+const RESUMED_RESPONSE = 'A tool that was called earlier goes on by itself; its result will follow.';
 
 class Tasks implements TaskClient {
   readonly id: string = TASKS_EXTENSION;
@@ -130,7 +131,7 @@ class Tasks implements TaskClient {
   }
 
   resumeTask(taskId: string): TaskHandle {
-    return toHandle(this.#follow(taskId, undefined), (this.#options.immediateResponse ?? defaultResponse)('of an earlier call'));
+    return toHandle(this.#follow(taskId, undefined), RESUMED_RESPONSE);
   }
 
   async pending(): Promise<readonly TaskHandle[]> {

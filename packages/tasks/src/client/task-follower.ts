@@ -213,16 +213,25 @@ export class TaskFollower {
     if (state.status !== 'input_required' || this.#attending) return;
     this.#attending = attend(this.taskId, signal)
       .then(
-        (result) => this.#settle({ result }),
-        (error: unknown) => {
+        (result) => this.#settleAttended({ result }, signal),
+        async (error: unknown) => {
           // A task that failed gives its own error here; a way that broke is opened again.
-          if (!signal.aborted && !isPassing(error)) this.#settle({ error: this.#toError(error) });
+          if (!signal.aborted && !isPassing(error)) await this.#settleAttended({ error: this.#toError(error) }, signal);
         },
       )
       .finally(() => {
         this.#attending = undefined;
         this.#wake?.();
       });
+  }
+
+  /** The outcome came without the state that it came of, which whoever reads the updates is told before they end. */
+  async #settleAttended(outcome: Outcome, signal: AbortSignal): Promise<void> {
+    if (this.#readers.size > 0 && !this.#outcome) {
+      const last = await this.#parts.wire.get(this.taskId, signal).catch(() => undefined);
+      if (last) this.#take(last);
+    }
+    this.#settle(outcome);
   }
 
   #listen(signal: AbortSignal): void {

@@ -158,6 +158,35 @@ describe('as the requestor', () => {
     expect(seen).toEqual(['working', 'working half', 'completed']);
   });
 
+  it.each([
+    ['completed', result as Reply],
+    ['failed', { error: { code: -32603, message: 'broken' } }],
+  ])('tells the last state where the end was told by the result alone: %s', async (end, reply) => {
+    let status = 'input_required';
+    let finish: (reply: Reply) => void = () => undefined;
+    const { tasks, server, clock } = await connect({
+      'tasks/get': () => now(status),
+      'tasks/result': () => new Promise((resolve) => (finish = resolve)),
+    });
+    const handle = await tasks.start('may');
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const state of handle.updates()) seen.push(state.status);
+    })();
+    await clock.untilScheduled();
+    clock.advance(500);
+    await server.untilSent('tasks/result');
+    status = end;
+    finish(reply);
+    await reading;
+    expect(seen).toEqual(['working', 'input_required', end]);
+  });
+
+  it('says of a task of an earlier run that it goes on, without a tool that it does not know', async () => {
+    const { tasks } = await connect({ 'tasks/get': () => now('working') });
+    expect(tasks.resumeTask('T7').immediateResponse).toBe('A tool that was called earlier goes on by itself; its result will follow.');
+  });
+
   it('is told progress for as long as the task lives', async () => {
     const { client, server, clock } = await connect({ 'tasks/get': () => now('completed'), 'tasks/result': () => result as Reply });
     await client.listTools();
