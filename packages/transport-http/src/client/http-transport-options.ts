@@ -6,7 +6,6 @@ import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
 import { createFetchSender, type FetchLike } from './fetch-sender.ts';
 import type { HttpSender } from './http-sender.ts';
-import type { LegacySettings, Lineage } from './legacy/legacy-settings.ts';
 import type { ReconnectionOptions } from './legacy/reconnect-pace.ts';
 import type { StreamableHTTPClientTransportOptions } from './streamable-http-client-transport.ts';
 import { type GivenHeaders, toLowerCaseNames, Wire } from './wire.ts';
@@ -114,23 +113,6 @@ function checkHeaders(headers: Readonly<Record<string, unknown>>): Record<string
       throw new HttpOptionError(`The header "${name}" in the option "headers" must be a text, got ${typeof value}`);
   }
   return headers as Record<string, string>;
-}
-
-export function toLegacySettings(options: HttpTransportOptions, lineage: Lineage): LegacySettings {
-  const { clock = systemClock, random = Math.random, reconnection = {}, maxMessageBytes, maxErrorBytes } = options;
-  return {
-    clock,
-    random,
-    reconnection,
-    lineage,
-    ...toBounds({ maxMessageBytes, maxErrorBytes }),
-    getStream: options.getStream !== false,
-    keepsSession: options.keepsSession === true,
-    sseFallback: options.sseFallback !== false,
-    acceptTimeoutMs: options.acceptTimeoutMs ?? 30_000,
-    endpointTimeoutMs: options.endpointTimeoutMs ?? 10_000,
-    closeTimeoutMs: options.closeTimeoutMs ?? 1_000,
-  };
 }
 
 /** The bounds of what is read. */

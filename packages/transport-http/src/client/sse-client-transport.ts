@@ -3,7 +3,8 @@
 import type { JsonRpcMessage, Transport } from '@mortise/jsonrpc-core';
 import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
 import { toEraKey } from './era-key.ts';
-import { type HttpClientOptions, toLegacySettings, toWire } from './http-transport-options.ts';
+import { type HttpClientOptions, toWire } from './http-transport-options.ts';
+import { toLegacySettings } from './legacy/legacy-settings.ts';
 import { SseChannel } from './legacy/sse-channel.ts';
 
 /**

@@ -21,7 +21,7 @@ import type {
 } from '@mortise/jsonrpc-core/transport';
 import { toEraKey } from './era-key.ts';
 import { Exchanges } from './exchanges.ts';
-import { type HttpTransportOptions, toBounds, toLegacySettings, toWire } from './http-transport-options.ts';
+import { type HttpTransportOptions, toBounds, toWire } from './http-transport-options.ts';
 import type { LegacyChannel } from './legacy/legacy-channel.ts';
 import type { Lineage } from './legacy/legacy-settings.ts';
 import { versionOf } from './mirror.ts';
@@ -144,8 +144,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   async openLegacy(): Promise<Transport> {
     const { LegacyChannel } = await import('./legacy/legacy-channel.ts');
     if (this.#closing !== undefined) throw new ConnectionClosedError();
-    const { sessionId, protocolVersion } = this.#options;
-    const channel = new LegacyChannel(this.#wire, toLegacySettings(this.#options, this.#family), { sessionId, protocolVersion });
+    const channel = new LegacyChannel(this.#wire, this.#options, this.#family);
     channel.onerror = (error) => this.#report(error);
     channel.onclose = () => this.#tellClosed();
     this.#channel = channel;

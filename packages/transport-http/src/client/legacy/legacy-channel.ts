@@ -10,8 +10,9 @@ import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { MessageInfo, SendOptions, WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import { isModernError } from '@mortise/protocol/wire';
 import type { HttpFailure } from '../http-failure.ts';
+import type { HttpTransportOptions } from '../http-transport-options.ts';
 import type { Wire } from '../wire.ts';
-import type { LegacySettings } from './legacy-settings.ts';
+import { type LegacySettings, type Lineage, toLegacySettings } from './legacy-settings.ts';
 import { type SavedSession, SessionChannel } from './session-channel.ts';
 import { SseChannel } from './sse-channel.ts';
 
@@ -26,10 +27,12 @@ export class LegacyChannel implements Transport {
   /** The one of the two that is spoken through. */
   #active: Transport;
 
-  constructor(wire: Wire, settings: LegacySettings, saved?: SavedSession) {
+  /** @param options Names the session that is gone on with, where there is one. */
+  constructor(wire: Wire, options: HttpTransportOptions & SavedSession, lineage: Lineage) {
+    const settings = toLegacySettings(options, lineage);
     this.#wire = wire;
     this.#settings = settings;
-    this.#session = new SessionChannel(wire, settings, saved);
+    this.#session = new SessionChannel(wire, settings, options);
     this.#active = this.#session;
     this.#listen(this.#session);
     if (settings.sseFallback) this.#session.fallback = (message, failure, caller) => this.#trySse(message, failure, caller);

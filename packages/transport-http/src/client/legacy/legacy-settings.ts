@@ -1,6 +1,8 @@
 /** What the channels of the legacy era are told about how to behave. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { type HttpTransportOptions, toBounds } from '../http-transport-options.ts';
 import type { ReconnectionOptions } from './reconnect-pace.ts';
 
 export interface LegacySettings {
@@ -28,4 +30,22 @@ export interface Lineage {
    * others, so that a server which always answers so is not asked for session after session.
    */
   isBadRequestSpent: boolean;
+}
+
+/** What a program has said, with what holds where it has not. */
+export function toLegacySettings(options: HttpTransportOptions, lineage: Lineage): LegacySettings {
+  const { clock = systemClock, random = Math.random, reconnection = {}, maxMessageBytes, maxErrorBytes } = options;
+  return {
+    clock,
+    random,
+    reconnection,
+    lineage,
+    ...toBounds({ maxMessageBytes, maxErrorBytes }),
+    getStream: options.getStream !== false,
+    keepsSession: options.keepsSession === true,
+    sseFallback: options.sseFallback !== false,
+    acceptTimeoutMs: options.acceptTimeoutMs ?? 30_000,
+    endpointTimeoutMs: options.endpointTimeoutMs ?? 10_000,
+    closeTimeoutMs: options.closeTimeoutMs ?? 1_000,
+  };
 }
