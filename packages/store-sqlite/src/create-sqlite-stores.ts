@@ -64,7 +64,7 @@ export interface SqliteStores extends AsyncDisposable {
  * Opens a file and brings it to the newest layout.
  *
  * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
- * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: no driver loads.
+ * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: no driver loads, or the file cannot be opened.
  * @throws {SqliteSchemaError} `ERR_SQLITE_SCHEMA`: the file was written by a newer version of this package, or stays locked.
  */
 export async function createSqliteStores(options: SqliteStoresOptions): Promise<SqliteStores> {

@@ -45,7 +45,7 @@ const drivers: Readonly<Record<SqliteDriverName, () => Promise<Open>>> = {
 /**
  * Opens a database with the first driver that loads.
  *
- * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: none does; its `cause` has what each said.
+ * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: none does, and its `cause` has what each said; or it cannot open the file.
  */
 export async function openDatabase(path: string, driver: SqliteDriverName | undefined): Promise<SqliteDatabase> {
   const names: readonly SqliteDriverName[] = driver === undefined ? ['better-sqlite3', 'node:sqlite'] : [driver];
@@ -58,7 +58,12 @@ export async function openDatabase(path: string, driver: SqliteDriverName | unde
       reasons.push(error);
       continue;
     }
-    return open(path);
+    try {
+      return open(path);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SqliteDriverError(`the database ${path} cannot be opened: ${reason}`, { cause: error });
+    }
   }
   throw new SqliteDriverError(
     `no driver of SQLite can be loaded (tried ${names.join(', ')}): install better-sqlite3 12, or run on Node 22.13 or later, which has node:sqlite`,

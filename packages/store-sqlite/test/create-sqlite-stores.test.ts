@@ -51,6 +51,12 @@ it('refuses a file of a newer version, and leaves it as it is', async () => {
   expect(await run('layout', file)).toEqual({ versions: [99], mode: 'wal' });
 });
 
+it('says which file cannot be opened', async () => {
+  const file = path.join(path.dirname(await newFile()), 'no-such-folder', 'stores.db');
+  expect(await run('open', file)).toEqual({ code: 'ERR_SQLITE_DRIVER' });
+  expect(await run('told', file)).toContain(`the database ${file} cannot be opened: `);
+});
+
 it('leaves a database open that was handed over, and says what is none', async () => {
   expect(await run('handed-over')).toEqual({ isOpen: true, none: 'ERR_SQLITE_DRIVER', both: 'TypeError', unknown: 'ERR_SQLITE_DRIVER' });
 });

@@ -48,6 +48,11 @@ export function setPatience(ms: number): void {
   patienceMs = ms;
 }
 
+/** How long a whole case may take, in milliseconds: so long that whatever it waits for says itself what is missing. */
+export function longestCaseMs(): number {
+  return 24 * patienceMs;
+}
+
 /** Waits for what must happen soon. @throws {KitFailure} It did not. */
 export async function within<T>(promise: Promise<T>, otherwise: string | (() => string)): Promise<T> {
   const limitMs = patienceMs;

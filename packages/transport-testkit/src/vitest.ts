@@ -1,6 +1,7 @@
 /** `@mortise/transport-testkit/vitest`: shows each case as a test of vitest. */
 
 import { describe, it } from 'vitest';
+import { longestCaseMs } from './check.ts';
 import { findLackingTraits, type KitCase, type KitSetup, type KitSubject, runCase } from './kit-case.ts';
 import { type ExchangeSetup, exchangeCases, toExchangeKitSetup } from './exchange-cases.ts';
 import { toKitSetup, type TransportSetup } from './transport/transport-case.ts';
@@ -27,7 +28,7 @@ export function describeKit<Subject extends KitSubject, Options>(
       const title = `${kitCase.id} ${kitCase.title}`;
       const lacks = findLackingTraits(kitCase.needs, setup.traits);
       if (lacks.length > 0) it.skip(`${title} (needs ${lacks.join(', ')})`, () => undefined);
-      else it(title, () => runCase(kitCase, setup));
+      else it(title, { timeout: longestCaseMs() }, () => runCase(kitCase, setup));
     }
   });
 }

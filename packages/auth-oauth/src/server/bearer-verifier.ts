@@ -32,7 +32,10 @@ const RULES: OptionRules<BearerVerifierOptions> = { clockToleranceSeconds: 0, cl
  */
 export function bearerVerifier(reader: TokenReader | TokenReader['read'], options: BearerVerifierOptions = {}): TokenVerifier {
   checkOptionRules('bearerVerifier', options, RULES, AuthOptionError);
-  const read = typeof reader === 'function' ? reader : reader.read.bind(reader);
+  const given: Partial<TokenReader> | TokenReader['read'] | undefined = reader;
+  const read = typeof given === 'function' ? given : given?.read?.bind(given);
+  if (read === undefined)
+    throw new AuthOptionError('bearerVerifier needs a function that reads a token, or an object with such a function "read"');
   return {
     verify: async ({ scheme, token }, { signal }) => {
       if (scheme !== 'Bearer') throw refuse(401, 'A bearer token is needed', 'Bearer');

@@ -7,6 +7,7 @@ import * as oauth from 'oauth4webapi';
 import { AuthOptionError } from '../errors.ts';
 import { toAuthInfo } from './auth-info.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
+import { checkIssuer } from './check-issuer.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import { digest } from './digest.ts';
 import { InvalidTokenError, TokenSourceError } from './errors.ts';
@@ -65,7 +66,7 @@ const RULES: OptionRules<IntrospectionVerifierOptions> = {
  */
 export function introspectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier & TokenReader {
   checkOptionRules('introspectionVerifier', options, RULES, AuthOptionError);
-  if (!URL.canParse(options.issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${options.issuer}"`);
+  checkIssuer(options);
   const reader = new IntrospectionReader(options);
   const { clockToleranceSeconds = 30, clock = systemClock } = options;
   const { verify } = bearerVerifier(reader, { clockToleranceSeconds, clock });

@@ -7,6 +7,7 @@ import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPaylo
 import { AuthOptionError } from '../errors.ts';
 import { toAuthInfo } from './auth-info.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
+import { checkIssuer } from './check-issuer.ts';
 import { InvalidTokenError, TokenSourceError } from './errors.ts';
 import { fetchIssuerMetadata } from './issuer-metadata.ts';
 import { KeySet } from './key-set.ts';
@@ -78,10 +79,8 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier & TokenR
 
 function checkOptions(options: JwtVerifierOptions): void {
   checkOptionRules('jwtVerifier', options, RULES, AuthOptionError);
-  const { issuer, audience, algorithms } = options;
-  if (!URL.canParse(issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${issuer}"`);
-  if (audience.length === 0) throw new AuthOptionError('The option "audience" is empty: give the URL that tokens are issued for');
-  const odd = algorithms?.find((algorithm) => !ASYMMETRIC.includes(algorithm));
+  checkIssuer(options);
+  const odd = options.algorithms?.find((algorithm) => !ASYMMETRIC.includes(algorithm));
   if (odd !== undefined) throw new AuthOptionError(`The option "algorithms" holds "${odd}": only ${ASYMMETRIC.join(', ')} can be accepted`);
 }
 

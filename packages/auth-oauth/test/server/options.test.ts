@@ -22,6 +22,21 @@ const client = { clientId: 'a', clientSecret: secret };
 const reader: TokenReader = { read: () => Promise.reject(new Error('no token is read')) };
 const upstream = { issuer: url, name: 'provider', clientId: 'a', scopes: ['openid'] };
 
+it.each([
+  ['jwtVerifier', () => jwtVerifier({ issuer: url } as never)],
+  ['jwtVerifier, none of several', () => jwtVerifier({ issuer: url, audience: [] })],
+  ['introspectionVerifier', () => introspectionVerifier({ issuer: url, ...client } as never)],
+])('refuses to take tokens that were issued for anybody: %s', (_, make) => {
+  expect(make).toThrow(AuthOptionError);
+  expect(make).toThrow('The option "audience" is missing or empty');
+});
+
+it.each([undefined, null, {}, { read: undefined }])('refuses what reads no token: %s', (none) => {
+  const make = (): unknown => bearerVerifier(none as never);
+  expect(make).toThrow(AuthOptionError);
+  expect(make).toThrow('needs a function that reads a token');
+});
+
 const makers: readonly (readonly [what: string, make: (options: object) => unknown, names: readonly string[]])[] = [
   ['bearerVerifier', (options) => bearerVerifier(reader, options), ['clockToleranceSeconds']],
   [

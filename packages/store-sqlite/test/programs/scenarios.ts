@@ -82,6 +82,11 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     return true;
   },
   open: async () => ({ code: await codeOf({ path: file }) }),
+  told: async () =>
+    createSqliteStores({ path: file }).then(
+      () => '',
+      (error: unknown) => (error as Error).message,
+    ),
   async 'handed-over'() {
     const database = await openDatabase(':memory:');
     await (await createSqliteStores({ database })).close();

@@ -1,7 +1,7 @@
 /** What the cases for transports are handed, and what they share. */
 
 import type { JsonObject, JsonRpcMessage, JsonRpcNotification, Transport } from '@mortise/jsonrpc-core';
-import { within } from '../check.ts';
+import { check, within } from '../check.ts';
 import type { KitCase, KitSetup, KitSubject } from '../kit-case.ts';
 
 /** Which end of a pair. */
@@ -58,6 +58,7 @@ export function toKitSetup(setup: TransportSetup): KitSetup<TransportPair, PairO
     traits: { ...setup.traits },
     async create(options) {
       const pair = await setup.createPair(options);
+      checkParts(pair);
       const close = async (): Promise<void> => {
         await within(Promise.all([pair.client.close(), pair.server.close()]), 'close should resolve on both ends');
         await pair.close();
@@ -66,6 +67,14 @@ export function toKitSetup(setup: TransportSetup): KitSetup<TransportPair, PairO
       return pair.injectFrame ? { ...ends, injectFrame: pair.injectFrame.bind(pair) } : ends;
     },
   };
+}
+
+function checkParts(pair: Partial<TransportPair> | undefined): void {
+  const hasEnds = pair?.client !== undefined && pair.server !== undefined;
+  check(
+    hasEnds && typeof pair.close === 'function',
+    'createPair should give { client, server, close }: two unstarted ends, and what frees the rest',
+  );
 }
 
 /** Starts both ends. */
