@@ -4,6 +4,7 @@ import { isMortiseError } from '@mortise/jsonrpc-core';
 import * as oauth from 'oauth4webapi';
 import { TokenRequestError } from '../errors.ts';
 import type { SafeFetch } from '../safe-fetch.ts';
+import { type OAuthFetch, toOAuthFetch } from '../to-oauth-fetch.ts';
 import type { TokenSet } from './credentials.ts';
 import type { DpopKey } from './dpop.ts';
 import { toSafeText } from './to-safe-text.ts';
@@ -19,24 +20,9 @@ export interface TokenCall {
 /** oauth4webapi's options for a request through our fetch, which has already judged the URL: http is only let through to loopback. */
 export function toRequestOptions({ fetchPeer, signal }: Pick<TokenCall, 'fetchPeer' | 'signal'>): {
   [oauth.allowInsecureRequests]: true;
-  [oauth.customFetch]: (url: string, init: oauth.CustomFetchOptions<string, unknown>) => Promise<Response>;
+  [oauth.customFetch]: OAuthFetch;
 } {
-  return {
-    [oauth.allowInsecureRequests]: true,
-    [oauth.customFetch]: async (url, { method, headers, body }) => {
-      const text = body === undefined || body === null ? undefined : String(body);
-      const answer = await fetchPeer(url, { method: method === 'POST' ? 'POST' : 'GET', headers, body: text, signal });
-      const hasBody = answer.status !== 204 && answer.status !== 205 && answer.status !== 304;
-      return new Response(hasBody ? answer.text : null, { status: answer.status, headers: withoutEncoding(answer.headers) });
-    },
-  };
-}
-
-/** The text is already decoded, and as long as it is. */
-function withoutEncoding(headers: Headers): Headers {
-  const copy = new Headers(headers);
-  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) copy.delete(name);
-  return copy;
+  return { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: toOAuthFetch(fetchPeer, signal) };
 }
 
 /**

@@ -2,7 +2,8 @@
 
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import * as oauth from 'oauth4webapi';
-import { createSafeFetch, type SafeRequest, type SafeResponse } from '../safe-fetch.ts';
+import { createSafeFetch } from '../safe-fetch.ts';
+import { type OAuthFetch, toOAuthFetch } from '../to-oauth-fetch.ts';
 import { TokenSourceError } from './errors.ts';
 
 /** How requests to an authorization server are made. */
@@ -13,34 +14,19 @@ export interface IssuerFetchOptions {
 
 /** The options that `oauth4webapi` takes with each request: plain http only to this machine. */
 export interface OAuthRequestOptions {
-  readonly [oauth.customFetch]: (url: string, options: object) => Promise<Response>;
+  readonly [oauth.customFetch]: OAuthFetch;
   readonly [oauth.allowInsecureRequests]: boolean;
-  readonly signal: () => AbortSignal;
 }
 
 /** @param url Where the request goes, or the issuer whose endpoints are asked. */
 export function toRequestOptions(url: string, { fetch, timeoutMs }: IssuerFetchOptions): OAuthRequestOptions {
   const allowLoopback = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
-  // The program named the issuer, so its host may be private; what it answers is bounded all the same.
+  // The program named the issuer, so its host may be private; what it answers is bounded all the same, in time too.
   const safeFetch = createSafeFetch({ urls: { allowPrivate: true, allowLoopback }, fetch, timeoutMs, maxRedirects: 0 });
   return {
-    [oauth.customFetch]: async (target, init) => toResponse(await safeFetch(target, toSafeRequest(init))),
+    [oauth.customFetch]: toOAuthFetch(safeFetch),
     [oauth.allowInsecureRequests]: allowLoopback,
-    signal: () => AbortSignal.timeout(timeoutMs),
   };
-}
-
-function toSafeRequest(init: {
-  readonly method?: string;
-  readonly headers?: Record<string, string>;
-  readonly body?: unknown;
-}): SafeRequest {
-  const { method, headers, body } = init;
-  return { method: method === 'POST' ? 'POST' : 'GET', headers, ...(body === undefined || body === null ? {} : { body: String(body) }) };
-}
-
-function toResponse({ status, headers, text }: SafeResponse): Response {
-  return new Response(text === '' ? null : text, { status, headers });
 }
 
 /**

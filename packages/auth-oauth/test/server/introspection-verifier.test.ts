@@ -82,6 +82,10 @@ describe('introspectionVerifier', () => {
     expect((await refusalOf(verifier, 'opaque')).status).toBe(401);
   });
 
+  it.each([Infinity, 2 ** 40, 5000.5])('gives the issuer %s ms, where no timer of the platform runs for so long', async (timeoutMs) => {
+    expect(await ask(create({ timeoutMs }), 'opaque')).toMatchObject({ subject: 'ada' });
+  });
+
   it('sends its own secret, in the body where the program says so', async () => {
     await ask(create({ clientAuthentication: 'client_secret_post' }), 'opaque');
     expect([issuer.forms[0]?.get('client_id'), issuer.forms[0]?.get('client_secret')]).toEqual(['mcp', 's3cret']);
