@@ -12,7 +12,8 @@ const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol
 
 function open(args: string[], protocolVersion?: string): Promise<McpClient> {
   const transport = stdioTransport({ command: process.execPath, args, stderr: 'ignore' });
-  return McpClient.connect(transport, { name: 'mortise', version: '1.0.0' }, { ...answers, protocolVersion });
+  // On a busy machine a server may take seconds to start; as long as it is silent nothing is known of its era.
+  return McpClient.connect(transport, { name: 'mortise', version: '1.0.0' }, { ...answers, protocolVersion, probeTimeoutMs: 60_000 });
 }
 
 const v1 = [fixture('official-v1-server.mjs')];

@@ -117,7 +117,8 @@ async function show(title: string, protocolVersion?: string): Promise<void> {
   const client = await McpClient.connect(
     stdioTransport({ command: process.execPath, args: [serverFile] }),
     { name: 'quickstart-client', version: '1.0.0' },
-    protocolVersion === undefined ? {} : { protocolVersion },
+    // On a busy machine the server may take seconds to start; as long as it is silent nothing is known of its era.
+    { protocolVersion, probeTimeoutMs: 30_000 },
   );
   try {
     heading(`${title}: ${client.serverInfo?.name ?? 'the server'} speaks ${client.protocolVersion} (${client.era} era)`);
