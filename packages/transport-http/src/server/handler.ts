@@ -6,6 +6,7 @@ import { HttpHost } from './http-host.ts';
 import { NodeFaceRequest, NodeFaceSink } from './node-face.ts';
 import type { NodePair, NodeRequest, NodeResponse } from './node-types.ts';
 import type { HttpHandlerOptions } from './options.ts';
+import { toAuthInfo } from './to-auth-info.ts';
 import { type FetchInfo, WebFaceRequest, WebFaceSink } from './web-face.ts';
 
 /** How `HttpHandler.close` ends. */
@@ -72,7 +73,7 @@ export function toHandler(host: HttpHost): HttpHandler {
 /** Serves one request of `node:http`. */
 export function serveNode(host: HttpHost, pair: NodePair, info: NodeInfo): Promise<void> {
   const { request } = pair;
-  const face = new NodeFaceRequest(request, info.auth ?? toAuthInfo(request.auth), info.parsedBody ?? request.body);
+  const face = new NodeFaceRequest(request, toAuthInfo(info.auth ?? request.auth), info.parsedBody ?? request.body);
   const sink = new NodeFaceSink(pair, host.settings);
   return sink.turn === undefined ? serveExchange(host, face, sink) : serveInTurn(host, face, sink);
 }
@@ -91,23 +92,4 @@ function serveFetch(host: HttpHost, request: Request, info: FetchInfo): Promise<
 /** Express passes `next` as the third argument. */
 function isNodeInfo(info: unknown): info is NodeInfo {
   return typeof info === 'object' && info !== null;
-}
-
-/**
- * What a middleware left in `request.auth`: an `AuthInfo`, or the shape that MCP's TypeScript users know (`clientId`, `scopes`,
- * `expiresAt` in seconds).
- */
-function toAuthInfo(auth: unknown): AuthInfo | undefined {
-  if (typeof auth !== 'object' || auth === null) return undefined;
-  const { principal, clientId, scopes, expiresAt, token, extra } = auth as Readonly<Record<string, unknown>>;
-  if (typeof principal === 'string') return auth as AuthInfo;
-  if (typeof clientId !== 'string') return undefined;
-  return {
-    principal: `client ${clientId}`,
-    clientId,
-    scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [],
-    ...(typeof expiresAt === 'number' ? { expiresAtMs: expiresAt * 1000 } : {}),
-    ...(typeof token === 'string' ? { token } : {}),
-    ...(typeof extra === 'object' && extra !== null ? { claims: extra as Readonly<Record<string, unknown>> } : {}),
-  };
 }

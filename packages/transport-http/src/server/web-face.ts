@@ -6,6 +6,7 @@ import { ArrivingBody } from './arriving-body.ts';
 import { decodeBody } from './decode-body.ts';
 import type { BodyLimits, ByteSink, HeaderList, HttpRequest, HttpSink, LeaveListener } from './http-request.ts';
 import { HttpRefusal, takenBodyRefusal, tooLargeRefusal } from './refusal.ts';
+import { toAuthInfo } from './to-auth-info.ts';
 
 /** What only the platform around a `Request` knows. */
 export interface FetchInfo {
@@ -56,7 +57,7 @@ export class WebFaceRequest implements HttpRequest {
     this.authority = request.headers.get('host') ?? host;
     this.remoteAddress = info.remoteAddress;
     this.isLoopback = info.isLoopback;
-    this.auth = info.auth;
+    this.auth = toAuthInfo(info.auth);
     this.parsedBody = info.parsedBody;
   }
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { AuthChallengeError } from '@mortise/protocol';
@@ -6,7 +7,7 @@ import { aborted, gate, ScriptedEndpoint, text } from '../support/scripted-endpo
 import { createHttpHandler } from '@mortise/transport-http/server';
 import { initializeRequest } from '../support/legacy-client.ts';
 import { modern, modernHeaders, modernRequest, modernTool } from '../support/modern.ts';
-import { post, send } from '../support/send.ts';
+import { ACCEPT, post, send } from '../support/send.ts';
 import { FACES, serve, type Serving } from '../support/serve.ts';
 
 let serving: Serving;
@@ -69,6 +70,43 @@ describe.each(FACES)('authorization over the %s face', (face) => {
       expect(() => createHttpHandler(endpoint, { tokenVerifier: {} as never })).toThrow(/tokenVerifier/);
     },
   );
+
+  it.each([
+    [
+      { principal: 'ada', scopes: ['read'] },
+      { principal: 'ada', scopes: ['read'] },
+    ],
+    [
+      { principal: 'ada', scopes: 'read-all' },
+      { principal: 'ada', scopes: [] },
+    ],
+    [{ principal: 'ada' }, { principal: 'ada', scopes: [] }],
+    [
+      { clientId: 'c', scopes: ['read', 1], expiresAt: 5 },
+      { principal: 'client c', clientId: 'c', scopes: ['read'], expiresAtMs: 5000 },
+    ],
+    [
+      { clientId: 'c', scopes: 'read-all' },
+      { principal: 'client c', clientId: 'c', scopes: [] },
+    ],
+    [{ principal: '', scopes: ['read'] }, undefined],
+    ['ada', undefined],
+  ])('takes %j that a framework in front has found out for %j', async (given, taken) => {
+    const endpoint = new ScriptedEndpoint();
+    serving = await serve(face, endpoint);
+    const info = { auth: given as unknown as AuthInfo };
+    const { handler, server } = serving;
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => void (face === 'node' ? handler.node(request, response, info) : respond(response)));
+    const respond = async (response: ServerResponse): Promise<void> => {
+      const call = modernRequest('tools/call', { name: 'echo' });
+      const headers = { ...modernHeaders(call), 'content-type': 'application/json', accept: ACCEPT };
+      const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(call) });
+      response.end(await (await handler.fetch(request, info)).text());
+    };
+    await (await modernTool(serving.port, 'echo')).response();
+    expect(endpoint.calls.map(({ auth }) => auth)).toEqual([taken]);
+  });
 
   it('[SEC-001] asks the verifier at every door, with what the request is', async () => {
     const tokenVerifier = new OneToken();
