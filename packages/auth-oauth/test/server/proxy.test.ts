@@ -433,6 +433,17 @@ describe('the token endpoint', () => {
     expect(world.provider.revoked).toHaveLength(1);
   });
 
+  it('says how long a token lasts that is to have no end, for clients take no other word than a number', async () => {
+    const endless = await createWorld({ accessTokenMs: Infinity, refreshTokenMs: Infinity, rememberConsentMs: Infinity });
+    const page = await endless.browser.get(authorizeUrl(await register(endless)));
+    const cookies = (await endless.browser.press(page, PROXY, 'allow')).headers.getSetCookie();
+    expect(cookies.filter((cookie) => /; Max-Age=\d+;/.test(cookie))).toHaveLength(2);
+    const tokens = await obtain(endless, await register(endless));
+    expect(tokens['expires_in']).toBe(10 * 365 * 24 * 3600);
+    endless.clock.advance(9 * 365 * 24 * 3_600_000);
+    expect((await ask(endless.proxy.verifier, String(tokens['access_token']))).subject).toBe('ada');
+  });
+
   it.each([
     { what: 'cannot be reached', answer: () => Promise.reject(new TypeError('fetch failed')) },
     { what: 'is busy', answer: () => Response.json({ error: 'temporarily_unavailable' }, { status: 400 }) },

@@ -79,14 +79,14 @@ export interface AuthorizationProxyOptions {
   readonly privateSchemes?: readonly string[] | undefined;
   /**
    * How long a browser need not be asked again for the same client, redirect and scopes, in milliseconds; 0 asks every time. Programs on the
-   * user's machine are always asked for, since any of them could pose as another.
+   * user's machine are always asked for, since any of them could pose as another. Ten years at most.
    *
    * @default 30 days
    */
   readonly rememberConsentMs?: number | undefined;
-  /** How long the access tokens of the proxy last, in milliseconds. @default 15 minutes */
+  /** How long the access tokens of the proxy last, in milliseconds; ten years at most. @default 15 minutes */
   readonly accessTokenMs?: number | undefined;
-  /** How long a grant lasts without being used, in milliseconds. @default 30 days */
+  /** How long a grant lasts without being used, in milliseconds; ten years at most. @default 30 days */
   readonly refreshTokenMs?: number | undefined;
   /** How long the provider, or the document of a client, may take to answer, in milliseconds. @default 10_000 */
   readonly timeoutMs?: number | undefined;
@@ -155,6 +155,8 @@ const UPSTREAM_RULES: OptionRules<UpstreamOptions> = {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+/** What is to have no end lasts for so long: neither an answer in JSON nor a cookie has a word for `Infinity`. */
+const LONGEST_MS = 3650 * DAY_MS;
 
 /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option that cannot hold. */
 export function toProxySettings(options: AuthorizationProxyOptions): ProxySettings {
@@ -168,9 +170,9 @@ export function toProxySettings(options: AuthorizationProxyOptions): ProxySettin
     registration: options.registration ?? true,
     clientIdMetadataDocuments: options.clientIdMetadataDocuments ?? true,
     privateSchemes: options.privateSchemes ?? [],
-    rememberConsentMs: options.rememberConsentMs ?? 30 * DAY_MS,
-    accessTokenMs: options.accessTokenMs ?? 15 * MINUTE_MS,
-    refreshTokenMs: options.refreshTokenMs ?? 30 * DAY_MS,
+    rememberConsentMs: Math.min(options.rememberConsentMs ?? 30 * DAY_MS, LONGEST_MS),
+    accessTokenMs: Math.min(options.accessTokenMs ?? 15 * MINUTE_MS, LONGEST_MS),
+    refreshTokenMs: Math.min(options.refreshTokenMs ?? 30 * DAY_MS, LONGEST_MS),
     timeoutMs: options.timeoutMs ?? 10_000,
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     clock,
