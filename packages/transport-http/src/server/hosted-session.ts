@@ -6,7 +6,7 @@ import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { closeSession } from './close-session.ts';
 import type { Caller } from './hosted-call.ts';
-import { rejectUnreachable } from './no-stream.ts';
+import { rejectUnreachable } from './reject-unreachable.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
 
 /** What a session is opened with. */

@@ -13,7 +13,7 @@ import { type Caller, HostedCall } from './hosted-call.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { HeaderList } from './http-request.ts';
 import type { AnswerMode } from './modern-call.ts';
-import { rejectUnreachable } from './no-stream.ts';
+import { rejectUnreachable } from './reject-unreachable.ts';
 import type { Reply } from './reply.ts';
 import { FORBIDDEN } from './scope-challenge.ts';
 import { createStreamId, SessionStream } from './session-stream.ts';

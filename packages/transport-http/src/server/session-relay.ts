@@ -7,7 +7,7 @@ import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonValue, Lo
 import { classifyMessage } from '@mortise/jsonrpc-core/messages';
 import type { AuthInfo, BusMessage, ExchangeCall, MessageBus, Principal } from '@mortise/protocol/contracts';
 import type { HostedSession } from './hosted-session.ts';
-import { rejectUnreachable, UNANSWERED } from './no-stream.ts';
+import { rejectUnreachable, UNANSWERED } from './reject-unreachable.ts';
 
 const NEVER: AbortSignal = new AbortController().signal;
 

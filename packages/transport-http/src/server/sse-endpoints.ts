@@ -16,7 +16,7 @@ import { type Caller, HostedCall } from './hosted-call.ts';
 import type { HttpHost } from './http-host.ts';
 import { toFailure } from './legacy-post.ts';
 import { namesEventStream } from './media-types.ts';
-import { rejectUnreachable } from './no-stream.ts';
+import { rejectUnreachable } from './reject-unreachable.ts';
 import { busyRefusal, HttpRefusal, invalidRefusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 import { takenIdError } from './session-id.ts';

@@ -8,7 +8,7 @@ import { findRevision, type Revision } from '@mortise/protocol';
 import type { LegacySession, McpEndpoint, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { closeSession } from './close-session.ts';
 import { type Caller, HostedCall } from './hosted-call.ts';
-import { rejectUnreachable, UNANSWERED } from './no-stream.ts';
+import { rejectUnreachable, UNANSWERED } from './reject-unreachable.ts';
 import { HttpRefusal } from './refusal.ts';
 
 /** Opens a session for one request of a client that never opened one: at once, where a session of its revision was opened before. */
