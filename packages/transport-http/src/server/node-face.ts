@@ -315,7 +315,8 @@ class NodeByteSink implements ByteSink {
 
 function queueSizeOf(socket: NodeSocket | null | undefined): number {
   try {
-    return socket?._handle?.writeQueueSize ?? 0;
+    const handle = socket?._handle;
+    return (handle?._parent ?? handle)?.writeQueueSize ?? 0;
   } catch {
     // That of HTTP/2 throws once its connection is gone.
     return 0;
@@ -335,7 +336,14 @@ function boundDrain(response: NodeResponse, stallMs: number): void {
     // Before Node's own, which may go on with the next answer, or wait for the next request with a time of its own.
     response.prependListener?.('finish', () => void socket.setTimeout?.(timeoutBefore));
   };
-  response.on('timeout', () => void response.destroy());
+  // Over TLS, Node's timer does not see it.
+  let untaken = response.socket?.encrypted === true ? Infinity : 0;
+  response.on('timeout', () => {
+    const before = untaken;
+    untaken = queueSizeOf(response.socket);
+    if (untaken < before) response.socket?.setTimeout?.(stallMs);
+    else response.destroy();
+  });
   // An answer that waits for the one before it has no socket yet.
   if (response.socket) arm(response.socket);
   else response.on('socket', arm);

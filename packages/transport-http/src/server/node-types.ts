@@ -29,6 +29,10 @@ export interface NodeRequest {
   pause(): unknown;
 }
 
+interface WriteQueue {
+  readonly writeQueueSize?: number;
+}
+
 /** What is asked of a connection. */
 export interface NodeSocket {
   readonly remoteAddress?: string | undefined;
@@ -41,8 +45,8 @@ export interface NodeSocket {
   readonly bytesWritten?: number | undefined;
   /** What is not sent yet. */
   readonly writableLength?: number | undefined;
-  /** Node's own, which it looks at to see whether a long write gets on. */
-  readonly _handle?: { readonly writeQueueSize?: number } | null | undefined;
+  /** Node's own, which it looks at to see whether a long write gets on; of TLS only the one below tells that. */
+  readonly _handle?: (WriteQueue & { readonly _parent?: WriteQueue | null | undefined }) | null | undefined;
   setTimeout?(timeoutMs: number): unknown;
   once?(event: string, listener: Listener): unknown;
   destroy?(): unknown;
