@@ -168,7 +168,7 @@ describe.each(SENDERS)('streams that break a hundred times, over $name', ({ opti
       expect(whole.length).toBeGreaterThan(outcomes.length / 2);
       expect([...runs.values()].every((count) => count === 1)).toBe(true);
     });
-  }, 60_000);
+  });
 
   it('[ROBUSTNESS-5] reports a call as lost in the modern era, which may then be made again, and leaves nothing behind', async () => {
     await withRig('modern', options, async ({ client, proxy, signal, runs }) => {
@@ -188,5 +188,5 @@ describe.each(SENDERS)('streams that break a hundred times, over $name', ({ opti
       for (const [index, outcome] of again.entries()) if (outcome) expect(outcome.text).toContain(`counted for ${index}"`);
       expect([...runs.values()].every((count) => count <= 2)).toBe(true);
     });
-  }, 60_000);
+  });
 });
