@@ -247,7 +247,7 @@ describe('a connection under random messages', () => {
         { numRuns: RUNS },
       );
     },
-    60_000,
+    600_000,
   );
 
   it('[ROBUSTNESS-5] settles every request of its own when the channel ends at any step', async () => {
