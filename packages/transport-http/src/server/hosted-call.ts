@@ -11,6 +11,7 @@ export class Caller {
   readonly request: HttpRequest;
   readonly auth: AuthInfo | undefined;
   readonly #settings: Settings;
+  #limitKey: string | undefined;
 
   constructor(request: HttpRequest, auth: AuthInfo | undefined, settings: Settings) {
     this.request = request;
@@ -31,9 +32,9 @@ export class Caller {
     return new RequestOrigin(this);
   }
 
-  /** What the caller's sessions and streams are counted by. */
+  /** What the caller's sessions and streams are counted by. Asked for once, or another might be counted out than was counted in. */
   get limitKey(): string {
-    return this.#settings.limitKey(this.subject);
+    return (this.#limitKey ??= this.#settings.limitKey(this.subject));
   }
 
   get subject(): LimitSubject {

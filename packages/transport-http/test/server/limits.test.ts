@@ -106,6 +106,13 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     expect(serving.handler.counts.sessions).toBe(3);
   });
 
+  it('[ROBUSTNESS-8] counts a session out by the key that it was counted in by, whatever the program says the next time', async () => {
+    let asked = 0;
+    serving = await serve(face, new ScriptedEndpoint(), { maxSessions: 2, limitKey: () => String(++asked) });
+    for (let opened = 1; opened <= 4; opened++) await LegacyClient.open(serving.port);
+    expect([asked, serving.handler.counts.sessions]).toEqual([4, 2]);
+  });
+
   it('[SEC-002][ROBUSTNESS-8] ends idle sessions, and none that is used or listened to', async () => {
     const clock = new FakeClock();
     const endpoint = new ScriptedEndpoint();
