@@ -3,12 +3,13 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore, StateStore } from '@mortise/protocol/contracts';
+import { checkTypes } from '../check-types.ts';
 
 /** How much a store in memory holds. */
 export interface MemoryStateStoreOptions {
   /** The most characters of all states together; the oldest go first. @default 67_108_864 (64 Mi) */
   readonly maxCharacters?: number | undefined;
-  /** @default the platform's clock */
+  /** Tells what has expired. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -16,7 +17,7 @@ export interface MemoryStateStoreOptions {
 export interface MemoryReplayStoreOptions {
   /** The most states that are remembered as used. Beyond that none can be used until some expire. @default 100_000 */
   readonly maxClaims?: number | undefined;
-  /** @default the platform's clock */
+  /** Tells what has expired. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -27,9 +28,11 @@ export class MemoryStateStore implements StateStore {
   readonly #clock: Clock;
   #characters = 0;
 
-  constructor({ maxCharacters = 67_108_864, clock = systemClock }: MemoryStateStoreOptions = {}) {
-    this.#maxCharacters = maxCharacters;
-    this.#clock = clock;
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: `maxCharacters` is no number. */
+  constructor(options: MemoryStateStoreOptions = {}) {
+    checkTypes("the state store's options", options, { maxCharacters: 'amount' });
+    this.#maxCharacters = options.maxCharacters ?? 67_108_864;
+    this.#clock = options.clock ?? systemClock;
   }
 
   async put(id: string, value: string, expiresAtMs: number): Promise<void> {
@@ -64,9 +67,11 @@ export class MemoryReplayStore implements ReplayStore {
   readonly #clock: Clock;
   #nextSweepMs = 0;
 
-  constructor({ maxClaims = 100_000, clock = systemClock }: MemoryReplayStoreOptions = {}) {
-    this.#maxClaims = maxClaims;
-    this.#clock = clock;
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: `maxClaims` is no number. */
+  constructor(options: MemoryReplayStoreOptions = {}) {
+    checkTypes("the replay store's options", options, { maxClaims: 'amount' });
+    this.#maxClaims = options.maxClaims ?? 100_000;
+    this.#clock = options.clock ?? systemClock;
   }
 
   async claim(id: string, expiresAtMs: number): Promise<boolean> {

@@ -3,6 +3,7 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { ProtocolError } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkTypes } from '../check-types.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
@@ -26,7 +27,7 @@ export interface RateLimitOptions {
   readonly key?: ((call: MiddlewareCall) => string) | undefined;
   /** How many callers are remembered; the one who has been away longest is forgotten first. @default 10_000 */
   readonly maxCallers?: number | undefined;
-  /** @default the platform's clock */
+  /** Tells when requests come back. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -35,9 +36,11 @@ export interface RateLimitOptions {
  *
  * A token bucket for each caller and method. Callers share nothing: one who floods the server is refused alone.
  *
+ * @throws {RegistrationError} `ERR_REGISTRATION`: a figure is none, such as that of an unset variable: it would be no limit.
  * @see 2026-07-28 server/tools#security-considerations
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
+  checkTypes("rateLimit's options", options, { burst: 'amount', perSecond: 'amount', maxCallers: 'count' });
   const {
     burst = DEFAULT_BURST,
     perSecond = DEFAULT_PER_SECOND,

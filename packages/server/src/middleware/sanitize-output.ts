@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isInputRequired } from '@mortise/protocol/checks';
+import { checkTypes } from '../check-types.ts';
 import type { Middleware } from './middleware.ts';
 
 const DEFAULT_METHODS: readonly string[] = ['tools/call', 'prompts/get'];
@@ -40,9 +41,11 @@ export interface SanitizeOutputOptions {
  *
  * Does NOT judge what text says: an instruction in plain sight stays.
  *
+ * @throws {RegistrationError} `ERR_REGISTRATION`: `maxTextCharacters` is no number.
  * @see 2026-07-28 server/prompts#security; server/tools#security-considerations
  */
 export function sanitizeOutput(options: SanitizeOutputOptions = {}): Middleware {
+  checkTypes("sanitizeOutput's options", options, { maxTextCharacters: 'amount' });
   const { maxTextCharacters = Infinity, promptArguments = true } = options;
   const methods = new Set(options.methods ?? DEFAULT_METHODS);
   return async (call, next) => {

@@ -5,6 +5,7 @@ import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
+import { checkTypes } from '../check-types.ts';
 import type { CompleteContext } from '../completable.ts';
 import type { ReadContent } from '../config.ts';
 import type { HandlerContext } from '../context.ts';
@@ -59,10 +60,11 @@ export interface FilesResource<App = unknown> extends ResourceTemplateDefinition
  * Text in UTF-8 is given as text, all else as bytes; a directory as `inode/directory`, whose text is one name a line.
  *
  * @param root A path, from the working directory of the process, or a `file:` URL.
- * @throws {RegistrationError} `ERR_REGISTRATION`: there is no directory.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: there is no directory, or a figure is none.
  * @see 2026-07-28 server/resources#security-considerations
  */
 export function files<App = unknown>(root: string | URL, options: FilesOptions<App> = {}): FilesResource<App> {
+  checkTypes('files(): its options', options, { maxBytes: 'amount', maxListed: 'amount' });
   const path = resolve(root instanceof URL ? fileURLToPath(root) : root);
   requireDirectory(path, root);
   const uri = options.uri ?? `file:///${encodeURIComponent(basename(path))}`;
