@@ -412,6 +412,14 @@ describe('limits', () => {
     expect(logged.join('\n')).not.toContain(taskId);
     gate.open();
   });
+
+  it('bound no polls where they have no end, also within one moment', async () => {
+    const { server, gate } = createTaskServer({ clock: new FakeClock(), pollBurst: 1, pollsPerSecond: Infinity });
+    const peer = await RawPeer.open(server);
+    const { taskId } = await peer.start('wait');
+    for (let i = 0; i < 5; i++) expect(await peer.call('tasks/get', { taskId })).toMatchObject({ status: 'working' });
+    gate.open();
+  });
 });
 
 describe('an answer of the client that breaks the rules', () => {

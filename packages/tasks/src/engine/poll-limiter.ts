@@ -35,7 +35,9 @@ export class PollLimiter {
     if (!bucket) return this.#remember(id, { credit: this.#burst - 1, atMs: now });
     const sinceMs = now - bucket.atMs;
     if (sinceMs < this.#intervalMs / 2) this.#meter?.count('mcp.tasks.fast_polls', 1);
-    const credit = Math.min(this.#burst, bucket.credit + (sinceMs / 1000) * this.#perSecond);
+    // In no time at all an endless rate earns no number.
+    const earned = this.#perSecond === Infinity ? Infinity : (sinceMs / 1000) * this.#perSecond;
+    const credit = Math.min(this.#burst, bucket.credit + earned);
     this.#buckets.delete(id);
     this.#remember(id, { credit: credit >= 1 ? credit - 1 : credit, atMs: now });
     if (credit >= 1) return;
