@@ -7,7 +7,6 @@
  * @property {readonly string[]} scenarios
  * @property {'0.2' | '0.1.16'} [suite] Left out, in either.
  * @property {readonly string[]} [checks] The ids of the checks that may fail, `exit` for the client's exit code. Left out, all.
- * @property {true} [byClock] They judge how soon something comes, and so the machine too: they may as well pass.
  */
 
 /**
@@ -28,8 +27,7 @@ export function judge(outcomes, baseline, { isComplete }) {
       } else problems.push(`${nameOf(outcome)}: ${fault.status} ${fault.id}: ${fault.message}`);
     }
   }
-  for (const [index, { role, scenarios, byClock }] of isComplete ? baseline.entries() : []) {
-    if (byClock) continue;
+  for (const [index, { role, scenarios }] of isComplete ? baseline.entries() : []) {
     for (const scenario of scenarios.filter((name) => !used.has(`${index} ${name}`)))
       problems.push(`baseline: ${role} ${scenario} is listed and does not fail: take it out`);
   }
