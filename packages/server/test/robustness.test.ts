@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { z } from 'zod';
 import { McpServer, ResourceTemplate } from '@mortise/server';
 import { ALL, type Loose, RawPeer } from './raw-peer.ts';
@@ -307,7 +308,8 @@ describe.each(ALL)('in %s', (version) => {
   it.each([null, undefined, 5])(
     '[ROBUSTNESS-4] middleware that makes the params %s gets exactly one answer to its request',
     async (params) => {
-      const server = createCalculator({ handlerTimeoutMs: 50 });
+      const clock = new FakeClock();
+      const server = createCalculator({ clock, handlerTimeoutMs: 50 });
       server.use('tools/call', (call, next) => {
         (call as { params: unknown }).params = params;
         return next();
@@ -319,7 +321,10 @@ describe.each(ALL)('in %s', (version) => {
       server.registerPrompt('p', {}, () => 'p');
       const peer = await RawPeer.open(server, version);
       expect((await peer.request('tools/call', { name: 'add', arguments: { a: 1, b: 2 } })).error?.code).toBe(-32603);
-      expect((await peer.request('prompts/get', { name: 'p' })).error?.code).toBe(-32603);
+      const late = peer.request('prompts/get', { name: 'p' });
+      await clock.untilScheduled();
+      clock.advance(50);
+      expect((await late).error?.code).toBe(-32603);
     },
   );
 
