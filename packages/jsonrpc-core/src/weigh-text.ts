@@ -6,9 +6,12 @@ import { ShapeMeter } from './shape-meter.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const PLUS = 0x2b;
 const MINUS = 0x2d;
 const DOT = 0x2e;
 const ZERO = 0x30;
+const NINE = 0x39;
+const LETTER_E = 0x65;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
@@ -21,6 +24,7 @@ const PLACE_BYTES = 16;
 const USUAL_PLACE_BYTES = 8;
 /** A number that is no small integer, where it lies among other things than numbers. */
 const NUMBER_BYTES = 16;
+const MOST_SMALL_DIGITS = 9;
 /** `{}` alone. */
 export const MOST_BYTES_PER_CHARACTER: number = CONTAINER_BYTES / 2;
 
@@ -64,16 +68,35 @@ export function weighUsualText(text: string): number {
       bytes += CONTAINER_BYTES;
       shapes.open();
     } else if (char === CLOSE_BRACE) shapes.close();
-    else if (isOfNumber(text, at, char)) {
-      bytes += NUMBER_BYTES;
-      shapes.addNumber();
+    else if (isInNumber(char)) {
+      const end = findNumberEnd(text, at);
+      if (!isSmallInteger(text, at, end)) {
+        bytes += NUMBER_BYTES;
+        shapes.addNumber();
+      }
+      at = end - 1;
     }
   }
   return bytes + shapes.bytes;
 }
 
-/** The dot of `1.5`, the sign of `-0`, and the `e` of `1e9`, not that of `true`: of a number that is no small integer. */
-function isOfNumber(text: string, at: number, char: number): boolean {
-  if (char === MINUS) return text.charCodeAt(at + 1) === ZERO;
-  return char === DOT || ((char | 0x20) === 0x65 && text.charCodeAt(at - 1) <= 0x39);
+/** Its digits, signs and dot: outside strings they stand nowhere else. */
+function isInNumber(char: number): boolean {
+  return char >= PLUS && char <= NINE && char !== COMMA;
+}
+
+function findNumberEnd(text: string, from: number): number {
+  let at = from + 1;
+  for (let char = text.charCodeAt(at); isInNumber(char) || (char | 0x20) === LETTER_E; char = text.charCodeAt(at)) at++;
+  return at;
+}
+
+/** An integer that the engines in use keep in its place, as any of so many digits. `-0` is none. */
+function isSmallInteger(text: string, start: number, end: number): boolean {
+  if (end - start > MOST_SMALL_DIGITS) return false;
+  for (let at = start; at < end; at++) {
+    const char = text.charCodeAt(at);
+    if (char === DOT || (char | 0x20) === LETTER_E) return false;
+  }
+  return text.charCodeAt(start) !== MINUS || text.charCodeAt(start + 1) !== ZERO;
 }

@@ -60,6 +60,11 @@ describe('measureMessage', () => {
     expect(measure(ask({ x: rows }))).toBeGreaterThan(100 * 50 * 50);
   });
 
+  it('counts numbers with a fraction as one shape, whatever their signs and how many digits they have', () => {
+    const rows = Array.from({ length: 100 }, (_, n) => ({ a: (n - 50.5) / 100, b: 10 ** (n % 15) + 0.5, c: 7 }));
+    expect(measure(ask({ x: rows }))).toBeLessThan(JSON.stringify(rows).length + 100 * (72 + 3 * 8 + 2 * 16) + 1000);
+  });
+
   it('[ROBUSTNESS-7] tells names apart that differ in what they escape alone', () => {
     const names = ['\\n', '\\t', '\\r', '\\b', '\\f', '\\"', '\\\\', '\\/'].flatMap((one, _, all) => all.map((other) => one + other));
     const rows = names.map((name) => `{"${name}":0}`).join(',');
@@ -93,7 +98,7 @@ describe('measureMessage', () => {
   });
 
   it('[ROBUSTNESS-7] counts numbers that are no small integers as the objects that they become', () => {
-    for (const number of ['1.5', '2e9', '2E9', '-0'])
+    for (const number of ['1.5', '2e9', '2E9', '-0', '-2.5e-7', '3000000000'])
       expect(measure(ask({ x: 0 }).replace('"x":0', `"x":[${`${number},`.repeat(5000)}{}]`))).toBeGreaterThan(24 * 5000);
     expect(measure(ask({ x: Array(5000).fill(true) }))).toBeLessThan(45_000);
   });
