@@ -51,7 +51,7 @@ export async function createSocketPair({
   });
   await once(listener, 'listening');
   const url = `ws://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-  const bounds = { closeTimeoutMs: 300 };
+  const bounds = { closeTimeoutMs: 2_000 };
   let serverWs: WebSocket | undefined;
   let clientWs: WebSocket | undefined;
   const accepted = new Promise<MessageSocket>((resolve, reject) => {
