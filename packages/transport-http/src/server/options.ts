@@ -82,7 +82,11 @@ export interface HttpHandlerOptions {
   /** Told of a session that has ended, whoever ended it. What it throws is logged. @default none */
   readonly onSessionClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
 
-  /** What streams, sessions and bodies that are still arriving are counted by. @default the principal, or the remote address of anonymous callers */
+  /**
+   * What streams, sessions and bodies that are still arriving are counted by. Asked once a request, if at all.
+   *
+   * @default the principal, or the remote address of anonymous callers; of IPv6 the /64
+   */
   readonly limitKey?: ((subject: LimitSubject) => string) | undefined;
   /** Asked before each request. @default none @returns nothing to let it pass, or in how many seconds to come back. */
   readonly rateLimit?: ((subject: LimitSubject) => number | undefined | Promise<number | undefined>) | undefined;
