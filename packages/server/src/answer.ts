@@ -74,7 +74,12 @@ async function answerWith(call: RequestCall, asked: Promise<JsonObject>): Promis
 
 function succeed(call: RequestCall, result: JsonObject): JsonRpcResponse {
   if (!isJsonObject(result))
-    return fail(call, new InvalidHandlerResultError(`"${call.method}" gave something that is not an object as its result`));
+    return fail(
+      call,
+      new InvalidHandlerResultError(
+        `"${call.method}" gave ${typeof result}, which is no result: a handler gives an object, middleware what next() gave`,
+      ),
+    );
   try {
     call.end();
     reportCancelled(call);

@@ -73,7 +73,11 @@ function acceptOutput(outcome: SchemaOutcome<unknown>, result: JsonObject, owner
 
 function complete(result: JsonObject, structuredContent: JsonValue | undefined, owner: ResultOwner): CallToolResult {
   const content = result['content'] ?? mirror(structuredContent, result, owner);
-  if (!Array.isArray(content)) throw fault(owner, 'content must be an array of blocks');
+  if (!Array.isArray(content))
+    throw fault(
+      owner,
+      `content must be an array of blocks, got ${(content as unknown) instanceof Promise ? 'a promise: await it' : typeof content}`,
+    );
   for (let i = 0; i < content.length; i += 1) if (!isText(content[i])) checkBlock(content[i], i, owner);
   if (result['content'] === content && result['structuredContent'] === structuredContent) return result as CallToolResult;
   // Written member by member: a copy with `...rest` costs more than the whole of the rest.

@@ -3,7 +3,7 @@ import { ProtocolError, type JsonObject } from '@mortise/jsonrpc-core';
 import { McpServer } from '@mortise/server';
 import type { Middleware } from '@mortise/server/middleware';
 import { ALL, type Loose, MODERN, RawPeer } from './raw-peer.ts';
-import { createCalculator, defer } from './support.ts';
+import { createCalculator, defer, MemoryLogger } from './support.ts';
 
 it("middleware of a method that is not the protocol's, or not served yet, is taken", () => {
   const server = createCalculator();
@@ -93,6 +93,16 @@ describe.each(ALL)('middleware in %s', (version) => {
     const peer = await RawPeer.open(server, version);
     expect((await peer.request('tools/list')).error).toEqual({ code: -32603, message: 'Internal error' });
     expect((await peer.callTool('add', { a: 1, b: 1 })).content[0].text).toBe('{"sum":2}');
+  });
+
+  it('that forgets what next() gave is told of it in the log', async () => {
+    const logger = new MemoryLogger();
+    const server = createCalculator({ logger }).use('tools/list', async (_call, next) => void (await next()) as never);
+    const peer = await RawPeer.open(server, version);
+    expect((await peer.request('tools/list')).error).toEqual({ code: -32603, message: 'Internal error' });
+    expect(JSON.stringify(logger.lines, (_key, value: unknown) => (value instanceof Error ? value.message : value))).toContain(
+      'gave undefined, which is no result: a handler gives an object, middleware what next() gave',
+    );
   });
 
   it('hands things on to handlers in state', async () => {

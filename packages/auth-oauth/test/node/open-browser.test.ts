@@ -62,7 +62,12 @@ describe('opening a browser', () => {
     expect(await openedWith('http://127.0.0.1:8080/authorize')).toEqual(['http://127.0.0.1:8080/authorize']);
   });
 
-  it('says so where there is no browser', async () => {
+  it('says so where the opener finds no browser', async () => {
+    const opening = openBrowser('https://as.example.com/', { opener: [process.execPath, '-e', 'process.exitCode = 3'] });
+    await expect(opening).rejects.toMatchObject({ code: 'ERR_SIGN_IN_REQUIRED', message: expect.stringContaining('ended with 3') });
+  });
+
+  it('says so where there is no opener', async () => {
     await expect(openBrowser('https://as.example.com/', { opener: [join(folder, 'none')] })).rejects.toMatchObject({
       code: 'ERR_SIGN_IN_REQUIRED',
     });
