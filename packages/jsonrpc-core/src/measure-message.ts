@@ -9,8 +9,10 @@ const LEAST_LENGTH_LOOKED_AT = 256;
 const LEAST_LENGTH_TOLD = 1024;
 /** From which length on what it becomes is looked at in any case. */
 const LEAST_LENGTH_WEIGHED = 16 * 1024;
-/** How many arrays and objects, and how many commas, a shorter one may have before it is looked at. Messages that mean something mostly have fewer. */
-const MOST_PARTS_UNWEIGHED = 64;
+/** How many arrays and objects, and how many commas, a shorter one may have before it is looked at. */
+const MOST_PARTS_UNWEIGHED = 16;
+/** How much a message becomes that is not told, with less than the length above: messages that mean something mostly become less. */
+const MOST_BYTES_UNTOLD = 8 * 1024;
 
 /**
  * Says how many bytes a message is to count as while it is in flight, for `MessageInfo.bytes`: those of its text in UTF-8, or those that its value takes
@@ -24,7 +26,7 @@ export function measureMessage(text: string, message: unknown): number | undefin
   if (text.length < LEAST_LENGTH_LOOKED_AT || !isAsking(message)) return undefined;
   const weight = text.length >= LEAST_LENGTH_WEIGHED || hasManyParts(text) ? weighUsualText(text) : 0;
   if (text.length >= LEAST_LENGTH_TOLD) return Math.max(countBytes(text), weight);
-  return weight > 0 ? weight : undefined;
+  return weight > MOST_BYTES_UNTOLD ? weight : undefined;
 }
 
 function isAsking(message: unknown): boolean {

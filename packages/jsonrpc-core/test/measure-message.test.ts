@@ -116,6 +116,13 @@ describe('measureMessage', () => {
     expect(measure(text)).toBeGreaterThan(24 * 4000);
   });
 
+  it('[ROBUSTNESS-7] tells of a short text that has few parts, where each of them becomes much', () => {
+    const nested = `${'{"30":'.repeat(40)}0${'}'.repeat(40)}`;
+    const text = ask({ x: 0 }).replace('"x":0', `"x":${nested}`);
+    expect(text.length).toBeLessThan(400);
+    expect(measure(text)).toBeGreaterThan(40 * 8 * 31);
+  });
+
   it('tells nothing of short messages, which their number bounds', () => {
     expect(measure(ask({}))).toBeUndefined();
     expect(measure(ask({ name: 'add', arguments: { items: Array(30).fill({ a: 'a text' }) } }))).toBeUndefined();
