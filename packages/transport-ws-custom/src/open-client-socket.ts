@@ -6,7 +6,7 @@ import { ConnectFailedError, UpgradeRefusedError, WebSocketOptionError } from '.
 import type { OpenedSocket } from './resume-client.ts';
 import { BEARER_PREFIX, toBearerProtocol } from './subprotocol.ts';
 import { openWebSocket, type WebSocketConstructor, type WebSocketSettings } from './web-socket.ts';
-import { type Corkable, type WsLike, WsSocket } from './ws-socket.ts';
+import { toInt32, type Corkable, type WsLike, WsSocket } from './ws-socket.ts';
 
 /** What the client's end is opened with. */
 export interface ClientSocketSettings extends WebSocketSettings {
@@ -83,9 +83,9 @@ function openOnNode(
   const opened = new Promise<OpenedSocket>((resolve, reject) => {
     const ws = new constructor(url, [...protocols], {
       headers: { ...headers },
-      maxPayload: maxMessageBytes,
+      maxPayload: toInt32(maxMessageBytes),
       perMessageDeflate: false,
-      handshakeTimeout: openTimeoutMs,
+      handshakeTimeout: toInt32(openTimeoutMs),
       followRedirects: false,
     });
     let stream: Corkable | undefined;

@@ -17,7 +17,7 @@ import { createSocketTransport } from './socket-transport.ts';
 import { MCP_PROTOCOL, RESUME_PROTOCOL } from './subprotocol.ts';
 import { refuseUpgrade, UpgradeRefusal } from './upgrade-refusal.ts';
 import { checkOptions, type WebSocketServerOptions } from './web-socket-options.ts';
-import { WsSocket } from './ws-socket.ts';
+import { toInt32, WsSocket } from './ws-socket.ts';
 
 const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const ANONYMOUS = 'anonymous';
@@ -68,7 +68,7 @@ export class SocketHost {
       clientTracking: false,
       // Compressing would cost memory for each connection, and give an attacker who can add to a message its secrets.
       perMessageDeflate: false,
-      maxPayload: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
+      maxPayload: toInt32(options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES),
       handleProtocols: (offered) => (this.#channels && offered.has(RESUME_PROTOCOL) ? RESUME_PROTOCOL : MCP_PROTOCOL),
     });
   }

@@ -32,6 +32,11 @@ const OPEN = 1;
 const atEndOfTick: (fn: () => void) => void =
   (globalThis as { process?: { nextTick?: (fn: () => void) => void } }).process?.nextTick ?? queueMicrotask;
 
+/** A bound as `ws` takes it, which counts with 32 bits: what is more would wrap to something else, and `Infinity` be no time. */
+export function toInt32(bound: number): number {
+  return Math.min(bound, 2 ** 31 - 1);
+}
+
 /** A socket of the package `ws` as the `MessageSocket` that transports are built on, for servers that accept sockets themselves. */
 export class WsSocket implements MessageSocket {
   readonly #ws: WsLike;

@@ -223,6 +223,14 @@ describe('limits', () => {
     },
   );
 
+  it.each([2 ** 32 + 5, Infinity])('may be more than 32 bits can count: %s bytes and milliseconds', async (bound) => {
+    const { url } = await serve(server, { maxMessageBytes: bound });
+    const client = await connect(url, {}, { maxMessageBytes: bound, openTimeoutMs: bound });
+    expect(await client.callTool('echo', { text: 'longer than five bytes' })).toMatchObject({
+      content: [{ text: 'longer than five bytes' }],
+    });
+  });
+
   it('refuses an option that there is not, so that nobody serves without the token that was meant', async () => {
     const misspelt = { tokenVerifer: { verify: () => undefined } };
     const refusal = (whose: string): unknown =>
