@@ -121,7 +121,7 @@ export interface HttpHandlerOptions {
   readonly maxQueuedBytes?: number | undefined;
   /**
    * A stream or answer whose reader takes nothing for this many milliseconds is cut. Of answers that are no streams only on `node:http`:
-   * elsewhere the platform sends them.
+   * elsewhere the platform sends them. Over HTTP/2 Node does not tell how far a text has got, so each text of a stream has this long in all.
    *
    * @default 30_000
    */
