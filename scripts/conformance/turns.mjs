@@ -21,12 +21,13 @@ export async function openTurns(count) {
   let missing = count;
   const giveTurn = () => {
     const [first] = clients;
-    if (missing === 0) first?.write(GO);
+    if (missing <= 0) first?.write(GO);
   };
   const server = createServer((socket) => {
     clients.add(socket);
     missing -= 1;
-    if (missing === 0) giveTurn();
+    // Also one that comes after all that were counted.
+    if (missing === 0 || clients.size === 1) giveTurn();
     socket.on('error', () => {}).resume();
     // A turn ends with the program, which closes its socket whichever way it ends.
     socket.once('close', () => {

@@ -57,3 +57,10 @@ test('a client that ends while it waits holds up nobody', async () => {
   await Promise.all([first, start('b')].map((client) => once(client, 'exit')));
   expect(readTurns().sort()).toEqual(['a', 'b']);
 });
+
+test('a client that was not counted plays after the others', async () => {
+  turns = await openTurns(1);
+  await once(start('a'), 'exit');
+  await once(start('b'), 'exit');
+  expect(readTurns()).toEqual(['a', 'b']);
+});
