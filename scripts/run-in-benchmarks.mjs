@@ -16,7 +16,12 @@ if (line === undefined) {
   process.exit(1);
 }
 console.log(`\n${name.padEnd(9)} benchmarks: ${line}\n`);
-const child = spawn(line, words, { cwd: folder, stdio: 'inherit', shell: true });
+// The shell is what finds the script's program; a word with a space is one word.
+const child = spawn(
+  line,
+  words.map((word) => JSON.stringify(word)),
+  { cwd: folder, stdio: 'inherit', shell: true },
+);
 child.on('close', (code) => {
   process.exitCode = code ?? 1;
 });
