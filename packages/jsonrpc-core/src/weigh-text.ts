@@ -91,7 +91,7 @@ function findNumberEnd(text: string, from: number): number {
   return at;
 }
 
-/** An integer that the engines in use keep in its place, as any of so many digits. `-0` is none. */
+/** Whether a number is kept in its place by the engines in use: an integer of at most nine characters, other than `-0`, which they keep as a fraction. */
 function isSmallInteger(text: string, start: number, end: number): boolean {
   if (end - start > MOST_SMALL_DIGITS) return false;
   for (let at = start; at < end; at++) {
