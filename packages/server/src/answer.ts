@@ -73,13 +73,11 @@ async function answerWith(call: RequestCall, asked: Promise<JsonObject>): Promis
 }
 
 function succeed(call: RequestCall, result: JsonObject): JsonRpcResponse {
-  if (!isJsonObject(result))
-    return fail(
-      call,
-      new InvalidHandlerResultError(
-        `"${call.method}" gave ${typeof result}, which is no result: a handler gives an object, middleware what next() gave`,
-      ),
-    );
+  if (!isJsonObject(result)) {
+    const kind = result === null ? 'null' : Array.isArray(result) ? 'an array' : typeof result;
+    const told = `"${call.method}" gave ${kind}, which is no result: a handler gives an object, middleware what next() gave`;
+    return fail(call, new InvalidHandlerResultError(told));
+  }
   try {
     call.end();
     reportCancelled(call);

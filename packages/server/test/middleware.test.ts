@@ -95,13 +95,17 @@ describe.each(ALL)('middleware in %s', (version) => {
     expect((await peer.callTool('add', { a: 1, b: 1 })).content[0].text).toBe('{"sum":2}');
   });
 
-  it('that forgets what next() gave is told of it in the log', async () => {
+  it.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['an array', []],
+  ])('that forgets what next() gave is told of it in the log: %s', async (kind, given) => {
     const logger = new MemoryLogger();
-    const server = createCalculator({ logger }).use('tools/list', async (_call, next) => void (await next()) as never);
+    const server = createCalculator({ logger }).use('tools/list', async (_call, next) => (await next(), given) as never);
     const peer = await RawPeer.open(server, version);
     expect((await peer.request('tools/list')).error).toEqual({ code: -32603, message: 'Internal error' });
     expect(JSON.stringify(logger.lines, (_key, value: unknown) => (value instanceof Error ? value.message : value))).toContain(
-      'gave undefined, which is no result: a handler gives an object, middleware what next() gave',
+      `gave ${kind}, which is no result: a handler gives an object, middleware what next() gave`,
     );
   });
 
