@@ -8,7 +8,7 @@ import type { JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { ClientOptions, McpClient } from '@mortise/client';
 import { connectInMemory } from '@mortise/client/in-memory';
 import { NEWEST, type Revision } from '@mortise/protocol';
-import type { ExchangeCall } from '@mortise/protocol/contracts';
+import type { Call } from '@mortise/protocol/contracts';
 import type { McpServerOptions } from '@mortise/server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEffects, createEveryHandlerServer, toIdentifier } from './create-every-handler-server.ts';
@@ -89,7 +89,7 @@ describe('two servers that share a key, by turns', () => {
         openSession: first.openSession.bind(first),
         paramHeaders: first.paramHeaders.bind(first),
         nameParam: first.nameParam.bind(first),
-        handle: (request: JsonRpcRequest, exchange: ExchangeCall): Promise<JsonRpcResponse> =>
+        handle: (request: JsonRpcRequest, exchange: Call): Promise<JsonRpcResponse> =>
           (turn++ % 2 === 0 ? first : second).handle(request, exchange),
       },
       { ...answers, protocolVersion: NEWEST.version, passBy: 'json' },

@@ -12,7 +12,7 @@ import {
 import { type ExchangeOptions, type ExchangeTransport, type LegacyOpener, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { Implementation } from '@mortise/protocol';
-import type { AuthInfo, ExchangeCall, McpEndpoint, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, Call, McpEndpoint, Principal } from '@mortise/protocol/contracts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { McpClient } from './mcp-client.ts';
 
@@ -122,10 +122,10 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
     }
   }
 
-  #handle(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
+  async #handle(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
     const call = new EndpointCall(options, this.#principal, this.#options.auth, this.#isCopying);
     if (!this.#isCopying) return this.#endpoint.handle(request, call);
-    return this.#endpoint.handle(copy(request), call).then(copy);
+    return copy(await this.#endpoint.handle(copy(request), call));
   }
 
   openLegacy(): Promise<Transport> {
@@ -134,7 +134,7 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
 }
 
 /** A call as the endpoint sees it. Reads the client's side only when asked, so that an unused signal is never made. */
-class EndpointCall implements ExchangeCall {
+class EndpointCall implements Call {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
   readonly #options: ExchangeOptions & { readonly isCancelled?: boolean };
@@ -155,6 +155,9 @@ class EndpointCall implements ExchangeCall {
   get isCancelled(): boolean {
     return this.#options.isCancelled ?? this.signal.aborted;
   }
+
+  /** Only the legacy era cancels by a message, and its calls have a channel. */
+  cancel(): void {}
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if (!this.isCancelled && !('id' in message)) this.#options.onMessage?.(this.#isCopying ? copy(message) : message);

@@ -7,7 +7,7 @@ export type { AuthInfo, Principal } from './contracts/principal.ts';
 export type {
   CallOrigin,
   EndpointTransport,
-  ExchangeCall,
+  Call,
   LegacySession,
   McpEndpoint,
   ParamHeaders,

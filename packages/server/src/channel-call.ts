@@ -3,7 +3,7 @@
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { InboundCall } from '@mortise/jsonrpc-core/connection';
-import type { AuthInfo, ExchangeCall, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, Call, Principal } from '@mortise/protocol/contracts';
 
 /** The principal of a connection whose transport verified nobody: the user of the machine. */
 export const LOCAL: Principal = 'local';
@@ -16,7 +16,7 @@ export interface CallOwner {
 /** How many microtasks an answer takes at most from the handler to the transport; far more than it ever does. */
 const MAX_TURNS = 100;
 
-export class ChannelCall implements ExchangeCall {
+export class ChannelCall implements Call {
   readonly inbound: InboundCall;
   readonly owner: CallOwner;
 
@@ -40,6 +40,9 @@ export class ChannelCall implements ExchangeCall {
   get isCancelled(): boolean {
     return this.inbound.isCancelled;
   }
+
+  /** The connection cancels its calls itself. */
+  cancel(): void {}
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     return this.inbound.notify(message.method, message.params);

@@ -1,12 +1,12 @@
 /** A legacy session's way to its client, whatever carries it. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import type { ExchangeCall } from '@mortise/protocol/contracts';
+import type { Call } from '@mortise/protocol/contracts';
 
 /** How a request to the client is sent. */
 export interface LinkRequestOptions {
   /** The call that the request belongs to: it goes out on that call's stream and ends with it. @default none */
-  readonly call?: ExchangeCall | undefined;
+  readonly call?: Call | undefined;
   /** Gives the request up, which is told to the client. @default none */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;

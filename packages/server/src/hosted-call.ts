@@ -1,17 +1,17 @@
 /** One request of a hosted session, which the client may cancel by a message of its own. */
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import type { AuthInfo, CallOrigin, ExchangeCall, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, CallOrigin, Call, Principal } from '@mortise/protocol/contracts';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 
-export class HostedCall implements ExchangeCall {
-  readonly #exchange: ExchangeCall;
+export class HostedCall implements Call {
+  readonly #exchange: Call;
   #cancelledBy: Error | undefined;
   #controller: AbortController | undefined;
   #onCancelled: (() => void) | undefined;
   #unlink: (() => void) | undefined;
 
-  constructor(exchange: ExchangeCall) {
+  constructor(exchange: Call) {
     this.#exchange = exchange;
   }
 

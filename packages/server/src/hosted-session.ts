@@ -11,7 +11,7 @@ import {
   type RequestId,
 } from '@mortise/jsonrpc-core';
 import { INVALID_REQUEST, isJsonRpcRequest, isJsonRpcResponse, isRequestId } from '@mortise/jsonrpc-core/messages';
-import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import type { Call, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { toErrorAnswer } from './answer.ts';
 import type { ClientLink, LinkRequestOptions } from './client-link.ts';
 import { Session, type SessionFacts } from './era/session.ts';
@@ -50,7 +50,7 @@ export class HostedSession implements LegacySession, ClientLink {
     return this.#link.sessionId;
   }
 
-  async receive(message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> {
+  async receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     const isRequest = isJsonRpcRequest(message);
     // One session never tells another principal that it exists.
     if (call.principal !== this.#link.principal || this.#isClosed)
@@ -95,7 +95,7 @@ export class HostedSession implements LegacySession, ClientLink {
   // ---- messages
 
   /** A cancelled request has no answer, so its promise settles at once with none. */
-  async #serve(request: JsonRpcRequest, exchange: ExchangeCall): Promise<JsonRpcResponse | undefined> {
+  async #serve(request: JsonRpcRequest, exchange: Call): Promise<JsonRpcResponse | undefined> {
     if (this.#running.has(request.id)) {
       return toErrorAnswer(request.id, new ProtocolError(INVALID_REQUEST, 'A request with this id is still being served: use a new id'));
     }
@@ -119,7 +119,7 @@ export class HostedSession implements LegacySession, ClientLink {
     return { core: this.#core, host, via: 'channel', sessionId: this.sessionId, request: this.canRequest ? request : undefined };
   }
 
-  #notice(notification: JsonRpcNotification, call: ExchangeCall): void {
+  #notice(notification: JsonRpcNotification, call: Call): void {
     const { method, params } = notification;
     if (method === 'notifications/cancelled') {
       const id = params?.['requestId'];

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonRpcNotification, JsonValue, RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
-import type { BusMessage, ExchangeCall, ListenFilter, Principal } from '@mortise/protocol/contracts';
+import type { BusMessage, Call, ListenFilter, Principal } from '@mortise/protocol/contracts';
 import { ChannelCall } from './channel-call.ts';
 import { LIST_KINDS, type ListKind, listTopic } from './list-changed.ts';
 import { Outbox } from './outbox.ts';
@@ -99,7 +99,7 @@ export class Listen implements TopicListener {
     return this.#call.requestId;
   }
 
-  get host(): ExchangeCall {
+  get host(): Call {
     return this.#call.host;
   }
 

@@ -5,7 +5,7 @@ import type { ConnectOptions, TransportLike } from '@mortise/jsonrpc-core/transp
 import type { Implementation, LoggingMessageNotificationParams } from '@mortise/protocol/model';
 import type {
   EndpointTransport,
-  ExchangeCall,
+  Call,
   LegacySession,
   McpEndpoint,
   ParamHeaders,
@@ -191,7 +191,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
     return this.close();
   }
 
-  handle(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse> {
+  handle(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse> {
     return this.server.handle(request, call);
   }
 
@@ -199,7 +199,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
     return this.server.openSession(link, saved);
   }
 
-  paramHeaders(toolName: string, principal: Principal, caller?: Pick<ExchangeCall, 'auth' | 'origin'>): ParamHeaders | undefined {
+  paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined {
     return this.server.paramHeaders(toolName, principal, caller);
   }
 

@@ -1,7 +1,7 @@
 /** Opens sessions for those who host them. What serves one is loaded with the first: a server on stdio never needs it. */
 
 import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import type { Call, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import type { SessionFacts } from './era/session.ts';
 import { onDemand } from './on-demand.ts';
 import type { ServerCore } from './server-core.ts';
@@ -33,7 +33,7 @@ class OpeningSession implements LegacySession {
     return this.#session?.state ?? toState(this.#facts);
   }
 
-  async receive(message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> {
+  async receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     return (await this.#opening).receive(message, call);
   }
 

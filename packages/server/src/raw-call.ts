@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { isJsonRpcResponse } from '@mortise/jsonrpc-core/messages';
-import type { AuthInfo, CallOrigin, ExchangeCall, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, CallOrigin, Call, Principal } from '@mortise/protocol/contracts';
 import { type Answer, toErrorAnswer } from './answer.ts';
 import { AskUnavailableError, InvalidHandlerResultError } from './errors.ts';
 import type { ServerCore } from './server-core.ts';
@@ -45,7 +45,7 @@ export type RawHandler = (request: JsonRpcRequest, call: RawCall) => JsonRpcResp
 /** What carries a raw request. */
 export interface RawCarrier {
   readonly core: ServerCore;
-  readonly host: ExchangeCall;
+  readonly host: Call;
   readonly via: 'channel' | 'exchange';
   readonly sessionId: string | undefined;
   /** Asks the client; absent where nothing can reach it. */

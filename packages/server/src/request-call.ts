@@ -9,7 +9,7 @@ import type {
   Ask,
   AuthInfo,
   CallOrigin,
-  ExchangeCall,
+  Call,
   ExtensionCall,
   HandlerFacts,
   HandlerRun,
@@ -39,7 +39,7 @@ export interface RequestCallInit {
   readonly params: JsonObject;
   readonly meta: JsonObject;
   readonly client: ClientFacts;
-  readonly host: ExchangeCall;
+  readonly host: Call;
   readonly via: 'channel' | 'exchange';
   /** Of the legacy era. */
   readonly session: Session | undefined;
@@ -53,7 +53,7 @@ export class RequestCall implements CallFacts, MiddlewareCall, ExtensionCall, Bo
   readonly requestId: RequestId;
   readonly meta: JsonObject;
   readonly client: ClientFacts;
-  readonly host: ExchangeCall;
+  readonly host: Call;
   readonly via: 'channel' | 'exchange';
   readonly session: Session | undefined;
   /** The params as they came, before any middleware. */

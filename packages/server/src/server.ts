@@ -21,7 +21,7 @@ import type {
 import { isLoggingLevel } from '@mortise/protocol/checks';
 import type {
   EndpointTransport,
-  ExchangeCall,
+  Call,
   ExtensionCall,
   LegacySession,
   ListenFilter,
@@ -220,7 +220,7 @@ export class Server<App = unknown> implements McpEndpoint {
     await this.close();
   }
 
-  async handle(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse> {
+  async handle(request: JsonRpcRequest, call: Call): Promise<JsonRpcResponse> {
     const core = this.#core;
     if (!core.rawHandler) return serveModern(core, request, call, 'exchange');
     const carrier = { core, host: call, via: 'exchange' as const, sessionId: undefined };
@@ -231,7 +231,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return openHostedSession(this.#core, link, saved);
   }
 
-  paramHeaders(toolName: string, principal: Principal, caller?: Pick<ExchangeCall, 'auth' | 'origin'>): ParamHeaders | undefined {
+  paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined {
     return this.#tools?.paramHeaders(toolName, principal, caller);
   }
 

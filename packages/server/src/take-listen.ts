@@ -2,7 +2,7 @@
 
 import { ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
-import type { ExchangeCall } from '@mortise/protocol/contracts';
+import type { Call } from '@mortise/protocol/contracts';
 import { ChannelCall, type CallOwner } from './channel-call.ts';
 import type { ServerOptions } from './options.ts';
 import { requireShortInSum } from './subscribed-uri.ts';
@@ -23,7 +23,7 @@ const usedBy = new WeakMap<CallOwner, Used>();
  * @throws {ProtocolError} -32602 or -32603: there would be more than `maxSubscriptions` resources, their URIs would be too long, or there would be
  *   more than `maxListens` listens.
  */
-export function takeListen(host: ExchangeCall, uris: readonly unknown[], options: ServerOptions): () => void {
+export function takeListen(host: Call, uris: readonly unknown[], options: ServerOptions): () => void {
   const owner = host instanceof ChannelCall ? host.owner : undefined;
   const used = (owner && usedBy.get(owner)) ?? { listens: 0, uris: 0, characters: 0 };
   const { maxSubscriptions = 1000, maxListens = 100 } = options;

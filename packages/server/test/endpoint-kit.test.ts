@@ -1,6 +1,6 @@
 import type { JsonRpcRequest } from '@mortise/jsonrpc-core';
 import { McpServer } from '@mortise/server';
-import type { ExchangeCall, LegacySession, McpEndpoint } from '@mortise/protocol/contracts';
+import type { Call, LegacySession, McpEndpoint } from '@mortise/protocol/contracts';
 import { runCases } from '@mortise/transport-testkit';
 import { mcpEndpointCases, type McpEndpointSubject } from '@mortise/transport-testkit/mcp-endpoint';
 import { describeKit } from '@mortise/transport-testkit/vitest';
@@ -83,8 +83,8 @@ function change(endpoint: McpEndpoint, changes: Partial<McpEndpoint>): McpEndpoi
 const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'late' } } as const;
 
 /** A call that its endpoint takes to be somebody else's, or another one's. */
-function disguise(call: ExchangeCall, changes: Partial<ExchangeCall>): ExchangeCall {
-  return Object.create(call, Object.getOwnPropertyDescriptors(changes)) as ExchangeCall;
+function disguise(call: Call, changes: Partial<Call>): Call {
+  return Object.create(call, Object.getOwnPropertyDescriptors(changes)) as Call;
 }
 
 function changeSession(session: LegacySession, changes: Partial<LegacySession>): LegacySession {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import type { ExchangeCall, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import type { Call, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { LEGACY, type Loose } from './raw-peer.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
@@ -29,7 +29,7 @@ class Host {
     this.session = server.openSession(this.link, saved);
   }
 
-  call(principal = 'ann', signal: AbortSignal = new AbortController().signal): ExchangeCall {
+  call(principal = 'ann', signal: AbortSignal = new AbortController().signal): Call {
     return {
       principal,
       signal,

@@ -1,7 +1,7 @@
 /** `@mortise/transport-testkit/mcp-endpoint`: the promises E1 to E5 of `McpEndpoint`. */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import type { ExchangeCall, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
+import type { Call, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { check, checkEqual, turns, within } from './check.ts';
 import type { KitCase, KitSubject } from './kit-case.ts';
 
@@ -26,7 +26,7 @@ export interface McpEndpointSubject extends KitSubject {
 export type McpEndpointCase = KitCase<McpEndpointSubject>;
 
 interface Seen {
-  readonly call: ExchangeCall;
+  readonly call: Call;
   readonly sent: (JsonRpcNotification | JsonRpcRequest)[];
   readonly abort: () => void;
 }
@@ -34,12 +34,13 @@ interface Seen {
 function createCall(principal: string): Seen {
   const abort = new AbortController();
   const sent: Seen['sent'] = [];
-  const call: ExchangeCall = {
+  const call: Call = {
     principal,
     signal: abort.signal,
     get isCancelled() {
       return abort.signal.aborted;
     },
+    cancel: (reason) => abort.abort(reason),
     async send(message) {
       sent.push(message);
     },
@@ -72,7 +73,7 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
     async run({ endpoint, refused }) {
       check(Object.keys(refused).length > 0, 'There should be requests to refuse');
       for (const [what, request] of Object.entries(refused)) {
-        const answer = await within(endpoint.handle(request, createCall('anyone').call), `A request that is ${what} should be answered`);
+        const answer = await within(Promise.resolve(endpoint.handle(request, createCall('anyone').call)), `A request that is ${what} should be answered`);
         checkEqual(
           [isError(answer), answer.id],
           [true, request.id],
@@ -86,7 +87,7 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
     title: 'resolves after the last notification of the call',
     async run({ endpoint, report }) {
       const { call, sent } = createCall('anyone');
-      const answer = await within(endpoint.handle(report('r'), call), 'The request should be answered');
+      const answer = await within(Promise.resolve(endpoint.handle(report('r'), call)), 'The request should be answered');
       checkEqual(
         [isError(answer), sent.length],
         [false, 3],
@@ -128,7 +129,7 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
     title: 'sends nothing after the call was aborted, and still settles',
     async run({ endpoint, wait }) {
       const { call, sent, abort } = createCall('anyone');
-      const answer = endpoint.handle(wait('w'), call);
+      const answer = Promise.resolve(endpoint.handle(wait('w'), call));
       await turns(5);
       abort();
       await within(answer, 'An aborted call should settle');

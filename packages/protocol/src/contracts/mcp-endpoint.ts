@@ -1,8 +1,8 @@
 /**
  * The joint between a server and whatever hosts exchanges for it (`transport-http`, an in-memory exchange, a proxy).
  *
- * E1  `handle` never rejects: every failure is an error response to the request's id. It resolves once, after the last
- *     notification of the call has been handed to `call.send`.
+ * E1  `handle` neither throws nor rejects: every failure is an error response to the request's id. It answers once, after the last
+ *     notification of the call has been handed to `call.send`; where nothing waits it answers without a promise.
  * E2  Calls are independent: any number run at once, also with equal ids, for any mix of principals.
  * E3  After `call.signal` aborts nothing more is sent for the call; `handle` still settles.
  * E4  A session belongs to the principal that opened it: a message of another is answered like one to an unknown session.
@@ -32,14 +32,16 @@ export interface CallOrigin {
   readonly remoteAddress?: string;
 }
 
-/** One call as its host sees it: who calls, how to reach them while it runs, when to stop. */
-export interface ExchangeCall {
+/** One request as its host knows it: who sent it, how to reach them while it runs, and whether they still wait. */
+export interface Call {
   readonly principal: Principal;
   readonly auth?: AuthInfo | undefined;
-  /** Aborted when the caller cancelled, left (modern era), or the host closes. May be created lazily. */
+  /** Aborts when the caller cancels or leaves (modern era), or the host closes. Hosts create it when it is first read. */
   readonly signal: AbortSignal;
-  /** True when `signal` has aborted; cheaper than asking the signal, which may not exist yet. */
+  /** Whether `signal` has aborted. Reading this does not create the signal. */
   readonly isCancelled: boolean;
+  /** Cancels the call, for a caller that cancels by a message of its own (legacy era). Does nothing the second time. */
+  cancel(reason: Error): void;
   /** Sends what belongs to this call: notifications, and requests to the client in the legacy era only. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
   /** Closes the stream early so that the client polls, where the host can. @param retryMs When to come back. */
@@ -71,7 +73,7 @@ export interface SessionState extends JsonObject {
 export interface LegacySession {
   readonly state: SessionState;
   /** Takes one message. Resolves to the answer of a request, to undefined for everything else. Never rejects. */
-  receive(message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined>;
+  receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined>;
   /** Aborts the session's calls and forgets its subscriptions. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -85,7 +87,7 @@ export type ParamHeaders = ReadonlyMap<string, readonly string[]>;
 /** A server, as hosts of exchanges see it. */
 export interface McpEndpoint {
   /** Answers one modern request. @see 2026-07-28 basic/index */
-  handle(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse>;
+  handle(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse>;
   /**
    * Opens a session of the legacy era, new or from its saved state.
    *
@@ -97,7 +99,7 @@ export interface McpEndpoint {
    *
    * @param caller What else rules of visibility look at. @default nothing is known but the principal
    */
-  paramHeaders(toolName: string, principal: Principal, caller?: Pick<ExchangeCall, 'auth' | 'origin'>): ParamHeaders | undefined;
+  paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined;
   /** The parameter of a method that `Mcp-Name` mirrors, extensions' methods included. */
   nameParam(method: string): string | undefined;
   /** Where to write, for as long as the program has given the endpoint no logger of its own. @default it is offered none */

@@ -4,7 +4,7 @@ import { type JsonObject, type JsonRpcRequest, ProtocolError } from '@mortise/js
 import { INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
 import type { Implementation, Revision } from '@mortise/protocol';
 import { checkClientParams } from '@mortise/protocol/checks';
-import type { ExchangeCall } from '@mortise/protocol/contracts';
+import type { Call } from '@mortise/protocol/contracts';
 import { negotiateLegacy } from '@mortise/protocol/revisions';
 import { invalidParamsError, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { isHeavier } from '../is-heavier.ts';
@@ -20,7 +20,7 @@ const MAX_CLIENT_FACTS = 64 * 1024;
 /**
  * @throws {ProtocolError} The session speaks no revision yet, has no such method, or the params are malformed.
  */
-export function toSessionCall(session: Session, request: JsonRpcRequest, host: ExchangeCall): RequestCall {
+export function toSessionCall(session: Session, request: JsonRpcRequest, host: Call): RequestCall {
   const { core } = session;
   const { method } = request;
   const isOpening = method === 'initialize';

@@ -4,7 +4,7 @@ import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type Lo
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { Revision, Root, ServerCapabilities } from '@mortise/protocol';
 import { checkClientNotification } from '@mortise/protocol/checks';
-import type { AuthInfo, BusMessage, ExchangeCall, ExtensionCall, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, BusMessage, Call, ExtensionCall, Principal } from '@mortise/protocol/contracts';
 import { type Answer, answer, toErrorAnswer } from '../answer.ts';
 import type { ClientLink } from '../client-link.ts';
 import { ServerClosedError } from '../errors.ts';
@@ -100,7 +100,7 @@ export class Session implements TopicListener {
   // ---- messages
 
   /** Answers a request. Neither throws nor rejects. */
-  serve(request: JsonRpcRequest, host: ExchangeCall): Answer {
+  serve(request: JsonRpcRequest, host: Call): Answer {
     try {
       return answer(toSessionCall(this, request, host));
     } catch (error) {

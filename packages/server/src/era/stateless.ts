@@ -4,14 +4,14 @@ import type { JsonObject, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
 import { checkClientParams } from '@mortise/protocol/checks';
 import { invalidParamsError, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
-import type { ExchangeCall } from '@mortise/protocol/contracts';
+import type { Call } from '@mortise/protocol/contracts';
 import { type Answer, answer, toErrorAnswer } from '../answer.ts';
 import { metaOf, paramsOf, RequestCall } from '../request-call.ts';
 import type { ServerCore } from '../server-core.ts';
 import { methodNotFoundError } from '../wire-error.ts';
 
 /** Answers a modern request. Neither throws nor rejects. */
-export function serveModern(core: ServerCore, request: JsonRpcRequest, host: ExchangeCall, via: 'channel' | 'exchange'): Answer {
+export function serveModern(core: ServerCore, request: JsonRpcRequest, host: Call, via: 'channel' | 'exchange'): Answer {
   try {
     return answer(toCall(core, request, host, via));
   } catch (error) {
@@ -19,7 +19,7 @@ export function serveModern(core: ServerCore, request: JsonRpcRequest, host: Exc
   }
 }
 
-function toCall(core: ServerCore, request: JsonRpcRequest, host: ExchangeCall, via: 'channel' | 'exchange'): RequestCall {
+function toCall(core: ServerCore, request: JsonRpcRequest, host: Call, via: 'channel' | 'exchange'): RequestCall {
   const { method } = request;
   const meta = readRequestMeta(request.params);
   if (typeof meta === 'string') throw invalidParamsError(meta);

@@ -4,7 +4,7 @@ import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { type CallToolResult, NEWEST } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
-import type { ExchangeCall, ParamHeaders, Principal, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
+import type { Call, ParamHeaders, Principal, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
 import { createContext } from '../call-context.ts';
 import type { CallFacts } from '../call-facts.ts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
@@ -52,7 +52,7 @@ export class Tools {
     return new ToolHandle(item, this.#catalog, (changed) => this.#checkName(changed));
   }
 
-  find(name: string, principal: Principal, caller: Pick<ExchangeCall, 'auth' | 'origin'> = {}): ToolItem | undefined {
+  find(name: string, principal: Principal, caller: Pick<Call, 'auth' | 'origin'> = {}): ToolItem | undefined {
     return this.#catalog.find(name, { principal, auth: caller.auth, app: undefined, origin: caller.origin });
   }
 
@@ -67,7 +67,7 @@ export class Tools {
   }
 
   /** Asked before each call over HTTP: the rule of a tool without any is not. */
-  paramHeaders(name: string, principal: Principal, caller?: Pick<ExchangeCall, 'auth' | 'origin'>): ParamHeaders | undefined {
+  paramHeaders(name: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined {
     return this.findAny(name)?.paramHeaders && this.find(name, principal, caller)?.paramHeaders;
   }
 

@@ -15,7 +15,7 @@ import {
 import { classifyMessage, INVALID_REQUEST, isRequestId } from '@mortise/jsonrpc-core/messages';
 import { type MessageInfo, resolvedPromise, type SendOptions } from '@mortise/jsonrpc-core/transport';
 import { NEWEST } from '@mortise/protocol';
-import type { AuthInfo, ExchangeCall, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
+import type { AuthInfo, Call, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
 import { SESSION_OVER } from './refusal.ts';
 
@@ -26,7 +26,7 @@ export interface ChannelMessageInfo extends MessageInfo {
 }
 
 interface Pending {
-  readonly call: ExchangeCall;
+  readonly call: Call;
   /** The session that it belongs to; undefined in the modern era. */
   readonly session: LegacySession | undefined;
   resolve(response: JsonRpcResponse): void;
@@ -41,7 +41,7 @@ export class ChannelEndpoint implements McpEndpoint {
     this.#deliver = deliver;
   }
 
-  handle(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse> {
+  handle(request: JsonRpcRequest, call: Call): Promise<JsonRpcResponse> {
     return this.#serve(request, call, undefined);
   }
 
@@ -84,7 +84,7 @@ export class ChannelEndpoint implements McpEndpoint {
     this.#link = undefined;
   }
 
-  #serve(request: JsonRpcRequest, call: ExchangeCall, session: LegacySession | undefined): Promise<JsonRpcResponse> {
+  #serve(request: JsonRpcRequest, call: Call, session: LegacySession | undefined): Promise<JsonRpcResponse> {
     const { id } = request;
     if (this.#pending.has(id)) return Promise.resolve(toFailure(id, 'A request with this id is still being served: use a new id'));
     return new Promise((resolve) => {
@@ -140,7 +140,7 @@ function toFailure(id: RequestId, message: string): JsonRpcResponse {
   return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message } };
 }
 
-function toInfo({ auth, origin }: ExchangeCall): ChannelMessageInfo {
+function toInfo({ auth, origin }: Call): ChannelMessageInfo {
   const names = ['host', 'user-agent', 'mcp-session-id', 'mcp-protocol-version', 'accept', 'content-type', 'origin'];
   const headers = Object.fromEntries(
     names.flatMap((name) => (origin?.header(name) === undefined ? [] : [[name, origin.header(name) ?? '']])),

@@ -1,7 +1,7 @@
 /** What an endpoint is given with each request: who calls, how to reach them, when to stop. Everything costly is made when asked for. */
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import type { AuthInfo, CallOrigin, ExchangeCall, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, CallOrigin, Call, Principal } from '@mortise/protocol/contracts';
 import type { HttpRequest } from './http-request.ts';
 import type { LimitSubject, Settings } from './options.ts';
 import type { Slotted } from './slots.ts';
@@ -54,7 +54,7 @@ export function toRequestUrl(request: HttpRequest, baseUrl: string | undefined):
   return base + request.mountPath + request.target;
 }
 
-export abstract class HostedCall implements ExchangeCall, Slotted {
+export abstract class HostedCall implements Call, Slotted {
   slot: number = -1;
   readonly caller: Caller;
   #controller: AbortController | undefined;
@@ -91,8 +91,13 @@ export abstract class HostedCall implements ExchangeCall, Slotted {
 
   abstract send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
 
-  /** Tells the endpoint to stop. Safe to call twice. */
-  abort(reason: unknown): void {
+  /** Ends the exchange because the host closes. */
+  cut(reason: Error): void {
+    this.cancel(reason);
+  }
+
+  /** Stops the call. Does nothing the second time. */
+  cancel(reason: unknown): void {
     if (this.#isCancelled) return;
     this.#isCancelled = true;
     this.#abortReason = reason;

@@ -147,10 +147,7 @@ export class HttpHost {
     }
     await this.#drain(drainMs);
     const reason = new ConnectionClosedError('The server has closed');
-    for (const call of this.#calls.all()) {
-      if (call instanceof ModernCall) call.cut(reason);
-      else call.abort(reason);
-    }
+    for (const call of this.#calls.all()) call.cut(reason);
   }
 
   #waitFor(ended: Promise<unknown>, timeoutMs: number): Promise<void> {

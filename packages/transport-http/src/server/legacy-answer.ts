@@ -188,9 +188,9 @@ export class LegacyCall extends HostedCall {
     return this.#answer.settle(response);
   }
 
-  /** Only a host that closes aborts: who asked is told so at once, since the endpoint may never answer, or give no answer. */
-  override abort(reason: unknown): void {
-    super.abort(reason);
+  /** The host closes: the client gets an error at once, since the endpoint may never answer. */
+  override cut(reason: Error): void {
+    this.cancel(reason);
     void this.settle({ jsonrpc: '2.0', id: this.#id, error: { code: INTERNAL_ERROR, message: CLOSED } });
   }
 }

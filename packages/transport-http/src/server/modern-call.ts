@@ -44,7 +44,7 @@ export class ModernCall extends HostedCall implements LeaveListener {
   }
 
   onLeave(): void {
-    this.abort(new CancelledError('the client closed the connection'));
+    this.cancel(new CancelledError('the client closed the connection'));
   }
 
   get isListen(): boolean {
@@ -79,7 +79,7 @@ export class ModernCall extends HostedCall implements LeaveListener {
     if (!this.isListen || this.isCancelled) return;
     const { id } = this.#request;
     this.finish({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }, 200);
-    this.abort(new CancelledError('the server closes'));
+    this.cancel(new CancelledError('the server closes'));
   }
 
   /**
@@ -93,8 +93,8 @@ export class ModernCall extends HostedCall implements LeaveListener {
   }
 
   /** Breaks off, because the server closes: a stream is cut, and who has heard nothing yet is told to come back. */
-  cut(reason: Error): void {
-    this.abort(reason);
+  override cut(reason: Error): void {
+    this.cancel(reason);
     if (this.#stream === undefined) this.#reply.refuse(closingRefusal({ id: this.#request.id }));
     else this.#stream.cut();
   }
@@ -110,6 +110,6 @@ export class ModernCall extends HostedCall implements LeaveListener {
 
   /** At once, and not with the next event of the socket: a handler that only ever sends would never let that come. */
   readonly #onClose = (): void => {
-    if (!this.#isFinished) this.abort(new CancelledError('the stream was closed'));
+    if (!this.#isFinished) this.cancel(new CancelledError('the stream was closed'));
   };
 }

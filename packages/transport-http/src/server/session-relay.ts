@@ -5,7 +5,7 @@
 
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonValue, Logger } from '@mortise/jsonrpc-core';
 import { classifyMessage } from '@mortise/jsonrpc-core/messages';
-import type { AuthInfo, BusMessage, ExchangeCall, MessageBus, Principal } from '@mortise/protocol/contracts';
+import type { AuthInfo, BusMessage, Call, MessageBus, Principal } from '@mortise/protocol/contracts';
 import type { HostedSession } from './hosted-session.ts';
 import { rejectUnreachable, UNANSWERED } from './reject-unreachable.ts';
 
@@ -66,7 +66,7 @@ function mayBeForAnother(message: JsonRpcMessage): boolean {
   return !('method' in message) || message.method === 'notifications/cancelled';
 }
 
-class RelayedCall implements ExchangeCall {
+class RelayedCall implements Call {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
   readonly isCancelled: boolean = false;
@@ -79,6 +79,8 @@ class RelayedCall implements ExchangeCall {
   get signal(): AbortSignal {
     return NEVER;
   }
+
+  cancel(): void {}
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     return rejectUnreachable(message, UNANSWERED);

@@ -5,7 +5,7 @@
 
 import type { Clock, JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import type { ExchangeCall, McpEndpoint, SessionRecord } from '@mortise/protocol/contracts';
+import type { Call, McpEndpoint, SessionRecord } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { Beat } from './beat.ts';
 import type { Caller } from './hosted-call.ts';
@@ -117,7 +117,7 @@ export class SessionTable {
   }
 
   /** Hands a message to a session and keeps what it changed before the answer is told. */
-  async receive(session: HostedSession, message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> {
+  async receive(session: HostedSession, message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     session.inFlight++;
     try {
       const { changes, timesReopened } = session;

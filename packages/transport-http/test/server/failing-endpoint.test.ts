@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { AuthChallengeError, MemoryMessageBus } from '@mortise/protocol';
-import type { ExchangeCall, MessageBus } from '@mortise/protocol/contracts';
+import type { Call, MessageBus } from '@mortise/protocol/contracts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { forbidUnhandled } from '../support/forbid-unhandled.ts';
 import { initializeRequest, LEGACY, LegacyClient } from '../support/legacy-client.ts';
@@ -23,7 +23,7 @@ class FailingEndpoint extends ScriptedEndpoint {
   override openSession(...args: Parameters<ScriptedEndpoint['openSession']>): ReturnType<ScriptedEndpoint['openSession']> {
     const session = super.openSession(...args);
     const receive = session.receive.bind(session);
-    session.receive = async (message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> => {
+    session.receive = async (message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> => {
       if (this.rejects(message)) throw new Error('secret failure');
       return receive(message, call);
     };

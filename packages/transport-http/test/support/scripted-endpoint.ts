@@ -4,12 +4,12 @@ import { type JsonObject, type JsonRpcMessage, type JsonRpcRequest, type JsonRpc
 import { toWireError } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST_LEGACY, REVISIONS, supportedVersions } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
-import type { ExchangeCall, LegacySession, McpEndpoint, ParamHeaders, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import type { Call, LegacySession, McpEndpoint, ParamHeaders, SessionLink, SessionState } from '@mortise/protocol/contracts';
 
 /** What a tool is given. */
 export interface ToolRun {
   readonly args: JsonObject;
-  readonly call: ExchangeCall;
+  readonly call: Call;
   readonly request: JsonRpcRequest;
   readonly link: SessionLink | undefined;
 }
@@ -23,13 +23,13 @@ export class ScriptedEndpoint implements McpEndpoint {
   readonly received: JsonRpcMessage[] = [];
   readonly sessions: ScriptedSession[] = [];
   /** Calls with their signals, for tests that cancel. */
-  readonly calls: ExchangeCall[] = [];
+  readonly calls: Call[] = [];
 
   constructor() {
     this.tools.set('echo', ({ args }) => text(JSON.stringify(args)));
   }
 
-  async handle(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse> {
+  async handle(request: JsonRpcRequest, call: Call): Promise<JsonRpcResponse> {
     this.received.push(request);
     this.calls.push(call);
     const meta = readRequestMeta(request.params);
@@ -59,7 +59,7 @@ export class ScriptedEndpoint implements McpEndpoint {
     return { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }[method];
   }
 
-  async run(request: JsonRpcRequest, call: ExchangeCall, link: SessionLink | undefined): Promise<JsonRpcResponse> {
+  async run(request: JsonRpcRequest, call: Call, link: SessionLink | undefined): Promise<JsonRpcResponse> {
     const { method, params = {} } = request;
     if (method === 'ping' && link !== undefined) return { jsonrpc: '2.0', id: request.id, result: {} };
     if (method === 'tools/list') return { jsonrpc: '2.0', id: request.id, result: { tools: [], ...complete(link) } };
@@ -75,7 +75,7 @@ export class ScriptedEndpoint implements McpEndpoint {
     }
   }
 
-  async #listen(request: JsonRpcRequest, call: ExchangeCall): Promise<JsonRpcResponse> {
+  async #listen(request: JsonRpcRequest, call: Call): Promise<JsonRpcResponse> {
     const _meta = { [META_SUBSCRIPTION_ID]: request.id };
     await call.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { _meta, notifications: {} } });
     await aborted(call.signal);
@@ -100,7 +100,7 @@ export class ScriptedSession implements LegacySession {
     return this.#state;
   }
 
-  async receive(message: JsonRpcMessage, call: ExchangeCall): Promise<JsonRpcResponse | undefined> {
+  async receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     this.#endpoint.received.push(message);
     if (!('method' in message)) return undefined;
     if (message.method === 'notifications/initialized') this.#change({ isReady: true });
