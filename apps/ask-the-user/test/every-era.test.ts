@@ -89,7 +89,7 @@ describe('two servers that share a key, by turns', () => {
         openSession: first.openSession.bind(first),
         paramHeaders: first.paramHeaders.bind(first),
         nameParam: first.nameParam.bind(first),
-        handle: (request: JsonRpcRequest, exchange: Call): Promise<JsonRpcResponse> =>
+        handle: (request: JsonRpcRequest, exchange: Call): JsonRpcResponse | Promise<JsonRpcResponse> =>
           (turn++ % 2 === 0 ? first : second).handle(request, exchange),
       },
       { ...answers, protocolVersion: NEWEST.version, passBy: 'json' },

@@ -20,6 +20,7 @@ class Host {
       principal,
       canRequest,
       ...(sessionId ? { sessionId } : {}),
+      cancel: () => undefined,
       send: (message) => {
         this.sent.push({ ...message, on: 'link' });
         return Promise.resolve();

@@ -179,7 +179,13 @@ describe('onAnyRequest', () => {
       const code = await call.request('acme/ask').catch((error: { code: string }) => error.code);
       return { jsonrpc: '2.0', id: request.id, result: { code: code as string, via: call.via } };
     });
-    const call = { principal: 'x', signal: new AbortController().signal, isCancelled: false, send: () => Promise.resolve() };
+    const call = {
+      principal: 'x',
+      signal: new AbortController().signal,
+      cancel: () => undefined,
+      isCancelled: false,
+      send: () => Promise.resolve(),
+    };
     expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'any' }, call)).toMatchObject({
       result: { code: 'ERR_ASK_UNAVAILABLE', via: 'exchange' },
     });

@@ -184,6 +184,7 @@ describe('the context of a handler', () => {
     const answer: Loose = await server.handle(request, {
       principal: 'ann',
       signal: new AbortController().signal,
+      cancel: () => undefined,
       isCancelled: false,
       send: () => Promise.resolve(),
       origin,
@@ -212,6 +213,7 @@ describe('the context of a handler', () => {
     const call = {
       principal: 'ann',
       signal: new AbortController().signal,
+      cancel: () => undefined,
       isCancelled: false,
       send: () => Promise.resolve(),
       closeStream: (retryMs?: number) => void closed.push(retryMs),

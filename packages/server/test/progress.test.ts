@@ -133,6 +133,7 @@ it('[PROG-008] hands nothing to a host after the answer, or once the caller has 
   const call = {
     principal: 'x',
     signal: controller.signal,
+    cancel: () => undefined,
     get isCancelled() {
       return controller.signal.aborted;
     },
@@ -186,7 +187,7 @@ it('merges while the transport is full, and sends the last before the answer', a
     return gate.promise;
   };
   const signal = new AbortController().signal;
-  const answer = await server.handle(request, { principal: 'x', signal, isCancelled: false, send });
+  const answer = await server.handle(request, { principal: 'x', signal, cancel: () => undefined, isCancelled: false, send });
   expect('result' in answer).toBe(true);
   expect(sent).toEqual([1, 5, 9]);
 });

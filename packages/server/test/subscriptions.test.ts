@@ -369,6 +369,7 @@ describe('slow listeners', () => {
     const call = {
       principal: 'x',
       signal: controller.signal,
+      cancel: () => undefined,
       get isCancelled() {
         return controller.signal.aborted;
       },
@@ -399,7 +400,13 @@ describe('slow listeners', () => {
     const server = createFull({ maxQueuedNotifications: 3, logger });
     const uris = Array.from({ length: 10 }, (_, index) => `test://${index}`);
     const controller = new AbortController();
-    const call = { principal: 'x', signal: controller.signal, isCancelled: false, send: () => new Promise<void>(() => undefined) };
+    const call = {
+      principal: 'x',
+      signal: controller.signal,
+      cancel: () => undefined,
+      isCancelled: false,
+      send: () => new Promise<void>(() => undefined),
+    };
     const answer = server.handle(
       { jsonrpc: '2.0', id: 'slow', method: 'subscriptions/listen', params: params({ resourceSubscriptions: uris }) },
       call,

@@ -636,7 +636,13 @@ describe('the default key', () => {
     await callThrough(peer);
     expect(logger.lines).toEqual([]);
     const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: peer.params({ name: 'run' }) } as const;
-    const call = { principal: 'p', signal: new AbortController().signal, isCancelled: false, send: () => Promise.resolve() };
+    const call = {
+      principal: 'p',
+      signal: new AbortController().signal,
+      cancel: () => undefined,
+      isCancelled: false,
+      send: () => Promise.resolve(),
+    };
     await server.handle(request, call);
     await server.handle(request, call);
     expect(logger.lines.map(({ message }) => message)).toEqual([expect.stringContaining('requestState.keys')]);
