@@ -20,7 +20,6 @@ class Host {
       principal,
       canRequest,
       ...(sessionId ? { sessionId } : {}),
-      cancel: () => undefined,
       send: (message) => {
         this.sent.push({ ...message, on: 'link' });
         return Promise.resolve();
@@ -37,6 +36,7 @@ class Host {
       get isCancelled() {
         return signal.aborted;
       },
+      cancel: () => undefined,
       send: (message) => {
         this.sent.push({ ...message, on: 'call' });
         return Promise.resolve();

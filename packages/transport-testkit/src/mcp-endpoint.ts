@@ -73,7 +73,10 @@ export const mcpEndpointCases: readonly McpEndpointCase[] = [
     async run({ endpoint, refused }) {
       check(Object.keys(refused).length > 0, 'There should be requests to refuse');
       for (const [what, request] of Object.entries(refused)) {
-        const answer = await within(Promise.resolve(endpoint.handle(request, createCall('anyone').call)), `A request that is ${what} should be answered`);
+        const answer = await within(
+          Promise.resolve(endpoint.handle(request, createCall('anyone').call)),
+          `A request that is ${what} should be answered`,
+        );
         checkEqual(
           [isError(answer), answer.id],
           [true, request.id],
