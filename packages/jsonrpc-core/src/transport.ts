@@ -16,6 +16,8 @@ export {
   type TransportLike,
   type WaitingCaller,
 } from './transport/transport.ts';
+export { Cancellation } from './cancellation.ts';
+export { checkOptions, type OptionKind, type OptionRule, type OptionTable } from './check-options.ts';
 export { checkAmounts } from './check-amounts.ts';
 export { checkOptionNames, checkOptionRules, type OptionErrorClass, type OptionRules } from './check-option-rules.ts';
 export { guardLogger } from './guard-logger.ts';

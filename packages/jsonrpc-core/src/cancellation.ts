@@ -1,0 +1,62 @@
+/** The cancellation of one piece of work: what an `AbortController` is, but an `AbortSignal` exists only once somebody reads it. */
+
+/**
+ * Says whether work is still wanted. Hosts may extend it, so that a call and its cancellation are one object.
+ *
+ * Making an `AbortSignal` costs more than all else of a short call, so `signal` makes it when it is first read.
+ */
+export class Cancellation {
+  #isCancelled = false;
+  #reason: unknown;
+  #controller: AbortController | undefined;
+  #followed: Map<AbortSignal, () => void> | undefined;
+
+  /** Whether `cancel` was called, or a followed signal aborted. Reading this does not make the signal. */
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /** What the first `cancel` gave as its reason. */
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  /** Aborts with the reason of `cancel`. Made when it is first read. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#isCancelled) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Cancels the work, and stops following. Does nothing the second time. */
+  cancel(reason: unknown): void {
+    if (this.#isCancelled) return;
+    this.#isCancelled = true;
+    this.#reason = reason;
+    this.release();
+    this.#controller?.abort(reason);
+  }
+
+  /**
+   * Cancels the work when a signal aborts, at once if it has. Several may be followed.
+   *
+   * Call `release` when the work is over: a signal that outlives many calls would gather their listeners.
+   */
+  follow(signal: AbortSignal): void {
+    if (this.#isCancelled) return;
+    if (signal.aborted) return this.cancel(signal.reason);
+    if (this.#followed?.has(signal)) return;
+    const onAbort = (): void => this.cancel(signal.reason);
+    (this.#followed ??= new Map()).set(signal, onAbort);
+    signal.addEventListener('abort', onAbort, { once: true });
+  }
+
+  /** Stops following every signal. `cancel` still works. */
+  release(): void {
+    if (!this.#followed) return;
+    for (const [signal, onAbort] of this.#followed) signal.removeEventListener('abort', onAbort);
+    this.#followed = undefined;
+  }
+}

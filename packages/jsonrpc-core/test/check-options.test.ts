@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
+
+interface Options {
+  readonly port?: number;
+  readonly host?: string;
+  readonly json?: boolean;
+  readonly onError?: (error: Error) => void;
+  readonly guard?: 'off' | readonly string[];
+  readonly clock?: object;
+  readonly limits?: { readonly maxBytes?: number; readonly maxDepth?: number };
+  readonly extra?: unknown;
+}
+
+const TABLE: OptionTable<Options> = {
+  port: 0,
+  host: 'string',
+  json: 'boolean',
+  onError: 'function',
+  guard: ['string', 'array'],
+  clock: 'object',
+  limits: { maxBytes: 1, maxDepth: 1 },
+  extra: 'any',
+};
+
+const check = (options: unknown): void => checkOptions('serveHttp options', options as Options, TABLE);
+
+describe('checkOptions', () => {
+  it.each<[string, unknown]>([
+    ['no options', undefined],
+    ['none of them', {}],
+    ['options that are undefined', { port: undefined, unknown: undefined }],
+    [
+      'one of each kind',
+      { port: 0, host: '', json: false, onError: () => undefined, guard: [], clock: {}, limits: { maxBytes: 1 }, extra: null },
+    ],
+    ['Infinity', { port: Infinity }],
+    ['either of two kinds', { guard: 'off' }],
+  ])('takes %s', (_, options) => {
+    expect(() => check(options)).not.toThrow();
+  });
+
+  it.each<[unknown, string]>([
+    [{ prot: 1 }, 'serveHttp options: unknown option "prot" (known: port, host, json, onError, guard, clock, limits, extra)'],
+    [{ port: '80' }, 'serveHttp options: "port" must be a number, 0 or more, got "80"'],
+    [{ port: NaN }, 'serveHttp options: "port" must be a number, 0 or more, got NaN'],
+    [{ port: -1 }, 'serveHttp options: "port" must be a number, 0 or more, got -1'],
+    [{ port: null }, 'serveHttp options: "port" must be a number, 0 or more, got null'],
+    [{ json: 1 }, 'serveHttp options: "json" must be a boolean, got 1'],
+    [{ onError: {} }, 'serveHttp options: "onError" must be a function, got an object'],
+    [{ clock: null }, 'serveHttp options: "clock" must be an object, got null'],
+    [{ clock: [] }, 'serveHttp options: "clock" must be an object, got an array'],
+    [{ guard: 5 }, 'serveHttp options: "guard" must be a string or an array, got 5'],
+    [{ clock: 'a token that should not be shown' }, 'serveHttp options: "clock" must be an object, got a long string'],
+    [{ limits: { maxByte: 1 } }, 'serveHttp options, limits: unknown option "maxByte" (known: maxBytes, maxDepth)'],
+    [{ limits: { maxDepth: 0 } }, 'serveHttp options, limits: "maxDepth" must be a number, 1 or more, got 0'],
+    [{ limits: 5 }, 'serveHttp options, limits must be an object, got 5'],
+    [8080, 'serveHttp options must be an object, got 8080'],
+    [null, 'serveHttp options must be an object, got null'],
+    [{ toString: 1 }, 'serveHttp options: unknown option "toString" (known: port, host, json, onError, guard, clock, limits, extra)'],
+  ])('refuses %o', (options, message) => {
+    expect(() => check(options)).toThrow(new TypeError(message));
+  });
+
+  it("throws a package's own class", () => {
+    expect(() => checkOptions('x', { y: 1 } as object, {}, RangeError)).toThrow(new RangeError('x: unknown option "y" (known: )'));
+  });
+
+  it('sees options that a class gives by getters', () => {
+    class Given {
+      get port(): number {
+        return NaN;
+      }
+    }
+    expect(() => check(new Given())).toThrow('"port" must be a number');
+  });
+});
