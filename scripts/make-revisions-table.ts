@@ -9,13 +9,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Revision, REVISIONS } from '@mortise/protocol';
-import { type MethodFacts, REVISION_CHANGES } from '@mortise/protocol/revisions';
+import type { MethodFacts } from '@mortise/protocol/revisions';
 
 const target = resolve(import.meta.dirname, '../docs/revisions.md');
 const oldestFirst = REVISIONS.toReversed();
 
 /** The page. */
-export function renderRevisions(): string {
+export async function renderRevisions(): Promise<string> {
+  const logs = await Promise.all(oldestFirst.map(renderChanges));
   return `${[
     '# The revisions',
     'Written by `scripts/make-revisions-table.ts` from the values in `packages/protocol/src/revisions`. Do not edit by hand.',
@@ -39,10 +40,20 @@ export function renderRevisions(): string {
       (revision, name) => show(revision.errorCodes.get(name)),
     ),
     '## Change logs',
-    ...[...REVISION_CHANGES].map(([version, changes]) =>
-      [`### ${version}`, '', ...changes.map(({ what, see }) => `- ${what} (\`${see}\`)`)].join('\n'),
-    ),
+    ...logs,
   ].join('\n\n')}\n`;
+}
+
+/** The log stands beside the revision that it belongs to, in its folder. */
+async function renderChanges({ version }: Revision): Promise<string> {
+  const { changes } = (await import(`../packages/protocol/src/revisions/${version}/index.ts`)) as { readonly changes: readonly Change[] };
+  return [`### ${version}`, '', ...changes.map(({ what, see }) => `- ${what} (\`${see}\`)`)].join('\n');
+}
+
+/** What changed, and the page that says so. */
+interface Change {
+  readonly what: string;
+  readonly see: string;
 }
 
 function table(head: string, rows: readonly string[], cell: (revision: Revision, row: string) => string): string {
@@ -88,8 +99,8 @@ function show(value: unknown): string {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  if (!process.argv.includes('--check')) writeFileSync(target, renderRevisions());
-  else if (readFileSync(target, 'utf8') !== renderRevisions()) {
+  if (!process.argv.includes('--check')) writeFileSync(target, await renderRevisions());
+  else if (readFileSync(target, 'utf8') !== (await renderRevisions())) {
     console.error('docs/revisions.md is old: run `npx tsx --conditions mortise-source scripts/make-revisions-table.ts`');
     process.exitCode = 1;
   }

@@ -4,7 +4,7 @@
  */
 
 import { lazily } from '../lazily.ts';
-import { type CapabilitySide, dropCapabilities, foreignCapabilities } from './foreign-capabilities.ts';
+import { type CapabilitySide, dropCapabilities, foreignCapabilities } from './capabilities.ts';
 import { mapField } from './reshape.ts';
 import type { Conversions, Convert, HttpRules, MethodFacts, Revision, Rules } from './revision.ts';
 
@@ -26,7 +26,11 @@ export interface Hop {
 }
 
 /** A revision's facts, before the conversions of all revisions are joined. */
-export type RevisionFacts = Omit<Revision, 'toWire' | 'fromWire'> & { readonly hop: Hop };
+export type RevisionFacts = Omit<Revision, 'toWire' | 'fromWire' | 'foreignCapabilities'> & {
+  /** The revision before; undefined for the first. */
+  readonly after: RevisionFacts | undefined;
+  readonly hop: Hop;
+};
 
 /** Named things that a revision adds. */
 export interface Additions {
@@ -59,7 +63,11 @@ export type RevisionDefinition = {
   | { readonly after: RevisionFacts; readonly rules: Partial<Rules>; readonly http: Partial<HttpRules> }
 );
 
-/** Applies a change log to the revision before. */
+/**
+ * Applies a change log to the revision before. Give the newest one to `composeRevisions`.
+ *
+ * @throws {TypeError} It changes or removes what the revision before does not have.
+ */
 /* @__NO_SIDE_EFFECTS__ */
 export function defineRevision(definition: RevisionDefinition): RevisionFacts {
   const { version, era, after, adds = {}, changes = {}, removes = {}, convert: hop = {} } = definition;
@@ -67,6 +75,7 @@ export function defineRevision(definition: RevisionDefinition): RevisionFacts {
     version,
     toString: () => version,
     era,
+    after,
     requests: nextMethods(after?.requests, adds.requests, changes.requests, removes.requests),
     notifications: nextMethods(after?.notifications, adds.notifications, changes.notifications, removes.notifications),
     clientCapabilities: nextNames(after?.clientCapabilities, adds.clientCapabilities, removes.clientCapabilities),
@@ -79,33 +88,46 @@ export function defineRevision(definition: RevisionDefinition): RevisionFacts {
 }
 
 /**
- * Joins the conversions of all revisions, oldest first: what is written for one is cleared of everything that newer ones added,
- * newest first, and then of everything that it or an older one had removed. A method without a difference is in no table.
+ * Gives a revision and all before it as values that speak to one another, newest first: for the `revisions` of servers and clients.
+ *
+ * Joins their conversions: what is written for one is cleared of everything that newer ones added, newest first, and then of
+ * everything that it or an older one had removed. A method without a difference is in no table.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function composeRevisions(definitions: readonly RevisionFacts[]): readonly Revision[] {
-  return definitions.map((facts, index) => {
-    const { hop: _own, ...revision } = facts;
-    const newer = definitions.slice(index + 1);
-    // Most programs speak one or two of the revisions, so each joins its conversions when it is first spoken.
-    const toWire = lazily(() => {
-      const undone = newer.toReversed().map(({ hop }) => hop.toPrevious);
-      const cleared = definitions.slice(0, index + 1).map(({ hop }) => hop.withoutRemoved);
-      return join([...undone, ...cleared, convertCapabilities(facts, definitions)]);
-    });
-    const fromWire = lazily(() =>
-      join([convertCapabilities(facts, definitions, 'extensions'), ...newer.map(({ hop }) => hop.fromPrevious)]),
-    );
-    return {
-      ...revision,
-      get toWire() {
-        return toWire();
-      },
-      get fromWire() {
-        return fromWire();
-      },
-    };
+export function composeRevisions(newest: RevisionFacts): readonly Revision[] {
+  const all: RevisionFacts[] = [];
+  for (let each: RevisionFacts | undefined = newest; each !== undefined; each = each.after) all.push(each);
+  return all.map((facts, index) => composeRevision(facts, { newer: all.slice(0, index), older: all.slice(index + 1) }));
+}
+
+/** @param others Newest first. */
+function composeRevision(
+  facts: RevisionFacts,
+  { newer, older }: { readonly newer: readonly RevisionFacts[]; readonly older: readonly RevisionFacts[] },
+): Revision {
+  const { after: _after, hop: _hop, ...revision } = facts;
+  // Most programs speak one or two of the revisions, so each joins its conversions when it is first spoken.
+  const foreign = lazily(() => foreignCapabilities(facts, [...newer, ...older]));
+  const toWire = lazily(() => {
+    const undone = newer.map(({ hop }) => hop.toPrevious);
+    const cleared = [...older.toReversed(), facts].map(({ hop }) => hop.withoutRemoved);
+    return join([...undone, ...cleared, convertCapabilities(facts, foreign())]);
   });
+  const fromWire = lazily(() =>
+    join([convertCapabilities(facts, foreign(), 'extensions'), ...newer.toReversed().map(({ hop }) => hop.fromPrevious)]),
+  );
+  return {
+    ...revision,
+    get foreignCapabilities() {
+      return foreign();
+    },
+    get toWire() {
+      return toWire();
+    },
+    get fromWire() {
+      return fromWire();
+    },
+  };
 }
 
 function nextMethods(
@@ -153,13 +175,13 @@ function joinOf(tables: readonly (ConvertTable | undefined)[], kind: keyof Conve
   return joined;
 }
 
-/** Drops from capabilities, as they are written or read, the keys that only other revisions have. */
-function convertCapabilities(facts: RevisionFacts, all: readonly RevisionFacts[], keep?: string): ConvertTable {
+/** Drops from capabilities, as they are written or read, the keys that only other revisions have. @param keep One that stays. */
+function convertCapabilities(facts: RevisionFacts, foreign: Revision['foreignCapabilities'], keep?: string): ConvertTable {
   const convert = (side: CapabilitySide): Convert => {
-    const foreign = foreignCapabilities(side, facts, all, keep);
-    return mapField('capabilities', (capabilities) => dropCapabilities(capabilities, foreign));
+    const dropped = new Set([...foreign[side]].filter((name) => name !== keep));
+    return mapField('capabilities', (capabilities) => dropCapabilities(capabilities, dropped));
   };
-  const server = convert('serverCapabilities');
+  const server = convert('server');
   if (!facts.requests.has('initialize')) return { results: { 'server/discover': server } };
-  return { params: { initialize: convert('clientCapabilities') }, results: { initialize: server } };
+  return { params: { initialize: convert('client') }, results: { initialize: server } };
 }

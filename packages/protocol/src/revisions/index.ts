@@ -1,34 +1,29 @@
-/**
- * The revisions, and the questions that may be asked of the list. The only place that knows which there are; a new one is a new
- * folder and a line here.
- */
+/** The revisions, and the questions that may be asked of the list. A new revision is a new folder, which this file names as the newest. */
 
-import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
-import { revision as first } from './2024-11-05/index.ts';
-import { revision as second } from './2025-03-26/index.ts';
-import { revision as third } from './2025-06-18/index.ts';
-import { revision as fourth } from './2025-11-25/index.ts';
-import { revision as fifth } from './2026-07-28/index.ts';
-import { composeRevisions } from './define-revision.ts';
-import { type CapabilitySide, dropCapabilities, foreignCapabilities } from './foreign-capabilities.ts';
+import { revision as newest } from './2026-07-28/index.ts';
+import { composeRevisions, type RevisionFacts } from './define-revision.ts';
 import type { Era, MethodFacts, Revision } from './revision.ts';
 
+/** The newest revision as it is defined: what a later one comes `after`. */
+export const NEWEST_DEFINITION: RevisionFacts = newest;
 /** Every revision, newest first. */
-export const REVISIONS: readonly Revision[] = /* @__PURE__ */ composeRevisions([first, second, third, fourth, fifth]).toReversed();
-
-const BY_VERSION: ReadonlyMap<unknown, Revision> = new Map(REVISIONS.map((revision) => [revision.version, revision]));
+export const REVISIONS: readonly Revision[] = /* @__PURE__ */ composeRevisions(newest);
 
 /** The newest revision. */
 export const NEWEST: Revision = newestOf(REVISIONS);
 /** The newest revision that opens with `initialize`. */
 export const NEWEST_LEGACY: Revision = newestOf(revisionsOf('legacy'));
 /** What an HTTP request without `MCP-Protocol-Version` is written in, where nothing else tells. @see 2025-06-18 basic/transports#protocol-version-header */
-export const ASSUMED_WITHOUT_HEADER: Revision = findRevision(second.version) ?? NEWEST_LEGACY;
+export const ASSUMED_WITHOUT_HEADER: Revision = newestOf(/* @__PURE__ */ REVISIONS.filter(({ http }) => http.versionHeader === 'never'));
 
-/** The revision of a version string, which is compared whole; undefined for anything unknown. */
+/**
+ * The revision of a version string, which is compared whole; undefined for anything unknown.
+ *
+ * @param among The revisions that are spoken here. @default REVISIONS
+ */
 /* @__NO_SIDE_EFFECTS__ */
-export function findRevision(version: unknown): Revision | undefined {
-  return BY_VERSION.get(version);
+export function findRevision(version: unknown, among: readonly Revision[] = REVISIONS): Revision | undefined {
+  return among.find((revision) => revision.version === version);
 }
 
 /** The revisions of one era, newest first. @param among @default REVISIONS */
@@ -76,20 +71,6 @@ export function findRequest(revision: Revision, method: string, from: 'client' |
 /** The facts of a notification that `from` may send in a revision; undefined where it does not exist or goes the other way. */
 export function findNotification(revision: Revision, method: string, from: 'client' | 'server'): MethodFacts | undefined {
   return sentBy(revision.notifications.get(method), from);
-}
-
-/** A client's capabilities as a revision can carry them: keys that only other revisions have are left out. */
-export function clientCapabilitiesFor(revision: Revision, capabilities: ClientCapabilities): ClientCapabilities {
-  return capabilitiesFor('clientCapabilities', revision, capabilities);
-}
-
-/** A server's capabilities as a revision can carry them: keys that only other revisions have are left out. */
-export function serverCapabilitiesFor(revision: Revision, capabilities: ServerCapabilities): ServerCapabilities {
-  return capabilitiesFor('serverCapabilities', revision, capabilities);
-}
-
-function capabilitiesFor<T extends ClientCapabilities & ServerCapabilities>(side: CapabilitySide, revision: Revision, capabilities: T): T {
-  return dropCapabilities(capabilities, foreignCapabilities(side, revision, REVISIONS));
 }
 
 function choose(era: Era, theirs: readonly string[], ours: readonly Revision[]): Revision | undefined {

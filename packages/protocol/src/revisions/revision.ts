@@ -3,7 +3,7 @@
  * the code asks a `Revision` for facts by name and never compares versions.
  */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
 
 /** Legacy revisions open with `initialize`; modern ones carry everything in each request's `_meta`. */
 export type Era = 'legacy' | 'modern';
@@ -130,6 +130,8 @@ export interface Revision {
    */
   readonly clientCapabilities: ReadonlySet<string>;
   readonly serverCapabilities: ReadonlySet<string>;
+  /** The capability keys that other revisions have and this one does not. */
+  readonly foreignCapabilities: Readonly<Record<'client' | 'server', ReadonlySet<string>>>;
   /** MCP's own error codes that may be sent, by name. */
   readonly errorCodes: ReadonlyMap<string, number>;
   readonly rules: Rules;
@@ -141,14 +143,11 @@ export interface Revision {
 }
 
 /**
- * One line of a revision's change log, in the order of the specification's own. The logs are exported beside the revisions
- * (`REVISION_CHANGES`), not on them, so that programs do not carry their prose.
+ * One line of a revision's change log, in the order of the specification's own. The logs stand beside the revisions, not on them, so
+ * that programs do not carry their prose; `docs/revisions.md` shows them.
  */
 export interface RevisionChange {
   readonly what: string;
   /** The page and anchor of the specification that says so. */
   readonly see: string;
 }
-
-/** A value of a rule, for the generated table of facts. */
-export type RuleValue = JsonValue | ReadonlySet<string> | undefined;

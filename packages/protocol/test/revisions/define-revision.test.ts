@@ -1,7 +1,7 @@
 /** Composing revisions: a sixth one needs nothing of the others. */
 
 import { describe, expect, it } from 'vitest';
-import { composeRevisions, defineRevision } from '../../src/revisions/define-revision.ts';
+import { composeRevisions, defineRevision } from '@mortise/protocol/revisions';
 import { revision as first } from '../../src/revisions/2024-11-05/index.ts';
 
 describe('defineRevision', () => {
@@ -37,7 +37,7 @@ describe('defineRevision', () => {
   });
 
   it('undoes newer hops for an older peer, and clears what was removed for itself and newer ones', () => {
-    const [oldest, newest] = composeRevisions([first, next]);
+    const [newest, oldest] = composeRevisions(next);
     expect(oldest?.toWire.results.get('tools/call')?.({})).toEqual({ undone: true });
     expect(newest?.toWire.results.get('tools/call')?.({})).toEqual({ cleared: true });
     expect(oldest?.fromWire.results.get('tools/call')?.({})).toEqual({ read: true });

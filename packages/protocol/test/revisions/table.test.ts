@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { renderRevisions } from '../../../../scripts/make-revisions-table.ts';
 
-it('says in docs/revisions.md what the revisions say', () => {
+it('says in docs/revisions.md what the revisions say', async () => {
   const file = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../../docs/revisions.md');
-  expect(readFileSync(file, 'utf8')).toBe(renderRevisions());
+  expect(readFileSync(file, 'utf8')).toBe(await renderRevisions());
 });
