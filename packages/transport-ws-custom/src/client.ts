@@ -2,12 +2,4 @@
 
 export { type WebSocketTransport, webSocketTransport, type WebSocketTransportOptions } from './web-socket-transport.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
-export {
-  type AnyWebSocketError,
-  ConnectFailedError,
-  FrameError,
-  PeerUnresponsiveError,
-  SocketClosedError,
-  UpgradeRefusedError,
-  WebSocketOptionError,
-} from './errors.ts';
+export { ConnectFailedError, SocketClosedError } from './errors.ts';

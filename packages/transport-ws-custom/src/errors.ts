@@ -2,83 +2,47 @@
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 import type { ChannelEndError } from '@mortise/jsonrpc-core/transport';
-import { CloseCode } from './close-codes.ts';
+import { CloseCode } from './wire.ts';
 
-/** The peer or the network ended the connection. Told to `onerror` before `onclose`; the cause of what was pending. */
+/** The connection has ended and not by `close`. Given to `onerror` before `onclose`; the cause of what was pending. */
 export class SocketClosedError extends MortiseError implements ChannelEndError {
-  override get name(): string {
-    return 'SocketClosedError';
-  }
+  override readonly name: string = 'SocketClosedError';
   override readonly code: 'ERR_SOCKET_CLOSED' = 'ERR_SOCKET_CLOSED';
   readonly endsChannel = true;
-  /** The code of the close frame; 1006 where there was none. */
+  /** One of `CloseCode`, or the peer's own: 1006 for a network that broke or a peer that is gone, 1003 and 1007 for a peer that breaks rules. */
   readonly closeCode: number;
-  /** What the peer gave as its reason, perhaps empty. */
-  readonly reason: string;
 
-  constructor(closeCode: number, reason: string) {
-    const why = reason === '' ? '' : `: ${reason}`;
-    super(
-      closeCode === CloseCode.abnormal
-        ? 'The WebSocket broke without a close frame'
-        : `The peer closed the WebSocket with code ${closeCode}${why}`,
-    );
+  constructor(closeCode: number, message: string = messageOf(closeCode, ''), options?: ErrorOptions) {
+    super(message, options);
     this.closeCode = closeCode;
-    this.reason = reason;
+  }
+
+  /** For a close frame of the peer's, or a socket that broke without one. */
+  static ofPeer(closeCode: number, reason: string): SocketClosedError {
+    return new SocketClosedError(closeCode, messageOf(closeCode, reason));
   }
 }
 
-/** The peer is there no more, or does not read what it is sent. Told to `onerror` before `onclose`. */
-export class PeerUnresponsiveError extends MortiseError implements ChannelEndError {
-  override get name(): string {
-    return 'PeerUnresponsiveError';
-  }
-  override readonly code: 'ERR_PEER_UNRESPONSIVE' = 'ERR_PEER_UNRESPONSIVE';
-  readonly endsChannel = true;
+function messageOf(closeCode: number, reason: string): string {
+  if (closeCode === CloseCode.abnormal) return 'The WebSocket broke without a close frame';
+  return `The peer closed the WebSocket with code ${closeCode}${reason === '' ? '' : `: ${reason}`}`;
 }
 
-/** A frame was not text, or not UTF-8. Told to `onerror`; the connection ends. */
-export class FrameError extends MortiseError implements ChannelEndError {
-  override get name(): string {
-    return 'FrameError';
-  }
-  override readonly code: 'ERR_WEBSOCKET_FRAME' = 'ERR_WEBSOCKET_FRAME';
-  readonly endsChannel = true;
-}
-
-/** The server answered the upgrade with an HTTP status. */
-export class UpgradeRefusedError extends MortiseError {
-  override get name(): string {
-    return 'UpgradeRefusedError';
-  }
-  override readonly code: 'ERR_UPGRADE_REFUSED' = 'ERR_UPGRADE_REFUSED';
-  readonly status: number;
-  /** How long to wait before another attempt, where the server said it. */
+/** The connection could not be opened: no address, no listener, no subprotocol `mcp`, or the server refused with an HTTP status. */
+export class ConnectFailedError extends MortiseError {
+  override readonly name: string = 'ConnectFailedError';
+  override readonly code: 'ERR_CONNECT_FAILED' = 'ERR_CONNECT_FAILED';
+  /** The HTTP status that the server refused with; undefined where it did not answer, and in browsers, which do not say. */
+  readonly status: number | undefined;
+  /** How long the server asks to wait before another attempt, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, detail: { readonly status: number; readonly retryAfterMs?: number | undefined }, options?: ErrorOptions) {
+  constructor(message: string, options: ErrorOptions & { readonly status?: number; readonly retryAfterMs?: number | undefined } = {}) {
     super(message, options);
-    this.status = detail.status;
-    this.retryAfterMs = detail.retryAfterMs;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 
-/** The connection could not be opened: no address, no listener, no WebSocket, or no subprotocol `mcp`. */
-export class ConnectFailedError extends MortiseError {
-  override get name(): string {
-    return 'ConnectFailedError';
-  }
-  override readonly code: 'ERR_CONNECT_FAILED' = 'ERR_CONNECT_FAILED';
-}
-
-/** An option cannot hold. */
-export class WebSocketOptionError extends MortiseError {
-  override get name(): string {
-    return 'WebSocketOptionError';
-  }
-  override readonly code: 'ERR_WEBSOCKET_OPTION' = 'ERR_WEBSOCKET_OPTION';
-}
-
-/** Every error that this package throws or reports itself. */
-export type AnyWebSocketError =
-  SocketClosedError | PeerUnresponsiveError | FrameError | UpgradeRefusedError | ConnectFailedError | WebSocketOptionError;
+/** Every error of this package: `switch (error.code)` narrows it. A wrong option is a `TypeError`. */
+export type AnyWebSocketError = SocketClosedError | ConnectFailedError;

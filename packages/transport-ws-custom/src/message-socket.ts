@@ -1,8 +1,8 @@
-/** The seam between a `SocketTransport` and the platform's WebSocket: `ws` on Node, the global `WebSocket` elsewhere. */
+/** The seam between the transport and the platform's WebSocket: `ws` on Node, the global `WebSocket` elsewhere, and a channel over several. */
 
-import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
 
-/** What a socket tells its transport. */
+/** What a socket calls. */
 export interface SocketListener {
   /** The text of one whole message. */
   onText(text: string): void;
@@ -16,13 +16,13 @@ export interface SocketListener {
   onEnd(code: number, reason: string): void;
 }
 
-/** One open WebSocket that delivers nothing until it is listened to. */
+/** One open WebSocket that delivers nothing until somebody listens. */
 export interface MessageSocket {
   /** How many bytes were sent and have not been taken by the network. */
   readonly queuedBytes: number;
   /** Begins delivery. */
   listen(listener: SocketListener): void;
-  /** @param message What the text says, for sockets that keep it; undefined for a frame that is no message. */
+  /** @param message The message that the text holds, for sockets that keep messages; undefined for a frame that is not a message. */
   send(text: string, message: JsonRpcMessage | undefined): void;
   /** Stops reading from the network, where the platform can. */
   pause(): void;
@@ -32,7 +32,7 @@ export interface MessageSocket {
   /** Ends the socket at once. */
   terminate(): void;
   /**
-   * Looks whether the peer is alive and asks for a sign of life; absent where the platform has no pings.
+   * Looks whether the peer is alive and pings it; absent where the platform has no pings.
    *
    * @returns false if nothing was heard since the last call.
    */
@@ -41,3 +41,37 @@ export interface MessageSocket {
 
 /** Opens a socket. Aborting `signal` gives up; nothing is left then. */
 export type OpenSocket = (signal: AbortSignal) => Promise<MessageSocket>;
+
+/** A socket and the subprotocol that both sides agreed on. */
+export interface OpenedSocket {
+  readonly socket: MessageSocket;
+  readonly protocol: string;
+}
+
+/** The server's half of a subprotocol whose channels outlive their sockets: `resumeOnServer()` of `@mortise/transport-ws-custom/resume`. */
+export interface ServerResumption {
+  readonly protocol: string;
+  /**
+   * Takes a fresh socket, for a new channel or one that goes on.
+   *
+   * @param client Who opens it, and what its connections are counted by.
+   * @returns The channel if it is new and has to be served; undefined if the socket joined an old one, or was refused.
+   * @throws Whatever ends the socket before it has said what it is for.
+   */
+  accept(
+    socket: MessageSocket,
+    client: { readonly principal: string; readonly key: string },
+    host: { readonly clock: Clock; readonly signal: AbortSignal },
+  ): Promise<MessageSocket | undefined>;
+}
+
+/** The client's half: `resumeOnClient()` of `@mortise/transport-ws-custom/resume`. */
+export interface ClientResumption {
+  readonly protocol: string;
+  /** @param first A socket on which the subprotocol was agreed. @param open Opens another one. */
+  join(
+    first: MessageSocket,
+    open: (signal: AbortSignal) => Promise<OpenedSocket>,
+    host: { readonly clock: Clock; readonly signal: AbortSignal },
+  ): Promise<MessageSocket>;
+}

@@ -1,49 +1,48 @@
 /** Opens the client's end: by `ws` on Node, which can send headers and wait for slow readers; else by the platform's own `WebSocket`. */
 
+import type { Clock } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { Authorizer, Challenge } from '@mortise/protocol/contracts';
-import { ConnectFailedError, UpgradeRefusedError, WebSocketOptionError } from './errors.ts';
-import type { OpenedSocket } from './resume-client.ts';
-import { BEARER_PREFIX, toBearerProtocol } from './subprotocol.ts';
-import { openWebSocket, type WebSocketConstructor, type WebSocketSettings } from './web-socket.ts';
-import { toInt32, type Corkable, type WsLike, WsSocket } from './ws-socket.ts';
+import { ConnectFailedError } from './errors.ts';
+import type { OpenedSocket } from './message-socket.ts';
+import { openWebSocket, type WebSocketConstructor } from './web-socket.ts';
+import { BEARER_PREFIX, toBearerProtocol } from './wire.ts';
+import { type Corkable, toInt32, type WsLike, WsSocket } from './ws-socket.ts';
 
 /** What the client's end is opened with. */
-export interface ClientSocketSettings extends WebSocketSettings {
+export interface ClientSocketSettings {
+  readonly url: string;
+  readonly protocols: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly authorizer: Authorizer | undefined;
   readonly webSocket: WebSocketConstructor | undefined;
-  readonly openTimeoutMs: number;
+  readonly maxMessageBytes: number;
+  readonly clock: Clock;
 }
 
-const MAX_CHALLENGES = 3;
+type Headers = Readonly<Record<string, string>>;
 
-/** @throws {UpgradeRefusedError} {ConnectFailedError} {WebSocketOptionError} and what the authorizer rejects with. */
+const MAX_CHALLENGES = 3;
+/** How long opening may take, in milliseconds. */
+export const OPEN_TIMEOUT_MS = 10_000;
+
+/** @throws {ConnectFailedError} {TypeError} and what the authorizer rejects with. */
 export async function openClientSocket(settings: ClientSocketSettings, signal: AbortSignal): Promise<OpenedSocket> {
   const ws = settings.webSocket ? undefined : await loadWs();
   for (let attempt = 1; ; attempt++) {
     const given = await settings.authorizer?.headers({ method: 'GET', url: toHttpUrl(settings.url) }, { signal });
     const headers = { ...settings.headers, ...given };
     if (!ws) return openOnPlatform(settings, headers, signal);
-    try {
-      return await openOnNode(ws, settings, headers, signal);
-    } catch (error) {
-      if (!(error instanceof RefusedUpgrade)) throw error;
-      if (attempt > MAX_CHALLENGES || !(await mayRetry(settings, error, { attempt, given }, signal))) throw error.error;
-    }
+    const opened = await openOnNode(ws, settings, headers, signal);
+    if ('socket' in opened) return opened;
+    const challenge = { ...opened.challenge, attempt, given: given ?? {} };
+    if (attempt > MAX_CHALLENGES || !(await mayRetry(settings.authorizer, challenge, signal))) throw opened.error;
   }
 }
 
-async function mayRetry(
-  settings: ClientSocketSettings,
-  refusal: RefusedUpgrade,
-  { attempt, given = {} }: { readonly attempt: number; readonly given: Readonly<Record<string, string>> | undefined },
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { status } = refusal.error;
-  if (!settings.authorizer || (status !== 401 && status !== 403)) return false;
-  const challenge: Challenge = { status, url: toHttpUrl(settings.url), header: (name) => refusal.header(name), attempt, given };
-  return (await settings.authorizer.onChallenge(challenge, { signal })) === 'retry';
+async function mayRetry(authorizer: Authorizer | undefined, challenge: Challenge, signal: AbortSignal): Promise<boolean> {
+  if (!authorizer || (challenge.status !== 401 && challenge.status !== 403)) return false;
+  return (await authorizer.onChallenge(challenge, { signal })) === 'retry';
 }
 
 // ---- Node
@@ -62,103 +61,87 @@ async function loadWs(): Promise<WsConstructor | undefined> {
   }
 }
 
-/** The refusal with what an authorizer wants to know of it. */
-class RefusedUpgrade {
-  readonly error: UpgradeRefusedError;
-  readonly header: (name: string) => string | undefined;
-
-  constructor(error: UpgradeRefusedError, header: (name: string) => string | undefined) {
-    this.error = error;
-    this.header = header;
-  }
+/** An HTTP status in place of a WebSocket, with what an authorizer wants to know of it. */
+interface Refused {
+  readonly error: ConnectFailedError;
+  readonly challenge: Omit<Challenge, 'attempt' | 'given'>;
 }
 
 function openOnNode(
   constructor: WsConstructor,
-  settings: ClientSocketSettings,
-  headers: Readonly<Record<string, string>>,
+  { url, protocols, maxMessageBytes }: ClientSocketSettings,
+  headers: Headers,
   signal: AbortSignal,
-): Promise<OpenedSocket> {
-  const { url, protocols, maxMessageBytes, openTimeoutMs } = settings;
-  const opened = new Promise<OpenedSocket>((resolve, reject) => {
+): Promise<OpenedSocket | Refused> {
+  const opened = new Promise<OpenedSocket | Refused>((resolve, reject) => {
     const ws = new constructor(url, [...protocols], {
       headers: { ...headers },
       maxPayload: toInt32(maxMessageBytes),
       perMessageDeflate: false,
-      handshakeTimeout: toInt32(openTimeoutMs),
+      handshakeTimeout: OPEN_TIMEOUT_MS,
       followRedirects: false,
     });
     let stream: Corkable | undefined;
     const giveUp = (): void => ws.terminate();
     signal.addEventListener('abort', giveUp, { once: true });
-    const settle = (fn: () => void): void => {
-      signal.removeEventListener('abort', giveUp);
-      fn();
-    };
+    const stop = (): void => signal.removeEventListener('abort', giveUp);
     ws.once('upgrade', (response) => {
       stream = response.socket;
     });
     ws.once('unexpected-response', (request, response) => {
-      const header = (name: string): string | undefined => joinHeader(response.headers[name.toLowerCase()]);
-      settle(() => reject(new RefusedUpgrade(toRefusal(url, response.statusCode ?? 0, header('retry-after')), header)));
+      stop();
+      const { statusCode: status = 0, headers: sent } = response;
+      const header = (name: string): string | undefined => [sent[name.toLowerCase()]].flat().join(', ') || undefined;
+      resolve({ error: toRefusal(url, status, header('retry-after')), challenge: { status, url: toHttpUrl(url), header } });
       response.destroy();
       request.destroy();
     });
-    ws.once('open', () => settle(() => resolve({ socket: new WsSocket(ws as WsLike, maxMessageBytes, stream), protocol: ws.protocol })));
-    ws.once('error', (error) => settle(() => reject(toConnectError(url, error))));
-    ws.on('error', () => undefined);
+    ws.once('open', () => {
+      stop();
+      resolve({ socket: new WsSocket(ws as WsLike, maxMessageBytes, stream), protocol: ws.protocol });
+    });
+    ws.on('error', (cause) => {
+      stop();
+      reject(new ConnectFailedError(`The WebSocket to ${hostOf(url)} could not be opened: ${cause.message}`, { cause }));
+    });
   });
   return abortable(opened, signal);
 }
 
-function joinHeader(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(', ') : value;
-}
-
-function toRefusal(url: string, status: number, retryAfter: string | undefined): UpgradeRefusedError {
-  const seconds = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined;
+function toRefusal(url: string, status: number, retryAfter: string | undefined): ConnectFailedError {
+  const retryAfterMs = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : undefined;
   const remedy = status === 404 ? ': correct the path of the URL, which servers mostly have as "/mcp"' : '';
-  return new UpgradeRefusedError(`${hostOf(url)}${new URL(url).pathname} answered the upgrade with HTTP status ${status}${remedy}`, {
-    status,
-    retryAfterMs: seconds === undefined ? undefined : seconds * 1000,
-  });
-}
-
-function toConnectError(url: string, cause: Error): ConnectFailedError {
-  return new ConnectFailedError(`The WebSocket to ${hostOf(url)} could not be opened: ${cause.message}`, { cause });
+  const message = `${hostOf(url)}${new URL(url).pathname} answered the upgrade with HTTP status ${status}${remedy}`;
+  return new ConnectFailedError(message, { status, retryAfterMs });
 }
 
 // ---- elsewhere
 
-async function openOnPlatform(
-  settings: ClientSocketSettings,
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<OpenedSocket> {
+async function openOnPlatform(settings: ClientSocketSettings, headers: Headers, signal: AbortSignal): Promise<OpenedSocket> {
   const { WebSocket } = globalThis as { WebSocket?: WebSocketConstructor };
   const constructor = settings.webSocket ?? WebSocket;
   if (!constructor) throw new ConnectFailedError('This platform has no WebSocket: install "ws", or give the option webSocket');
   const protocols = [...settings.protocols, ...Object.entries(headers).map(([name, value]) => toProtocol(name, value))];
-  const timeout = new AbortController();
-  const stop = (): void => timeout.abort(signal.reason);
+  const given = new AbortController();
+  const stop = (): void => given.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   const timer = settings.clock.schedule(
-    () => timeout.abort(new ConnectFailedError(`${hostOf(settings.url)} did not answer within ${settings.openTimeoutMs} ms`)),
-    settings.openTimeoutMs,
+    () => given.abort(new ConnectFailedError(`${hostOf(settings.url)} did not answer within ${OPEN_TIMEOUT_MS} ms`)),
+    OPEN_TIMEOUT_MS,
   );
   try {
-    return await openWebSocket(constructor, { ...settings, protocols }, timeout.signal);
+    return await openWebSocket(constructor, { ...settings, protocols }, given.signal);
   } finally {
     timer.cancel();
     signal.removeEventListener('abort', stop);
   }
 }
 
-/** The one header that can be said without headers. */
+/** A platform's WebSocket sends no headers: a bearer token travels as a subprotocol. */
 function toProtocol(name: string, value: string): string {
   const [, token] = /^bearer +(\S+)$/i.exec(value) ?? [];
   if (name.toLowerCase() === 'authorization' && token !== undefined) return toBearerProtocol(token);
-  throw new WebSocketOptionError(
+  throw new TypeError(
     `This platform's WebSocket cannot send the header "${name}": only a bearer token, which travels as ${BEARER_PREFIX}...`,
   );
 }

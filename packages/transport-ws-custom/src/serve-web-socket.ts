@@ -3,29 +3,28 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Connectable } from '@mortise/jsonrpc-core';
+import { inspect } from 'node:util';
+import type { Connectable, Logger, LogLevel } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import { toReachableHost } from '@mortise/protocol/edge';
-import { WebSocketOptionError } from './errors.ts';
-import { SocketHost } from './socket-host.ts';
-import { stderrLogger } from './stderr-logger.ts';
-import { refuseUpgrade, UpgradeRefusal } from './upgrade-refusal.ts';
-import type { WebSocketServerOptions } from './web-socket-options.ts';
+import { SocketHost, type WebSocketServerOptions } from './socket-host.ts';
+import { refuseUpgrade, UpgradeRefusal } from './upgrade.ts';
 
-/** How `serveWebSocket` serves. */
+/** The options of `serveWebSocket`. */
 export interface ServeWebSocketOptions extends WebSocketServerOptions {
-  /** The port to listen on, which has no default; 0 for any that is free. */
+  /** The port to listen on; 0 for any that is free. */
   readonly port: number;
   /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
   /** Aborting it closes. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long calls in flight may go on when the server closes, in milliseconds. @default 5,000 */
+  /** How long calls in flight may go on when the server closes, in milliseconds. @default 5_000 */
   readonly drainMs?: number | undefined;
 }
 
-/** How a host of WebSockets is closed. */
+/** How `close` ends what is open. */
 export interface CloseOptions {
-  /** How long calls in flight may go on; then they are aborted. In milliseconds. @default 5,000 */
+  /** How long calls in flight may go on, in milliseconds; then they are aborted. @default 5_000 */
   readonly drainMs?: number | undefined;
 }
 
@@ -53,6 +52,14 @@ export interface UpgradeSource {
   off(event: 'upgrade', listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): unknown;
 }
 
+/** Those of `serveWebSocket` alone; the host checks the others. */
+const LISTENING: OptionTable<Omit<ServeWebSocketOptions, keyof WebSocketServerOptions>> = {
+  port: 0,
+  host: 'string',
+  signal: 'object',
+  drainMs: 0,
+};
+
 const DEFAULT_DRAIN_MS = 5000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -62,13 +69,17 @@ const HEADERS_TIMEOUT_MS = 15_000;
  *
  * Resolves once it listens. `signal` closes it later; one that aborts before that rejects with its reason, and nothing listens.
  *
- * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: no port, an option that cannot hold or that there is not, or what is served is no server.
- * @throws What `listen` fails with: a port in use, an address that is not this machine's.
+ * @throws {TypeError} `port` is missing, an option is unknown or has a wrong value, or `server` is not a server.
+ * @throws What Node's `listen` fails with: a port in use, an address that is not this machine's.
  */
 export async function serveWebSocket(server: Connectable, options: ServeWebSocketOptions): Promise<WebSocketServing> {
-  const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS } = checkPort(options);
+  const { port, host = '127.0.0.1', signal, drainMs: ownDrainMs = DEFAULT_DRAIN_MS, ...rest } = options ?? {};
+  checkOptions('serveWebSocket options', { port, host, signal, drainMs: ownDrainMs }, LISTENING);
+  if (!Number.isInteger(port) || port > 65_535)
+    throw new TypeError('serveWebSocket needs a port from 0 to 65535, as serveWebSocket(server, { port: 3001 }); 0 for any that is free');
   signal?.throwIfAborted();
-  const sockets = new SocketHost(server, { ...options, logger: options.logger ?? stderrLogger });
+  const { path = '/mcp' } = rest;
+  const sockets = new SocketHost(server, { ...rest, logger: rest.logger ?? stderrLogger });
   const httpServer = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS }, (_request, response) => {
     response.writeHead(426, { Connection: 'close', Upgrade: 'websocket' }).end('This is a WebSocket server\n');
   });
@@ -79,7 +90,7 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
   });
   await listen(httpServer, port, host);
   const logError = (error: unknown): void => sockets.logger.log('error', 'The HTTP server failed', { error: String(error) });
-  // A connection that cannot be taken, for want of descriptors perhaps, is no reason to end the process.
+  // A connection that cannot be accepted, for want of descriptors perhaps, must not end the process.
   httpServer.on('error', logError);
   let closing: Promise<void> | undefined;
   const close = ({ drainMs = ownDrainMs }: CloseOptions = {}): Promise<void> => {
@@ -110,7 +121,7 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
  * Serves a server over WebSocket at one path of an HTTP or HTTPS server that is there already. Upgrades to other paths are left to its
  * other listeners.
  *
- * @throws {WebSocketOptionError} `ERR_WEBSOCKET_OPTION`: an option cannot hold, or there is none of that name.
+ * @throws {TypeError} An option is unknown or has a wrong value, or `server` is not a server.
  */
 export function attachWebSocket(server: Connectable, httpServer: UpgradeSource, options: WebSocketServerOptions = {}): AttachedWebSocket {
   const sockets = new SocketHost(server, options);
@@ -131,16 +142,14 @@ export function attachWebSocket(server: Connectable, httpServer: UpgradeSource, 
   };
 }
 
-/** Programs without types forget the options, or hand on a text of the environment. */
-function checkPort(options: ServeWebSocketOptions | undefined): ServeWebSocketOptions {
-  const port: unknown = options?.port;
-  if (options !== undefined && Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535) return options;
-  const shown =
-    port === undefined ? 'is missing' : `cannot be ${typeof port === 'string' ? JSON.stringify(port.slice(0, 20)) : String(port)}`;
-  throw new WebSocketOptionError(`port: it ${shown}: ${PORT_HELP}`);
-}
+const WRITTEN: ReadonlySet<LogLevel> = new Set(['warning', 'error', 'critical', 'alert', 'emergency']);
 
-const PORT_HELP = 'give a whole number from 0 to 65535, as serveWebSocket(server, { port: 3001 }); 0 for any that is free';
+/** Writes warnings and errors to standard error, for servers without a logger of their own. */
+const stderrLogger: Logger = {
+  log(level, message, data) {
+    if (WRITTEN.has(level)) process.stderr.write(`${level}: ${message}${data === undefined ? '' : ` ${inspect(data, { depth: 4 })}`}\n`);
+  },
+};
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {

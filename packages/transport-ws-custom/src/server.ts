@@ -9,5 +9,4 @@ export {
   type UpgradeSource,
   type WebSocketServing,
 } from './serve-web-socket.ts';
-export type { WebSocketServerOptions } from './web-socket-options.ts';
-export { WebSocketOptionError } from './errors.ts';
+export type { WebSocketServerOptions } from './socket-host.ts';

@@ -1,25 +1,80 @@
-/** Everything that is open on one server: accepts, counts, watches and drains. */
+/** Everything that is open on one server: accepts, counts, pings and drains. */
 
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock, Connectable, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
-import { type ConnectOptions, guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { AuthInfo } from '@mortise/protocol/contracts';
-import { type HostGuard, KeyedLimit } from '@mortise/protocol/edge';
+import {
+  checkOptions,
+  type ConnectOptions,
+  guardLogger,
+  type OptionTable,
+  silentLogger,
+  systemClock,
+} from '@mortise/jsonrpc-core/transport';
+import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
+import { createHostGuard, type HostGuard, KeyedLimit } from '@mortise/protocol/edge';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { addressKey, checkUpgrade, createUpgradeGuard, verifyUpgrade } from './check-upgrade.ts';
-import { CloseCode } from './close-codes.ts';
-import { WebSocketOptionError } from './errors.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { MessageSocket } from './message-socket.ts';
-import { ResumableChannels } from './resumable-channels.ts';
+import type { MessageSocket, ServerResumption } from './message-socket.ts';
 import { createSocketTransport } from './socket-transport.ts';
-import { MCP_PROTOCOL, RESUME_PROTOCOL } from './subprotocol.ts';
-import { refuseUpgrade, UpgradeRefusal } from './upgrade-refusal.ts';
-import { checkOptions, type WebSocketServerOptions } from './web-socket-options.ts';
+import { addressKey, checkUpgrade, refuseUpgrade, UpgradeRefusal, verifyUpgrade } from './upgrade.ts';
+import { CloseCode, MCP_PROTOCOL } from './wire.ts';
 import { toInt32, WsSocket } from './ws-socket.ts';
 
-const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** The options of `attachWebSocket`, and of `serveWebSocket` with a port beside them. */
+export interface WebSocketServerOptions {
+  /** Where clients connect. @default '/mcp' */
+  readonly path?: string | undefined;
+  /** Names that `Host` may have; without a port, any port. @default this machine's, on a loopback socket; else any */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Web pages that may connect, as `https://app.example.com`. @default this machine's, on a loopback socket */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Says whom a token speaks for, at the upgrade, within 10 s; the connection ends when the token does. @default none: anyone may connect */
+  readonly tokenVerifier?: TokenVerifier | undefined;
+  /** What clients call this server, for verifiers, behind a proxy: `https://api.example.com`. @default from `Host` */
+  readonly baseUrl?: string | undefined;
+  /** What connections are counted by. @default the principal, else the remote address (of IPv6 the /64) */
+  readonly limitKey?: ((request: IncomingMessage, auth: AuthInfo | undefined) => string) | undefined;
+  /** How many connections at once; 503 past it. @default 10_000 */
+  readonly maxConnections?: number | undefined;
+  /** How many of one key; 429 past it. @default 1_000 */
+  readonly maxConnectionsPerKey?: number | undefined;
+  /** The longest message that a client may send, in bytes; a longer one ends the connection with 1009. @default 4 MiB */
+  readonly maxMessageBytes?: number | undefined;
+  /** How many bytes may wait before a slow reader that is sent still more is cut, with 1013. @default 16 MiB */
+  readonly maxBacklogBytes?: number | undefined;
+  /** The time between two pings, in milliseconds; a client that is gone is noticed within two. 0 for none. @default 15_000 */
+  readonly heartbeatMs?: number | undefined;
+  /** Lets clients go on after a broken connection with nothing lost: `resumeOnServer()` of `/resume`. @default none: a break ends the channel */
+  readonly resume?: ServerResumption | undefined;
+  /** @default the platform's clock */
+  readonly clock?: Clock | undefined;
+  /**
+   * Where refusals and faults go; as long as the server has no logger of its own, broken connections and faults of handlers too.
+   *
+   * @default none; `serveWebSocket` writes warnings and errors to standard error
+   */
+  readonly logger?: Logger | undefined;
+}
+
+const OPTIONS: OptionTable<WebSocketServerOptions> = {
+  path: 'string',
+  allowedHosts: 'array',
+  allowedOrigins: 'array',
+  tokenVerifier: 'object',
+  baseUrl: 'string',
+  limitKey: 'function',
+  maxConnections: 1,
+  maxConnectionsPerKey: 1,
+  maxMessageBytes: 1,
+  maxBacklogBytes: 1,
+  heartbeatMs: 0,
+  resume: 'object',
+  clock: 'object',
+  logger: 'object',
+};
+
+const VERIFY_TIMEOUT_MS = 10_000;
 const ANONYMOUS = 'anonymous';
 
 export class SocketHost {
@@ -27,49 +82,47 @@ export class SocketHost {
   readonly logger: Logger;
   readonly #server: Connectable;
   readonly #options: WebSocketServerOptions;
+  readonly #path: string;
+  readonly #maxMessageBytes: number;
   readonly #guard: HostGuard;
   readonly #upgrades: WebSocketServer;
   readonly #limit: KeyedLimit;
+  /** Callers whose token is being checked, by address. */
   readonly #pending: KeyedLimit;
   readonly #clock: Clock;
   readonly #connectOptions: ConnectOptions;
   readonly #heartbeat: Heartbeat | undefined;
-  readonly #channels: ResumableChannels | undefined;
   readonly #connections = new Map<ServerConnection, Transport>();
   readonly #opening = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
-  /** @throws {WebSocketOptionError} */
+  /** @throws {TypeError} `server` is not a server, or an option is unknown or has a wrong value. */
   constructor(server: Connectable, options: WebSocketServerOptions) {
     if (typeof (server as Partial<Connectable> | undefined)?.connect !== 'function')
-      throw new WebSocketOptionError('What is served must be a server, such as an McpServer: it has no function "connect"');
-    checkOptions(options);
-    const {
-      maxConnections = 10_000,
-      maxConnectionsPerKey = 1000,
-      heartbeatMs = 15_000,
-      clock = systemClock,
-      logger = silentLogger,
-    } = options;
+      throw new TypeError('The first argument must be a server, such as an McpServer: it has no function "connect"');
+    checkOptions('WebSocket server options', options, OPTIONS);
+    const { path = '/mcp', maxConnections = 10_000, maxConnectionsPerKey = 1000, heartbeatMs = 15_000, resume, allowedHosts } = options;
+    const { clock = systemClock, logger = silentLogger, allowedOrigins, maxMessageBytes = 4 * 1024 * 1024 } = options;
+    if (!path.startsWith('/') || /[?#]/.test(path)) throw new TypeError(`"path" must begin with "/" and hold no query, got "${path}"`);
     this.#server = server;
     this.#options = options;
-    this.#guard = createUpgradeGuard(options);
+    this.#path = path;
+    this.#maxMessageBytes = maxMessageBytes;
+    this.#guard = createHostGuard({ ...(allowedHosts && { allowedHosts }), ...(allowedOrigins && { allowedOrigins }) });
     this.#limit = new KeyedLimit(maxConnections, maxConnectionsPerKey);
     this.#pending = new KeyedLimit(maxConnections, maxConnectionsPerKey);
     this.#clock = clock;
     this.logger = guardLogger(logger);
     this.#connectOptions = options.logger === undefined ? {} : { logger: this.logger };
     this.#heartbeat = heartbeatMs > 0 ? new Heartbeat(heartbeatMs, clock) : undefined;
-    const { eventStore, resumeWindowMs: windowMs = 60_000, maxWaitingChannels: maxWaiting = 1000 } = options;
-    this.#channels = eventStore && new ResumableChannels({ eventStore, windowMs, maxWaiting, clock });
     this.#upgrades = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      // Compressing would cost memory for each connection, and give an attacker who can add to a message its secrets.
+      // Compression costs memory for each connection, and tells secrets to an attacker who can add text to a message.
       perMessageDeflate: false,
-      maxPayload: toInt32(options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES),
-      handleProtocols: (offered) => (this.#channels && offered.has(RESUME_PROTOCOL) ? RESUME_PROTOCOL : MCP_PROTOCOL),
+      maxPayload: toInt32(maxMessageBytes),
+      handleProtocols: (offered) => (resume && offered.has(resume.protocol) ? resume.protocol : MCP_PROTOCOL),
     });
   }
 
@@ -80,7 +133,11 @@ export class SocketHost {
 
   /** Tells whether an upgrade is for this host, by its path. */
   isFor(request: IncomingMessage): boolean {
-    return pathOf(request.url ?? '') === (this.#options.path ?? '/mcp');
+    try {
+      return new URL(request.url ?? '', 'http://host').pathname === this.#path;
+    } catch {
+      return false;
+    }
   }
 
   /** Answers an upgrade. Never throws or rejects. */
@@ -106,7 +163,7 @@ export class SocketHost {
     await this.#endAll((connection) => connection.close());
   }
 
-  /** One that fails at it keeps no other from ending, and ends all the same. */
+  /** One connection that fails to end does not keep the others from ending. */
   async #endAll(end: (connection: ServerConnection) => Promise<void>): Promise<void> {
     const ended = Array.from(this.#connections, ([connection, transport]) =>
       end(connection).catch((error: unknown) => {
@@ -119,7 +176,7 @@ export class SocketHost {
 
   async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     checkUpgrade(request, this.#guard);
-    const auth = await this.#admit(request, socket);
+    const auth = await this.#verify(request, socket);
     const key = this.#options.limitKey?.(request, auth) ?? auth?.principal ?? addressKey(request);
     this.#checkLimit(this.#limit, key);
     this.#limit.acquire(key);
@@ -129,24 +186,31 @@ export class SocketHost {
     this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#join(ws, socket, { auth, key }));
   }
 
-  /** Checks the token; callers that are still being checked are counted, too. */
-  async #admit(request: IncomingMessage, socket: Duplex): Promise<AuthInfo | undefined> {
-    const key = addressKey(request);
+  /** Checks the token. Callers whose token is being checked are counted, too. */
+  async #verify(request: IncomingMessage, socket: Duplex): Promise<AuthInfo | undefined> {
+    const { tokenVerifier } = this.#options;
     this.#checkLimit(this.#limit, undefined);
-    if (!this.#options.tokenVerifier) return undefined;
+    if (!tokenVerifier) return undefined;
+    const key = addressKey(request);
     this.#checkLimit(this.#pending, key);
     this.#pending.acquire(key);
-    const timeout = new AbortController();
-    const abort = (): void => timeout.abort();
-    const timer = this.#clock.schedule(abort, this.#options.upgradeTimeoutMs ?? 10_000);
-    socket.once('close', abort);
+    const given = new AbortController();
+    const giveUp = (): void => given.abort();
+    const timer = this.#clock.schedule(giveUp, VERIFY_TIMEOUT_MS);
+    socket.once('close', giveUp);
     try {
-      return await raceAbort(verifyUpgrade(request, this.#options, timeout.signal), timeout.signal);
+      return await verifyUpgrade(request, tokenVerifier, this.#toUrl(request), given.signal);
     } finally {
       timer.cancel();
-      socket.off('close', abort);
+      socket.off('close', giveUp);
       this.#pending.release(key);
     }
+  }
+
+  #toUrl(request: IncomingMessage): string {
+    const isEncrypted = (request.socket as { encrypted?: boolean }).encrypted === true;
+    const base = this.#options.baseUrl ?? `${isEncrypted ? 'https' : 'http'}://${request.headers.host ?? ''}`;
+    return new URL(this.#path, base).href;
   }
 
   #checkLimit(limit: KeyedLimit, key: string | undefined): void {
@@ -159,21 +223,30 @@ export class SocketHost {
 
   /** Serves what a socket opens: a connection for as long as it lasts, or a channel that outlives it. */
   async #join(ws: WebSocket, stream: Duplex, { auth, key }: { readonly auth: AuthInfo | undefined; readonly key: string }): Promise<void> {
-    const opened = new WsSocket(ws, this.#options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES, stream);
-    if (!this.#channels || ws.protocol !== RESUME_PROTOCOL) return this.#serve(opened, auth);
+    const { resume } = this.#options;
+    const socket = new WsSocket(ws, this.#maxMessageBytes, stream);
+    if (!resume || ws.protocol !== resume.protocol) return this.#serve(socket, auth);
     try {
-      const channel = await this.#channels.accept(opened, { principal: auth?.principal ?? ANONYMOUS, key }, this.#closing.signal);
+      const host = { clock: this.#clock, signal: this.#closing.signal };
+      const channel = await resume.accept(socket, { principal: auth?.principal ?? ANONYMOUS, key }, host);
       if (channel) await this.#serve(channel, auth);
     } catch (error) {
-      this.logger.log('info', 'A WebSocket ended before it said hello', { error: nameOf(error) });
+      this.logger.log('info', 'A WebSocket ended before its first frame', { error: nameOf(error) });
     }
   }
 
-  async #serve(opened: MessageSocket, auth: AuthInfo | undefined): Promise<void> {
+  async #serve(socket: MessageSocket, auth: AuthInfo | undefined): Promise<void> {
     let hasFailed = false;
-    const transport = this.#createTransport(opened, auth, () => {
-      if (hasFailed) return [CloseCode.internalError, 'the server could not serve the connection'];
-      return this.#closing.signal.aborted ? [CloseCode.goingAway, 'the server shuts down'] : [CloseCode.normal, ''];
+    const transport = createSocketTransport(() => Promise.resolve(socket), {
+      maxBacklogBytes: this.#options.maxBacklogBytes ?? 16 * 1024 * 1024,
+      info: auth ? { principal: auth.principal, auth } : { principal: ANONYMOUS },
+      expiresAtMs: auth?.expiresAtMs,
+      heartbeat: this.#heartbeat,
+      clock: this.#clock,
+      closeReason: () => {
+        if (hasFailed) return [CloseCode.internalError, 'the server could not serve the connection'];
+        return this.#closing.signal.aborted ? [CloseCode.goingAway, 'the server shuts down'] : [CloseCode.normal, ''];
+      },
     });
     try {
       const connection = await this.#server.connect(transport, this.#connectOptions);
@@ -183,30 +256,10 @@ export class SocketHost {
     } catch (error) {
       this.logger.log('error', 'A WebSocket could not be served', { error: String(error) });
       hasFailed = true;
-      // Only an open transport can say why it closes.
+      // Only an open transport can send a close code.
       await transport.start().catch(() => undefined);
       await transport.close();
     }
-  }
-
-  #createTransport(
-    opened: MessageSocket,
-    auth: AuthInfo | undefined,
-    closeReason: () => readonly [code: number, reason: string],
-  ): Transport {
-    const { maxQueuedBytes, stallMs, closeTimeoutMs } = this.#options;
-    return createSocketTransport(() => Promise.resolve(opened), {
-      maxQueuedBytes,
-      maxBacklogBytes: this.#options.maxBacklogBytes ?? 16 * 1024 * 1024,
-      holdsInputFor: 'all',
-      stallMs,
-      closeTimeoutMs,
-      info: auth ? { principal: auth.principal, auth } : { principal: ANONYMOUS },
-      expiresAtMs: auth?.expiresAtMs,
-      heartbeat: this.#heartbeat,
-      clock: this.#clock,
-      closeReason,
-    });
   }
 
   #refuse(request: IncomingMessage, socket: Duplex, error: unknown): void {
@@ -217,27 +270,7 @@ export class SocketHost {
   }
 }
 
-function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener(
-      'abort',
-      () => reject(new UpgradeRefusal(503, 'The token could not be checked in time: try again', { 'Retry-After': '1' })),
-      { once: true },
-    );
-    promise.then(resolve, reject);
-  });
-}
-
-/** The path of a request target, also of one in absolute form. */
-function pathOf(target: string): string {
-  try {
-    return new URL(target, 'http://host').pathname;
-  } catch {
-    return '';
-  }
-}
-
-/** Says which error it was without its message, which may hold what the client sent, its token too. */
+/** Names an error without its message, which may hold what the client sent, its token too. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }

@@ -11,28 +11,16 @@ import {
 } from '@mortise/jsonrpc-core';
 import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
-import { CloseCode } from './close-codes.ts';
-import { FrameError, PeerUnresponsiveError, SocketClosedError } from './errors.ts';
+import { SocketClosedError } from './errors.ts';
 import type { Beating, Heartbeat } from './heartbeat.ts';
 import type { MessageSocket, OpenSocket, SocketListener } from './message-socket.ts';
+import { CloseCode } from './wire.ts';
 
-/** The bounds of a `SocketTransport`. */
+/** The options of `createSocketTransport`. */
 export interface SocketTransportOptions {
-  /** How many bytes may wait for a slow reader; beyond that `send` waits. @default 1 MiB */
-  readonly maxQueuedBytes?: number | undefined;
-  /**
-   * How many bytes may wait before one more message ends the connection, for messages that are sent without waiting.
-   *
-   * @default Infinity
-   */
+  /** How many bytes may wait before one more message ends the connection, for senders that do not wait. @default Infinity */
   readonly maxBacklogBytes?: number | undefined;
-  /** Whether all that waits stops the reading of the peer's messages, or the answers among it only. @default 'answers' */
-  readonly holdsInputFor?: 'all' | 'answers' | undefined;
-  /** How long a full queue may stand still before the connection ends, in milliseconds. @default 30,000 */
-  readonly stallMs?: number | undefined;
-  /** How long `close` waits for the peer to take what was sent and close its side, in milliseconds. @default 2,000 */
-  readonly closeTimeoutMs?: number | undefined;
-  /** Given with each message. @default none */
+  /** Passed on with each message. @default none */
   readonly info?: MessageInfo | undefined;
   /** When the caller's authorization ends, in milliseconds since the epoch: so does the connection. @default never */
   readonly expiresAtMs?: number | undefined;
@@ -40,7 +28,7 @@ export interface SocketTransportOptions {
   readonly closeReason?: (() => readonly [code: number, reason: string]) | undefined;
   /** Finds dead peers. @default none */
   readonly heartbeat?: Heartbeat | undefined;
-  /** What tells the time. @default systemClock */
+  /** @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -49,10 +37,16 @@ interface Waiter {
   reject(error: Error): void;
 }
 
+/** Beyond this many bytes that the peer has not taken, `send` waits. */
+const MAX_QUEUED_BYTES = 1024 * 1024;
+/** How long a full queue may stand still before the connection ends. */
+const STALL_MS = 30_000;
+/** How long `close` waits for the peer to take what was sent and to close its side. */
+const CLOSE_TIMEOUT_MS = 2000;
 /** How many messages of one read are delivered at once. */
 const MAX_IN_A_TURN = 16;
 
-/** After what is under way, answers among it. */
+/** Runs something after the answers that are under way. */
 const soon: (fn: () => void) => void =
   (globalThis as { setImmediate?: (fn: () => void) => void }).setImmediate ?? ((fn) => void setTimeout(fn, 0));
 
@@ -78,7 +72,6 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   readonly #open: OpenSocket;
   readonly #options: SocketTransportOptions;
-  readonly #maxQueuedBytes: number;
   readonly #clock: Clock;
   readonly #waiters: Waiter[] = [];
   #socket: MessageSocket | undefined;
@@ -99,7 +92,6 @@ class SocketTransport implements Transport, SocketListener, Beating {
   constructor(open: OpenSocket, options: SocketTransportOptions) {
     this.#open = open;
     this.#options = options;
-    this.#maxQueuedBytes = options.maxQueuedBytes ?? 1024 * 1024;
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -128,14 +120,14 @@ class SocketTransport implements Transport, SocketListener, Beating {
     try {
       const text = serializeMessage(message);
       if (socket.queuedBytes > (this.#options.maxBacklogBytes ?? Infinity)) {
-        this.#fail(new PeerUnresponsiveError('The peer reads too slowly: too much waits for it'), CloseCode.tryAgainLater, 'slow reader');
+        this.#fail(CloseCode.tryAgainLater, 'The peer reads too slowly: too much waits for it', 'slow reader');
         return Promise.reject(new ConnectionClosedError());
       }
       socket.send(text, message);
     } catch (error) {
       return Promise.reject(error);
     }
-    return socket.queuedBytes <= this.#maxQueuedBytes ? resolvedPromise : this.#waitForRoom(socket, message);
+    return socket.queuedBytes <= MAX_QUEUED_BYTES ? resolvedPromise : this.#waitForRoom(socket, message);
   }
 
   /** Sends what was accepted, closes both sides, frees everything, and resolves. May be called at any time and again. */
@@ -202,7 +194,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
     }
   }
 
-  /** Short messages are bounded by their number, and so are spared an object. */
+  /** Short messages are bounded by their number, so they need no object of their own. */
   #toInfo(text: string, message: unknown): MessageInfo | undefined {
     const { info } = this.#options;
     const bytes = measureMessage(text, message);
@@ -210,12 +202,12 @@ class SocketTransport implements Transport, SocketListener, Beating {
   }
 
   onBinary(): void {
-    this.#fail(new FrameError('The peer sent a binary frame: MCP travels in text frames'), CloseCode.unsupportedData, 'text frames only');
+    this.#fail(CloseCode.unsupportedData, 'The peer sent a binary frame: MCP travels in text frames', 'text frames only');
   }
 
   onError(error: Error): void {
     // The socket has chosen its close code already; this one is not sent.
-    this.#fail(error, CloseCode.internalError, '');
+    this.#failWith(error, CloseCode.internalError, '');
   }
 
   beat(): boolean {
@@ -229,20 +221,21 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   onDead(): void {
     this.#options.heartbeat?.delete(this);
-    this.#fail(new PeerUnresponsiveError('The peer gives no sign of life'), CloseCode.abnormal, '');
+    this.#fail(CloseCode.abnormal, 'The peer gives no sign of life', '');
     this.#socket?.terminate();
   }
 
   #expire(): void {
-    this.#fail(new SocketClosedError(CloseCode.unauthorized, 'the token has expired'), CloseCode.unauthorized, 'the token has expired');
+    this.#fail(CloseCode.unauthorized, 'The token has expired: the connection ends', 'the token has expired');
   }
 
   // ---- out
 
   #waitForRoom(socket: MessageSocket, message: JsonRpcMessage): Promise<void> {
     this.#isFull = true;
-    // A peer that asks and asks and never reads is not read any further, or its answers would pile up here.
-    if (!this.#isHolding && (this.#options.holdsInputFor === 'all' || !('method' in message))) {
+    // A peer that sends requests and never reads is not read any further, or its answers would pile up here. Only answers hold the
+    // input: two peers that wait with requests must still read each other's answers.
+    if (!this.#isHolding && !('method' in message)) {
       this.#isHolding = true;
       socket.pause();
     }
@@ -253,7 +246,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
   onRoom(): void {
     const socket = this.#socket;
     this.#hasProgress = true;
-    if (!this.#isFull || !socket || socket.queuedBytes > this.#maxQueuedBytes / 2) return;
+    if (!this.#isFull || !socket || socket.queuedBytes > MAX_QUEUED_BYTES / 2) return;
     this.#isFull = false;
     this.#stallTimer?.cancel();
     this.#stallTimer = undefined;
@@ -267,17 +260,21 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   #scheduleStall(): ClockTimer {
     this.#hasProgress = false;
-    return this.#clock.schedule(() => this.#onStall(), this.#options.stallMs ?? 30_000);
+    return this.#clock.schedule(() => this.#onStall(), STALL_MS);
   }
 
   #onStall(): void {
     if (this.#hasProgress) this.#stallTimer = this.#scheduleStall();
-    else this.#fail(new PeerUnresponsiveError('The peer does not read what it is sent'), CloseCode.tryAgainLater, 'slow reader');
+    else this.#fail(CloseCode.tryAgainLater, 'The peer does not read what it is sent', 'slow reader');
   }
 
   // ---- the end
 
-  #fail(error: Error, code: number, reason: string): void {
+  #fail(code: number, message: string, reason: string): void {
+    this.#failWith(new SocketClosedError(code, message), code, reason);
+  }
+
+  #failWith(error: Error, code: number, reason: string): void {
     if (this.#closing) return;
     this.#report(error);
     void this.#end(code, reason);
@@ -287,7 +284,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
     this.#isEnded = true;
     if (this.#tellEnded) return this.#tellEnded();
     if (code === CloseCode.normal) void this.#end(code, reason);
-    else this.#fail(new SocketClosedError(code, reason), code, reason);
+    else this.#failWith(SocketClosedError.ofPeer(code, reason), code, reason);
   }
 
   #end(code: number, reason: string): Promise<void> {
@@ -318,7 +315,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
     // What still arrives is dropped; the peer's close frame is behind it.
     socket.resume();
     socket.close(code, reason);
-    const timer = this.#clock.schedule(() => socket.terminate(), this.#options.closeTimeoutMs ?? 2000, { keepAlive: true });
+    const timer = this.#clock.schedule(() => socket.terminate(), CLOSE_TIMEOUT_MS, { keepAlive: true });
     await ended;
     timer.cancel();
   }
@@ -327,7 +324,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
     try {
       this.onerror?.(error);
     } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
+      // The error handler itself failed: nobody is left to hear of it.
     }
   }
 }

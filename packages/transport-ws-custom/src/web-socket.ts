@@ -1,11 +1,9 @@
 /** The platform's own `WebSocket`: browsers, workers, Deno, edge runtimes. */
 
 import { type Clock, type ClockTimer, MessageTooLargeError } from '@mortise/jsonrpc-core';
-import { CloseCode, toBrowserCode } from './close-codes.ts';
 import { ConnectFailedError } from './errors.ts';
-import type { MessageSocket, SocketListener } from './message-socket.ts';
-import type { OpenedSocket } from './resume-client.ts';
-import { MCP_PROTOCOL, RESUME_PROTOCOL } from './subprotocol.ts';
+import type { MessageSocket, OpenedSocket, SocketListener } from './message-socket.ts';
+import { BEARER_PREFIX, CloseCode, MCP_PROTOCOL, toBrowserCode } from './wire.ts';
 
 /** The members used of a `WebSocket`, so that this compiles where the DOM's types are absent. */
 export interface WebSocketLike {
@@ -30,10 +28,10 @@ export interface WebSocketSettings {
   readonly clock: Clock;
 }
 
-/** How often a full queue is looked at, for the platform tells nothing. */
+/** How often a full queue is looked at: the platform has no event for it. In milliseconds. */
 const POLL_MS = 10;
 
-/** Opens one. @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: for a reason that platforms keep to themselves. */
+/** Opens one. @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: platforms do not say why. */
 export function openWebSocket(constructor: WebSocketConstructor, settings: WebSocketSettings, signal: AbortSignal): Promise<OpenedSocket> {
   return new Promise((resolve, reject) => {
     const socket = new constructor(settings.url, [...settings.protocols]);
@@ -62,7 +60,7 @@ export function openWebSocket(constructor: WebSocketConstructor, settings: WebSo
 
 /** A bearer token is offered, too, and must never be chosen. */
 function isAgreed(protocol: string, offered: readonly string[]): boolean {
-  return (protocol === MCP_PROTOCOL || protocol === RESUME_PROTOCOL) && offered.includes(protocol);
+  return offered.includes(protocol) && !protocol.startsWith(BEARER_PREFIX);
 }
 
 class WebSocketSocket implements MessageSocket {

@@ -1,8 +1,9 @@
 /** A socket of the package `ws`, which Node's servers and clients have. Knows `ws` by structure and imports nothing of Node. */
 
 import { MessageTooLargeError } from '@mortise/jsonrpc-core';
-import { FrameError } from './errors.ts';
+import { SocketClosedError } from './errors.ts';
 import type { MessageSocket, SocketListener } from './message-socket.ts';
+import { CloseCode } from './wire.ts';
 
 /** What is used of a `WebSocket` of `ws`. */
 export interface WsLike {
@@ -138,9 +139,9 @@ export class WsSocket implements MessageSocket {
   };
 
   readonly #onError = (error: Error): void => {
-    const told = toTransportError(error, this.#maxMessageBytes);
-    this.#firstError ??= told;
-    this.#listener?.onError(told);
+    const reported = toTransportError(error, this.#maxMessageBytes);
+    this.#firstError ??= reported;
+    this.#listener?.onError(reported);
   };
 
   readonly #onClose = (code: number, reason: { toString(): string }): void => {
@@ -154,7 +155,7 @@ function toTransportError(error: Error, maxMessageBytes: number): Error {
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || code === 'WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH')
     return Object.assign(new MessageTooLargeError(maxMessageBytes), { cause: error });
   if (typeof code === 'string' && code.startsWith('WS_ERR_')) {
-    return new FrameError(`The peer broke the rules of WebSocket: ${error.message}`, { cause: error });
+    return new SocketClosedError(CloseCode.invalidPayload, `The peer broke the rules of WebSocket: ${error.message}`, { cause: error });
   }
   return error;
 }

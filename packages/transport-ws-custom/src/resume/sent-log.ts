@@ -57,7 +57,7 @@ const STREAM = 'out';
 /** How many ids are kept for a peer that acknowledges nothing; many more than a store keeps messages of one stream. */
 const MAX_IDS = 8_192;
 
-/** Keeps what was sent in an `EventStore`, and here only the ids of what was not acknowledged, as many as are of use. */
+/** Keeps what was sent in an `EventStore`, and here the ids of what was not acknowledged, at most as many as a store keeps. */
 export class StoredSentLog implements SentLog {
   readonly #store: EventStore;
   readonly #channel: string;

@@ -4,13 +4,13 @@
  */
 
 import { isMortiseError, type JsonRpcMessage } from '@mortise/jsonrpc-core';
-import { CloseCode } from './close-codes.ts';
-import { FrameError } from './errors.ts';
-import type { MessageSocket, SocketListener } from './message-socket.ts';
-import { encodeAck, isControlFrame, parseAck } from './resume-frames.ts';
+import { SocketClosedError } from '../errors.ts';
+import type { MessageSocket, SocketListener } from '../message-socket.ts';
+import { CloseCode } from '../wire.ts';
+import { encodeFrame, isControlFrame, parseAck } from './frames.ts';
 import type { SentLog } from './sent-log.ts';
 
-/** What the owner of a channel is told. */
+/** What a channel calls. */
 export interface ChannelOwner {
   /** The socket broke. The owner attaches another one, or ends the channel. */
   onDetached(): void;
@@ -18,7 +18,7 @@ export interface ChannelOwner {
   onFinished(): void;
 }
 
-/** After so many messages, or so much text, the peer is told that they came. */
+/** After so many messages, or so many characters, the peer gets an acknowledgement. */
 const ACK_MESSAGES = 32;
 const ACK_LENGTH = 64 * 1024;
 
@@ -47,10 +47,6 @@ export class ResumingSocket implements MessageSocket {
   /** How many messages have come. */
   get received(): number {
     return this.#received;
-  }
-
-  get isAttached(): boolean {
-    return this.#link !== undefined;
   }
 
   get isFinished(): boolean {
@@ -125,7 +121,7 @@ export class ResumingSocket implements MessageSocket {
   }
 
   beat(): boolean {
-    // A peer that is gone may come back on another socket; who waits for it ends the channel.
+    // A peer that is gone may come back on another socket; the channel's owner waits for it.
     if (this.#link && this.#link.socket.beat?.() === false) this.#link.socket.terminate();
     return true;
   }
@@ -153,7 +149,7 @@ export class ResumingSocket implements MessageSocket {
     return false;
   }
 
-  // ---- from the socket; a `Link` passes on only what the present one says
+  // ---- from the socket; a `Link` passes on the events of the present one alone
 
   isPresent(link: Link): boolean {
     return this.#link === link;
@@ -190,14 +186,15 @@ export class ResumingSocket implements MessageSocket {
   #onControl(text: string): void {
     const count = parseAck(text);
     if (count !== undefined && this.#log.acknowledge(count)) return this.#listener?.onRoom();
-    this.#listener?.onError(new FrameError('The peer sent a control frame that breaks the rules of mortise.resume.v1'));
+    const message = 'The peer sent a control frame that breaks the rules of mortise.resume.v1';
+    this.#listener?.onError(new SocketClosedError(CloseCode.unsupportedData, message));
   }
 
   #sendAck(): void {
     if (!this.#link) return;
     this.#acknowledged = this.#received;
     this.#unacknowledgedLength = 0;
-    this.#link.socket.send(encodeAck(this.#received), undefined);
+    this.#link.socket.send(encodeFrame({ ack: this.#received }), undefined);
   }
 
   #finish(code: number, reason: string): void {
@@ -210,7 +207,7 @@ export class ResumingSocket implements MessageSocket {
   }
 }
 
-/** One socket of a channel. Once another one is there, what it says is not heard any more. */
+/** One socket of a channel. Once another one has replaced it, its events are dropped. */
 class Link implements SocketListener {
   readonly #channel: ResumingSocket;
   readonly socket: MessageSocket;

@@ -1,0 +1,130 @@
+/**
+ * The frames of `mortise.resume.v1` that are not messages. Each is a text frame of `!` and a JSON object, which no JSON-RPC message begins with:
+ *
+ * - `!{"channel":null}` from the client, first: open a channel. `!{"channel":"<id>","received":3}`: go on with one.
+ * - `!{"channel":"<id>","received":5,"windowMs":60000}` from the server, first: what came after the fifth message is sent again.
+ * - `!{"ack":8}` from either: the first eight messages of this channel have come.
+ *
+ * Messages are counted from 1, by each side, over all sockets of a channel. Any other frame that begins with `!` ends the channel.
+ */
+
+import type { Clock } from '@mortise/jsonrpc-core';
+import { SocketClosedError } from '../errors.ts';
+import type { MessageSocket, SocketListener } from '../message-socket.ts';
+import { CloseCode } from '../wire.ts';
+
+/** Offered beside `mcp`, and chosen where both sides can. */
+export const RESUME_PROTOCOL = 'mortise.resume.v1';
+
+/** The client's first frame. */
+export interface ClientHello {
+  readonly channel: string | null;
+  readonly received: number;
+}
+
+/** The server's first frame. */
+export interface ServerHello {
+  readonly channel: string;
+  readonly received: number;
+  readonly windowMs: number;
+}
+
+/** Longer than any control frame. */
+const MAX_LENGTH = 256;
+
+export function isControlFrame(text: string): boolean {
+  return text.startsWith('!');
+}
+
+export function encodeFrame(frame: ClientHello | ServerHello | { readonly ack: number }): string {
+  return `!${JSON.stringify(frame)}`;
+}
+
+/** @returns undefined for any other text. */
+export function parseClientHello(text: string): ClientHello | undefined {
+  const { channel, received } = parseFrame(text);
+  if (channel === null) return { channel, received: 0 };
+  return isId(channel) && isCount(received) ? { channel, received } : undefined;
+}
+
+/** @returns undefined for any other text. */
+export function parseServerHello(text: string): ServerHello | undefined {
+  const { channel, received, windowMs } = parseFrame(text);
+  return isId(channel) && isCount(received) && isCount(windowMs) ? { channel, received, windowMs } : undefined;
+}
+
+/** @returns undefined for any other text. */
+export function parseAck(text: string): number | undefined {
+  const { ack } = parseFrame(text);
+  return isCount(ack) ? ack : undefined;
+}
+
+function parseFrame(text: string): Readonly<Record<string, unknown>> {
+  if (text.length > MAX_LENGTH || !isControlFrame(text)) return {};
+  try {
+    const value: unknown = JSON.parse(text.slice(1));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9_-]{16,64}$/.test(value);
+}
+
+// ---- the first frame
+
+const FIRST_FRAME_MS = 10_000;
+
+/**
+ * Reads the first text of a socket, before anyone else listens.
+ *
+ * @returns The text, and the texts that came with it.
+ * @throws {SocketClosedError} It ended before, nothing came within 10 s, or the frame was binary. @throws The signal's reason.
+ */
+export async function readFirst(
+  socket: MessageSocket,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<{ readonly first: string; readonly rest: readonly string[] }> {
+  const rest: string[] = [];
+  let stop = (): void => undefined;
+  try {
+    const first = await new Promise<string>((resolve, reject) => {
+      const fail = (error: Error): void => {
+        socket.terminate();
+        reject(error);
+      };
+      const onAbort = (): void => fail(signal.reason as Error);
+      const late = new SocketClosedError(CloseCode.abnormal, `The peer sent no first frame within ${FIRST_FRAME_MS} ms`);
+      const timer = clock.schedule(() => fail(late), FIRST_FRAME_MS);
+      stop = () => {
+        timer.cancel();
+        signal.removeEventListener('abort', onAbort);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) return onAbort();
+      let hasFirst = false;
+      const reader: SocketListener = {
+        onText(text) {
+          if (hasFirst) return void rest.push(text);
+          hasFirst = true;
+          socket.pause();
+          resolve(text);
+        },
+        onBinary: () => fail(new SocketClosedError(CloseCode.unsupportedData, 'The peer sent a binary frame: MCP travels in text frames')),
+        onError: reject,
+        onRoom: () => undefined,
+        onEnd: (code, reason) => reject(SocketClosedError.ofPeer(code === CloseCode.normal ? CloseCode.abnormal : code, reason)),
+      };
+      socket.listen(reader);
+    });
+    return { first, rest };
+  } finally {
+    stop();
+  }
+}
