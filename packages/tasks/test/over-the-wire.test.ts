@@ -9,7 +9,8 @@ import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp } from '@mortise/transport-http/node';
 import { stdioTransport } from '@mortise/transport-stdio/client';
 import { MemoryEventStore } from '@mortise/protocol/edge';
-import { webSocketTransport } from '@mortise/transport-ws-custom/client';
+import { webSocketTransport, type WebSocketTransportOptions } from '@mortise/transport-ws-custom/client';
+import { resumeOnClient, resumeOnServer } from '@mortise/transport-ws-custom/resume';
 import { serveWebSocket, type WebSocketServerOptions } from '@mortise/transport-ws-custom/server';
 import { createTaskServer } from './support/task-server.ts';
 
@@ -30,14 +31,17 @@ const transports: readonly [string, () => Promise<ClientTransportSource>][] = [
     },
   ],
   ['WebSocket', () => overWebSocket({})],
-  ['a WebSocket that is resumed', () => overWebSocket({ eventStore: new MemoryEventStore() })],
+  [
+    'a WebSocket that is resumed',
+    () => overWebSocket({ resume: resumeOnServer({ eventStore: new MemoryEventStore() }) }, { resume: resumeOnClient() }),
+  ],
 ];
 
-async function overWebSocket(options: WebSocketServerOptions): Promise<ClientTransportSource> {
+async function overWebSocket(options: WebSocketServerOptions, own: WebSocketTransportOptions = {}): Promise<ClientTransportSource> {
   const { server } = createTaskServer({ pollIntervalMs: 20 });
   const serving = await serveWebSocket(server, { port: 0, drainMs: 1, ...options });
   onTestFinished(() => serving.close());
-  return webSocketTransport(serving.url);
+  return webSocketTransport(serving.url, own);
 }
 
 async function connect(transport: ClientTransportSource, era: 'legacy' | 'modern', asked: string[]) {

@@ -1,7 +1,13 @@
 /** A WebSocket server as a client's program names it once: a transport to it, and a maker of fresh ones. */
 
 import type { Clock, Transport } from '@mortise/jsonrpc-core';
-import { checkOptions, createCallableTransport, type OptionTable, systemClock, type TransportFactory } from '@mortise/jsonrpc-core/transport';
+import {
+  checkOptions,
+  createCallableTransport,
+  type OptionTable,
+  systemClock,
+  type TransportFactory,
+} from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import { Heartbeat } from './heartbeat.ts';

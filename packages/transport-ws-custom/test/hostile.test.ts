@@ -208,14 +208,14 @@ describe('a peer that does not read', () => {
     const sends = Array.from({ length: 200 }, () => transport.send(big));
     const outcomes = await Promise.allSettled(sends);
     expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true);
-    expect(errors).toMatchObject([{ code: 'ERR_PEER_UNRESPONSIVE' }]);
+    expect(errors).toMatchObject([{ code: 'ERR_SOCKET_CLOSED', closeCode: 1013 }]);
   });
 
   it('[ROBUSTNESS-7] is not read itself any more, so that the answers to its questions do not pile up', async () => {
     const { server: own } = createFeatureServer();
     let called = 0;
     own.registerTool('blob', {}, () => (called++, 'x'.repeat(256 * 1024)));
-    const { url } = await serve(own, { stallMs: 60_000 });
+    const { url } = await serve(own);
     const ws = await openRaw(url);
     ws.send(
       '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}',
@@ -240,7 +240,7 @@ describe('a peer that does not read', () => {
   });
 
   it('[ROBUSTNESS-7] is not answered all questions of one read at once', async () => {
-    const { url, accepted } = await serveByHand({ stallMs: 60_000, maxBacklogBytes: 1024 * 1024 * 1024 });
+    const { url, accepted } = await serveByHand({ maxBacklogBytes: 1024 * 1024 * 1024 });
     const ws = await openRaw(url);
     const transport = await accepted;
     let asked = 0;
@@ -265,9 +265,9 @@ describe('a peer that does not read', () => {
     expect(asked).toBe(300);
   });
 
-  it('[ROBUSTNESS-9] is cut when nothing moves for stallMs', async () => {
+  it('[ROBUSTNESS-9] is cut when nothing moves for 30 seconds', async () => {
     const clock = new FakeClock();
-    const { url, accepted } = await serveByHand({ clock, heartbeatMs: 0, stallMs: 5_000, maxBacklogBytes: Infinity });
+    const { url, accepted } = await serveByHand({ clock, heartbeatMs: 0, maxBacklogBytes: Infinity });
     const ws = await openRaw(url);
     const transport = await accepted;
     const errors: unknown[] = [];
@@ -277,11 +277,11 @@ describe('a peer that does not read', () => {
     await turns();
     // The network took what it could in the first span, and in one of the next it took nothing.
     while (errors.length === 0) {
-      clock.advance(5_000);
+      clock.advance(30_000);
       await turns();
     }
-    expect(errors).toMatchObject([{ code: 'ERR_PEER_UNRESPONSIVE' }]);
-    clock.advance(300);
+    expect(errors).toMatchObject([{ code: 'ERR_SOCKET_CLOSED', closeCode: 1013 }]);
+    clock.advance(2_000);
     expect((await sends).some(({ status }) => status === 'rejected')).toBe(true);
   });
 });
@@ -329,7 +329,7 @@ describe('a peer that is gone', () => {
     await turns();
     clock.advance(15_000);
     await closed;
-    expect(errors).toMatchObject([{ code: 'ERR_PEER_UNRESPONSIVE', endsChannel: true }]);
+    expect(errors).toMatchObject([{ code: 'ERR_SOCKET_CLOSED', closeCode: 1006, endsChannel: true }]);
   });
 
   it('[ROBUSTNESS-9] leaves no connection behind, though three hundred leave in mid-call', async () => {
@@ -352,7 +352,7 @@ describe('a lost connection', () => {
       const { httpServer, url } = await serve(own);
       const sockets = new Set<{ destroy(): void }>();
       httpServer.on('upgrade', (_request, socket) => sockets.add(socket));
-      const client = await McpClient.connect(webSocketTransport(url, { closeTimeoutMs: 300 }), info, { era });
+      const client = await McpClient.connect(webSocketTransport(url), info, { era });
       closeLater(() => client.close());
       const events = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]();
       await events.next();

@@ -3,16 +3,22 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { ServerResumption } from '@mortise/transport-ws-custom';
 import type { TokenVerifier } from '@mortise/protocol/contracts';
 import { MemoryEventStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
+import { resumeOnClient, resumeOnServer, type ServerResumeOptions } from '@mortise/transport-ws-custom/resume';
 import type { WebSocketServing } from '@mortise/transport-ws-custom/server';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { closeLater, connect, createFeatureServer, serve } from './support/feature-server.ts';
+
+function resuming(options: Partial<ServerResumeOptions> = {}): ServerResumption {
+  return resumeOnServer({ eventStore: new MemoryEventStore(), ...options });
+}
 
 /** Every socket that a server has, so that a test can cut them. */
 function watchSockets({ httpServer }: WebSocketServing): { cut(): number; readonly opened: number } {
@@ -62,13 +68,12 @@ function createRandom(seed: number): () => number {
 
 describe.each(['modern', 'legacy'] as const)('a connection that breaks, %s', (era) => {
   it('loses nothing and doubles nothing in a hundred breaks at random moments', async () => {
-    const seed = Date.now() % 2 ** 31;
-    console.log(`seed ${seed}`);
+    const seed = Number(process.env['MORTISE_SEED'] ?? 20_261_123);
     const random = createRandom(seed);
     const { server, runs } = createSteps();
-    const serving = await serve(server, { eventStore: new MemoryEventStore() });
+    const serving = await serve(server, { resume: resuming() });
     const sockets = watchSockets(serving);
-    const client = await connect(serving.url, { era });
+    const client = await connect(serving.url, { era }, { resume: resumeOnClient() });
     let cuts = 0;
     for (let round = 0; cuts < 100; round++) {
       const steps: number[] = [];
@@ -97,9 +102,9 @@ describe.each(['modern', 'legacy'] as const)('a connection that breaks, %s', (er
 
   it('keeps a subscription open, and tells what happened while it was broken', async () => {
     const { server } = createFeatureServer();
-    const serving = await serve(server, { eventStore: new MemoryEventStore() });
+    const serving = await serve(server, { resume: resuming() });
     const sockets = watchSockets(serving);
-    const client = await connect(serving.url, { era });
+    const client = await connect(serving.url, { era }, { resume: resumeOnClient() });
     const events = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]();
     await events.next();
     // In the legacy era the server says nothing before it has read that the client is ready.
@@ -136,9 +141,9 @@ async function openChannel(url: string, headers?: Record<string, string>): Promi
 }
 
 describe('a channel', () => {
-  it('is agreed to by the server only where it has a store, and by the client only where it may', async () => {
+  it('is agreed on only where both sides were given it', async () => {
     const { server } = createFeatureServer();
-    const [plain, resuming] = [await serve(server), await serve(server, { eventStore: new MemoryEventStore() })];
+    const [plain, resumable] = [await serve(server), await serve(server, { resume: resuming() })];
     const protocolOf = async (url: string, offered: string[]): Promise<string> => {
       const ws = new WebSocket(url, offered);
       closeLater(() => ws.terminate());
@@ -146,22 +151,22 @@ describe('a channel', () => {
       return ws.protocol;
     };
     expect(await protocolOf(plain.url, ['mcp', 'mortise.resume.v1'])).toBe('mcp');
-    expect(await protocolOf(resuming.url, ['mcp', 'mortise.resume.v1'])).toBe('mortise.resume.v1');
-    expect(await protocolOf(resuming.url, ['mcp'])).toBe('mcp');
-    const client = await connect(resuming.url, {}, { resumeWindowMs: 0 });
-    watchSockets(resuming);
+    expect(await protocolOf(resumable.url, ['mcp', 'mortise.resume.v1'])).toBe('mortise.resume.v1');
+    expect(await protocolOf(resumable.url, ['mcp'])).toBe('mcp');
+    const client = await connect(resumable.url);
+    watchSockets(resumable);
     expect((await client.callTool('add', { a: 1, b: 1 })).structuredContent).toEqual({ sum: 2 });
   });
 
   it('has an id that nobody guesses', async () => {
-    const { url } = await serve(createFeatureServer().server, { eventStore: new MemoryEventStore() });
+    const { url } = await serve(createFeatureServer().server, { resume: resuming() });
     const [one, other] = [await openChannel(url), await openChannel(url)];
     expect(one.channel).toMatch(/^[A-Za-z0-9_-]{32}$/);
     expect(other.channel).not.toBe(one.channel);
   });
 
   it('is given again what was not acknowledged, and nothing that was', async () => {
-    const { url } = await serve(createFeatureServer().server, { eventStore: new MemoryEventStore() });
+    const { url } = await serve(createFeatureServer().server, { resume: resuming() });
     const first = await openChannel(url);
     for (let id = 1; id <= 3; id++) first.ws.send(PING.replace('"id":1', `"id":${id}`));
     const answers = [await nextFrame(first), await nextFrame(first), await nextFrame(first)];
@@ -177,7 +182,7 @@ describe('a channel', () => {
 
   it("[ROBUSTNESS-8] is nobody else's: another principal gets the answer for channels that do not exist", async () => {
     const tokenVerifier: TokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
-    const { url } = await serve(createFeatureServer().server, { eventStore: new MemoryEventStore(), tokenVerifier });
+    const { url } = await serve(createFeatureServer().server, { resume: resuming(), tokenVerifier });
     const own = await openChannel(url, { authorization: 'Bearer ada' });
     for (const [channel, token] of [
       [own.channel, 'eve'],
@@ -192,7 +197,7 @@ describe('a channel', () => {
   });
 
   it('takes the newest socket where two say that they are it', async () => {
-    const { url } = await serve(createFeatureServer().server, { eventStore: new MemoryEventStore() });
+    const { url } = await serve(createFeatureServer().server, { resume: resuming() });
     const first = await openChannel(url);
     const second = await open(url, `!{"channel":"${first.channel}","received":0}`);
     expect((await once(first.ws, 'close'))[0]).toBe(1006);
@@ -205,9 +210,9 @@ describe('a channel', () => {
     const { server } = createFeatureServer();
     let callers = 0;
     const tokenVerifier = { verify: async () => ({ principal: `caller ${++callers}`, scopes: [] }) };
-    const serving = await serve(server, { eventStore: new MemoryEventStore(), tokenVerifier });
+    const serving = await serve(server, { resume: resuming(), tokenVerifier });
     const sockets = watchSockets(serving);
-    const client = await connect(serving.url, { era: 'modern' });
+    const client = await connect(serving.url, { era: 'modern' }, { resume: resumeOnClient() });
     const waiting = client.callTool('wait', {}, { onProgress: () => void sockets.cut() });
     await expect(waiting).rejects.toMatchObject({
       code: 'ERR_CONNECTION_LOST',
@@ -217,7 +222,7 @@ describe('a channel', () => {
   });
 
   it('[ROBUSTNESS-7] keeps as many that wait as it may, the newest', async () => {
-    const serving = await serve(createFeatureServer().server, { eventStore: new MemoryEventStore(), maxWaitingChannels: 2 });
+    const serving = await serve(createFeatureServer().server, { resume: resuming({ maxWaiting: 2 }) });
     const channels = [];
     for (let n = 0; n < 3; n++) channels.push(await openChannel(serving.url));
     for (const [index, { ws }] of channels.entries()) {
@@ -235,7 +240,7 @@ describe('a channel', () => {
 
   it('[ROBUSTNESS-8] lets the channels of one who breaks many push out their own, and nobody else’s', async () => {
     const tokenVerifier: TokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
-    const serving = await serve(createFeatureServer().server, { eventStore: new MemoryEventStore(), maxWaitingChannels: 2, tokenVerifier });
+    const serving = await serve(createFeatureServer().server, { resume: resuming({ maxWaiting: 2 }), tokenVerifier });
     const opened = [];
     for (const name of ['ada', 'eve', 'eve', 'eve']) {
       const headers = { authorization: `Bearer ${name}` };
@@ -253,7 +258,7 @@ describe('a channel', () => {
   });
 
   it('[ROBUSTNESS-5] survives any first frame and any control frame', async () => {
-    const serving = await serve(createFeatureServer().server, { eventStore: new MemoryEventStore() });
+    const serving = await serve(createFeatureServer().server, { resume: resuming() });
     const frame = fc.oneof(
       fc.string().map((text) => `!${text}`),
       fc.json().map((text) => `!${text}`),
@@ -278,9 +283,9 @@ describe('a channel', () => {
 describe('the client', () => {
   it('[ROBUSTNESS-10] goes on at once, and then ever more calmly, until it is told no', async () => {
     const { server } = createFeatureServer();
-    const serving = await serve(server, { eventStore: new MemoryEventStore() });
+    const serving = await serve(server, { resume: resuming() });
     const sockets = watchSockets(serving);
-    const transport = webSocketTransport(serving.url, { closeTimeoutMs: 300 });
+    const transport = webSocketTransport(serving.url, { resume: resumeOnClient() });
     const messages: JsonRpcMessage[] = [];
     transport.onmessage = (message) => void messages.push(message);
     const closed = new Promise<void>((resolve) => {

@@ -90,7 +90,6 @@ describe('tokens', () => {
     async (info) => {
       const { port } = await serve(server, { tokenVerifier: { verify: async () => info as never } });
       expect((await upgrade(port, { more: ['Authorization: Bearer ada'] })).status).toBe(500);
-      await expect(serve(server, { tokenVerifier: {} as never })).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION' });
     },
   );
 
@@ -137,7 +136,7 @@ describe('tokens', () => {
     let rounds = 0;
     const authorizer = { headers: async () => ({}), onChallenge: async () => (rounds++, 'retry' as const) };
     const transport = webSocketTransport(url, { authorizer });
-    await expect(transport.start()).rejects.toMatchObject({ code: 'ERR_UPGRADE_REFUSED', status: 401 });
+    await expect(transport.start()).rejects.toMatchObject({ code: 'ERR_CONNECT_FAILED', status: 401 });
     expect(rounds).toBe(3);
   });
 
@@ -151,7 +150,7 @@ describe('tokens', () => {
     const notCanonical = await upgrade(port, { lines: [...lines, 'Sec-WebSocket-Protocol: mcp, mcp.bearer.YWRh=='] });
     expect([twice.status, notCanonical.status]).toEqual([400, 400]);
     const transport = webSocketTransport(url, { webSocket, headers: { 'X-Key': '1' } });
-    await expect(transport.start()).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION' });
+    await expect(transport.start()).rejects.toThrow(TypeError);
   });
 
   it('end the connection when they end, with 3000', async () => {
@@ -202,70 +201,57 @@ describe('limits', () => {
   it.each([{ path: 'mcp' }, { path: '/mcp?x' }, { maxConnections: 0 }, { allowedHosts: ['https://x'] }])(
     'refuses the options %j',
     async (options) => {
-      await expect(serve(server, options)).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION' });
+      await expect(serve(server, options)).rejects.toThrow(TypeError);
     },
   );
 
-  it.each(['maxMessageBytes', 'heartbeatMs', 'stallMs', 'closeTimeoutMs', 'drainMs'])(
-    'refuses a %s that is no number, or too small, where it would silently be none',
+  it.each(['maxMessageBytes', 'heartbeatMs'])(
+    'refuses a %s that is not a number, or too small: it would silently be no bound',
     async (name) => {
       for (const value of [NaN, -1, '30000', null]) {
-        const refusal = (side: string): object => ({
-          code: 'ERR_WEBSOCKET_OPTION',
-          message: expect.stringMatching(
-            `^The option "${name}" of a ${side} over WebSocket must be a number, [01] or more, got `,
-          ) as string,
-        });
-        await expect(serve(server, { [name]: value })).rejects.toMatchObject(refusal('server'));
-        if (name !== 'drainMs')
-          expect(() => webSocketTransport('ws://127.0.0.1/mcp', { [name]: value })).toThrow(expect.objectContaining(refusal('client')));
+        const message = expect.stringMatching(`options: "${name}" must be a number, [01] or more, got `) as string;
+        await expect(serve(server, { [name]: value })).rejects.toMatchObject({ name: 'TypeError', message });
+        expect(() => webSocketTransport('ws://127.0.0.1/mcp', { [name]: value })).toThrow(
+          expect.objectContaining({ name: 'TypeError', message }),
+        );
       }
+      await expect(serve(server, { drainMs: NaN })).rejects.toThrow(/"drainMs" must be a number, 0 or more, got NaN/);
     },
   );
 
-  it.each([2 ** 32 + 5, Infinity])('may be more than 32 bits can count: %s bytes and milliseconds', async (bound) => {
+  it.each([2 ** 32 + 5, Infinity])('may be more than 32 bits can count: %s bytes', async (bound) => {
     const { url } = await serve(server, { maxMessageBytes: bound });
-    const client = await connect(url, {}, { maxMessageBytes: bound, openTimeoutMs: bound });
+    const client = await connect(url, {}, { maxMessageBytes: bound });
     expect(await client.callTool('echo', { text: 'longer than five bytes' })).toMatchObject({
       content: [{ text: 'longer than five bytes' }],
     });
   });
 
-  it('refuses an option that there is not, so that nobody serves without the token that was meant', async () => {
+  it('refuses an unknown option, so that nobody serves without the token that was meant', async () => {
     const misspelt = { tokenVerifer: { verify: () => undefined } };
-    const refusal = (whose: string): unknown =>
-      expect.objectContaining({
-        code: 'ERR_WEBSOCKET_OPTION',
-        message: `There is no option "tokenVerifer" of ${whose}: correct its name, or leave it out`,
-      });
-    await expect(serve(server, misspelt as never)).rejects.toEqual(refusal('a server over WebSocket'));
-    expect(() => attachWebSocket(server, createServer(), misspelt as never)).toThrow(refusal('a server over WebSocket') as Error);
-    expect(() => webSocketTransport('ws://127.0.0.1/mcp', misspelt as never)).toThrow(refusal('a client over WebSocket') as Error);
-    const shared = { port: 0, host: '127.0.0.1', drainMs: 1, tokenVerifer: undefined };
-    expect(() => attachWebSocket(server, createServer(), shared as object)).not.toThrow();
+    const refusal = /^[a-zA-Z ]+ options: unknown option "tokenVerifer" \(known: .*\)$/;
+    await expect(serve(server, misspelt as never)).rejects.toThrow(refusal);
+    expect(() => attachWebSocket(server, createServer(), misspelt as never)).toThrow(refusal);
+    expect(() => webSocketTransport('ws://127.0.0.1/mcp', misspelt as never)).toThrow(refusal);
   });
 
   it.each([undefined, {}, { port: '3001' }, { port: 70_000 }, { port: -1 }, { port: NaN }])(
     'says how to name a port where it is given %j',
     async (given) => {
-      const message = expect.stringMatching(
-        /^port: it (?:is missing|cannot be .*): give a whole number from 0 to 65535, as .*; 0 for any/,
-      ) as string;
-      await expect(serveWebSocket(server, given as never)).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION', message });
+      const message = expect.stringMatching(/needs a port from 0 to 65535, as .*; 0 for any|"port" must be a number, 0 or more/) as string;
+      await expect(serveWebSocket(server, given as never)).rejects.toMatchObject({ name: 'TypeError', message });
     },
   );
 
   it.each([undefined, {}, 'server'])('refuses to serve %j, which is no server', async (nothing) => {
     const message = expect.stringContaining('must be a server') as string;
-    await expect(serve(nothing as never)).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION', message });
-    expect(() => attachWebSocket(nothing as never, createServer())).toThrow(
-      expect.objectContaining({ code: 'ERR_WEBSOCKET_OPTION', message }),
-    );
+    await expect(serve(nothing as never)).rejects.toMatchObject({ name: 'TypeError', message });
+    expect(() => attachWebSocket(nothing as never, createServer())).toThrow(expect.objectContaining({ name: 'TypeError', message }));
   });
 
   it.each(['allowedHosts', 'allowedOrigins'])('says of %s that it must be an array', async (name) => {
-    const message = expect.stringMatching(new RegExp(`^${name}: it must be an array`)) as string;
-    await expect(serve(server, { [name]: 'app.example.com' })).rejects.toMatchObject({ code: 'ERR_WEBSOCKET_OPTION', message });
+    const message = expect.stringContaining(`"${name}" must be an array`) as string;
+    await expect(serve(server, { [name]: 'app.example.com' })).rejects.toMatchObject({ name: 'TypeError', message });
   });
 });
 
@@ -278,7 +264,7 @@ describe('attachWebSocket', () => {
     await new Promise<void>((resolve) => httpServer.listen(0, '127.0.0.1', resolve));
     closeLater(() => httpServer.close());
     const { port } = httpServer.address() as AddressInfo;
-    const attached = attachWebSocket(server, httpServer, { path: '/ws', closeTimeoutMs: 300 });
+    const attached = attachWebSocket(server, httpServer, { path: '/ws' });
     const client = await connect(`ws://127.0.0.1:${port}/ws`);
     expect((await client.callTool('add', { a: 1, b: 1 })).structuredContent).toEqual({ sum: 2 });
     expect(attached.count).toBe(1);
@@ -294,14 +280,14 @@ describe("the client's address", () => {
   it('is named with its path where nothing is served there', async () => {
     const { port } = await serve(server);
     await expect(connect(`ws://127.0.0.1:${port}/mpc?key=secret`, { era: 'modern' })).rejects.toMatchObject({
-      code: 'ERR_UPGRADE_REFUSED',
+      code: 'ERR_CONNECT_FAILED',
       status: 404,
       message: `127.0.0.1:${port}/mpc answered the upgrade with HTTP status 404: correct the path of the URL, which servers mostly have as "/mcp"`,
     });
   });
 
   it.each(['http://127.0.0.1/mcp', 'ws://user:pw@127.0.0.1/', 'ws://127.0.0.1/#x', 'nonsense'])('refuses %s', (url) => {
-    expect(() => webSocketTransport(url)).toThrow(expect.objectContaining({ code: 'ERR_WEBSOCKET_OPTION' }));
+    expect(() => webSocketTransport(url)).toThrow(TypeError);
   });
 
   it('[ROBUSTNESS-11] does not carry credentials unencrypted to another machine, unless told so', () => {

@@ -23,7 +23,7 @@ export async function serve(
   server: Parameters<typeof serveWebSocket>[0],
   options: Partial<ServeWebSocketOptions> = {},
 ): Promise<WebSocketServing> {
-  const serving = await serveWebSocket(server, { port: 0, closeTimeoutMs: 300, ...options });
+  const serving = await serveWebSocket(server, { port: 0, ...options });
   closeLater(() => serving.close({ drainMs: 0 }));
   return serving;
 }
@@ -33,7 +33,7 @@ export async function connect(
   options: Parameters<typeof McpClient.connect>[2] = {},
   transport: WebSocketTransportOptions = {},
 ): Promise<McpClient> {
-  const client = await McpClient.connect(webSocketTransport(url, { closeTimeoutMs: 300, ...transport }), info, options);
+  const client = await McpClient.connect(webSocketTransport(url, transport), info, options);
   closeLater(() => client.close());
   return client;
 }

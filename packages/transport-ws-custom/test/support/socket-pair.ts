@@ -7,9 +7,8 @@ import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryEventStore } from '@mortise/protocol/edge';
 import { createSocketTransport, type MessageSocket, WsSocket } from '@mortise/transport-ws-custom';
 import { webSocketTransport, type WebSocketConstructor } from '@mortise/transport-ws-custom/client';
+import { resumeOnClient, resumeOnServer } from '@mortise/transport-ws-custom/resume';
 import { WebSocket, WebSocketServer } from 'ws';
-import { ResumableChannels } from '../../src/resumable-channels.ts';
-import { RESUME_PROTOCOL } from '../../src/subprotocol.ts';
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 
@@ -36,22 +35,16 @@ export async function createSocketPair({
   isResumable = false,
   webSocket,
 }: SocketPairOptions = {}): Promise<SocketPair> {
+  const resume = resumeOnServer({ eventStore: new MemoryEventStore({ maxEventsPerStream: 20_000 }), windowMs: 5000 });
   const listener = new WebSocketServer({
     port: 0,
     host: '127.0.0.1',
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,
-    handleProtocols: () => (isResumable ? RESUME_PROTOCOL : 'mcp'),
-  });
-  const channels = new ResumableChannels({
-    eventStore: new MemoryEventStore({ maxEventsPerStream: 20_000 }),
-    windowMs: 5000,
-    maxWaiting: 10,
-    clock: systemClock,
+    handleProtocols: () => (isResumable ? resume.protocol : 'mcp'),
   });
   await once(listener, 'listening');
   const url = `ws://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-  const bounds = { closeTimeoutMs: 2_000 };
   let serverWs: WebSocket | undefined;
   let clientWs: WebSocket | undefined;
   const accepted = new Promise<MessageSocket>((resolve, reject) => {
@@ -59,9 +52,8 @@ export async function createSocketPair({
       serverWs = ws;
       const socket = new WsSocket(ws, maxMessageBytes, request.socket);
       if (!isResumable) return resolve(socket);
-      channels
-        .accept(socket, { principal: 'anyone', key: 'anyone' }, new AbortController().signal)
-        .then((channel) => resolve(channel ?? socket), reject);
+      const host = { clock: systemClock, signal: new AbortController().signal };
+      resume.accept(socket, { principal: 'anyone', key: 'anyone' }, host).then((channel) => resolve(channel ?? socket), reject);
     });
   });
   const connect = (): Promise<WsSocket> =>
@@ -70,10 +62,10 @@ export async function createSocketPair({
       clientWs = ws;
       ws.once('open', () => resolve(new WsSocket(ws, maxMessageBytes))).once('error', reject);
     });
-  const whole = { ...bounds, maxMessageBytes, ...(webSocket && { webSocket }) };
+  const whole = { maxMessageBytes, ...(webSocket && { webSocket }), ...(isResumable && { resume: resumeOnClient() }) };
   return {
-    client: isWholeClient ? webSocketTransport(url, whole) : createSocketTransport(connect, bounds),
-    server: createSocketTransport((signal) => abortable(accepted, signal), bounds),
+    client: isWholeClient ? webSocketTransport(url, whole) : createSocketTransport(connect),
+    server: createSocketTransport((signal) => abortable(accepted, signal)),
     injectFrame: async (to, frame) => (to === 'server' ? clientWs : serverWs)?.send(frame, { binary: false }),
     close: async () => {
       for (const ws of listener.clients) ws.terminate();

@@ -1,7 +1,7 @@
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { MemoryEventStore } from '@mortise/protocol/edge';
 import { describe, expect, it } from 'vitest';
-import { StoredSentLog } from '../src/sent-log.ts';
+import { StoredSentLog } from '../../src/resume/sent-log.ts';
 
 describe('what was sent, kept in an event store', () => {
   it('[ROBUSTNESS-7] remembers a bounded number of messages for a peer that acknowledges nothing', async () => {
