@@ -138,7 +138,6 @@ export class PendingExchange extends TimeLimit implements ExchangeOptions {
 
   get #wantsProgress(): boolean {
     const options = this.#options;
-    if (options?.wantsProgress === true) return true;
     return options?.onProgress !== undefined || (this.#time.timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false);
   }
 

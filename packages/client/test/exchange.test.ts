@@ -559,7 +559,7 @@ it('an exchange tells its id and asks for progress without a callback, as a chan
   const http = modern({ 'x.example/do': () => ({ result: {} }) });
   const client = await connect(http);
   const ids: number[] = [];
-  const options = { wantsProgress: true, onId: (id: number) => ids.push(id) } as object;
+  const options = { resetTimeoutOnProgress: true, onId: (id: number) => ids.push(id) } as object;
   await client.requestRaw('x.example/do', {}, options);
   expect(http.requests.at(-1)).toMatchObject({ id: ids[0], params: { _meta: { progressToken: ids[0] } } });
 });
