@@ -1,6 +1,6 @@
 /** Capabilities. */
 
-import { z } from 'zod/v4';
+import type { z } from 'zod/v4';
 import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
 import { JsonObjectSchema, loose, optionalBoolean, optionalObject, record } from './base.ts';
 
