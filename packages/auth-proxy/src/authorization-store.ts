@@ -1,17 +1,17 @@
+/** What the authorization proxy remembers. */
+
+import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import { ProxyOptionError } from './errors.ts';
+
 /**
- * What the authorization proxy remembers.
+ * Keeps registrations, grants, codes and tokens.
  *
  * Keys are `kind:id`, where the id is random or a digest: no secret is in a key, and tokens of the provider are sealed before they are stored.
  *
  * A1  `get` and `take` give what the last finished `put` wrote, until its expiry; after it they give undefined.
  * A2  `take` is atomic over all machines: of all callers with one key exactly one gets the value.
  */
-
-import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
-import { checkOptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
-import { AuthOptionError } from '../../errors.ts';
-
-/** Keeps registrations, grants, codes and tokens. A1 and A2 above. */
 export interface AuthorizationStore {
   get(key: string): Promise<JsonObject | undefined>;
   put(key: string, value: JsonObject, expiresAtMs: number): Promise<void>;
@@ -24,7 +24,7 @@ export interface AuthorizationStore {
 export interface MemoryAuthorizationStoreOptions {
   /** How many entries of one kind are kept; past it the one that ends first makes room. @default 10_000 */
   readonly maxEntriesPerKind?: number | undefined;
-  /** Tells which entries have expired. @default systemClock */
+  /** Says which entries have expired. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
@@ -33,15 +33,15 @@ interface Entry {
   readonly expiresAtMs: number;
 }
 
-/** Within one process. Each kind has its own bound, so that registrations, which anyone may make, push out nothing but each other. */
+/** Keeps everything in this process. Each kind has its own bound, so that registrations, which anyone may make, push out only each other. */
 export class MemoryAuthorizationStore implements AuthorizationStore {
   readonly #kinds: Map<string, Map<string, Entry>> = new Map();
   readonly #maxEntries: number;
   readonly #clock: Clock;
 
-  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `maxEntriesPerKind` is no number, or there is no such option. */
+  /** @throws {ProxyOptionError} `ERR_PROXY_OPTION`: an option is wrong. */
   constructor(options: MemoryAuthorizationStoreOptions = {}) {
-    checkOptionRules('MemoryAuthorizationStore', options, { maxEntriesPerKind: 0, clock: 'no number' }, AuthOptionError);
+    checkOptions('MemoryAuthorizationStore', options, { maxEntriesPerKind: 0, clock: 'object' }, ProxyOptionError);
     this.#maxEntries = options.maxEntriesPerKind ?? 10_000;
     this.#clock = options.clock ?? systemClock;
   }
@@ -58,7 +58,7 @@ export class MemoryAuthorizationStore implements AuthorizationStore {
     return Promise.resolve();
   }
 
-  async take(key: string): Promise<JsonObject | undefined> {
+  take(key: string): Promise<JsonObject | undefined> {
     const value = this.get(key);
     this.#kindOf(key).delete(key);
     return value;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MemoryAuthorizationStore } from '../../src/server.ts';
+import { MemoryAuthorizationStore } from '@mortise/auth-proxy';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 
 let clock: FakeClock;

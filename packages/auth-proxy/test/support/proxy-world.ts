@@ -7,7 +7,7 @@ import {
   type AuthorizationStore,
   createAuthorizationProxy,
   MemoryAuthorizationStore,
-} from '../../../src/server.ts';
+} from '@mortise/auth-proxy';
 import { Browser } from './browser.ts';
 import { Provider, PROVIDER } from './provider.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
@@ -38,11 +38,13 @@ export async function createWorld(options: Partial<AuthorizationProxyOptions> = 
       clientId: 'mcp-proxy',
       clientSecret: 'upstream-secret',
       scopes: ['profile', 'files.read'],
-      authorizationEndpoint: `${PROVIDER}/authorize`,
-      tokenEndpoint: `${PROVIDER}/token`,
-      revocationEndpoint: `${PROVIDER}/revoke`,
+      metadata: {
+        authorization_endpoint: `${PROVIDER}/authorize`,
+        token_endpoint: `${PROVIDER}/token`,
+        revocation_endpoint: `${PROVIDER}/revoke`,
+      },
     },
-    identify: ({ accessToken }) => Promise.resolve({ subject: accessToken.split('-')[1] ?? '' }),
+    identify: ({ accessToken }) => Promise.resolve(accessToken.split('-')[1] ?? ''),
     secret: 'a secret of more than 32 characters, for tests',
     scopes: ['files:read', 'files:write'],
     store,

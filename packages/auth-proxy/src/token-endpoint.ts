@@ -1,11 +1,11 @@
 /** The endpoints that clients themselves call: tokens for a code or a refresh token, and their end. @see RFC 6749 section 5; RFC 7009 */
 
-import { digest, isSameText } from '../digest.ts';
 import { isSameResource, readScopes } from './authorization-request.ts';
+import type { ProxyClient } from './clients.ts';
+import { OAuthRefusal } from './errors.ts';
 import type { IssuedTokens } from './grants.ts';
-import { OAuthRefusal } from './oauth-refusal.ts';
-import type { ProxyClient } from './proxy-client.ts';
 import { jsonResponse } from './responses.ts';
+import { digest } from './secrets.ts';
 import type { ProxyParts } from './sign-in.ts';
 
 /** `POST /token`. @throws {OAuthRefusal} What cannot be given. */
@@ -18,7 +18,7 @@ export async function serveToken(httpRequest: Request, form: URLSearchParams, pa
   const grantType = form.get('grant_type');
   if (grantType === 'authorization_code') return toResponse(await redeemCode(form, client, parts));
   if (grantType === 'refresh_token') return toResponse(await refresh(form, client, parts));
-  throw new OAuthRefusal('unsupported_grant_type', 'The grant types "authorization_code" and "refresh_token" are the ones offered');
+  throw new OAuthRefusal('unsupported_grant_type', 'The grant type must be "authorization_code" or "refresh_token"');
 }
 
 /** `POST /revoke`. Says nothing of whether there was such a token, or whose. @throws {OAuthRefusal} Who asks is not known. */
@@ -34,10 +34,11 @@ export async function serveRevocation(httpRequest: Request, form: URLSearchParam
 
 async function redeemCode(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<IssuedTokens> {
   const verifier = form.get('code_verifier') ?? '';
-  if (!/^[\w.~-]{43,128}$/.test(verifier)) throw new OAuthRefusal('invalid_request', 'The "code_verifier" is missing, or is none');
+  if (!/^[\w.~-]{43,128}$/.test(verifier))
+    throw new OAuthRefusal('invalid_request', 'The "code_verifier" is missing, or not 43 to 128 unreserved characters');
   const { grant, redirectUri, codeChallenge } = await grants.redeem(form.get('code') ?? '');
   const isTheirs = grant.clientId === client.clientId && form.get('redirect_uri') === redirectUri;
-  if (isTheirs && isSameText(codeChallenge, await digest(verifier))) return grants.issue(grant, grant.scopes);
+  if (isTheirs && codeChallenge === (await digest(verifier))) return grants.issue(grant, grant.scopes);
   // The code is used up: whoever has it is not the one it was made for.
   await grants.end(grant);
   throw new OAuthRefusal('invalid_grant', 'The code was made for another client, redirect URI or code verifier');
@@ -49,7 +50,7 @@ async function refresh(form: URLSearchParams, client: ProxyClient, { grants }: P
   if (known !== undefined && known.clientId !== client.clientId)
     throw new OAuthRefusal('invalid_grant', 'The refresh token was given to another client');
   const scopes = known === undefined ? [] : readScopes(form.get('scope'), known.scopes);
-  if (scopes === undefined) throw new OAuthRefusal('invalid_scope', 'More is asked for than was granted: sign in again for it');
+  if (scopes === undefined) throw new OAuthRefusal('invalid_scope', 'A scope was not granted: sign in again for it');
   // First what may fail for a while: a refresh token that is used up without an answer would end the grant when it comes again.
   if (known !== undefined) await grants.upstreamTokens(known);
   return grants.issue(await grants.rotate(token), scopes);
@@ -65,40 +66,28 @@ async function authenticate(httpRequest: Request, form: URLSearchParams, { clien
     throw new OAuthRefusal('invalid_request', 'The client gives two ids');
   const client = clientId === null ? undefined : await clients.find(clientId);
   const secret = basic?.secret ?? inBody;
-  const isGood = client !== undefined && (await holdsSecret(client, secret));
-  if (isGood) return client;
-  throw new OAuthRefusal('invalid_client', 'The client is not known here, or did not show that it is who it says', 401);
+  if (client !== undefined && (await holdsSecret(client, secret))) return client;
+  throw new OAuthRefusal('invalid_client', 'The client is unknown here, or its secret is wrong', { status: 401 });
 }
 
 async function holdsSecret({ secretDigest }: ProxyClient, secret: string | undefined): Promise<boolean> {
   if (secretDigest === undefined) return secret === undefined || secret === '';
-  return secret !== undefined && isSameText(secretDigest, await digest(secret));
+  return secret !== undefined && secretDigest === (await digest(secret));
 }
 
 function readBasic(header: string | null): { readonly clientId: string; readonly secret: string } | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]+=*) *$/i.exec(header ?? '')?.[1];
   if (encoded === undefined) return undefined;
-  const [clientId, secret] = decodeBase64(encoded)?.split(':').map(formDecode) ?? [];
-  if (clientId === undefined || secret === undefined)
-    throw new OAuthRefusal('invalid_client', 'The "Authorization" header cannot be read', 401);
-  return { clientId, secret };
-}
-
-function decodeBase64(text: string): string | undefined {
   try {
-    return atob(text);
+    // Both halves are form-encoded before they are joined (RFC 6749 section 2.3.1).
+    const [clientId, secret] = atob(encoded)
+      .split(':')
+      .map((half) => decodeURIComponent(half.replaceAll('+', ' ')));
+    if (clientId !== undefined && secret !== undefined) return { clientId, secret };
   } catch {
-    return undefined;
+    // Refused below: base64 or percent signs are wrong.
   }
-}
-
-/** Both halves are form-encoded before they are joined. @see RFC 6749 section 2.3.1 */
-function formDecode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return undefined;
-  }
+  throw new OAuthRefusal('invalid_client', 'The "Authorization" header is not Basic with an encoded id and secret', { status: 401 });
 }
 
 function checkSingle(form: URLSearchParams): void {

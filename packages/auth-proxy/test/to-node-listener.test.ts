@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { toNodeListener } from '../../src/node.ts';
+import { toNodeListener } from '@mortise/auth-proxy/node';
 
 let server: Server;
 afterEach(() => server.close());

@@ -1,40 +1,40 @@
 /** What people see: the page that asks for their consent, and the one that says what went wrong. */
 
+import type { ProxyClient } from './clients.ts';
+import type { UpstreamOptions } from './options.ts';
 import { isLocalRedirect } from './redirect-uri.ts';
 
-/** What the consent page tells. All of it is text that somebody else chose. */
+/** What the consent page shows. All of it is text that somebody else chose. */
 export interface ConsentView {
   readonly serverName: string;
-  readonly clientName: string;
-  readonly clientId: string;
-  readonly documentHost: string | undefined;
+  readonly client: ProxyClient;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  readonly upstreamName: string;
-  readonly upstreamScopes: readonly string[];
+  readonly upstream: Pick<UpstreamOptions, 'name' | 'scopes'>;
   /** Where the form goes. */
   readonly action: string;
-  /** The signed request, which comes back with the answer. */
+  /** The sealed request, which comes back with the answer. */
   readonly request: string;
 }
 
 /** @see 2026-07-28 security_best_practices#confused-deputy-problem */
 export function renderConsentPage(view: ConsentView): string {
+  const { client, upstream } = view;
   const host = new URL(view.redirectUri).host;
   const where = isLocalRedirect(view.redirectUri)
     ? `<p class="warning">The answer goes to a program on <strong>this computer</strong> (<code>${escapeHtml(host)}</code>). Any program can
        give itself this name: allow it only if you have just started the sign-in yourself.</p>`
     : `<p>The answer goes to <strong>${escapeHtml(host)}</strong>.</p>`;
   return renderPage(
-    `Allow ${view.clientName}?`,
-    `<h1>Allow <em>${escapeHtml(view.clientName)}</em> to use ${escapeHtml(view.serverName)} as you?</h1>
-     <p>The name is what the program calls itself${view.documentHost === undefined ? '; nobody has checked it' : ''}.</p>
+    `Allow ${client.name}?`,
+    `<h1>Allow <em>${escapeHtml(client.name)}</em> to use ${escapeHtml(view.serverName)} as you?</h1>
+     <p>The name is what the program calls itself${client.documentHost === undefined ? '; nobody has checked it' : ''}.</p>
      ${where}
      <dl>
        <dt>Redirect address</dt><dd><code>${escapeHtml(view.redirectUri)}</code></dd>
-       <dt>Program</dt><dd><code>${escapeHtml(view.documentHost ?? view.clientId)}</code></dd>
+       <dt>Program</dt><dd><code>${escapeHtml(client.documentHost ?? client.clientId)}</code></dd>
        <dt>May do here</dt><dd>${renderScopes(view.scopes)}</dd>
-       <dt>You will sign in with</dt><dd>${escapeHtml(view.upstreamName)}, which is asked for: ${renderScopes(view.upstreamScopes)}</dd>
+       <dt>You will sign in with</dt><dd>${escapeHtml(upstream.name)}, which is asked for: ${renderScopes(upstream.scopes)}</dd>
      </dl>
      <form method="post" action="${escapeHtml(view.action)}">
        <input type="hidden" name="request" value="${escapeHtml(view.request)}">

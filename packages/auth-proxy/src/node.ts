@@ -1,4 +1,4 @@
-/** From a fetch-style handler to a listener of `node:http`: what an authorization proxy needs on Node. */
+/** `@mortise/auth-proxy/node`: serves the proxy on `node:http`. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
