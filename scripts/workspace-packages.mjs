@@ -12,7 +12,6 @@ const edgeSafe = {
   client: undefined,
   tasks: undefined,
   'auth-oauth': undefined,
-  'auth-proxy': undefined,
   'transport-http': ['.', './server', './client'],
   'transport-ws-custom': ['./client'],
 };

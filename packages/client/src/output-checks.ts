@@ -81,7 +81,10 @@ export class OutputChecks {
   }
 
   async #load(): Promise<JsonSchemaValidator> {
-    this.#loaded ??= (await import('./default-validator.ts')).createJsonSchemaValidator();
+    this.#loaded ??= (await import('./default-validator.ts')).createJsonSchemaValidator({
+      from: 'peer',
+      onWarning: (message) => this.#report(new Error(message)),
+    });
     return this.#loaded;
   }
 }

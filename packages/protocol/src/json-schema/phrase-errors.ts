@@ -1,106 +1,70 @@
-/** Puts what the validator found into short sentences with the place in the value. */
+/** Puts what the interpreter found into short sentences with the place in the value. */
 
 import type { OutputUnit } from '@cfworker/json-schema';
 import type { SchemaIssue } from '../contracts/schema-adapter.ts';
 
-/** The most issues that are told. */
+/** The most issues that are named. */
 const MAX_ISSUES = 20;
-/** The most errors that are looked at for them: the address of each may be long. */
+/** The most errors that are looked at for them. */
 const MAX_ERRORS = 1000;
 
+const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
+/** Keywords for members that no other keyword names. */
+const CATCH_ALLS = /* @__PURE__ */ words('additionalProperties unevaluatedProperties');
 /** Keywords whose error only says that another one follows. */
-const WRAPPERS: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  'items',
-  'prefixItems',
-  'additionalItems',
-  'unevaluatedItems',
-  'allOf',
-  '$ref',
-  'if',
-  'dependentSchemas',
-  'dependencies',
-]);
-/** Keywords whose own error says more than those of all their branches. */
-const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'not', 'contains', 'propertyNames']);
-/** Keywords for members that no other one names: their own error says more where they allow none, and less where they have a schema. */
-const CATCH_ALLS: ReadonlySet<string> = new Set(['unevaluatedProperties', 'additionalProperties']);
-
-/** How the error of an `enum` without values ends. */
-const NOTHING = ' any of [].';
+const WRAPPERS = /* @__PURE__ */ words(
+  'properties patternProperties items prefixItems additionalItems unevaluatedItems allOf $ref if dependentSchemas additionalProperties unevaluatedProperties',
+);
+/** Keywords whose own error says more than those of all their branches, which follow it. */
+const SUMMARIES: Readonly<Record<string, string>> = {
+  anyOf: 'must be one of the allowed forms',
+  oneOf: 'must be exactly one of the allowed forms',
+  not: 'is of a form that is not allowed',
+  contains: '',
+  propertyNames: '',
+};
 
 const NOUNS: Readonly<Record<string, string>> = { array: 'an array', integer: 'an integer', object: 'an object', null: 'null' };
 
 /** The issues, in order, without those that only lead to others. */
 export function phraseErrors(errors: readonly OutputUnit[], value: unknown): readonly SchemaIssue[] {
-  const told: SchemaIssue[] = [];
+  const issues: SchemaIssue[] = [];
   let summary: string | undefined;
   for (const [index, error] of errors.slice(0, MAX_ERRORS).entries()) {
-    if (told.length >= MAX_ISSUES) break;
-    if (summary !== undefined && error.keywordLocation.startsWith(summary)) continue;
-    const isCatchAll = CATCH_ALLS.has(error.keyword);
-    const isClosed = isCatchAll && isOfNothing(errors[index + 1]);
-    summary = isClosed || SUMMARIES.has(error.keyword) ? error.keywordLocation : undefined;
-    const isWrapper = (isCatchAll && !isClosed) || (WRAPPERS.has(error.keyword) && !isMissingDependency(error));
-    if (!isWrapper) told.push(toIssue(error, value));
+    if (issues.length >= MAX_ISSUES) break;
+    // The error of the schema `false` does not say where that stands: it belongs to the error before.
+    if (summary !== undefined && (error.keyword === 'false' || error.keywordLocation.startsWith(summary))) continue;
+    summary = error.keyword in SUMMARIES ? error.keywordLocation : undefined;
+    if (WRAPPERS.has(error.keyword) || (error.keyword === 'dependencies' && !error.error.includes(' but does not have '))) continue;
+    const path = toPath(error.instanceLocation, value);
+    if (error.keyword === 'required') issues.push({ message: 'is required', path: [...path, /"([\s\S]*)"/.exec(error.error)?.[1] ?? ''] });
+    else issues.push({ message: phrase(error, errors[index - 1]), path });
   }
-  return told.length > 0 ? told : [{ message: 'does not fit its schema', path: [] }];
+  return issues.length > 0 ? issues : [{ message: 'does not fit its schema', path: [] }];
 }
 
-function toIssue(error: OutputUnit, value: unknown): SchemaIssue {
-  const path = toPath(error.instanceLocation, value);
-  if (error.keyword === 'required') return { message: 'is required', path: [...path, nameIn(error)] };
-  if (CATCH_ALLS.has(error.keyword)) return { message: 'is not an allowed property', path: [...path, nameIn(error)] };
-  return { message: phrase(error), path };
-}
-
-/** For errors that begin with the name of a member. Others hold whatever a schema does, in which the search may take very long. */
-function nameIn({ error }: OutputUnit): string {
-  return /[pP]roperty "([\s\S]*?)"(?:\.$| does not match)/.exec(error)?.[1] ?? '';
-}
-
-function phrase({ keyword, error }: OutputUnit): string {
+function phrase({ keyword, error }: OutputUnit, before: OutputUnit | undefined): string {
   switch (keyword) {
+    case 'false':
+      return before !== undefined && CATCH_ALLS.has(before.keyword) ? 'is not an allowed property' : 'is not allowed';
     case 'type': {
       const names = /Expected "([\s\S]*)"\.$/.exec(error)?.[1]?.split('", "') ?? [];
       return `must be ${names.map((name) => NOUNS[name] ?? `a ${name}`).join(' or ')}`;
     }
-    case 'anyOf':
-      return 'must be one of the allowed forms';
-    case 'oneOf':
-      return 'must be exactly one of the allowed forms';
-    case 'not':
-      return 'is of a form that is not allowed';
     case 'enum':
-    case 'const':
-      if (error.endsWith(NOTHING)) return 'is not allowed';
-      return `must be ${shorten(
-        error
-          .replace(/^Instance does not match any of /, 'one of ')
-          .replace(/^Instance does not match /, '')
-          .replace(/\.$/, ''),
-      )}`;
+      // Written by `prepareSchema`.
+      return JSON.parse(error.slice(error.indexOf('"'), -1)) as string;
     default:
-      return shorten(
-        error
-          .replace(/^(?:Instance|String|Array) /, '')
-          .replace(/^[-\d.e+]+ is/, 'is')
-          .replace(/\.$/, ''),
-      );
+      return SUMMARIES[keyword] || shorten(error);
   }
 }
 
-/** Whether an error comes of a schema that allows nothing: `false`. */
-function isOfNothing(error: OutputUnit | undefined): boolean {
-  return error?.keyword === 'enum' && error.error.endsWith(NOTHING);
-}
-
-function isMissingDependency({ keyword, error }: OutputUnit): boolean {
-  return keyword === 'dependencies' && error.includes(' but does not have ');
-}
-
-function shorten(text: string): string {
+/** The interpreter's own sentence, without its subject. */
+function shorten(error: string): string {
+  const text = error
+    .replace(/^(?:Instance|String|Array) /, '')
+    .replace(/^[-\d.e+]+ is/, 'is')
+    .replace(/\.$/, '');
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
 

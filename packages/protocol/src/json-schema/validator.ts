@@ -1,172 +1,146 @@
-/** The default `JsonSchemaValidator`: an interpreter that evaluates no code, behind a bound on schema and work. */
+/** The default `JsonSchemaValidator`: an interpreter that evaluates no code and fetches nothing. */
 
-import { type Schema, validate } from '@cfworker/json-schema';
-import type { JsonValue } from '@mortise/jsonrpc-core';
-import { checkAmounts } from '@mortise/jsonrpc-core/transport';
+import { dereference, type Schema, validate } from '@cfworker/json-schema';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { JsonSchemaValidator, SchemaIssue } from '../contracts/schema-adapter.ts';
-import { type BoundedSchema, boundSchema, type SchemaCopy, type SchemaLimits, STEP_COST } from './bound-schema.ts';
-import { type ExpandedSchema, expandSchema } from './expand-schema.ts';
-import { measureValue, type ValueSize } from './measure-value.ts';
-import { watchValue } from './watch-value.ts';
+import { SchemaNotCheckableError } from '../errors.ts';
+import { boundExpansion, createSizeBound, peerPatternLimit } from './bound-peer-schema.ts';
+import { checkJsonSchema, dialectOf, unresolved } from './check-json-schema.ts';
 import { phraseErrors } from './phrase-errors.ts';
+import { type PatternRules, prepareSchema } from './prepare-schema.ts';
+import { countValues, LongNameError, watchValue } from './watch-value.ts';
 
-/** How much a check may cost. */
-export interface ValidatorOptions extends SchemaLimits {
-  /** How many times a subschema may meet a part of one value. @default 1000000 */
-  readonly maxSteps?: number | undefined;
-  /** How long one value may take, in milliseconds, where the platform's clock runs on. @default 2000 */
-  readonly maxCheckMs?: number | undefined;
+/** Whose schemas a validator runs, and how. */
+export interface ValidatorOptions {
+  /** Who wrote the schemas. An author's run as they are written; a peer's are bounded in size and in what their patterns may cost. */
+  readonly from: 'author' | 'peer';
+  /** The longest text that an author's `pattern` is tried on; a longer one does not fit. @default 10_000 */
+  readonly maxPatternCharacters?: number | undefined;
+  /** Called when a pattern of a peer is left out, because it may take too long. @default none */
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-const LEAST = { maxDepth: 0, maxSubschemas: 0, maxExpandedSubschemas: 0, maxValues: 0, maxSteps: 0, maxCheckMs: 0 } satisfies {
-  readonly [Name in keyof ValidatorOptions]?: number;
-};
-
-/** The longest array whose items are compared with one another. */
-const MAX_UNIQUE_ITEMS = 4096;
-/** From here on comparing all items of an array with one another is watched, in values looked at. */
-const MAX_COMPARED_VALUES = 2 * MAX_UNIQUE_ITEMS ** 2;
-/** From here on holding the names of an object against patterns or the objects of an `enum` is watched, in names times those. */
-const MAX_MATCHES = 250_000;
-/**
- * How much the interpreter may copy of what it notes of members and items already looked at, between two steps: all of it at each `allOf`
- * and its like on the way out, and it looks for each note at all of those around.
- */
-const MAX_NOTES = 4_000_000;
-/** How many steps of the cheapest kind lie between two looks at the clock. */
-const STEPS_PER_LOOK = 1024;
-/** How much of what a schema or a value holds costs as much as a step. */
-const COST_PER_STEP = 16;
+/** How often subschemas may meet a part of one value. */
+const MAX_STEPS = 1_000_000;
+/** How long one value may take, where the platform's clock runs on. */
+const MAX_CHECK_MS = 2000;
+/** From so many values on, a single step that compares objects may take long. */
+const WATCHED_FROM = 20_000;
 
 /**
  * Makes a validator for JSON Schema 2020-12 (the default) and draft-07.
  *
- * References within a schema are followed, none is ever fetched. `format` is checked for the common formats that JSON Schema names
- * (`date`, `time`, `date-time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uri-reference`, `uuid`, JSON pointers) and passed
- * over else. `$dynamicRef` is not supported. A value that costs more than the bounds gets an issue that says so.
+ * References within a schema are followed, none is ever fetched. `format` is checked for the formats that JSON Schema names.
+ * `$dynamicRef` is not supported. A value that takes too long to check gets an issue that says so.
  *
- * @throws {RangeError} A bound is no number (NaN is none), or less than 0.
+ * @throws {TypeError} An option is not known, or has an invalid value.
  * @see 2026-07-28 basic/index#json-schema-usage
  */
-export function createJsonSchemaValidator(options: ValidatorOptions = {}): JsonSchemaValidator {
-  checkAmounts("the validator's options", options, LEAST);
+export function createJsonSchemaValidator(options: ValidatorOptions): JsonSchemaValidator {
+  checkOptions('createJsonSchemaValidator', options, { from: 'string', maxPatternCharacters: 1, onWarning: 'function' });
+  if (!['author', 'peer'].includes((options as Partial<ValidatorOptions> | undefined)?.from ?? ''))
+    throw new TypeError(`createJsonSchemaValidator: "from" must be "author" or "peer", the one who wrote the schemas`);
   return { compile: (schema) => compile(schema, options) };
 }
 
-/**
- * Says why a schema cannot be checked here, without checking anything with it.
- *
- * @returns undefined where it can; else one sentence: dialect, depth, size, pattern or reference.
- * @throws {RangeError} A limit is no number (NaN is none), or less than 0.
- */
-export function checkSchema(schema: JsonValue, limits: SchemaLimits = {}): string | undefined {
-  checkAmounts('the limits of a schema', limits, LEAST);
-  try {
-    expandSchema(boundSchema(schema, limits, {}));
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
+type Check = (value: unknown) => readonly SchemaIssue[];
 
-function compile(schema: JsonValue, options: ValidatorOptions): (value: unknown) => readonly SchemaIssue[] {
-  const meter = new StepMeter(options.maxSteps ?? 1_000_000, options.maxCheckMs ?? 2000);
-  const bounded = boundSchema(schema, options, meter.prototype);
-  const expanded = expandSchema(bounded);
-  return (value) => run(value, bounded, expanded, meter);
-}
-
-function run(value: unknown, schema: BoundedSchema, expanded: ExpandedSchema, meter: StepMeter): readonly SchemaIssue[] {
-  if (value === undefined) return [{ message: 'is required', path: [] }];
-  const work = (cost: number): void => meter.work(cost);
-  meter.reset();
-  try {
-    const [json, size] = toMeasured(value, work);
-    if (schema.hasUniqueItems && size.longestArray > MAX_UNIQUE_ITEMS) {
-      return [{ message: `has an array of more than ${MAX_UNIQUE_ITEMS} items, too many to compare with one another`, path: [] }];
-    }
-    if (expanded.deepestInPlace ** 2 * Math.max(size.widestObject, size.longestArray) > MAX_NOTES) throw new TooCostly();
-    meter.startSteps(costOfStep(size, schema));
-    const seen = needsWatch(size, schema) ? watchValue(json, work) : json;
-    const { valid, errors } = validate(seen, schema.root as Schema, schema.dialect, expanded.lookup, true);
+function compile(schema: JsonValue, options: ValidatorOptions): Check {
+  const isFromPeer = options.from === 'peer';
+  const dialect = dialectOf(schema);
+  if (dialect === undefined)
+    throw new SchemaNotCheckableError(
+      `JSON Schema dialect ${JSON.stringify((schema as JsonObject)['$schema'])} is not supported: use 2020-12 or draft-07`,
+      '',
+    );
+  checkJsonSchema(schema, isFromPeer ? createSizeBound(schema) : undefined);
+  const meter = new Meter();
+  const prepared = prepareSchema(schema as JsonObject | boolean, dialect, patternRules(options), meter.prototype);
+  const lookup = resolve(prepared.root);
+  const targetOf = (copy: JsonObject): JsonValue | undefined => lookup[copy['__absolute_ref__'] as string] as JsonValue | undefined;
+  const all = new Set(Object.values(lookup).filter((each) => typeof each === 'object')) as unknown as ReadonlySet<JsonObject>;
+  for (const copy of all) if (copy['$ref'] !== undefined && targetOf(copy) === undefined) throw unresolved(String(copy['$ref']), '');
+  if (isFromPeer) boundExpansion(all, targetOf);
+  const run = (json: unknown, isCostly: boolean): readonly SchemaIssue[] => {
+    const shown = isCostly ? watchValue(json, () => meter.look(), prepared.maxNameCharacters) : json;
+    const { valid, errors } = validate(shown, prepared.root as Schema, dialect, lookup);
     return valid ? [] : phraseErrors(errors, json);
-  } catch (error) {
-    return [{ message: whyUnchecked(error), path: [] }];
+  };
+  return (value) => {
+    if (value === undefined) return [{ message: 'is required', path: [] }];
+    meter.start();
+    try {
+      const count = countValues(value);
+      const isCostly = prepared.maxNameCharacters !== undefined || (prepared.hasCostlySteps && !(count <= WATCHED_FROM));
+      return run(Number.isNaN(count) ? JSON.parse(JSON.stringify(value)) : value, isCostly);
+    } catch (error) {
+      return [{ message: whyUnchecked(error), path: [] }];
+    }
+  };
+}
+
+function patternRules({ from, maxPatternCharacters = 10_000, onWarning }: ValidatorOptions): PatternRules {
+  if (from !== 'peer')
+    return {
+      maxCharacters: () => maxPatternCharacters,
+      tooLong: `has more than ${maxPatternCharacters} characters, the most that "pattern" is tried on: see maxPatternCharacters of createJsonSchemaValidator`,
+    };
+  const maxCharacters = (pattern: string): number => {
+    const limit = peerPatternLimit(pattern);
+    if (limit === 0)
+      onWarning?.(
+        `the pattern ${JSON.stringify(pattern.slice(0, 60))} is not checked: it may take too long, or is not a regular expression`,
+      );
+    return limit;
+  };
+  return { maxCharacters, tooLong: undefined };
+}
+
+function resolve(root: JsonObject | boolean): ReturnType<typeof dereference> {
+  try {
+    return dereference(root as Schema);
+  } catch (cause) {
+    throw new SchemaNotCheckableError(`an "$id", "$anchor" or "$ref" cannot be read: ${(cause as Error).message}`, '', { cause });
   }
 }
+
+class TooCostlyError extends Error {}
 
 function whyUnchecked(error: unknown): string {
-  if (error instanceof TooCostly || error instanceof RangeError) return 'takes too long to check against its schema';
+  if (error instanceof TooCostlyError || error instanceof RangeError) return 'takes too long to check against its schema';
+  if (error instanceof LongNameError) return 'has a member whose name is too long for the patterns of its schema';
   return error instanceof URIError ? 'has a member whose name is not valid Unicode' : 'is not JSON';
 }
 
-/** Takes what is JSON already as it is, and makes JSON of what becomes it: members that are `undefined`, dates, `NaN` and the like. */
-function toMeasured(value: unknown, work: (cost: number) => void): readonly [json: unknown, size: ValueSize] {
-  const size = measureValue(value, work);
-  if (size !== undefined) return [value, size];
-  const json: unknown = JSON.parse(JSON.stringify(value));
-  return [json, measureValue(json, work) as ValueSize];
-}
-
-/** Whether a single step may take so long that the meter must see into it. */
-function needsWatch({ costliestArray, widestObject }: ValueSize, { hasUniqueItems, mostPatterns, mostObjects }: BoundedSchema): boolean {
-  return (hasUniqueItems && costliestArray > MAX_COMPARED_VALUES) || Math.max(mostPatterns, mostObjects) * widestObject > MAX_MATCHES;
-}
-
-function costOfStep({ longestText, widestObject, longestArray }: ValueSize, { readsTexts }: BoundedSchema): number {
-  return ((readsTexts ? longestText : 0) + widestObject + longestArray) / COST_PER_STEP;
-}
-
-class TooCostly extends Error {}
-
-/**
- * Counts how often a subschema meets a value: the interpreter reads `$recursiveAnchor`, which no copy has of its own, each time. Steps are
- * limited by number; the clock is looked at the sooner, the more a step may cost.
- */
-class StepMeter {
+/** Ends a check that takes too many steps, or too long. */
+class Meter {
+  /** The interpreter reads `$recursiveAnchor`, which no copy has of its own, once a step. */
   readonly prototype: object;
-  readonly #maxSteps: number;
-  readonly #maxCheckMs: number;
   #steps = 0;
-  #sinceLook = 0;
-  #valueCost = 0;
+  #looks = 0;
   #endsAt = 0;
 
-  constructor(maxSteps: number, maxCheckMs: number) {
-    this.#maxSteps = maxSteps;
-    this.#maxCheckMs = maxCheckMs;
-    const count = (copy: SchemaCopy): undefined => this.#count(copy);
-    this.prototype = Object.defineProperty({}, '$recursiveAnchor', {
-      get(this: SchemaCopy) {
-        return count(this);
-      },
-      enumerable: false,
-    });
+  constructor() {
+    const step = (): undefined => this.#step();
+    this.prototype = Object.defineProperty({}, '$recursiveAnchor', { get: step });
   }
 
-  /** Starts the clock for one value. */
-  reset(): void {
+  /** Begins with a new value. */
+  start(): void {
     this.#steps = 0;
-    this.#sinceLook = 0;
-    this.#endsAt = performance.now() + this.#maxCheckMs;
+    this.#endsAt = performance.now() + MAX_CHECK_MS;
   }
 
-  startSteps(valueCost: number): void {
-    this.#valueCost = valueCost;
-  }
-
-  #count(copy: SchemaCopy): undefined {
+  #step(): undefined {
     this.#steps += 1;
-    if (this.#steps > this.#maxSteps) throw new TooCostly();
-    this.work(1 + this.#valueCost + (copy[STEP_COST] ?? 0) / COST_PER_STEP);
+    if (this.#steps > MAX_STEPS || performance.now() > this.#endsAt) throw new TooCostlyError();
     return undefined;
   }
 
-  /** Looks at the clock when enough has been done since it last did. */
-  work(cost: number): void {
-    this.#sinceLook += cost;
-    if (this.#sinceLook < STEPS_PER_LOOK) return;
-    this.#sinceLook = 0;
-    if (performance.now() > this.#endsAt) throw new TooCostly();
+  /** Counts a look at a part of the value. Looks cost less than steps, so that the clock is read now and then. */
+  look(): void {
+    this.#looks += 1;
+    if (this.#looks % 256 === 0 && performance.now() > this.#endsAt) throw new TooCostlyError();
   }
 }

@@ -1,46 +1,42 @@
-/** Shows a value to the interpreter so that each look at it is counted, for the keywords that look at all of it within one step. */
-
-const CHARACTERS_PER_WORK = 64;
+/** Shows a value to the interpreter so that each look at it is counted: a single step may look at much of it. */
 
 /**
- * Wraps a value and, as they are reached, its parts: a copy of each, for members that cannot be changed would have to be shown as they are.
- *
- * @param work Called with what a look costs; throws where it has become too much.
+ * How many values a value holds, itself counted; NaN where one of them is not JSON as it stands (members that are `undefined`, dates,
+ * `NaN` and the like).
  */
-export function watchValue(value: unknown, work: (cost: number) => void): unknown {
-  const shown = new Map<object, object>();
+export function countValues(value: unknown): number {
+  if (typeof value === 'number') return Number.isFinite(value) ? 1 : Number.NaN;
+  if (typeof value !== 'object' || value === null)
+    return value === undefined || typeof value === 'function' || typeof value === 'bigint' ? Number.NaN : 1;
+  if (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return Number.NaN;
+  return Object.values(value).reduce<number>((count, member) => count + countValues(member), 1);
+}
+
+/**
+ * A copy of a value that calls `look` whenever the interpreter looks into an object or a list of such.
+ *
+ * @param look Throws where there were too many.
+ * @param maxNameCharacters Of the names of members.
+ */
+export function watchValue(value: unknown, look: () => void, maxNameCharacters = Infinity): unknown {
   const handler: ProxyHandler<object> = {
     get(target, name) {
-      work(1);
-      return show(Reflect.get(target, name));
-    },
-    ownKeys(target) {
-      const names = Reflect.ownKeys(target);
-      work(names.length);
-      return names;
+      look();
+      return Reflect.get(target, name) as unknown;
     },
     getOwnPropertyDescriptor(target, name) {
-      work(1 + (name as string).length / CHARACTERS_PER_WORK);
+      look();
       return Reflect.getOwnPropertyDescriptor(target, name);
     },
   };
-  const show = (part: unknown): unknown => {
+  const watch = (part: unknown): unknown => {
     if (typeof part !== 'object' || part === null) return part;
-    const known = shown.get(part);
-    if (known !== undefined) return known;
-    const proxy = new Proxy(copyPart(part, work), handler);
-    shown.set(part, proxy);
-    return proxy;
+    if (Array.isArray(part)) return part.some((item) => typeof item === 'object') ? new Proxy(part.map(watch), handler) : part;
+    for (const name of Object.keys(part)) if (name.length > maxNameCharacters) throw new LongNameError();
+    return new Proxy(Object.fromEntries(Object.entries(part).map(([name, member]) => [name, watch(member)])), handler);
   };
-  return show(value);
+  return watch(value);
 }
 
-/** Its members are still those of the value: each is copied when it is reached. */
-function copyPart(part: object, work: (cost: number) => void): object {
-  if (Array.isArray(part)) {
-    work(part.length);
-    return [...(part as readonly unknown[])];
-  }
-  work(Object.keys(part).length);
-  return { ...part };
-}
+/** A name of a member is too long to hold it against a pattern. */
+export class LongNameError extends Error {}

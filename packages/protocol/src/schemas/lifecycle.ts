@@ -13,16 +13,7 @@ import type {
   SubscriptionsAcknowledgedNotificationParams,
   SubscriptionsListenRequestParams,
 } from '../model/subscriptions.ts';
-import {
-  JsonValueSchema,
-  loose,
-  optionalBoolean,
-  optionalNumber,
-  optionalString,
-  optionalStrings,
-  record,
-  RequestIdSchema,
-} from './base.ts';
+import { JsonValueSchema, loose, optionalBoolean, optionalNumber, optionalString, optionalStrings, RequestIdSchema } from './base.ts';
 import { ClientCapabilitiesSchema, ServerCapabilitiesSchema } from './capabilities.ts';
 import { ElicitRequestParamsSchema } from './elicitation.ts';
 import { ImplementationSchema } from './icons.ts';
@@ -120,7 +111,7 @@ export const InputRequiredResultSchema: z.ZodType<InputRequiredResult> = (
   loose({
     ...resultShape,
     resultType: z.literal('input_required'),
-    inputRequests: record(InputRequestSchema).optional(),
+    inputRequests: z.record(z.string(), InputRequestSchema).optional(),
     requestState: optionalString,
   }) as z.ZodType<InputRequiredResult>
 ).refine((result) => result.inputRequests !== undefined || result.requestState !== undefined, 'inputRequests or requestState is required');

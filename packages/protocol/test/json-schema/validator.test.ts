@@ -3,10 +3,22 @@
 import { readFileSync } from 'node:fs';
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { SchemaNotCheckableError } from '@mortise/protocol';
-import { checkSchema, createJsonSchemaValidator } from '@mortise/protocol/json-schema';
+import { createJsonSchemaValidator } from '@mortise/protocol/json-schema';
+import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-const validator = createJsonSchemaValidator();
+const validator = createJsonSchemaValidator({ from: 'author' });
+const fromPeer = createJsonSchemaValidator({ from: 'peer' });
+/** Why a schema cannot be checked; undefined where it can. */
+const fault = (schema: JsonValue, by = validator): string | undefined => {
+  try {
+    by.compile(schema);
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(SchemaNotCheckableError);
+    return (error as Error).message;
+  }
+};
 const issues = (schema: JsonValue, value: unknown): readonly string[] =>
   validator
     .compile(schema)(value)
@@ -63,7 +75,7 @@ describe('checking', () => {
     const tuple = { type: 'array', items: [{ type: 'string' }], additionalItems: false };
     expect(issues({ ...tuple, $schema: DRAFT_07 }, ['a', 1])).not.toEqual([]);
     expect(issues({ ...tuple, $schema: DRAFT_07 }, ['a'])).toEqual([]);
-    expect(checkSchema(tuple)).toMatch(/"\/items" must be an object or a boolean|must be/);
+    expect(fault(tuple)).toContain('"items" at # must be a schema: an array of schemas is "prefixItems"');
     // Beside $ref, draft-07 reads nothing; 2020-12 does.
     const besides = { definitions: { a: { type: 'string' } }, $ref: '#/definitions/a', minLength: 5 };
     expect(issues({ ...besides, $schema: DRAFT_07 }, 'a')).toEqual([]);
@@ -78,19 +90,19 @@ describe('checking', () => {
     '',
   ])('[SCHEMA-003][JSCH-002] says that the dialect %s is not supported', (dialect) => {
     expect(() => validator.compile({ $schema: dialect, type: 'string' })).toThrow(SchemaNotCheckableError);
-    expect(checkSchema({ $schema: dialect })).toContain('not supported: use 2020-12 or draft-07');
-    expect(checkSchema({ properties: { a: { $schema: dialect } } })).toContain('not supported');
+    expect(fault({ $schema: dialect })).toContain('not supported: use 2020-12 or draft-07');
+    expect(fault({ properties: { a: { $schema: dialect } } })).toContain('not supported');
   });
 
   it('[SCHEMA-004] supports, and says in the README that it does, draft-07 beside 2020-12', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     expect(readme).toMatch(/JSON Schema: 2020-12 \(the default\) and draft-07/);
-    expect(checkSchema({ $schema: DRAFT_07, items: [{}] })).toBeUndefined();
+    expect(fault({ $schema: DRAFT_07, items: [{}] })).toBeUndefined();
   });
 
   it('takes the spellings of a dialect', () => {
     for (const dialect of [DRAFT_2020, `${DRAFT_2020}#`, DRAFT_07, 'https://json-schema.org/draft-07/schema'])
-      expect(checkSchema({ $schema: dialect })).toBeUndefined();
+      expect(fault({ $schema: dialect })).toBeUndefined();
   });
 
   it('[SCHEMA-010] follows references within the schema: pointers, $defs, anchors, ids, recursion', () => {
@@ -185,62 +197,63 @@ describe('bounds', () => {
   });
 
   it('[SCHEMA-007] has no option that would fetch', () => {
-    expect(createJsonSchemaValidator.length).toBe(0);
-    expect(() => createJsonSchemaValidator({ loadSchema: () => ({}) } as object).compile({ $ref: 'https://example.com/x' })).toThrow(
-      SchemaNotCheckableError,
-    );
+    expect(() => createJsonSchemaValidator({ from: 'peer', loadSchema: () => ({}) } as never)).toThrow('unknown option "loadSchema"');
+    expect(() => createJsonSchemaValidator({ from: 'author' }).compile({ $ref: 'https://example.com/x' })).toThrow(SchemaNotCheckableError);
   });
 
   it.each(['https://example.com/x', 'other.json', '#/$defs/none', '#none', 'urn:x:y'])(
     '[SCHEMA-009][JSCH-006] refuses a schema with the reference %s, which leads nowhere',
     (ref) => {
-      expect(checkSchema({ anyOf: [{ type: 'string' }, { $ref: ref }] })).toContain('leads out of the schema');
-    },
-  );
-
-  it('[SCHEMA-011][JSCH-007] bounds depth, number and expansion', () => {
-    let deep: JsonValue = {};
-    for (let level = 0; level < 70; level += 1) deep = { items: deep };
-    expect(checkSchema(deep)).toBe('Schema is deeper than 64');
-    expect(checkSchema({ anyOf: Array.from({ length: 6000 }, () => ({})) })).toBe('Schema has more than 5000 subschemas');
-    const $defs: Record<string, JsonValue> = { d0: {} };
-    for (let level = 1; level < 40; level += 1)
-      $defs[`d${level}`] = { allOf: [{ $ref: `#/$defs/d${level - 1}` }, { $ref: `#/$defs/d${level - 1}` }] };
-    expect(checkSchema({ $defs, $ref: '#/$defs/d39' })).toBe('Schema has more than 5000 subschemas for one place of a value');
-    expect(checkSchema({ enum: Array.from({ length: 30_000 }, (_, index) => index) })).toContain('more than 20000 values');
-    expect(checkSchema({ items: {} }, { maxDepth: 0 })).toBe('Schema is deeper than 0');
-  });
-
-  it.each(['maxDepth', 'maxSubschemas', 'maxExpandedSubschemas', 'maxValues', 'maxSteps', 'maxCheckMs'])(
-    '[ROBUSTNESS-7] refuses a %s that is no number, where there would be no bound at all',
-    (name) => {
-      for (const value of [NaN, -1, '64']) {
-        const message = `"${name}" must be a number, 0 or more`;
-        expect(() => createJsonSchemaValidator({ [name]: value })).toThrow(message);
-        expect(() => checkSchema({}, { [name]: value })).toThrow(message);
+      for (const by of [validator, fromPeer]) {
+        const schema = { anyOf: [{ type: 'string' }, { $ref: ref }] };
+        expect(fault(schema, by)).toContain(`"$ref" at #/anyOf/1 leads to ${JSON.stringify(ref)}, which is not in the schema`);
+        expect(fault({ $id: 'https://example.com/own', ...schema }, by)).toContain('which is not in the schema');
       }
     },
   );
 
-  it('takes a limit that is given as undefined for one that is not given', () => {
-    const none = { maxDepth: undefined, maxSubschemas: undefined, maxExpandedSubschemas: undefined, maxValues: undefined };
+  it("[SCHEMA-011][JSCH-007] bounds depth, number and expansion of a peer's schema, and runs an author's", () => {
     let deep: JsonValue = {};
     for (let level = 0; level < 70; level += 1) deep = { items: deep };
-    expect(checkSchema(deep, none)).toBe('Schema is deeper than 64');
-    expect(checkSchema({ anyOf: Array.from({ length: 6000 }, () => ({})) }, none)).toBe('Schema has more than 5000 subschemas');
-    expect(checkSchema({ enum: Array.from({ length: 30_000 }, (_, index) => index) }, none)).toContain('more than 20000 values');
+    const wide = { anyOf: Array.from({ length: 6000 }, () => ({})) };
+    const expanded = (levels: number): JsonValue => {
+      const $defs: Record<string, JsonValue> = { d0: {} };
+      for (let level = 1; level < levels; level += 1)
+        $defs[`d${level}`] = { allOf: [{ $ref: `#/$defs/d${level - 1}` }, { $ref: `#/$defs/d${level - 1}` }] };
+      return { $defs, $ref: `#/$defs/d${levels - 1}` };
+    };
+    expect(fault(deep, fromPeer)).toBe('the schema is deeper than 64, the most that is checked of a schema from a peer');
+    expect(fault(wide, fromPeer)).toContain('larger than 5000 subschemas');
+    expect(fault(expanded(40), fromPeer)).toContain('larger than 5000 subschemas for one place of a value');
+    expect(fault({ enum: ['x'.repeat(4_000_000)] }, fromPeer)).toContain('longer than 4000000 characters');
+    expect(fault({ properties: { ['x'.repeat(10_000)]: { type: 'string' } } }, fromPeer)).toContain('addressed by more than 2000');
+    expect(fault({ $id: `https://a.example/${'x'.repeat(10_000)}` }, fromPeer)).toContain('addressed by more than 2000');
+    for (const schema of [deep, wide, expanded(10)]) expect(fault(schema)).toBeUndefined();
   });
+
+  it('[SCHEMA-011][JSCH-007] refuses a chain of references of a peer that is longer than there is stack for', () => {
+    const $defs = Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }]));
+    expect(fault({ $defs: { ...$defs, d4000: true }, $ref: '#/$defs/d0' }, fromPeer)).toContain('a chain of too many references');
+  });
+
+  it.each([undefined, {}, { from: 'anyone' }, { from: 'author', maxPatternCharacters: NaN }, { from: 'author', maxSteps: 5 }])(
+    'refuses the options %j',
+    (options) => {
+      expect(() => createJsonSchemaValidator(options as never)).toThrow(TypeError);
+    },
+  );
 
   it.each([
     ['itself', { $ref: '#' }],
     ['a circle', { $defs: { a: { $ref: '#/$defs/b' }, b: { anyOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' }],
   ])('[SCHEMA-011][JSCH-007] refuses a reference to %s that goes no deeper', (_, schema) => {
-    expect(checkSchema(schema)).toBe('Schema refers to itself without going deeper into the value');
+    expect(fault(schema, fromPeer)).toBe('the schema refers to itself without going deeper into the value');
+    expect(issues(schema, 1)).toEqual([': takes too long to check against its schema']);
   });
 
   it('[SCHEMA-011][JSCH-007] ends a check that branches without end', () => {
     const branch = (name: string): JsonValue => ({ properties: { a: { $ref: '#/$defs/n' } }, required: [name] });
-    const check = createJsonSchemaValidator({ maxSteps: 10_000 }).compile({
+    const check = fromPeer.compile({
       $defs: { n: { anyOf: [branch('x'), branch('y')] } },
       $ref: '#/$defs/n',
     });
@@ -248,14 +261,6 @@ describe('bounds', () => {
     for (let level = 0; level < 60; level += 1) value = { a: value };
     expect(check(value)).toEqual([{ message: 'takes too long to check against its schema', path: [] }]);
     expect(check({ x: 1 })).toEqual([]);
-    const hundred = Array.from({ length: 100 }, () => 1);
-    expect(createJsonSchemaValidator({ maxSteps: 100 }).compile({ items: { type: 'number' } })(hundred)).toHaveLength(1);
-    expect(createJsonSchemaValidator({ maxSteps: 101 }).compile({ items: { type: 'number' } })(hundred)).toEqual([]);
-  });
-
-  it('[JSCH-007] ends a check by the clock', () => {
-    const check = createJsonSchemaValidator({ maxCheckMs: 0 }).compile({ items: { type: 'number' } });
-    expect(check(Array.from({ length: 200_000 }, () => 1))).toEqual([{ message: 'takes too long to check against its schema', path: [] }]);
   });
 
   it('survives a value that is deep, and long arrays of unique items', () => {
@@ -266,25 +271,25 @@ describe('bounds', () => {
     expect(
       issues(
         { uniqueItems: true },
-        Array.from({ length: 5000 }, (_, index) => index),
+        Array.from({ length: 6000 }, (_, index) => index),
       )[0],
     ).toContain('too many to compare');
   });
 
   it.each([
-    [{ type: 'strin' }, '"type" at the root must be'],
-    [{ properties: [] }, '"properties" at the root must be an object'],
-    [{ properties: { a: { minimum: 'x' } } }, '"minimum" at "/properties/a" must be a number'],
-    [{ properties: { a: 5 } }, 'must be an object or a boolean'],
-    [{ required: 'a' }, '"required" at the root must be an array of strings'],
+    [{ type: 'strin' }, '"type" at # must be one of'],
+    [{ properties: [] }, '"properties" at # must be an object of schemas'],
+    [{ properties: { a: { minimum: 'x' } } }, '"minimum" at #/properties/a must be a number, got "x"'],
+    [{ properties: { a: 5 } }, '"properties" at # must be an object of schemas'],
+    [{ required: 'a' }, '"required" at # must be an array of different strings'],
     [{ allOf: [] }, 'at least one schema'],
     [{ multipleOf: 0 }, 'a number above 0'],
-    [{ minLength: -1 }, 'an integer from 0 up'],
-    [{ pattern: '(' }, 'is not a regular expression'],
-    [{ $dynamicRef: '#a' }, '"$dynamicRef" is not supported'],
+    [{ minLength: -1 }, 'an integer, 0 or more'],
+    [{ pattern: '(' }, '"pattern" at # must be a regular expression'],
+    [{ $dynamicRef: '#a' }, '"$dynamicRef" at # is not supported'],
     [5, 'must be an object or a boolean'],
   ] as readonly (readonly [JsonValue, string])[])('[SCHEMA-005][JSCH-003] refuses %j, which is no schema', (schema, reason) => {
-    expect(checkSchema(schema)).toContain(reason);
+    for (const by of [validator, fromPeer]) expect(fault(schema, by)).toContain(reason);
   });
 
   it('says where in the schema', () => {
@@ -303,5 +308,87 @@ describe('bounds', () => {
         'a',
       ),
     ).toEqual([]);
+  });
+});
+
+describe('patterns', () => {
+  const email = '^[^@]+@[^@]+\\.[^@]+$';
+  const long = 'x'.repeat(20_000);
+
+  it("runs an author's pattern as it is written, whatever it may cost", () => {
+    for (const pattern of [email, '^(a+)+$', '^(a|b)*\\1?$', '.*.*x']) {
+      expect(fault({ pattern })).toBeUndefined();
+      expect(issues({ patternProperties: { [pattern]: { type: 'number' } } }, {})).toEqual([]);
+    }
+    expect(issues({ pattern: email }, 'ada@example.com')).toEqual([]);
+    expect(issues({ pattern: email }, 'ada@example')).toEqual([': does not match pattern']);
+    expect(issues({ type: 'object', properties: { to: { type: 'string', pattern: email } } }, { to: 5 })).toEqual(['to: must be a string']);
+    expect(issues({ pattern: email }, 5)).toEqual([]);
+  });
+
+  it("refuses a text that is too long for an author's pattern, and names the option", () => {
+    const told = [
+      'to: has more than 10000 characters, the most that "pattern" is tried on: see maxPatternCharacters of createJsonSchemaValidator',
+    ];
+    const schema = { properties: { to: { pattern: email } } };
+    expect(issues(schema, { to: long })).toEqual(told);
+    expect(issues({ properties: { to: { pattern: '^x+$', maxLength: 30_000 } } }, { to: long })).toEqual(told);
+    const longer = createJsonSchemaValidator({ from: 'author', maxPatternCharacters: 30_000 });
+    expect(longer.compile({ pattern: '^x+$' })(long)).toEqual([]);
+    expect(issues({ patternProperties: { '^x+$': true } }, { [long]: 1 })).toEqual([
+      ': has a member whose name is too long for the patterns of its schema',
+    ]);
+  });
+
+  it("[ROBUSTNESS-6] tries a peer's pattern on texts up to 1,000 characters, and lets longer ones pass", () => {
+    const check = fromPeer.compile({ pattern: '^[a-w]+$' });
+    expect(check('x'.repeat(1000))).toHaveLength(1);
+    expect(check('x'.repeat(1001))).toEqual([]);
+    const checkEmail = fromPeer.compile({ pattern: email });
+    expect(checkEmail('ada@example.com')).toEqual([]);
+    expect(checkEmail('x'.repeat(1000))).toHaveLength(1);
+  });
+
+  it.each([
+    '^(a+)+$',
+    '^(a*b?)*$',
+    '(a|ab)+$',
+    '^(?:a{2,})*$',
+    '^(a)\\1$',
+    '(?<n>a)\\k<n>',
+    'a?'.repeat(30),
+    '^[\\w-.]+$',
+    `^${'x'.repeat(1100)}$`,
+  ])("[ROBUSTNESS-6] leaves out a peer's pattern that may take too long, %j, with a warning", (pattern) => {
+    const warnings: string[] = [];
+    const careful = createJsonSchemaValidator({ from: 'peer', onWarning: (message) => warnings.push(message) });
+    expect(careful.compile({ type: 'string', pattern, maxLength: 5 })('!')).toEqual([]);
+    expect(careful.compile({ type: 'string', pattern, maxLength: 5 })('123456')).toHaveLength(1);
+    expect(careful.compile({ patternProperties: { [pattern]: { type: 'number' } }, additionalProperties: false })({ '!': 'x' })).toEqual(
+      [],
+    );
+    expect(warnings).toHaveLength(3);
+    expect(warnings[0]).toContain('is not checked');
+  });
+
+  it.each([
+    email,
+    '^\\d{4}-\\d{2}-\\d{2}$',
+    '^(\\d{3}-){2}\\d+$',
+    '^[a-z0-9-]+(\\.[a-z]+)?$',
+    '^(red|green|blue)$',
+    '^https?://[^/]+/',
+    '^\\p{L}+$',
+  ])("runs a peer's pattern that is plain, %j", (pattern) => {
+    const onWarning = vi.fn();
+    expect(createJsonSchemaValidator({ from: 'peer', onWarning }).compile({ pattern })('!!')).toHaveLength(1);
+    expect(onWarning).not.toHaveBeenCalled();
+  });
+
+  it.each(['.*.*.*.*=', '^(?:.*,){3}$', 'a+b+c+d+e+f+$'])("[ROBUSTNESS-6] ends a match of a peer's pattern %j soon", (pattern) => {
+    const check = fromPeer.compile({ pattern });
+    const cpuMs = countCpuMs();
+    for (const text of ['a'.repeat(1000), ','.repeat(1000), 'abcdef'.repeat(160)]) check(text);
+    expect(cpuMs()).toBeLessThan(5000);
   });
 });

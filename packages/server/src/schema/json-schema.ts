@@ -68,6 +68,6 @@ function compile(validator: JsonSchemaValidator, schema: JsonObject, place: Sche
 let defaultValidator: Promise<JsonSchemaValidator> | undefined;
 
 function loadDefaultValidator(): Promise<JsonSchemaValidator> {
-  defaultValidator ??= import('./default-validator.ts').then(({ createJsonSchemaValidator }) => createJsonSchemaValidator());
+  defaultValidator ??= import('./default-validator.ts').then(({ createJsonSchemaValidator }) => createJsonSchemaValidator({ from: 'author' }));
   return defaultValidator;
 }

@@ -1,0 +1,117 @@
+/** The endpoints that clients themselves call: tokens for a code or a refresh token, and their end. @see RFC 6749 section 5; RFC 7009 */
+
+import { digest, isSameText } from '../digest.ts';
+import { isSameResource, readScopes } from './authorization-request.ts';
+import type { IssuedTokens } from './grants.ts';
+import { OAuthRefusal } from './oauth-refusal.ts';
+import type { ProxyClient } from './proxy-client.ts';
+import { jsonResponse } from './responses.ts';
+import type { ProxyParts } from './sign-in.ts';
+
+/** `POST /token`. @throws {OAuthRefusal} What cannot be given. */
+export async function serveToken(httpRequest: Request, form: URLSearchParams, parts: ProxyParts): Promise<Response> {
+  checkSingle(form);
+  const client = await authenticate(httpRequest, form, parts);
+  const resource = form.get('resource');
+  if (resource !== null && !isSameResource(resource, parts.settings.resource))
+    throw new OAuthRefusal('invalid_target', 'Tokens for this resource are not issued here');
+  const grantType = form.get('grant_type');
+  if (grantType === 'authorization_code') return toResponse(await redeemCode(form, client, parts));
+  if (grantType === 'refresh_token') return toResponse(await refresh(form, client, parts));
+  throw new OAuthRefusal('unsupported_grant_type', 'The grant types "authorization_code" and "refresh_token" are the ones offered');
+}
+
+/** `POST /revoke`. Says nothing of whether there was such a token, or whose. @throws {OAuthRefusal} Who asks is not known. */
+export async function serveRevocation(httpRequest: Request, form: URLSearchParams, parts: ProxyParts): Promise<Response> {
+  checkSingle(form);
+  const client = await authenticate(httpRequest, form, parts);
+  const token = form.get('token');
+  if (token === null) throw new OAuthRefusal('invalid_request', 'The parameter "token" is missing');
+  const grant = (await parts.grants.peek(token)) ?? (await parts.grants.findAccess(token))?.grant;
+  if (grant?.clientId === client.clientId) await parts.grants.end(grant);
+  return jsonResponse(200, {});
+}
+
+async function redeemCode(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<IssuedTokens> {
+  const verifier = form.get('code_verifier') ?? '';
+  if (!/^[\w.~-]{43,128}$/.test(verifier)) throw new OAuthRefusal('invalid_request', 'The "code_verifier" is missing, or is none');
+  const { grant, redirectUri, codeChallenge } = await grants.redeem(form.get('code') ?? '');
+  const isTheirs = grant.clientId === client.clientId && form.get('redirect_uri') === redirectUri;
+  if (isTheirs && isSameText(codeChallenge, await digest(verifier))) return grants.issue(grant, grant.scopes);
+  // The code is used up: whoever has it is not the one it was made for.
+  await grants.end(grant);
+  throw new OAuthRefusal('invalid_grant', 'The code was made for another client, redirect URI or code verifier');
+}
+
+async function refresh(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<IssuedTokens> {
+  const token = form.get('refresh_token') ?? '';
+  const known = await grants.peek(token);
+  if (known !== undefined && known.clientId !== client.clientId)
+    throw new OAuthRefusal('invalid_grant', 'The refresh token was given to another client');
+  const scopes = known === undefined ? [] : readScopes(form.get('scope'), known.scopes);
+  if (scopes === undefined) throw new OAuthRefusal('invalid_scope', 'More is asked for than was granted: sign in again for it');
+  // First what may fail for a while: a refresh token that is used up without an answer would end the grant when it comes again.
+  if (known !== undefined) await grants.upstreamTokens(known);
+  return grants.issue(await grants.rotate(token), scopes);
+}
+
+async function authenticate(httpRequest: Request, form: URLSearchParams, { clients }: ProxyParts): Promise<ProxyClient> {
+  const basic = readBasic(httpRequest.headers.get('authorization'));
+  const inBody = form.get('client_secret') ?? undefined;
+  if (basic !== undefined && inBody !== undefined)
+    throw new OAuthRefusal('invalid_request', 'The client authenticates in two ways: use one');
+  const clientId = basic?.clientId ?? form.get('client_id');
+  if (basic !== undefined && ![null, basic.clientId].includes(form.get('client_id')))
+    throw new OAuthRefusal('invalid_request', 'The client gives two ids');
+  const client = clientId === null ? undefined : await clients.find(clientId);
+  const secret = basic?.secret ?? inBody;
+  const isGood = client !== undefined && (await holdsSecret(client, secret));
+  if (isGood) return client;
+  throw new OAuthRefusal('invalid_client', 'The client is not known here, or did not show that it is who it says', 401);
+}
+
+async function holdsSecret({ secretDigest }: ProxyClient, secret: string | undefined): Promise<boolean> {
+  if (secretDigest === undefined) return secret === undefined || secret === '';
+  return secret !== undefined && isSameText(secretDigest, await digest(secret));
+}
+
+function readBasic(header: string | null): { readonly clientId: string; readonly secret: string } | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/]+=*) *$/i.exec(header ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const [clientId, secret] = decodeBase64(encoded)?.split(':').map(formDecode) ?? [];
+  if (clientId === undefined || secret === undefined)
+    throw new OAuthRefusal('invalid_client', 'The "Authorization" header cannot be read', 401);
+  return { clientId, secret };
+}
+
+function decodeBase64(text: string): string | undefined {
+  try {
+    return atob(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Both halves are form-encoded before they are joined. @see RFC 6749 section 2.3.1 */
+function formDecode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+function checkSingle(form: URLSearchParams): void {
+  const names = [...form.keys()];
+  if (new Set(names).size !== names.length) throw new OAuthRefusal('invalid_request', 'A parameter comes more than once');
+}
+
+function toResponse({ accessToken, refreshToken, expiresInSeconds, scopes }: IssuedTokens): Response {
+  return jsonResponse(200, {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: expiresInSeconds,
+    refresh_token: refreshToken,
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+  });
+}
