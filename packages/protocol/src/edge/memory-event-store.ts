@@ -1,38 +1,37 @@
 /** An `EventStore` in this process's memory. */
 
 import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
-import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '../contracts/event-store.ts';
 
 /** How a memory event store behaves. */
 export interface MemoryEventStoreOptions {
-  /** Of one stream; the oldest go first. @default 1000 */
+  /** Events of one stream; the oldest go first. @default 1000 */
   readonly maxEventsPerStream?: number | undefined;
-  /** Of one session; its stream that was used longest ago goes first. @default 64 */
-  readonly maxStreamsPerSession?: number | undefined;
-  /** Of all; the session that was used longest ago goes first. @default 10000 */
-  readonly maxSessions?: number | undefined;
-  /** What the events of one session take, in bytes, texts counted as two a character; its oldest go first. @default 16 MiB */
-  readonly maxBytesPerSession?: number | undefined;
-  /** What the events of all sessions take, in bytes; the session that was used longest ago goes first. @default 64 MiB */
+  /**
+   * What all events take, in bytes, a text counted as two a character. The session that was used longest ago goes first. One session may
+   * have a quarter of it; of its own streams the one that was used longest ago goes first.
+   * @default 64 MiB
+   */
   readonly maxBytes?: number | undefined;
-  /** Events that are older are dropped when their session is next used, in milliseconds. @default 300000 */
+  /** Older events are dropped when their stream is next used, in milliseconds. @default 300000 */
   readonly maxAgeMs?: number | undefined;
-  /** Tells how old events are. @default the system's */
+  /** Says how old events are. @default the system's */
   readonly clock?: Clock | undefined;
 }
 
 interface Kept {
-  readonly event: StoredEvent;
+  readonly id: string;
+  /** The message as JSON; undefined for a priming event. */
+  readonly text: string | undefined;
   readonly atMs: number;
-  readonly bytes: number;
 }
 
 interface Stream {
   /** The number of the next event. */
   next: number;
   /** With numbers `next - events.length` to `next - 1`. */
-  events: Kept[];
+  readonly events: Kept[];
 }
 
 interface Session {
@@ -40,29 +39,19 @@ interface Session {
   bytes: number;
 }
 
-const MIB = 1024 * 1024;
-
-const LEAST = {
-  maxEventsPerStream: 1,
-  maxStreamsPerSession: 1,
-  maxSessions: 1,
-  maxBytesPerSession: 0,
-  maxBytes: 0,
-  maxAgeMs: 0,
-} satisfies {
-  readonly [Name in keyof MemoryEventStoreOptions]?: number;
-};
+/** What an event takes beside its texts, be it the only one of its stream and session. */
+const EVENT_BYTES = 500;
+/** The share of `maxBytes` that one session may have. */
+const SESSION_SHARE = 1 / 4;
 
 /**
  * Keeps what was sent on streams for a while. Promises V1 to V3 of `EventStore`. Order is by count, not by time. The newest event is kept
- * however long it is, so that it may exceed the bounds in bytes by itself.
+ * however long it is, so that it may exceed the bound in bytes by itself.
  */
 export class MemoryEventStore implements EventStore {
+  /** What was used last stands last, here and among a session's streams. */
   readonly #sessions = new Map<string, Session>();
   readonly #maxEventsPerStream: number;
-  readonly #maxStreamsPerSession: number;
-  readonly #maxSessions: number;
-  readonly #maxBytesPerSession: number;
   readonly #maxBytes: number;
   readonly #maxAgeMs: number;
   readonly #clock: Clock;
@@ -70,14 +59,11 @@ export class MemoryEventStore implements EventStore {
   /** The highest number of any event. A stream that was dropped and is used again goes on above it, so that no id comes twice. */
   #highest = 0;
 
-  /** @throws {RangeError} A bound is no number (NaN is none), or less than it may be. */
+  /** @throws {TypeError} An unknown option, or a bound that is not a number or too low. */
   constructor(options: MemoryEventStoreOptions = {}) {
-    checkAmounts("the event store's options", options, LEAST);
+    checkOptions('MemoryEventStore options', options, { maxEventsPerStream: 1, maxBytes: 0, maxAgeMs: 0, clock: 'object' });
     this.#maxEventsPerStream = options.maxEventsPerStream ?? 1000;
-    this.#maxStreamsPerSession = options.maxStreamsPerSession ?? 64;
-    this.#maxSessions = options.maxSessions ?? 10_000;
-    this.#maxBytesPerSession = options.maxBytesPerSession ?? 16 * MIB;
-    this.#maxBytes = options.maxBytes ?? 64 * MIB;
+    this.#maxBytes = options.maxBytes ?? 64 * 1024 * 1024;
     this.#maxAgeMs = options.maxAgeMs ?? 300_000;
     this.#clock = options.clock ?? systemClock;
   }
@@ -93,12 +79,11 @@ export class MemoryEventStore implements EventStore {
     const id = `${streamId}~${stream.next}`;
     this.#highest = Math.max(this.#highest, stream.next);
     stream.next += 1;
-    const bytes = EVENT_BYTES + sizeOf(id) + (message === undefined ? 0 : sizeOf(message));
-    stream.events.push({ event: message === undefined ? { id } : { id, message }, atMs: this.#clock.now(), bytes });
-    session.bytes += bytes;
-    this.#bytes += bytes;
+    const event: Kept = { id, text: message && JSON.stringify(message), atMs: this.#clock.now() };
+    stream.events.push(event);
+    this.#count(session, sizeOf(event));
     this.#dropOld(session, stream);
-    this.#makeRoom(session);
+    this.#makeRoom(session, stream);
     return Promise.resolve(id);
   }
 
@@ -111,83 +96,67 @@ export class MemoryEventStore implements EventStore {
     const stream = session?.streams.get(streamId);
     if (session === undefined || stream === undefined) return Promise.resolve(undefined);
     this.#dropOld(session, stream);
+    if (stream.events.length === 0) void this.delete(sessionId, streamId);
     const index = stream.events.length - (stream.next - Number(number));
     if (index < 0 || index >= stream.events.length) return Promise.resolve(undefined);
-    return Promise.resolve({ streamId, events: stream.events.slice(index + 1).map(({ event }) => event) });
+    return Promise.resolve({ streamId, events: stream.events.slice(index + 1).map(toStoredEvent) });
   }
 
   delete(sessionId: string, streamId?: string): Promise<void> {
     const session = this.#sessions.get(sessionId);
-    if (session === undefined) return Promise.resolve();
-    if (streamId === undefined) this.#dropSession(sessionId, session);
-    else this.#dropStream(session, streamId);
+    if (session !== undefined) {
+      for (const id of streamId === undefined ? [...session.streams.keys()] : [streamId]) this.#dropStream(session, id);
+      if (session.streams.size === 0) this.#sessions.delete(sessionId);
+    }
     return Promise.resolve();
   }
 
-  #dropOld(session: Session, stream: Stream): void {
+  #dropOld(session: Session, { events }: Stream): void {
     const oldest = this.#clock.now() - this.#maxAgeMs;
-    const firstKept = stream.events.findIndex(({ atMs }) => atMs >= oldest);
-    const tooOld = firstKept === -1 ? stream.events.length : firstKept;
-    const tooMany = stream.events.length - this.#maxEventsPerStream;
-    this.#dropEvents(session, stream, Math.max(tooOld, tooMany));
+    const firstKept = events.findIndex(({ atMs }) => atMs >= oldest);
+    const tooOld = firstKept === -1 ? events.length : firstKept;
+    this.#dropEvents(session, events, Math.max(tooOld, events.length - this.#maxEventsPerStream));
   }
 
-  /** What was used longest ago goes first; what was used now stands last everywhere. */
-  #makeRoom(session: Session): void {
+  /** Leaves the newest event of the stream in use whatever it takes. */
+  #makeRoom(session: Session, stream: Stream): void {
     for (const [id, other] of this.#sessions) {
-      if (other === session || (this.#sessions.size <= this.#maxSessions && this.#bytes <= this.#maxBytes)) break;
-      this.#dropSession(id, other);
+      if (other === session || this.#bytes <= this.#maxBytes) break;
+      this.#bytes -= other.bytes;
+      this.#sessions.delete(id);
     }
-    const { streams } = session;
-    for (const id of streams.keys()) {
-      if (streams.size <= this.#maxStreamsPerSession) break;
-      this.#dropStream(session, id);
-    }
-    for (const [id, stream] of streams) {
-      while (this.#isTooLarge(session) && stream.events.length > (streams.size === 1 ? 1 : 0)) this.#dropEvents(session, stream, 1);
-      if (!this.#isTooLarge(session)) break;
-      if (streams.size > 1) streams.delete(id);
+    const isTooLarge = (): boolean => session.bytes > this.#maxBytes * SESSION_SHARE;
+    for (const [id, other] of session.streams) {
+      if (!isTooLarge()) break;
+      const least = other === stream ? 1 : 0;
+      while (isTooLarge() && other.events.length > least) this.#dropEvents(session, other.events, 1);
+      if (other.events.length === 0) session.streams.delete(id);
     }
   }
 
-  #isTooLarge(session: Session): boolean {
-    return session.bytes > this.#maxBytesPerSession || this.#bytes > this.#maxBytes;
-  }
-
-  #dropEvents(session: Session, stream: Stream, count: number): void {
+  #dropEvents(session: Session, events: Kept[], count: number): void {
     if (count <= 0) return;
-    for (const { bytes } of stream.events.splice(0, count)) {
-      session.bytes -= bytes;
-      this.#bytes -= bytes;
-    }
+    for (const event of events.splice(0, count)) this.#count(session, -sizeOf(event));
   }
 
   #dropStream(session: Session, streamId: string): void {
-    const stream = session.streams.get(streamId);
-    if (stream === undefined) return;
-    this.#dropEvents(session, stream, stream.events.length);
+    const events = session.streams.get(streamId)?.events ?? [];
+    this.#dropEvents(session, events, events.length);
     session.streams.delete(streamId);
   }
 
-  #dropSession(sessionId: string, session: Session): void {
-    this.#bytes -= session.bytes;
-    this.#sessions.delete(sessionId);
+  #count(session: Session, bytes: number): void {
+    session.bytes += bytes;
+    this.#bytes += bytes;
   }
 }
 
-/** What an event takes beside its message, roughly. */
-const EVENT_BYTES = 200;
-/** What a member of an object or an array takes beside its value, roughly. */
-const MEMBER_BYTES = 16;
+function sizeOf({ id, text = '' }: Kept): number {
+  return EVENT_BYTES + 2 * (id.length + text.length);
+}
 
-/** What a value takes in memory, rather more than less: texts count two bytes a character. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return 2 * value.length;
-  if (typeof value !== 'object' || value === null) return 0;
-  let bytes = MEMBER_BYTES;
-  if (Array.isArray(value)) for (const member of value) bytes += MEMBER_BYTES + sizeOf(member);
-  else for (const [name, member] of Object.entries(value)) bytes += MEMBER_BYTES + 2 * name.length + sizeOf(member);
-  return bytes;
+function toStoredEvent({ id, text }: Kept): StoredEvent {
+  return text === undefined ? { id } : { id, message: JSON.parse(text) as JsonRpcMessage };
 }
 
 /** Gives an entry, made where it is missing, and moves it to the end. */

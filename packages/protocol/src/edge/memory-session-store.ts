@@ -1,14 +1,14 @@
 /** A `SessionStore` in this process's memory. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { SessionRecord, SessionStore } from '../contracts/session-store.ts';
 
 /** How a memory session store behaves. */
 export interface MemorySessionStoreOptions {
-  /** Past it, the session that has been idle longest is forgotten for a new one. @default 100000 */
+  /** Beyond it a new session takes the place of the one that was idle longest. @default 100000 */
   readonly maxSessions?: number | undefined;
-  /** Tells which sessions have expired. @default the system's */
+  /** Says which sessions have expired. @default the system's */
   readonly clock?: Clock | undefined;
 }
 
@@ -18,9 +18,9 @@ export class MemorySessionStore implements SessionStore {
   readonly #maxSessions: number;
   readonly #clock: Clock;
 
-  /** @throws {RangeError} `maxSessions` is no number (NaN is none), or less than 1. */
+  /** @throws {TypeError} An unknown option, or a `maxSessions` that is not a number, 1 or more. */
   constructor(options: MemorySessionStoreOptions = {}) {
-    checkAmounts("the session store's options", options, { maxSessions: 1 });
+    checkOptions('MemorySessionStore options', options, { maxSessions: 1, clock: 'object' });
     this.#maxSessions = options.maxSessions ?? 100_000;
     this.#clock = options.clock ?? systemClock;
   }
@@ -38,8 +38,8 @@ export class MemorySessionStore implements SessionStore {
   put(record: Omit<SessionRecord, 'version'>, expectedVersion: number): Promise<boolean> {
     const version = this.#find(record.id)?.version ?? 0;
     if (version !== expectedVersion) return Promise.resolve(false);
-    if (version === 0 && this.#records.size >= this.#maxSessions) this.#makeRoom();
     this.#keep({ ...structuredClone(record), version: version + 1 });
+    this.#makeRoom();
     return Promise.resolve(true);
   }
 
@@ -73,7 +73,7 @@ export class MemorySessionStore implements SessionStore {
 
   #makeRoom(): void {
     for (const id of this.#records.keys()) {
-      if (this.#records.size < this.#maxSessions) return;
+      if (this.#records.size <= this.#maxSessions) return;
       this.#records.delete(id);
     }
   }
