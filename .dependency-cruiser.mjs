@@ -8,7 +8,7 @@ const folder = (...names) => `^packages/(?:${names.join('|')})/`;
 
 const ends = ['server', 'client'];
 const transports = ['transport-stdio', 'transport-http', 'transport-ws-custom'];
-const parts = ['tasks', 'auth-oauth', 'store-[^/]+'];
+const parts = ['tasks', 'auth-oauth', 'auth-proxy', 'store-[^/]+'];
 const anyPackageOutside = (...names) => `^packages/(?!(?:${names.join('|')})/)`;
 const fromNpm = {
   dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-bundled', 'npm-no-pkg', 'npm-unknown'],
@@ -17,7 +17,7 @@ const fromNpm = {
 const nodeBuiltIns =
   '^(?:node:)?(?:assert|async_hooks|buffer|child_process|cluster|crypto|dgram|diagnostics_channel|dns|events|fs|http|http2|https|inspector|module|net|os|path|perf_hooks|process|punycode|querystring|readline|repl|sea|sqlite|stream|string_decoder|test|timers|tls|tty|url|util|v8|vm|wasi|worker_threads|zlib)(?:/|$)';
 const edgeSafeEntries =
-  '^packages/(?:(?:jsonrpc-core|protocol)/src/[^/]+|(?:server|client|tasks|auth-oauth)/src/(?!(?:node|files)\\.ts$)[^/]+|transport-http/src/(?:index|server|client)|transport-ws-custom/src/client)\\.ts$';
+  '^packages/(?:(?:jsonrpc-core|protocol)/src/[^/]+|(?:server|client|tasks|auth-oauth|auth-proxy)/src/(?!(?:node|files)\\.ts$)[^/]+|transport-http/src/(?:index|server|client)|transport-ws-custom/src/client)\\.ts$';
 
 /** @type {import('dependency-cruiser').IForbiddenRuleType[]} */
 const layers = [
@@ -144,7 +144,7 @@ const layers = [
   {
     name: 'part-not-to-part',
     comment: 'No part imports another part: each is replaced alone.',
-    from: { path: '^packages/(tasks|auth-oauth|store-[^/]+)/src/' },
+    from: { path: '^packages/(tasks|auth-oauth|auth-proxy|store-[^/]+)/src/' },
     to: { path: folder(...parts), pathNot: '^packages/$1/' },
   },
   {

@@ -1,18 +1,19 @@
 // `npm run bench`: every row of docs/performance in one run, ours beside a bare floor and the official SDKs. CPU per call and
 // ratios within the run are what counts; a ratio is performance relative to the floor (1 = as good as the floor).
 //
-//   node benchmarks/compare.mjs [--rounds N] [--only <part of a row's name>] [--json file]
+//   node benchmarks/compare.mjs [--rounds N] [--only <part of a row's name>] [--json file] [--before <benchmarks/ of an older checkout, built>]
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { httpRows } from './http-rows.mjs';
+import { withBefore } from './measure/before.mjs';
 import { taskRows } from './rows/tasks.mjs';
 import { webSocketRows } from './rows/websocket.mjs';
 import { openPeer, pump, startPeer } from './measure/line-peer.mjs';
 
 const { values: options } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, json: { type: 'string' } },
+  options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, json: { type: 'string' }, before: { type: 'string' } },
 });
 const rounds = Number(options.rounds);
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -100,7 +101,7 @@ async function coldStart({ file, era }) {
 
 const v1 = 'official v1';
 const v2 = 'official v2';
-const servers = {
+const servers = withBefore({
   floor: ['floor/stdio-server.mjs', 'legacy'],
   'floor, modern': ['floor/stdio-server.mjs', 'modern'],
   [v1]: ['official-v1/stdio-server.mjs', 'legacy'],
@@ -108,33 +109,33 @@ const servers = {
   [`${v2}, modern`]: ['official-v2/stdio-server.mjs', 'modern'],
   ours: ['ours/stdio-server.mjs', 'legacy'],
   'ours, modern': ['ours/stdio-server.mjs', 'modern'],
-};
+});
 const serverRow = (settings) => (name) => {
   const [file, era] = servers[name];
   return serverCpu({ file, era, ...settings });
 };
-const clients = {
+const clients = withBefore({
   floor: ['floor/stdio-client.mjs', ['legacy']],
   'floor, modern': ['floor/stdio-client.mjs', ['modern']],
   [v1]: ['official-v1/stdio-client.mjs', []],
   [v2]: ['official-v2/stdio-client.mjs', []],
   ours: ['ours/stdio-client.mjs', ['legacy']],
   'ours, modern': ['ours/stdio-client.mjs', ['modern']],
-};
-const inMemory = {
+});
+const inMemory = withBefore({
   [v1]: ['official-v1/in-memory.mjs', []],
   [v2]: ['official-v2/in-memory.mjs', []],
   ours: ['ours/in-memory.mjs', ['legacy']],
   'ours, modern': ['ours/in-memory.mjs', ['modern']],
-};
-const starts = {
+});
+const starts = withBefore({
   floor: ['floor/stdio-server.mjs', 'legacy'],
   [v1]: ['official-v1/stdio-server.mjs', 'legacy'],
   [v2]: ['official-v2/stdio-server.mjs', 'legacy'],
   ours: ['ours/stdio-server.mjs', 'legacy'],
   'ours, modern': ['ours/stdio-server.mjs', 'modern'],
   'ours, without zod': ['ours/stdio-server-without-zod.mjs', 'legacy'],
-};
+});
 
 const rows = [
   {
@@ -240,6 +241,12 @@ function verdict(name, { figures, aim }) {
   return `${found}; a bare fetch handler is ${(floor / bare).toFixed(2)} of the floor itself, ours ${(bare / figures[name]).toFixed(2)} of that`;
 }
 
+/** How today's figure compares with the one of the older checkout: below 1 is less than before. */
+function toBefore(name, figures) {
+  const before = figures[name.replace('ours', 'before')];
+  return name.startsWith('ours') && before !== undefined ? (figures[name] / before).toFixed(2) : '';
+}
+
 /** The cells after the figure: the ratio or the rate, the one to a bare fetch handler, the aim, and what that comes to. */
 function cellsOf(name, { row, value }) {
   const { figures, aimAtMost, aimCallsPerSecond } = row;
@@ -271,9 +278,14 @@ function isWorseThanOfficial(name, figures) {
 const out = [`# Benchmarks, Node ${process.version}, medians of ${rounds} rounds\n`];
 for (const row of report) {
   out.push(`## ${row.name}\n`);
-  out.push(`| system | ${row.unit} | relative to the floor | to a bare fetch handler | aim | |`, '|---|---|---|---|---|---|');
+  out.push(
+    `| system | ${row.unit} | relative to the floor | to a bare fetch handler | aim | | of before |`,
+    '|---|---|---|---|---|---|---|',
+  );
   for (const [name, value] of Object.entries(row.figures))
-    out.push(`| ${[name, value.toFixed(value > 1000 ? 0 : 2), ...cellsOf(name, { row, value })].join(' | ')} |`);
+    out.push(
+      `| ${[name, value.toFixed(value > 1000 ? 0 : 2), ...cellsOf(name, { row, value }), toBefore(name, row.figures)].join(' | ')} |`,
+    );
   const worse = Object.keys(row.figures).filter((name) => isWorseThanOfficial(name, row.figures));
   if (worse.length > 0) out.push(`\nWorse than the better official SDK behind the same face: ${worse.join(', ')}.`);
   out.push('');

@@ -1,5 +1,6 @@
 // The rows of `npm run bench` that are about HTTP. Each server is measured from outside: what its process used, a call.
 import { fileURLToPath } from 'node:url';
+import { withBefore } from './measure/before.mjs';
 import { HttpDriver, startHttpServer } from './measure/http-peer.mjs';
 import { pump } from './measure/line-peer.mjs';
 
@@ -18,10 +19,12 @@ const programs = {
 };
 
 /** Every program behind every face in every era that it speaks: what Node's own `Request` and `Response` cost is no server's doing. */
-const servers = Object.fromEntries(
-  Object.entries(faces).flatMap(([face, options]) =>
-    Object.entries(programs).flatMap(([program, [file, ...spoken]]) =>
-      spoken.map((era) => [`${program}${face}${eras[era]}`, [file, era, options]]),
+const servers = withBefore(
+  Object.fromEntries(
+    Object.entries(faces).flatMap(([face, options]) =>
+      Object.entries(programs).flatMap(([program, [file, ...spoken]]) =>
+        spoken.map((era) => [`${program}${face}${eras[era]}`, [file, era, options]]),
+      ),
     ),
   ),
 );
@@ -88,7 +91,7 @@ async function sessionHeap(name) {
   }
 }
 
-const clients = {
+const clients = withBefore({
   floor: ['floor/http-client.mjs', ['node']],
   'bare fetch': ['floor/http-client.mjs', ['fetch']],
   [v1]: ['official-v1/http-client.mjs', []],
@@ -97,7 +100,7 @@ const clients = {
   'ours, fetch, modern': ['ours/http-client.mjs', ['fetch', 'modern']],
   'ours, node:http': ['ours/http-client.mjs', ['node', 'legacy']],
   'ours, node:http, modern': ['ours/http-client.mjs', ['node', 'modern']],
-};
+});
 
 /** @param {(file: string, args: readonly string[]) => number} programCpu */
 export const httpRows = (programCpu) => [
@@ -137,7 +140,7 @@ export const httpRows = (programCpu) => [
     unit: 'KiB',
     aimAtMost: 5,
     // The official v2 keeps no sessions here.
-    systems: [v1, 'ours'],
+    systems: Object.keys(servers).filter((name) => [v1, 'ours', 'before'].includes(name)),
     run: sessionHeap,
   },
 ];

@@ -12,6 +12,7 @@ const edgeSafe = {
   client: undefined,
   tasks: undefined,
   'auth-oauth': undefined,
+  'auth-proxy': undefined,
   'transport-http': ['.', './server', './client'],
   'transport-ws-custom': ['./client'],
 };

@@ -1,5 +1,11 @@
 // The rows of tasks, of ours alone: no other SDK serves them from a durable store.
-const stores = { 'in memory': ['memory'], 'in memory, 10,000 open': ['memory', '10000'], 'SQLite, every write flushed': ['sqlite'] };
+import { withBefore } from '../measure/before.mjs';
+
+const stores = withBefore({
+  'ours, in memory': ['ours/tasks.mjs', 'memory'],
+  'ours, in memory, 10,000 open': ['ours/tasks.mjs', 'memory', '10000'],
+  'ours, SQLite, every write flushed': ['ours/tasks.mjs', 'sqlite'],
+});
 
 /** @param {(file: string, args: readonly string[]) => number} programCpu Runs a program and gives its CPU microseconds a call. */
 export const taskRows = (programCpu) =>
@@ -12,5 +18,8 @@ export const taskRows = (programCpu) =>
     systems: Object.keys(stores),
     // There is no floor to compare with.
     showsCallsPerSecond: true,
-    run: (system) => programCpu('./ours/tasks.mjs', [mode, ...stores[system]]),
+    run: (system) => {
+      const [file, ...words] = stores[system];
+      return programCpu(file, [mode, ...words]);
+    },
   }));

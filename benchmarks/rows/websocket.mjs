@@ -1,14 +1,15 @@
 // The rows over WebSocket, beside a bare `ws`. The official SDKs have no server for it.
 import { fileURLToPath } from 'node:url';
+import { withBefore } from '../measure/before.mjs';
 import { openPeer, pump } from '../measure/line-peer.mjs';
 import { startWebSocketPeer } from '../measure/ws-peer.mjs';
 
-const servers = {
+const servers = withBefore({
   floor: ['../floor/ws-server.mjs', 'legacy'],
   'floor, modern': ['../floor/ws-server.mjs', 'modern'],
   ours: ['../ours/ws-server.mjs', 'legacy'],
   'ours, modern': ['../ours/ws-server.mjs', 'modern'],
-};
+});
 
 /** CPU microseconds a call, spent in the server alone. */
 async function serverCpu(name, { warmUp, count, inFlight }) {

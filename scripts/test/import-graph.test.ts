@@ -55,6 +55,7 @@ const forbidden: readonly Arrow[] = [
   { rule: 'part-not-to-ends', from: 'packages/auth-oauth', code: value('@mortise/client') },
   { rule: 'part-not-to-transport', from: 'packages/store-sqlite', code: value('@mortise/transport-stdio') },
   { rule: 'part-not-to-part', from: 'packages/tasks', code: value('@mortise/store-sqlite') },
+  { rule: 'part-not-to-part', from: 'packages/auth-proxy', code: value('@mortise/auth-oauth') },
   { rule: 'testkit-only-in-tests', from: 'packages/server', code: value('@mortise/transport-testkit') },
   { rule: 'testkit-imports-only-contracts', from: 'packages/transport-testkit', code: value('@mortise/protocol/contracts') },
   { rule: 'core-and-protocol-not-to-testkit', from: 'packages/jsonrpc-core/test', code: value('@mortise/transport-testkit') },
@@ -92,7 +93,7 @@ const allowed: readonly Omit<Arrow, 'rule'>[] = [
 ];
 
 const packages =
-  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth store-sqlite'.split(
+  'jsonrpc-core protocol server client transport-stdio transport-http transport-ws-custom transport-testkit tasks auth-oauth auth-proxy store-sqlite'.split(
     ' ',
   );
 const subpaths: Readonly<Record<string, readonly string[]>> = { protocol: ['schemas', 'contracts', 'edge'] };

@@ -54,7 +54,7 @@ const offences: readonly Offence[] = [
   { rule: 'import(no-default-export)', file: 'packages/server/src/by-default.ts', code: 'export default 1;' },
   { rule: 'unicorn(filename-case)', file: 'packages/server/src/camelCase.ts', code: 'export const x = 1;' },
   { rule: 'eslint(no-warning-comments)', file: 'packages/server/src/later.ts', code: '// TODO finish\nexport const x = 1;' },
-  ...['jsonrpc-core', 'protocol', 'server', 'client', 'tasks', 'auth-oauth', 'transport-http'].flatMap((name) => [
+  ...['jsonrpc-core', 'protocol', 'server', 'client', 'tasks', 'auth-oauth', 'auth-proxy', 'transport-http'].flatMap((name) => [
     {
       rule: 'import(no-nodejs-modules)',
       file: `packages/${name}/src/built-in.ts`,

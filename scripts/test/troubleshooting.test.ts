@@ -441,7 +441,7 @@ function codesOf(name: string): readonly string[] {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const texts = files.map((file) => readFileSync(join(source, file), 'utf8'));
   const codes = texts.flatMap((text) => [...text.matchAll(/\bcode: '(ERR_\w+)' = /g)].map((match) => match[1] ?? ''));
-  return [...new Set(codes)].filter((code) => !['ERR_HTTP_REFUSED', 'ERR_OAUTH_REFUSED'].includes(code)).sort();
+  return [...new Set(codes)].filter((code) => code !== 'ERR_HTTP_REFUSED').sort();
 }
 
 describe('docs/guides/troubleshooting.md', () => {

@@ -1,7 +1,9 @@
 /** An authorization proxy before `oidc-provider`, which knows it as one client, and a person with a real browser. */
 
-import { createAuthorizationProxy, protect } from '@mortise/auth-oauth/server';
-import { loopbackSignIn, nodeOAuth, toNodeListener } from '@mortise/auth-oauth/node';
+import { loopbackSignIn, nodeOAuth } from '@mortise/auth-oauth/node';
+import { protect } from '@mortise/auth-oauth/server';
+import { createAuthorizationProxy } from '@mortise/auth-proxy';
+import { toNodeListener } from '@mortise/auth-proxy/node';
 import { McpClient } from '@mortise/client';
 import { McpServer } from '@mortise/server';
 import { httpTransport } from '@mortise/transport-http/client';

@@ -5,6 +5,3 @@ export { FileCredentialStore, type FileCredentialStoreOptions } from './node/fil
 export { loopbackSignIn, type LoopbackSignInOptions } from './node/loopback-sign-in.ts';
 export { openBrowser } from './node/open-browser.ts';
 export { nodeOAuth, type NodeOAuthOptions } from './node/node-oauth.ts';
-
-// For servers on Node.
-export { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/to-node-listener.ts';

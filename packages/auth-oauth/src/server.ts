@@ -14,12 +14,3 @@ export { type Identity, toPrincipal } from './server/auth-info.ts';
 export { MemoryReplayStore, type MemoryReplayStoreOptions } from './server/memory-replay-store.ts';
 export { type AnyAuthServerError, InvalidTokenError, ProofError, TokenExchangeError, TokenSourceError } from './server/errors.ts';
 export { AuthOptionError } from './errors.ts';
-
-// An authorization server in front of a provider without registration.
-export { type AuthorizationProxy, createAuthorizationProxy } from './server/proxy/authorization-proxy.ts';
-export type { AuthorizationProxyOptions, KnownClient, SignedIn, UpstreamOptions, UpstreamSignIn } from './server/proxy/options.ts';
-export {
-  type AuthorizationStore,
-  MemoryAuthorizationStore,
-  type MemoryAuthorizationStoreOptions,
-} from './server/proxy/authorization-store.ts';

@@ -2,7 +2,8 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { clientCapabilities as checkCapabilities, implementation as checkImplementation } from './checks/shapes.ts';
+import { clientCapabilities as checkCapabilities } from './checks/from-client.ts';
+import { implementation as checkImplementation } from './checks/shapes.ts';
 import type { ClientCapabilities } from './model/capabilities.ts';
 import type { Implementation } from './model/implementation.ts';
 import { isLoggingLevel, LOGGING_LEVELS, type LoggingLevel } from './model/logging.ts';

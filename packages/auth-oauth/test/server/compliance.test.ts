@@ -8,8 +8,6 @@ import { describeKit } from '@mortise/transport-testkit/vitest';
 import { tokenVerifierCases, type TokenVerifierSubject } from '@mortise/transport-testkit/token-verifier';
 import { dpopVerifier, introspectionVerifier, jwtVerifier, protect } from '../../src/server.ts';
 import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
-import { authorizeUrl, createWorld, obtain, post, redeem, register, signIn } from './support/proxy-world.ts';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
 
 // Reached only where something never happens: a busy machine takes its time.
 setPatience(60_000);
@@ -112,25 +110,4 @@ describeKit('dpopVerifier', tokenVerifierCases, {
     });
   },
   traits,
-});
-
-describeKit('the authorization proxy', tokenVerifierCases, {
-  create: async () => {
-    const world = await createWorld({ clock: systemClock });
-    const clientId = await register(world);
-    const token = async (): Promise<string> => String((await obtain(world, clientId))['access_token']);
-    const valid = await token();
-    const revoked = await token();
-    await post(world, '/revoke', { token: revoked, client_id: clientId });
-    const code = (await signIn(world, authorizeUrl(clientId))).searchParams.get('code') ?? '';
-    world.provider.user = 'eve';
-    const another = String((await redeem(world, clientId, await signIn(world, authorizeUrl(clientId)))).body['access_token']);
-    return {
-      verifier: world.proxy.verifier,
-      valid: toRequest(valid),
-      another: toRequest(another),
-      refused: { revoked: toRequest(revoked), 'a code': toRequest(code), 'of the provider': toRequest('upstream-ada-1') },
-      close: () => Promise.resolve(),
-    };
-  },
 });

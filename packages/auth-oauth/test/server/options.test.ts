@@ -4,12 +4,10 @@ import { expect, it } from 'vitest';
 import {
   AuthOptionError,
   bearerVerifier,
-  createAuthorizationProxy,
   createTokenExchange,
   dpopVerifier,
   introspectionVerifier,
   jwtVerifier,
-  MemoryAuthorizationStore,
   MemoryReplayStore,
   protect,
   type TokenReader,
@@ -17,10 +15,8 @@ import {
 
 const url = 'https://example.com';
 const secret = 'a secret of thirty-two characters';
-const offline = (): Promise<never> => Promise.reject(new Error('offline'));
 const client = { clientId: 'a', clientSecret: secret };
 const reader: TokenReader = { read: () => Promise.reject(new Error('no token is read')) };
-const upstream = { issuer: url, name: 'provider', clientId: 'a', scopes: ['openid'] };
 
 it.each([
   ['jwtVerifier', () => jwtVerifier({ issuer: url } as never)],
@@ -57,12 +53,6 @@ const makers: readonly (readonly [what: string, make: (options: object) => unkno
     (options) => createTokenExchange({ issuer: url, resource: url, ...client, ...options }),
     ['maxCached', 'timeoutMs'],
   ],
-  [
-    'createAuthorizationProxy',
-    (options) => createAuthorizationProxy({ issuer: url, resource: url, name: 'server', upstream, secret, fetch: offline, ...options }),
-    ['rememberConsentMs', 'accessTokenMs', 'refreshTokenMs', 'timeoutMs'],
-  ],
-  ['MemoryAuthorizationStore', (options) => new MemoryAuthorizationStore(options), ['maxEntriesPerKind']],
   ['protect', (options) => protect({ resource: url, authorizationServers: [url], verifier: bearerVerifier(reader), ...options }), []],
 ];
 const cases = makers.flatMap(([what, make, names]) => names.map((name) => ({ what, name, make })));

@@ -1,7 +1,8 @@
 /** What a `Connection` takes and gives: its options, and the two sides of a call. */
 
 import type { Clock, Logger } from '../instruments.ts';
-import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
+import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../message.ts';
+import type { RequestOptions } from './pending-request.ts';
 import type { MessageInfo } from '../transport/transport.ts';
 
 /** What a handler may give back for a request. */
@@ -88,39 +89,6 @@ export interface ConnectionOptions {
   readonly clock?: Clock | undefined;
   /** Told what went wrong where there is no `onError`. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
-}
-
-/** How one request is sent. */
-export interface RequestOptions {
-  /** Aborting it cancels the request at the peer and rejects with the signal's reason. @default none */
-  readonly signal?: AbortSignal | undefined;
-  /** How long the request waits for its answer, in milliseconds. @default the connection's `requestTimeoutMs` */
-  readonly timeoutMs?: number | undefined;
-  /** The hard bound, however much progress is told; like `timeoutMs` it stands still while time is paused. @default the connection's `maxRequestTimeoutMs`, or `timeoutMs` if that is longer */
-  readonly maxTimeoutMs?: number | undefined;
-  /**
-   * Whether progress starts the time anew. If so, and the time is bounded, the peer is asked for progress whether or not
-   * `onProgress` is given.
-   *
-   * @default true
-   */
-  readonly resetTimeoutOnProgress?: boolean | undefined;
-  /**
-   * Told the parameters of each progress notification of this request, until it is settled. Asks the peer for progress.
-   *
-   * @default none: no progress is asked for
-   */
-  readonly onProgress?: ((params: JsonObject) => void) | undefined;
-  /** Asks the peer for progress without `onProgress`: it then arrives at `onNotification` only. @default false */
-  readonly wantsProgress?: boolean | undefined;
-  /** The request being served to which this one belongs. @default none */
-  readonly relatedRequestId?: RequestId | undefined;
-  /** Whether giving up is told to the peer. `initialize` must not be cancelled. @default true */
-  readonly isCancellable?: boolean | undefined;
-  /** Told the request's id before it is sent: what is correlated by id alone (a subscription) needs it. @default none */
-  readonly onId?: ((id: number) => void) | undefined;
-  /** What the peer is told when `signal` aborts. @default the abort reason if it is a string, or its message if it is an error */
-  readonly cancelReason?: string | undefined;
 }
 
 /** One request that is being served. */

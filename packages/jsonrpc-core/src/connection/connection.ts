@@ -2,7 +2,7 @@
 
 import { Answers, type AnswersHost } from './answers.ts';
 import { checkAmounts } from '../check-amounts.ts';
-import type { ConnectionOptions, RequestOptions } from './connection-options.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { INVALID_REQUEST, PARSE_ERROR } from '../error-codes.ts';
 import {
   AlreadyStartedError,
@@ -14,13 +14,12 @@ import {
 } from '../errors.ts';
 import { type InboundHost, InboundCalls } from './inbound-calls.ts';
 import type { Clock, ClockTimer, Logger } from '../instruments.ts';
-import type { JsonObject, JsonRpcMessage, JsonRpcResponse } from '../message.ts';
-import { toNotification, toRequest, withProgressToken } from './outbound-messages.ts';
-import { type Outcome, PendingCalls } from './pending-calls.ts';
+import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcResponse } from '../message.ts';
+import type { RequestOptions } from './pending-request.ts';
+import { RequestTable } from './request-table.ts';
 import { Receiver, type ReceiverHost } from './receiver.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { silentLogger, systemClock } from '../system-clock.ts';
-import { DEFAULT_MAX_TIMEOUT_MS, findBadTimes } from './time-limit.ts';
 import { holdTransport, toError } from '../transport/hold-transport.ts';
 import type { ChannelEndError, MessageInfo, SendOptions, Transport } from '../transport/transport.ts';
 
@@ -39,9 +38,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #timeoutMs: number;
-  readonly #maxTimeoutMs: number;
-  readonly #pending: PendingCalls;
+  readonly #requests: RequestTable;
   readonly #inbound: InboundCalls;
   readonly #answers: Answers;
   readonly #receiver: Receiver;
@@ -61,17 +58,20 @@ export class Connection {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger ?? silentLogger;
-    this.#timeoutMs = options.requestTimeoutMs ?? 60_000;
-    this.#maxTimeoutMs = options.maxRequestTimeoutMs ?? Math.max(this.#timeoutMs, DEFAULT_MAX_TIMEOUT_MS);
-    this.#pending = new PendingCalls(this.#clock, this.#maxTimeoutMs, {
-      sendCancelled: (id, reason) => this.#sendCancelled(id, reason),
-      onNoneLeft: () => this.#checkIdle(),
+    this.#requests = new RequestTable({
+      send: (request, pending) => this.#send(request, pending),
+      sendCancelled: (params) => this.#sendAndReport(toNotification('notifications/cancelled', params)),
+      onEmpty: () => this.#checkIdle(),
+      onError: (error) => this.#report(error),
+      timeoutMs: options.requestTimeoutMs,
+      maxTimeoutMs: options.maxRequestTimeoutMs,
+      clock: this.#clock,
     });
     const maxInFlight = options.maxInFlight ?? 10_000;
     const host = this.#makeHost();
     this.#answers = new Answers(host, 2 * maxInFlight);
     this.#inbound = new InboundCalls(options, maxInFlight, host);
-    this.#receiver = new Receiver(options, { pending: this.#pending, inbound: this.#inbound, answers: this.#answers }, host);
+    this.#receiver = new Receiver(options, { requests: this.#requests, inbound: this.#inbound, answers: this.#answers }, host);
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -90,12 +90,12 @@ export class Connection {
    * @returns Lets the time go on. Of several pauses the last one ends it.
    */
   pauseTimeouts(): () => void {
-    return this.#pending.pauseTimeouts();
+    return this.#requests.pauseTimeouts();
   }
 
   /** How many requests are being served (`inbound`) and how many wait for the peer's answer (`outbound`). */
   get inFlight(): { readonly inbound: number; readonly outbound: number } {
-    return { inbound: this.#inbound.running, outbound: this.#pending.size };
+    return { inbound: this.#inbound.running, outbound: this.#requests.size };
   }
 
   /** How many bytes the requests being served count as, where the transport tells; see `maxInFlightBytes`. */
@@ -135,7 +135,8 @@ export class Connection {
    * @throws `options.signal`'s reason, once it aborts; the peer has been told to stop.
    */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
-    return this.#call(method, params, options, false) as Promise<JsonObject>;
+    const refusal = this.#findSendRefusal();
+    return refusal ? Promise.reject(refusal) : this.#requests.request(method, params, options);
   }
 
   /**
@@ -144,7 +145,8 @@ export class Connection {
    * @throws {TimeoutError} {ConnectionClosedError} As `request` does; never a `RemoteError`.
    */
   requestRaw(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonRpcResponse> {
-    return this.#call(method, params, options, true) as Promise<JsonRpcResponse>;
+    const refusal = this.#findSendRefusal();
+    return refusal ? Promise.reject(refusal) : this.#requests.requestRaw(method, params, options);
   }
 
   /**
@@ -195,36 +197,6 @@ export class Connection {
 
   // ---- out
 
-  #call(method: string, params: JsonObject | undefined, options: RequestOptions | undefined, isRaw: boolean): Promise<Outcome> {
-    const refusal = this.#findSendRefusal() ?? (options && findBadTimes(options));
-    if (refusal) return Promise.reject(refusal);
-    if (options?.signal?.aborted) return Promise.reject(options.signal.reason);
-    return new Promise((resolve, reject) => {
-      const id = this.#pending.takeId();
-      options?.onId?.(id);
-      const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
-      const resetsOnProgress = timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false;
-      const call = this.#pending.open({
-        id,
-        method,
-        resolve,
-        reject,
-        isRaw,
-        isCancellable: options?.isCancellable ?? true,
-        timeoutMs,
-        maxTimeoutMs: options?.maxTimeoutMs ?? Math.max(options?.timeoutMs ?? 0, this.#maxTimeoutMs),
-        resetsOnProgress,
-        onProgress: options?.onProgress,
-        signal: options?.signal,
-        cancelReason: options?.cancelReason,
-        relatedRequestId: options?.relatedRequestId,
-      });
-      const wantsProgress = resetsOnProgress || options?.onProgress !== undefined || options?.wantsProgress === true;
-      const sent = this.#send(toRequest(id, method, wantsProgress ? withProgressToken(params, id) : params), call);
-      if (sent !== resolvedPromise) sent.then(undefined, (error: unknown) => this.#pending.fail(id, error));
-    });
-  }
-
   #findSendRefusal(): Error | undefined {
     if (this.#state === 'open') return undefined;
     return this.#state === 'new' ? new NotConnectedError('This connection is not started yet: call start() first') : this.#toClosedError();
@@ -232,11 +204,6 @@ export class Connection {
 
   #toClosedError(): ConnectionClosedError {
     return (this.#closedError ??= new ConnectionClosedError());
-  }
-
-  #sendCancelled(id: number, reason: string | undefined): void {
-    const params = reason === undefined ? { requestId: id } : { requestId: id, reason };
-    this.#sendAndReport(toNotification('notifications/cancelled', params));
   }
 
   #sendAndReport(message: JsonRpcMessage): void {
@@ -312,7 +279,7 @@ export class Connection {
 
   #settleAll(error: Error): void {
     this.#inbound.abortAll(error);
-    this.#pending.failAll(error);
+    this.#requests.failAll(error);
   }
 
   async #closeTransport(): Promise<void> {
@@ -334,7 +301,7 @@ export class Connection {
   }
 
   #isIdle(): boolean {
-    return this.#inbound.running === 0 && this.#pending.size === 0 && this.#answers.waiting === 0;
+    return this.#inbound.running === 0 && this.#requests.size === 0 && this.#answers.waiting === 0;
   }
 
   #checkIdle(): void {
@@ -368,6 +335,10 @@ export class Connection {
 const LEAST = { maxInFlight: 0, maxInFlightBytes: 0, maxBatch: 0, requestTimeoutMs: 0, maxRequestTimeoutMs: 0 } satisfies {
   readonly [Name in keyof ConnectionOptions]?: number;
 };
+
+function toNotification(method: string, params: JsonObject | undefined): JsonRpcNotification {
+  return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
+}
 
 function isUnparsable(error: unknown): boolean {
   return error instanceof SyntaxError || (isMortiseError(error) && error.code === 'ERR_PARSE');

@@ -1,7 +1,7 @@
 /** The requests that are being served here: each with a readable id gets exactly one answer, or none once it is cancelled. */
 
 import type { BatchAnswer } from './batch-answer.ts';
-import { CallTable } from './call-table.ts';
+import { IdMap } from './id-map.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../error-codes.ts';
 import { CancelledError, InvalidRequestError, SerializeError } from '../errors.ts';
@@ -32,7 +32,7 @@ export class InboundCalls {
   readonly #maxBytes: number;
   readonly #host: InboundHost;
   /** The calls that can still be answered, by id. A cancelled one leaves at once though its handler may still run. */
-  readonly #calls = new CallTable<RequestId, ServedCall>();
+  readonly #calls = new IdMap<RequestId, ServedCall>();
   #running = 0;
   #bytes = 0;
   #isDraining = false;

@@ -2,17 +2,17 @@
 
 import { INVALID_REQUEST } from '../error-codes.ts';
 import { InvalidRequestError, InvalidResponseError, RemoteError } from '../errors.ts';
-import { classifyMessage, isJsonObject, isRequestId } from '../guards.ts';
+import { classifyMessage, isRequestId } from '../guards.ts';
 import { measureMessage } from '../measure-message.ts';
 import type { MessageHead } from '../message-head.ts';
-import type { JsonObject, JsonRpcErrorObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
+import type { JsonRpcErrorObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import type { MessageInfo } from '../transport/transport.ts';
 import type { Answers } from './answers.ts';
 import type { BatchAnswer } from './batch-answer.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import type { InboundCalls } from './inbound-calls.ts';
 import { judgeMalformed, toErrorResponse } from './malformed.ts';
-import type { PendingCalls } from './pending-calls.ts';
+import type { RequestTable } from './request-table.ts';
 
 /** What reading needs of the connection. */
 export interface ReceiverHost {
@@ -25,14 +25,14 @@ export interface ReceiverHost {
 
 export class Receiver {
   readonly #options: ConnectionOptions;
-  readonly #pending: PendingCalls;
+  readonly #requests: RequestTable;
   readonly #inbound: InboundCalls;
   readonly #answers: Answers;
   readonly #host: ReceiverHost;
 
-  constructor(options: ConnectionOptions, calls: { pending: PendingCalls; inbound: InboundCalls; answers: Answers }, host: ReceiverHost) {
+  constructor(options: ConnectionOptions, calls: { requests: RequestTable; inbound: InboundCalls; answers: Answers }, host: ReceiverHost) {
     this.#options = options;
-    this.#pending = calls.pending;
+    this.#requests = calls.requests;
     this.#inbound = calls.inbound;
     this.#answers = calls.answers;
     this.#host = host;
@@ -54,7 +54,7 @@ export class Receiver {
   }
 
   #onResponse(response: JsonRpcResponse): void {
-    if (this.#pending.settle(response) || this.#pending.forgetAbandoned(response.id)) return;
+    if (this.#requests.settle(response)) return;
     if (response.id === undefined || response.id === null) {
       if ('error' in response) this.#host.report(new RemoteError(response.error));
       return;
@@ -69,14 +69,8 @@ export class Receiver {
     if (method === 'notifications/cancelled') {
       const id = params?.['requestId'];
       if (!isRequestId(id) || this.#inbound.cancel(id, params?.['reason'])) return;
-    } else if (method === 'notifications/progress' && isJsonObject(params)) this.#onProgress(params);
+    } else if (method === 'notifications/progress') this.#requests.progress(params);
     this.#host.attempt(() => this.#options.onNotification?.(notification, info));
-  }
-
-  #onProgress(params: JsonObject): void {
-    if (typeof params['progress'] !== 'number') return;
-    const onProgress = this.#pending.progress(params['progressToken']);
-    if (onProgress) this.#host.attempt(() => onProgress(params));
   }
 
   #onBatch(members: readonly unknown[], info: MessageInfo | undefined): void {
@@ -93,8 +87,8 @@ export class Receiver {
   #onMalformed(value: unknown, batch: BatchAnswer | undefined): void {
     const { error, meantAs, id } = judgeMalformed(value);
     this.#host.report(error);
-    if (meantAs === 'response') this.#pending.settleMalformed(id);
-    const isAnswer = meantAs === 'either' && this.#pending.settleMalformed(id, 'has neither a result nor an error');
+    if (meantAs === 'response') this.#requests.settleMalformed(id);
+    const isAnswer = meantAs === 'either' && this.#requests.settleMalformed(id, 'has neither a result nor an error');
     const isRequest = !isAnswer && (meantAs === 'either' || meantAs === 'request');
     if (!isRequest || this.#options.isAnswering?.() === false) return;
     batch?.expect();
@@ -103,8 +97,7 @@ export class Receiver {
 
   /** Settles what could not be read: a request is answered with an error under its id, and who waits for an answer is told why it is none. */
   refuseUnread(error: Error, message: string, code: number, head: MessageHead | undefined): void {
-    if (head === undefined) this.#pending.noteUnread(error);
-    if (head?.kind === 'response') this.#pending.settleMalformed(head.id, `cannot be read: ${message}`, error);
+    if (head?.kind === 'response') this.#requests.settleMalformed(head.id, `cannot be read: ${message}`, error);
     else this.refuse(message, code, head?.id);
   }
 

@@ -1,7 +1,8 @@
 /** One request that is being served, as its handler sees it. Built for each request, so everything in it is lazy. */
 
 import type { BatchAnswer } from './batch-answer.ts';
-import type { InboundCall, RequestOptions } from './connection-options.ts';
+import type { InboundCall } from './connection-options.ts';
+import type { RequestOptions } from './pending-request.ts';
 import type { JsonObject, JsonRpcRequest } from '../message.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { linkSignals } from '../signals.ts';

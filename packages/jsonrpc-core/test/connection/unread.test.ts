@@ -1,9 +1,8 @@
 /** Messages that are not read because they are over a bound: whoever waits for one is told. */
 
 import { describe, expect, it } from 'vitest';
-import { InvalidResponseError, MessageTooLargeError, ParseError, TimeoutError } from '../../src/index.ts';
+import { InvalidResponseError } from '../../src/index.ts';
 import { parseJson, readMessageHead } from '../../src/messages.ts';
-import { FakeClock } from '../support/fake-clock.ts';
 import { connectToRawPeer, errorOf, outcomeOf, turn } from '../support/raw-peer.ts';
 
 const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
@@ -49,26 +48,6 @@ describe('a message that is over a bound', () => {
     const answers = peer.take();
     expect(answers).toEqual([errorOf('x', -32700)]);
     expect(answers).toMatchObject([{ error: { message: expect.stringContaining('nests more than 128 levels deep') as string } }]);
-  });
-
-  it.each([
-    ['no JSON', new ParseError('The text is not valid JSON')],
-    ['too long', new MessageTooLargeError(1024)],
-  ])('is the cause of the timeout of a call that then waited in vain where nobody knows whose it is: %s', async (_what, cause) => {
-    const clock = new FakeClock();
-    const { connection } = await connectToRawPeer({ clock });
-    const before = outcomeOf(connection.request('a', {}, { timeoutMs: 10 }));
-    connection.transport.onerror?.(cause);
-    const after = outcomeOf(connection.request('b', {}, { timeoutMs: 10 }));
-    clock.advance(10);
-    const [{ error: first }, { error: second }] = (await Promise.all([before, after])) as [
-      { error: TimeoutError },
-      { error: TimeoutError },
-    ];
-    expect(first).toBeInstanceOf(TimeoutError);
-    expect(first.cause).toBe(cause);
-    expect(second).toBeInstanceOf(TimeoutError);
-    expect(second.cause).toBeUndefined();
   });
 });
 

@@ -12,6 +12,7 @@ import {
   type JsonRpcRequest,
   ParseError,
   ProtocolError,
+  type RequestId,
   type Transport,
 } from '../../src/index.ts';
 import { isRequestId, serializeMessage } from '../../src/messages.ts';
@@ -142,8 +143,8 @@ class Subject {
   };
 
   /** What is neither request nor answer is the answer to a call of ours that waits for its id, and then calls for none. */
-  track<T>(send: (onId: (id: number) => void) => Promise<T>): Promise<T> {
-    let own = 0;
+  track<T>(send: (onId: (id: RequestId) => void) => Promise<T>): Promise<T> {
+    let own: RequestId = 0;
     const outcome = send((id) => void (own = id));
     outcome.catch((error: Error) => {
       if (error.message.endsWith('has neither a result nor an error')) this.due.add(own, -1);

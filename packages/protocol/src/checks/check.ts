@@ -1,6 +1,6 @@
 /**
- * Checks of JSON values by a few closures: one pass, nothing allocated while all is well, and for the first thing that is wrong
- * the end of a sentence that begins with the name of the value (`.name must be a string, got 5`).
+ * Checks of JSON values: one pass, nothing allocated while all is well, and for the first thing that is wrong the end of a sentence
+ * that begins with the name of the value (`.name must be a string, got 5`).
  *
  * What makes them is marked as without side effects, so that bundlers leave out the checks that a program never runs.
  */
@@ -9,6 +9,9 @@ import { isJsonObject, isRequestId } from '@mortise/jsonrpc-core/messages';
 
 /** Gives undefined for a good value, else the rest of a sentence about it. */
 export type Check = (value: unknown) => string | undefined;
+
+/** The members of an object by name. A name that ends in `?` may be absent. */
+export type Members = Readonly<Record<string, Check>>;
 
 /** The longest string that a reason quotes. */
 const MAX_QUOTED = 40;
@@ -22,53 +25,31 @@ export const anyValue: Check = (value) => (value === undefined ? expected('a val
 /** A request id or progress token. */
 export const id: Check = (value) => (isRequestId(value) ? undefined : expected('a string or an integer', value));
 
-/** What `optional` wraps, so that `object` can pass over absent members without a call. */
-const optionals = new WeakMap<Check, Check>();
-
-/** A member that may be absent. */
-/* @__NO_SIDE_EFFECTS__ */
-export function optional(check: Check): Check {
-  const absentOr: Check = (value) => (value === undefined ? undefined : check(value));
-  optionals.set(absentOr, check);
-  return absentOr;
-}
-
 /** One of a few strings. */
 /* @__NO_SIDE_EFFECTS__ */
-export function oneOf(...values: readonly string[]): Check {
+export function oneOf(values: readonly string[]): Check {
   return (value) =>
     (values as readonly unknown[]).includes(value) ? undefined : expected(`one of ${values.map((each) => `"${each}"`).join(', ')}`, value);
 }
 
-/** An object with these members; others pass. */
+/** An object with all these members; others pass. */
 /* @__NO_SIDE_EFFECTS__ */
-export function object(members: Readonly<Record<string, Check>>): Check {
-  let facts: readonly MemberFacts[] | undefined;
+export function object(...parts: readonly Members[]): Check {
+  // Read when a shape is first checked: most programs meet few of the shapes.
+  let members: readonly { readonly name: string; readonly check: Check; readonly mayBeAbsent: boolean }[] | undefined;
   return (value) => {
     if (!isJsonObject(value)) return expected('an object', value);
-    for (const { name, check, isOptional } of (facts ??= factsOf(members))) {
+    members ??= parts
+      .flatMap((part) => Object.entries(part))
+      .map(([key, check]) => ({ name: key.replace(/\?$/, ''), check, mayBeAbsent: key.endsWith('?') }));
+    for (const { name, check, mayBeAbsent } of members) {
       const member = value[name];
-      if (member === undefined && isOptional) continue;
+      if (member === undefined && mayBeAbsent) continue;
       const reason = check(member);
       if (reason !== undefined) return `.${name}${reason}`;
     }
     return undefined;
   };
-}
-
-interface MemberFacts {
-  readonly name: string;
-  readonly check: Check;
-  readonly isOptional: boolean;
-}
-
-/** Found out when a shape is first checked: most programs meet few of the shapes. */
-function factsOf(members: Readonly<Record<string, Check>>): readonly MemberFacts[] {
-  return Object.entries(members).map(([name, check]) => ({
-    name,
-    check: optionals.get(check) ?? check,
-    isOptional: optionals.has(check),
-  }));
 }
 
 /** A check that is made when it is first needed. */
@@ -78,7 +59,7 @@ export function later(make: () => Check): Check {
   return (value) => (check ??= make())(value);
 }
 
-/** The members of several shapes at once. */
+/** The first reason of several checks. */
 /* @__NO_SIDE_EFFECTS__ */
 export function every(...checks: readonly Check[]): Check {
   return (value) => {
@@ -104,7 +85,7 @@ export function array(item: Check, maxItems: number = Number.POSITIVE_INFINITY):
   };
 }
 
-/** An object whose members all pass, whatever their names. A member that is `undefined` is none. */
+/** An object whose members all pass, whatever their names. A member that is `undefined` counts as absent. */
 /* @__NO_SIDE_EFFECTS__ */
 export function record(member: Check): Check {
   return (value) => {
@@ -119,12 +100,12 @@ export function record(member: Check): Check {
 
 /** An object whose member `key` names the shape that it has. */
 /* @__NO_SIDE_EFFECTS__ */
-export function tagged(key: string, shapes: Readonly<Record<string, Check>>): Check {
-  const tag = later(() => object({ [key]: oneOf(...Object.keys(shapes)) }));
+export function tagged(key: string, shapes: Members): Check {
+  const tag = later(() => object({ [key]: oneOf(Object.keys(shapes)) }));
   return (value) => {
     const name = isJsonObject(value) ? value[key] : undefined;
     const shape = typeof name === 'string' && Object.hasOwn(shapes, name) ? shapes[name] : undefined;
-    return shape === undefined ? tag(value) : shape(value);
+    return (shape ?? tag)(value);
   };
 }
 
@@ -143,6 +124,27 @@ export function oneOrMany(item: Check): Check {
   const many = array(item);
   return (value) => (Array.isArray(value) ? many(value) : item(value));
 }
+
+/** Says what is wrong with a value that belongs to a method: one whole sentence, or undefined where it fits. */
+export type MethodCheck = (method: string, value: unknown) => string | undefined;
+
+/**
+ * Makes one of the checks that this entry exports.
+ *
+ * @param what What sentences call the value. Absent `params` count as `{}`.
+ * @param otherwise For a method that no table has.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function byMethod(what: 'params' | 'result' | 'item', otherwise: Check, ...tables: readonly Members[]): MethodCheck {
+  let checks: ReadonlyMap<string, Check> | undefined;
+  return (method, value) => {
+    checks ??= new Map(tables.flatMap((table) => Object.entries(table)));
+    const reason = (checks.get(method) ?? otherwise)(value === undefined && what === 'params' ? NOTHING : value);
+    return reason === undefined ? undefined : what + reason;
+  };
+}
+
+const NOTHING: Readonly<Record<string, never>> = {};
 
 function expected(what: string, value: unknown): string {
   return value === undefined ? ` is missing: it must be ${what}` : ` must be ${what}, got ${describe(value)}`;

@@ -1,117 +1,106 @@
 /** Checks of everything that clients send: what a server needs, and nothing of what it does not. */
 
-import { lazily } from '../lazily.ts';
-import { anyObject, array, type Check, every, object, oneOf, oneOrMany, optional, record, string } from './check.ts';
 import {
-  cancelledParams,
-  clientCapabilities,
+  anyObject,
+  array,
+  boolean,
+  byMethod,
+  type Check,
+  type Members,
+  type MethodCheck,
+  object,
+  oneOf,
+  oneOrMany,
+  record,
+  string,
+  tagged,
+} from './check.ts';
+import {
+  commonNotifications,
   filter,
   implementation,
   level,
   notificationParams,
-  pagedParams,
-  progressParams,
-  requestParams,
+  params,
   role,
   samplingBlock,
-  taskParams,
-  taskState,
-  taskStatusParams,
+  settings,
+  strings,
+  task,
+  taskRequests,
   taskWish,
 } from './shapes.ts';
 
-const stringMap = optional(record(string));
-const uriParams = object({ uri: string });
-const rounds = object({ inputResponses: optional(record(anyObject)), requestState: optional(string) });
+export const clientCapabilities: Check = object({
+  'experimental?': settings,
+  'roots?': object({ 'listChanged?': boolean }),
+  'sampling?': object({ 'context?': anyObject, 'tools?': anyObject }),
+  'elicitation?': object({ 'form?': anyObject, 'url?': anyObject }),
+  'tasks?': object({
+    'list?': anyObject,
+    'cancel?': anyObject,
+    'requests?': object({ 'sampling?': object({ 'createMessage?': anyObject }), 'elicitation?': object({ 'create?': anyObject }) }),
+  }),
+  'extensions?': settings,
+});
 
-const checksOfParams = lazily(
-  (): ReadonlyMap<string, Check> =>
-    new Map([
-      [
-        'initialize',
-        every(requestParams, object({ protocolVersion: string, capabilities: clientCapabilities, clientInfo: implementation })),
-      ],
-      ['subscriptions/listen', every(requestParams, object({ notifications: filter }))],
-      ['tools/list', pagedParams],
-      ['tools/call', every(requestParams, object({ name: string, arguments: optional(anyObject), task: taskWish }), rounds)],
-      ['resources/list', pagedParams],
-      ['resources/templates/list', pagedParams],
-      ['resources/read', every(requestParams, uriParams, rounds)],
-      ['resources/subscribe', every(requestParams, uriParams)],
-      ['resources/unsubscribe', every(requestParams, uriParams)],
-      ['prompts/list', pagedParams],
-      ['prompts/get', every(requestParams, object({ name: string, arguments: stringMap }), rounds)],
-      ['completion/complete', every(requestParams, completionParams())],
-      ['logging/setLevel', every(requestParams, object({ level }))],
-      ['tasks/get', taskParams],
-      ['tasks/result', taskParams],
-      ['tasks/cancel', taskParams],
-      ['tasks/list', pagedParams],
-    ]),
-);
+const page = params({ 'cursor?': string });
+const byUri = params({ uri: string });
+const stringMap = record(string);
+/** What a request carries that goes on after `input_required`. */
+const round: Members = { 'inputResponses?': record(anyObject), 'requestState?': string };
 
-const checksOfNotifications = lazily(
-  (): ReadonlyMap<string, Check> =>
-    new Map([
-      ['notifications/cancelled', cancelledParams],
-      ['notifications/progress', progressParams],
-      ['notifications/tasks/status', taskStatusParams],
-    ]),
-);
+const requests: Members = {
+  initialize: params({ protocolVersion: string, capabilities: clientCapabilities, clientInfo: implementation }),
+  'subscriptions/listen': params({ notifications: filter }),
+  'tools/list': page,
+  'tools/call': params({ name: string, 'arguments?': anyObject, 'task?': taskWish }, round),
+  'resources/list': page,
+  'resources/templates/list': page,
+  'resources/read': params({ uri: string }, round),
+  'resources/subscribe': byUri,
+  'resources/unsubscribe': byUri,
+  'prompts/list': page,
+  'prompts/get': params({ name: string, 'arguments?': stringMap }, round),
+  'completion/complete': params({
+    ref: tagged('type', { 'ref/prompt': object({ name: string, 'title?': string }), 'ref/resource': object({ uri: string }) }),
+    argument: object({ name: string, value: string }),
+    'context?': object({ 'arguments?': stringMap }),
+  }),
+  'logging/setLevel': params({ level }),
+  'tasks/list': page,
+};
 
-const meta = optional(anyObject);
-const answer = (value: unknown): string | undefined => (typeof value === 'object' ? strings(value) : scalar(value));
-const strings = array(string);
-const scalar: Check = (value) => (typeof value === 'number' || typeof value === 'boolean' ? undefined : string(value));
+/** The value of a form's field. */
+const answer: Check = (value) => {
+  if (typeof value === 'object') return strings(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? undefined : string(value);
+};
 
-const checksOfResults = lazily(
-  (): ReadonlyMap<string, Check> =>
-    new Map([
-      ['elicitation/create', object({ action: oneOf('accept', 'decline', 'cancel'), content: optional(record(answer)), _meta: meta })],
-      [
-        'sampling/createMessage',
-        object({ role, content: oneOrMany(samplingBlock), model: string, stopReason: optional(string), _meta: meta }),
-      ],
-      ['roots/list', object({ roots: array(object({ uri: string, name: optional(string), _meta: meta })), _meta: meta })],
-      ['tasks/get', taskState],
-      ['tasks/cancel', taskState],
-    ]),
-);
-
-const NO_PARAMS: Readonly<Record<string, never>> = /* @__PURE__ */ Object.freeze({});
+const results: Members = {
+  'elicitation/create': object({ action: oneOf(['accept', 'decline', 'cancel']), 'content?': record(answer), '_meta?': anyObject }),
+  'sampling/createMessage': object({
+    role,
+    content: oneOrMany(samplingBlock),
+    model: string,
+    'stopReason?': string,
+    '_meta?': anyObject,
+  }),
+  'roots/list': object({ roots: array(object({ uri: string, 'name?': string, '_meta?': anyObject })), '_meta?': anyObject }),
+  'tasks/get': object(task),
+  'tasks/cancel': object(task),
+};
 
 /**
- * Checks the params of a request from a client. A method that is not in MCP passes: whether it exists is asked first.
+ * Checks the params of a request from a client. A method that is not in MCP passes: whether it exists is asked first. Absent params
+ * count as `{}`.
  *
- * @param params As they came; absent counts as `{}`.
  * @returns undefined when they fit; else one sentence for the -32602 (`params.name must be a string, got 5`).
  */
-export function checkClientParams(method: string, params: unknown): string | undefined {
-  return sentence('params', checksOfParams().get(method) ?? requestParams, params === undefined ? NO_PARAMS : params);
-}
+export const checkClientParams: MethodCheck = byMethod('params', params(), requests, taskRequests);
 
 /** Checks the params of a notification from a client. @returns See `checkClientParams`; a notification that does not fit is ignored. */
-export function checkClientNotification(method: string, params: unknown): string | undefined {
-  return sentence('params', checksOfNotifications().get(method) ?? notificationParams, params === undefined ? NO_PARAMS : params);
-}
+export const checkClientNotification: MethodCheck = byMethod('params', notificationParams(), commonNotifications);
 
 /** Checks a client's answer to a question of the server: `elicitation/create`, `sampling/createMessage`, `roots/list`, tasks. */
-export function checkClientResult(method: string, result: unknown): string | undefined {
-  return sentence('result', checksOfResults().get(method) ?? anyObject, result);
-}
-
-function sentence(name: string, check: Check, value: unknown): string | undefined {
-  const reason = check(value);
-  return reason === undefined ? undefined : name + reason;
-}
-
-/* @__NO_SIDE_EFFECTS__ */
-function completionParams(): Check {
-  const ref = (value: unknown): string | undefined => {
-    const isPrompt = (value as { type?: unknown } | null)?.type === 'ref/prompt';
-    return isPrompt ? promptRef(value) : resourceRef(value);
-  };
-  const promptRef = object({ name: string, title: optional(string) });
-  const resourceRef = object({ type: oneOf('ref/resource', 'ref/prompt'), uri: string });
-  return object({ ref, argument: object({ name: string, value: string }), context: optional(object({ arguments: stringMap })) });
-}
+export const checkClientResult: MethodCheck = byMethod('result', anyObject, results);

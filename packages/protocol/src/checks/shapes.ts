@@ -1,4 +1,4 @@
-/** The shapes that several methods share, as checks. `/schemas` says the same in zod; a property test holds them equal. */
+/** The shapes that both sides send, as checks. `/schemas` says the same in zod; a property test holds them equal. */
 
 import { LOGGING_LEVELS } from '../model/logging.ts';
 import { META_SUBSCRIPTION_ID } from '../model/meta.ts';
@@ -9,146 +9,117 @@ import {
   array,
   boolean,
   type Check,
-  every,
   id,
   integer,
   later,
+  type Members,
   number,
   object,
   oneOf,
-  optional,
   record,
   string,
   tagged,
 } from './check.ts';
 
-const optionalString = optional(string);
-const optionalObject = optional(anyObject);
-const optionalBoolean = optional(boolean);
-const optionalInteger = optional(integer);
-const strings = array(string);
+export const strings: Check = array(string);
+export const role: Check = oneOf(['user', 'assistant']);
+export const level: Check = oneOf(LOGGING_LEVELS);
+/** Capabilities of extensions, by their identifier. */
+export const settings: Check = record(anyObject);
 
-export const role: Check = oneOf('user', 'assistant');
-export const level: Check = later(() => oneOf(...LOGGING_LEVELS));
+export const icons: Check = array(object({ src: string, 'mimeType?': string, 'sizes?': strings, 'theme?': oneOf(['light', 'dark']) }));
+export const annotations: Check = object({ 'audience?': array(role), 'priority?': number, 'lastModified?': string });
 
-/** Params of a request: `_meta` may hold a progress token. */
-export const requestParams: Check = object({ _meta: optional(object({ progressToken: optional(id) })) });
-/** Params of a notification: `_meta` may hold a subscription's id. */
-export const notificationParams: Check = later(() => object({ _meta: optional(object({ [META_SUBSCRIPTION_ID]: optional(id) })) }));
-
-export const icons: Check = optional(
-  array(object({ src: string, mimeType: optionalString, sizes: optional(strings), theme: optional(oneOf('light', 'dark')) })),
-);
+/** What tools, prompts, resources and templates are called. */
+export const named: Members = { name: string, 'title?': string, 'description?': string, 'icons?': icons, '_meta?': anyObject };
+/** What content blocks have beside what they show. */
+const shown: Members = { 'annotations?': annotations, '_meta?': anyObject };
 
 export const implementation: Check = object({
   name: string,
-  title: optionalString,
+  'title?': string,
   version: string,
-  description: optionalString,
-  websiteUrl: optionalString,
-  icons,
+  'description?': string,
+  'websiteUrl?': string,
+  'icons?': icons,
 });
 
-export const settings: Check = optional(record(anyObject));
+export const resource: Check = object(named, { uri: string, 'mimeType?': string, 'annotations?': annotations, 'size?': integer });
 
-export const clientCapabilities: Check = object({
-  experimental: settings,
-  roots: optional(object({ listChanged: optionalBoolean })),
-  sampling: optional(object({ context: optionalObject, tools: optionalObject })),
-  elicitation: optional(object({ form: optionalObject, url: optionalObject })),
-  tasks: optional(
-    object({
-      list: optionalObject,
-      cancel: optionalObject,
-      requests: optional(
-        object({
-          sampling: optional(object({ createMessage: optionalObject })),
-          elicitation: optional(object({ create: optionalObject })),
-        }),
-      ),
-    }),
-  ),
-  extensions: settings,
-});
+const contents: Members = { uri: string, 'mimeType?': string, '_meta?': anyObject };
+export const resourceContents: Check = anyOf(object(contents, { text: string }), object(contents, { blob: string }));
 
-export const annotations: Check = optional(
-  object({ audience: optional(array(role)), priority: optional(number), lastModified: optionalString }),
-);
+const text = object({ text: string }, shown);
+const media = object({ data: string, mimeType: string }, shown);
 
-export const resource: Check = object({
-  uri: string,
-  name: string,
-  title: optionalString,
-  description: optionalString,
-  mimeType: optionalString,
-  annotations,
-  size: optionalInteger,
-  icons,
-  _meta: optionalObject,
-});
-
-const contentsBase = object({ uri: string, mimeType: optionalString, _meta: optionalObject });
-export const resourceContents: Check = every(contentsBase, anyOf(object({ text: string }), object({ blob: string })));
-
-const text = object({ text: string, annotations, _meta: optionalObject });
-const media = object({ data: string, mimeType: string, annotations, _meta: optionalObject });
-
-const BLOCKS: Readonly<Record<string, Check>> = {
+export const block: Check = tagged('type', {
   text,
   image: media,
   audio: media,
   resource_link: resource,
-  resource: object({ resource: resourceContents, annotations, _meta: optionalObject }),
-};
-
-export const block: Check = tagged('type', BLOCKS);
+  resource: object({ resource: resourceContents }, shown),
+});
 
 /** A block of a sampling message. */
 export const samplingBlock: Check = tagged('type', {
   text,
   image: media,
   audio: media,
-  tool_use: object({ id: string, name: string, input: anyObject, _meta: optionalObject }),
+  tool_use: object({ id: string, name: string, input: anyObject, '_meta?': anyObject }),
   tool_result: object({
     toolUseId: string,
     content: array(block),
-    structuredContent: optional(anyValue),
-    isError: optionalBoolean,
-    _meta: optionalObject,
+    'structuredContent?': anyValue,
+    'isError?': boolean,
+    '_meta?': anyObject,
   }),
 });
 
-const task = object({
+/** Params of a request: these members, and a `_meta` that may hold a progress token. */
+/* @__NO_SIDE_EFFECTS__ */
+export function params(...parts: readonly Members[]): Check {
+  return object({ '_meta?': progressMeta }, ...parts);
+}
+const progressMeta = object({ 'progressToken?': id });
+
+/** Params of a notification: these members, and a `_meta` that may hold a subscription's id. */
+/* @__NO_SIDE_EFFECTS__ */
+export function notificationParams(...parts: readonly Members[]): Check {
+  return object({ '_meta?': subscriptionMeta }, ...parts);
+}
+const subscriptionMeta = later(() => object({ [`${META_SUBSCRIPTION_ID}?`]: id }));
+
+/** What a subscription asks for. */
+export const filter: Check = object({
+  'toolsListChanged?': boolean,
+  'promptsListChanged?': boolean,
+  'resourcesListChanged?': boolean,
+  'resourceSubscriptions?': strings,
+});
+
+/** Asks for a task. @until 2025-11-25 */
+export const taskWish: Check = object({ 'ttl?': number });
+/** The members of a task. @until 2025-11-25 */
+export const task: Members = {
   taskId: string,
-  status: oneOf('working', 'input_required', 'completed', 'failed', 'cancelled'),
-  statusMessage: optionalString,
+  status: oneOf(['working', 'input_required', 'completed', 'failed', 'cancelled']),
+  'statusMessage?': string,
   createdAt: string,
   lastUpdatedAt: string,
   ttl: (value) => (value === null ? undefined : number(value)),
-  pollInterval: optional(number),
-});
+  'pollInterval?': number,
+};
 
-/** Params or a result that are a task. @until 2025-11-25 */
-export const taskState: Check = task;
-/** Asks for a task. @until 2025-11-25 */
-export const taskWish: Check = optional(object({ ttl: optional(number) }));
-/** Names a task. @until 2025-11-25 */
-export const taskParams: Check = every(requestParams, object({ taskId: string }));
-/** Params of `notifications/tasks/status`. @until 2025-11-25 */
-export const taskStatusParams: Check = every(notificationParams, task);
-/** Params of `notifications/cancelled`. */
-export const cancelledParams: Check = every(notificationParams, object({ requestId: optional(id), reason: optionalString }));
-/** Params of `notifications/progress`. */
-export const progressParams: Check = every(
-  notificationParams,
-  object({ progressToken: id, progress: number, total: optional(number), message: optionalString }),
-);
-/** Params of a list. */
-export const pagedParams: Check = every(requestParams, object({ cursor: optionalString }));
-/** The filter of a subscription. */
-export const filter: Check = object({
-  toolsListChanged: optionalBoolean,
-  promptsListChanged: optionalBoolean,
-  resourcesListChanged: optionalBoolean,
-  resourceSubscriptions: optional(strings),
-});
+/** The requests that both sides may send. @until 2025-11-25 */
+export const taskRequests: Members = {
+  'tasks/get': params({ taskId: string }),
+  'tasks/result': params({ taskId: string }),
+  'tasks/cancel': params({ taskId: string }),
+};
+
+/** The notifications that both sides may send. */
+export const commonNotifications: Members = {
+  'notifications/cancelled': notificationParams({ 'requestId?': id, 'reason?': string }),
+  'notifications/progress': notificationParams({ progressToken: id, progress: number, 'total?': number, 'message?': string }),
+  'notifications/tasks/status': notificationParams(task),
+};

@@ -8,6 +8,18 @@ export function loose<T>(shape: z.ZodRawShape): z.ZodType<T> {
   return z.looseObject(shape) as unknown as z.ZodType<T>;
 }
 
+/**
+ * An object whose members all fit, whatever their names. zod leaves a member that is named `__proto__` out of what it gives, without a
+ * look at it; here that one must fit, too.
+ */
+export function record<T>(member: z.ZodType<T>): z.ZodType<Readonly<Record<string, T>>> {
+  const isGood = (value: unknown): boolean => {
+    const named = typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, '__proto__') : undefined;
+    return named === undefined || member.safeParse(named.value).success;
+  };
+  return z.unknown().refine(isGood, 'The member "__proto__" does not fit').pipe(z.record(z.string(), member));
+}
+
 /** Any JSON object. */
 export const JsonObjectSchema: z.ZodType<JsonObject> = loose({});
 /** Any JSON value; absent is none. */

@@ -1,10 +1,10 @@
 /** Capabilities. */
 
-import { z } from 'zod/v4';
+import type { z } from 'zod/v4';
 import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
-import { JsonObjectSchema, loose, optionalBoolean, optionalObject } from './base.ts';
+import { JsonObjectSchema, loose, optionalBoolean, optionalObject, record } from './base.ts';
 
-const settings = z.record(z.string(), JsonObjectSchema).optional();
+const settings = record(JsonObjectSchema).optional();
 const listed = loose({ listChanged: optionalBoolean }).optional();
 
 /** The zod twin of `ClientCapabilities`. */

@@ -2,7 +2,7 @@
 
 import { z } from 'zod/v4';
 import { type CompleteRequestParams, type CompleteResult, MAX_COMPLETION_VALUES } from '../model/completion.ts';
-import { loose, optionalBoolean, optionalInt, optionalString } from './base.ts';
+import { loose, optionalBoolean, optionalInt, optionalString, record } from './base.ts';
 import { requestShape, resultShape } from './meta.ts';
 
 /** The zod twin of `CompleteRequestParams`. */
@@ -13,7 +13,7 @@ export const CompleteRequestParamsSchema: z.ZodType<CompleteRequestParams> = loo
     loose({ type: z.literal('ref/resource'), uri: z.string() }),
   ]),
   argument: loose({ name: z.string(), value: z.string() }),
-  context: loose({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
+  context: loose({ arguments: record(z.string()).optional() }).optional(),
 });
 
 /** The zod twin of `CompleteResult`. */

@@ -9,7 +9,7 @@ import type {
   ElicitResult,
   PrimitiveSchemaDefinition,
 } from '../model/elicitation.ts';
-import { loose, optionalBoolean, optionalInt, optionalNumber, optionalObject, optionalString, optionalStrings } from './base.ts';
+import { loose, optionalBoolean, optionalInt, optionalNumber, optionalObject, optionalString, optionalStrings, record } from './base.ts';
 import { notificationShape, requestShape } from './meta.ts';
 import { TaskMetadataSchema } from './tasks.ts';
 
@@ -50,7 +50,7 @@ export const ElicitRequestFormParamsSchema: z.ZodType<ElicitRequestFormParams> =
   requestedSchema: loose({
     $schema: optionalString,
     type: z.literal('object'),
-    properties: z.record(z.string(), PrimitiveSchemaDefinitionSchema),
+    properties: record(PrimitiveSchemaDefinitionSchema),
     required: optionalStrings,
   }),
 });
@@ -72,7 +72,7 @@ export const ElicitRequestParamsSchema: z.ZodType<ElicitRequestParams> = z.union
 /** The zod twin of `ElicitResult`. */
 export const ElicitResultSchema: z.ZodType<ElicitResult> = loose({
   action: z.enum(['accept', 'decline', 'cancel']),
-  content: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
+  content: record(z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
   _meta: optionalObject,
 });
 

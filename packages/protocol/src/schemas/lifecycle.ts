@@ -13,7 +13,16 @@ import type {
   SubscriptionsAcknowledgedNotificationParams,
   SubscriptionsListenRequestParams,
 } from '../model/subscriptions.ts';
-import { JsonValueSchema, loose, optionalBoolean, optionalNumber, optionalString, optionalStrings, RequestIdSchema } from './base.ts';
+import {
+  JsonValueSchema,
+  loose,
+  optionalBoolean,
+  optionalNumber,
+  optionalString,
+  optionalStrings,
+  record,
+  RequestIdSchema,
+} from './base.ts';
 import { ClientCapabilitiesSchema, ServerCapabilitiesSchema } from './capabilities.ts';
 import { ElicitRequestParamsSchema } from './elicitation.ts';
 import { ImplementationSchema } from './icons.ts';
@@ -111,7 +120,7 @@ export const InputRequiredResultSchema: z.ZodType<InputRequiredResult> = (
   loose({
     ...resultShape,
     resultType: z.literal('input_required'),
-    inputRequests: z.record(z.string(), InputRequestSchema).optional(),
+    inputRequests: record(InputRequestSchema).optional(),
     requestState: optionalString,
   }) as z.ZodType<InputRequiredResult>
 ).refine((result) => result.inputRequests !== undefined || result.requestState !== undefined, 'inputRequests or requestState is required');

@@ -14,7 +14,7 @@ import {
   type RequestMeta,
   type RequestParams,
 } from '../model/meta.ts';
-import { loose, optionalNumber, optionalString, RequestIdSchema } from './base.ts';
+import { loose, optionalNumber, optionalString, record, RequestIdSchema } from './base.ts';
 import { ClientCapabilitiesSchema } from './capabilities.ts';
 import { ImplementationSchema } from './icons.ts';
 
@@ -46,7 +46,7 @@ export const pagedResultShape: z.ZodRawShape = { ...resultShape, nextCursor: z.s
 /** Members of a result that may be kept. */
 export const cacheableShape: z.ZodRawShape = { ttlMs: optionalNumber, cacheScope: z.enum(['public', 'private']).optional() };
 /** Members of params that may carry the answers of an earlier round. */
-export const roundShape: z.ZodRawShape = { inputResponses: z.record(z.string(), loose({})).optional(), requestState: optionalString };
+export const roundShape: z.ZodRawShape = { inputResponses: record(loose({})).optional(), requestState: optionalString };
 
 /** The zod twin of `RequestParams`. */
 export const RequestParamsSchema: z.ZodType<RequestParams> = loose(requestShape);

@@ -9,7 +9,7 @@ import type {
   PromptArgument,
   PromptMessage,
 } from '../model/prompts.ts';
-import { loose, optionalBoolean, optionalObject, optionalString } from './base.ts';
+import { loose, optionalBoolean, optionalObject, optionalString, record } from './base.ts';
 import { ContentBlockSchema } from './content.ts';
 import { named } from './icons.ts';
 import { cacheableShape, pagedResultShape, requestShape, resultShape, roundShape } from './meta.ts';
@@ -43,7 +43,7 @@ export const GetPromptRequestParamsSchema: z.ZodType<GetPromptRequestParams> = l
   ...requestShape,
   ...roundShape,
   name: z.string(),
-  arguments: z.record(z.string(), z.string()).optional(),
+  arguments: record(z.string()).optional(),
 });
 
 /** The zod twin of `PromptMessage`. */

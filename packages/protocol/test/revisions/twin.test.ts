@@ -91,6 +91,11 @@ function expectValid(validator: Validator, value: JsonValue): void {
 }
 
 describe.skipIf(!hasUpstream)('the revisions and the published schemas', () => {
+  // A skipped body runs all the same, to find its cases: without the schemas there are none.
+  if (!hasUpstream) {
+    it.skip('are held equal where ../shared/spec/upstream is there');
+    return;
+  }
   describe.each(REVISIONS.map((revision) => ({ revision, version: revision.version })))('$version', ({ revision, version }) => {
     const upstream = readSchema(version);
 
@@ -176,7 +181,7 @@ describe.skipIf(!hasUpstream)('the revisions and the published schemas', () => {
     const [newest] = REVISIONS;
     const all = schemas as unknown as Readonly<Record<string, z.ZodType>>;
     const byMethod = { ...schemas.PARAMS_SCHEMAS, ...schemas.NOTIFICATION_SCHEMAS } as Readonly<Record<string, z.ZodType>>;
-    const examples = hasUpstream ? readExamples(newest?.version ?? '') : [];
+    const examples = readExamples(newest?.version ?? '');
 
     it.each(examples)('accepts $type/$file', ({ type, value }) => {
       const schema = all[`${type}Schema`];

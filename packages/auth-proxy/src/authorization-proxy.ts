@@ -1,0 +1,194 @@
+/**
+ * An authorization server in front of a provider that registers no clients: MCP clients register here, people sign in there, and the tokens
+ * of the two never meet.
+ *
+ * @see 2026-07-28 basic/authorization; security_best_practices#confused-deputy-problem
+ */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { AuthChallengeError } from '@mortise/protocol';
+import type { AuthInfo, TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
+import { readBytes } from '@mortise/protocol/edge';
+import { ClientTable, toProxyClient } from './clients.ts';
+import { renderErrorPage } from './consent-page.ts';
+import { OAuthRefusal } from './errors.ts';
+import { GrantTable } from './grants.ts';
+import { type AuthorizationProxyOptions, type ProxySettings, toProxySettings } from './options.ts';
+import { AUTH_METHODS, registerClient } from './register.ts';
+import { jsonResponse, pageResponse, preflightResponse, redirectResponse, refusalResponse } from './responses.ts';
+import { type ProxyParts, SignIn } from './sign-in.ts';
+import { serveRevocation, serveToken } from './token-endpoint.ts';
+import { Upstream } from './upstream.ts';
+
+/** An authorization server of one's own, behind which people sign in at a provider. */
+export interface AuthorizationProxy {
+  /** Answers a request to one of the proxy's paths; 404 for any other. Never rejects. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Whether a path, such as `/token`, is the proxy's, so that it can share a port with an MCP endpoint. */
+  readonly serves: (path: string) => boolean;
+  /** Verifies the tokens that the proxy issued: the `verifier` of `protect`. */
+  readonly verifier: TokenVerifier;
+  /** Authorization server metadata, as it is served. @see RFC 8414 */
+  readonly metadata: JsonObject;
+  /**
+   * The provider's access token of whoever calls, to use its API with: never the caller's own token, and never to be handed out.
+   *
+   * @param auth `ctx.auth` of a handler.
+   * @throws {OAuthRefusal} `invalid_grant`: the sign-in has ended, here or at the provider.
+   */
+  readonly upstreamToken: (auth: AuthInfo | undefined) => Promise<string>;
+}
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** A path of the proxy. */
+interface Endpoint {
+  readonly method: 'GET' | 'POST';
+  /** Whether a person's browser comes here, which gets pages. */
+  readonly isForPeople: boolean;
+  readonly serve: (request: Request) => Promise<Response>;
+}
+
+/**
+ * Creates an authorization proxy.
+ *
+ * @throws {ProxyOptionError} `ERR_PROXY_OPTION`: an option is wrong.
+ */
+export async function createAuthorizationProxy(options: AuthorizationProxyOptions): Promise<AuthorizationProxy> {
+  const settings = toProxySettings(options);
+  const upstream = new Upstream(settings, `${toBase(settings)}/callback`);
+  const grants = new GrantTable(settings, upstream);
+  const clients = new ClientTable(settings, await Promise.all(settings.clients.map(toProxyClient)));
+  const parts: ProxyParts = { settings, upstream, grants, clients };
+  const metadata = toMetadata(settings);
+  const signIn = new SignIn(parts);
+  const endpoints = createEndpoints(parts, signIn, metadata);
+  return {
+    fetch: (request) => serve(request, endpoints, { settings, signIn }),
+    serves: (path) => endpoints.has(path),
+    verifier: { verify: (request) => verifyToken(request, parts) },
+    metadata,
+    upstreamToken: (auth) => findUpstreamToken(auth, grants),
+  };
+}
+
+function toBase({ issuer }: ProxySettings): string {
+  return issuer.replace(/\/$/, '');
+}
+
+function toMetadata(settings: ProxySettings): JsonObject {
+  const base = toBase(settings);
+  const { issuer, scopes, registration } = settings;
+  return {
+    issuer,
+    authorization_endpoint: `${base}/authorize`,
+    token_endpoint: `${base}/token`,
+    revocation_endpoint: `${base}/revoke`,
+    ...(registration ? { registration_endpoint: `${base}/register` } : {}),
+    ...(scopes.length === 0 ? {} : { scopes_supported: [...scopes] }),
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: [...AUTH_METHODS],
+    revocation_endpoint_auth_methods_supported: [...AUTH_METHODS],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: registration,
+  };
+}
+
+function createEndpoints(parts: ProxyParts, signIn: SignIn, metadata: JsonObject): ReadonlyMap<string, Endpoint> {
+  const { settings, clients } = parts;
+  const people = (method: Endpoint['method'], handler: Endpoint['serve']): Endpoint => ({ method, isForPeople: true, serve: handler });
+  const programs = (method: Endpoint['method'], handler: Endpoint['serve']): Endpoint => ({ method, isForPeople: false, serve: handler });
+  const path = settings.basePath;
+  const endpoints = new Map([
+    [`/.well-known/oauth-authorization-server${path}`, programs('GET', async () => jsonResponse(200, metadata))],
+    [`${path}/authorize`, people('GET', (request) => signIn.authorize(request))],
+    [`${path}/consent`, people('POST', async (request) => signIn.decide(request, await readForm(request)))],
+    [`${path}/callback`, people('GET', (request) => signIn.finish(request))],
+    [`${path}/token`, programs('POST', async (request) => serveToken(request, await readForm(request), parts))],
+    [`${path}/revoke`, programs('POST', async (request) => serveRevocation(request, await readForm(request), parts))],
+  ]);
+  const register: Endpoint['serve'] = async (request) =>
+    jsonResponse(201, await registerClient(await readJson(request), clients, settings));
+  return settings.registration ? endpoints.set(`${path}/register`, programs('POST', register)) : endpoints;
+}
+
+async function serve(
+  request: Request,
+  endpoints: ReadonlyMap<string, Endpoint>,
+  { settings, signIn }: { readonly settings: ProxySettings; readonly signIn: SignIn },
+): Promise<Response> {
+  const endpoint = endpoints.get(new URL(request.url).pathname);
+  if (endpoint === undefined) return new Response('There is nothing at this path', { status: 404 });
+  const { method, isForPeople } = endpoint;
+  if (request.method === 'OPTIONS' && !isForPeople) return preflightResponse();
+  if (request.method !== method) return new Response(`Use ${method} here`, { status: 405, headers: { Allow: method } });
+  try {
+    return await endpoint.serve(request);
+  } catch (error) {
+    const refusal = error instanceof OAuthRefusal ? error : toFault(error, settings);
+    if (refusal.redirect !== undefined)
+      return redirectResponse(signIn.toClient(refusal.redirect, { error: refusal.error, error_description: refusal.message }));
+    return isForPeople ? pageResponse(refusal.status, renderErrorPage(refusal.message)) : refusalResponse(refusal);
+  }
+}
+
+/** The log has the reason; nobody outside may learn it. */
+function toFault(cause: unknown, { logger }: ProxySettings): OAuthRefusal {
+  logger.log('error', 'A request to the authorization proxy failed', { error: String(cause) });
+  return new OAuthRefusal('server_error', 'The server failed: its log says why', { status: 500, cause });
+}
+
+async function readForm(request: Request): Promise<URLSearchParams> {
+  return new URLSearchParams(await readBody(request, 'application/x-www-form-urlencoded'));
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  const text = await readBody(request, 'application/json');
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new OAuthRefusal('invalid_client_metadata', 'The body is not JSON', { cause });
+  }
+}
+
+async function readBody(request: Request, mediaType: string): Promise<string> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== mediaType) throw new OAuthRefusal('invalid_request', `The body must be ${mediaType}`, { status: 415 });
+  const bytes = await readBytes(request.body, MAX_BODY_BYTES);
+  if (bytes === undefined) throw new OAuthRefusal('invalid_request', `The body has more than ${MAX_BODY_BYTES} bytes`, { status: 413 });
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new OAuthRefusal('invalid_request', 'The body is not UTF-8', { cause });
+  }
+}
+
+/** @see RFC 6750 section 3.1 */
+async function verifyToken({ scheme, token }: TokenRequest, { grants, settings }: ProxyParts): Promise<AuthInfo> {
+  if (scheme !== 'Bearer') throw new AuthChallengeError('A bearer token is needed', { status: 401, challenge: 'Bearer' });
+  if (token === undefined) throw challenge(400, 'invalid_request', 'The Authorization header holds no token');
+  const access = await grants.findAccess(token);
+  if (access === undefined) throw challenge(401, 'invalid_token', 'The token is unknown, revoked or expired');
+  const { issuer, resource } = settings;
+  const { subject, clientId } = access.grant;
+  const { scopes, expiresAtMs } = access;
+  const claims = { iss: issuer, aud: resource, sub: subject, client_id: clientId, scope: scopes.join(' '), exp: expiresAtMs / 1000 };
+  // One string for each issuer, subject and client, as `toPrincipal` of auth-oauth makes it.
+  const principal = JSON.stringify([issuer, subject, clientId]);
+  const info: AuthInfo = { principal, issuer, subject, clientId, scopes, expiresAtMs, resource, claims };
+  // Handlers may use the token; logs and copies of the object do not show it.
+  return Object.defineProperty(info, 'token', { value: token, enumerable: false });
+}
+
+function challenge(status: number, error: string, message: string): AuthChallengeError {
+  return new AuthChallengeError(message, { status, challenge: `Bearer error="${error}", error_description="${message}"` });
+}
+
+async function findUpstreamToken(auth: AuthInfo | undefined, grants: GrantTable): Promise<string> {
+  const access = auth?.token === undefined ? undefined : await grants.findAccess(auth.token);
+  if (access === undefined) throw new OAuthRefusal('invalid_grant', 'The caller is not signed in here any more: sign in again');
+  return (await grants.upstreamTokens(access.grant)).accessToken;
+}

@@ -1,0 +1,88 @@
+/** What the authorization proxy remembers. */
+
+import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import { ProxyOptionError } from './errors.ts';
+
+/**
+ * Keeps registrations, grants, codes and tokens.
+ *
+ * Keys are `kind:id`, where the id is random or a digest: no secret is in a key, and tokens of the provider are sealed before they are stored.
+ *
+ * A1  `get` and `take` give what the last finished `put` wrote, until its expiry; after it they give undefined.
+ * A2  `take` is atomic over all machines: of all callers with one key exactly one gets the value.
+ */
+export interface AuthorizationStore {
+  get(key: string): Promise<JsonObject | undefined>;
+  put(key: string, value: JsonObject, expiresAtMs: number): Promise<void>;
+  /** Gets and deletes. */
+  take(key: string): Promise<JsonObject | undefined>;
+  delete(key: string): Promise<void>;
+}
+
+/** The options of `MemoryAuthorizationStore`. */
+export interface MemoryAuthorizationStoreOptions {
+  /** How many entries of one kind are kept; past it the one that ends first makes room. @default 10_000 */
+  readonly maxEntriesPerKind?: number | undefined;
+  /** Says which entries have expired. @default systemClock */
+  readonly clock?: Clock | undefined;
+}
+
+interface Entry {
+  readonly value: JsonObject;
+  readonly expiresAtMs: number;
+}
+
+/** Keeps everything in this process. Each kind has its own bound, so that registrations, which anyone may make, push out only each other. */
+export class MemoryAuthorizationStore implements AuthorizationStore {
+  readonly #kinds: Map<string, Map<string, Entry>> = new Map();
+  readonly #maxEntries: number;
+  readonly #clock: Clock;
+
+  /** @throws {ProxyOptionError} `ERR_PROXY_OPTION`: an option is wrong. */
+  constructor(options: MemoryAuthorizationStoreOptions = {}) {
+    checkOptions('MemoryAuthorizationStore', options, { maxEntriesPerKind: 0, clock: 'object' }, ProxyOptionError);
+    this.#maxEntries = options.maxEntriesPerKind ?? 10_000;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  get(key: string): Promise<JsonObject | undefined> {
+    const entry = this.#kindOf(key).get(key);
+    return Promise.resolve(entry !== undefined && entry.expiresAtMs > this.#clock.now() ? entry.value : undefined);
+  }
+
+  put(key: string, value: JsonObject, expiresAtMs: number): Promise<void> {
+    const kind = this.#kindOf(key);
+    if (!kind.has(key) && kind.size >= this.#maxEntries) this.#makeRoom(kind);
+    kind.set(key, { value, expiresAtMs });
+    return Promise.resolve();
+  }
+
+  take(key: string): Promise<JsonObject | undefined> {
+    const value = this.get(key);
+    this.#kindOf(key).delete(key);
+    return value;
+  }
+
+  delete(key: string): Promise<void> {
+    this.#kindOf(key).delete(key);
+    return Promise.resolve();
+  }
+
+  #kindOf(key: string): Map<string, Entry> {
+    const name = key.slice(0, key.indexOf(':'));
+    const kind = this.#kinds.get(name) ?? new Map<string, Entry>();
+    if (kind.size === 0) this.#kinds.set(name, kind);
+    return kind;
+  }
+
+  #makeRoom(kind: Map<string, Entry>): void {
+    const now = this.#clock.now();
+    let first: readonly [string, Entry] | undefined;
+    for (const pair of kind) {
+      if (pair[1].expiresAtMs <= now) kind.delete(pair[0]);
+      else if (first === undefined || pair[1].expiresAtMs < first[1].expiresAtMs) first = pair;
+    }
+    if (kind.size >= this.#maxEntries && first !== undefined) kind.delete(first[0]);
+  }
+}

@@ -1,0 +1,128 @@
+/** The clients of the proxy: known from the start, registered by themselves, or described by a document at their id's URL. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { checkUrl } from '@mortise/protocol/edge';
+import { OAuthRefusal } from './errors.ts';
+import { fetchBounded } from './fetch-bounded.ts';
+import type { KnownClient, ProxySettings } from './options.ts';
+import { readRedirectUris } from './redirect-uri.ts';
+import { digest } from './secrets.ts';
+
+/** One client. */
+export interface ProxyClient {
+  readonly clientId: string;
+  /** What it calls itself: nobody has checked it. */
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  /** The digest of its secret; undefined for a public client. */
+  readonly secretDigest?: string | undefined;
+  /** The host of its document, which vouches for it. */
+  readonly documentHost?: string | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const UNUSED_CLIENT_MS = DAY_MS;
+const USED_CLIENT_MS = 365 * DAY_MS;
+const MAX_DOCUMENT_BYTES = 64 * 1024;
+const MAX_NAME_LENGTH = 200;
+
+/** Finds and keeps clients. */
+export class ClientTable {
+  readonly #settings: ProxySettings;
+  readonly #known: ReadonlyMap<string, ProxyClient>;
+
+  constructor(settings: ProxySettings, known: readonly ProxyClient[]) {
+    this.#settings = settings;
+    this.#known = new Map(known.map((client) => [client.clientId, client]));
+  }
+
+  /** @returns undefined for an unknown id. @throws {OAuthRefusal} The client's document is missing or wrong. */
+  async find(clientId: string): Promise<ProxyClient | undefined> {
+    const { registration, store } = this.#settings;
+    const known = this.#known.get(clientId);
+    if (known !== undefined || !registration) return known;
+    if (clientId.startsWith('https://')) return await this.#findDocument(clientId);
+    return (await store.get(`client:${clientId}`)) as unknown as ProxyClient | undefined;
+  }
+
+  /** Keeps a client that has just registered: for a day, until somebody consents to it. */
+  async add(client: ProxyClient): Promise<void> {
+    await this.#put('client', client.clientId, client, UNUSED_CLIENT_MS);
+  }
+
+  /** Keeps a client that a person uses. */
+  async keep(client: ProxyClient): Promise<void> {
+    if (client.documentHost !== undefined || this.#known.has(client.clientId)) return;
+    await this.#put('client', client.clientId, client, USED_CLIENT_MS);
+  }
+
+  async #put(kind: string, id: string, client: ProxyClient, lifeMs: number): Promise<void> {
+    const { store, clock } = this.#settings;
+    await store.put(`${kind}:${id}`, JSON.parse(JSON.stringify(client)) as JsonObject, clock.now() + lifeMs);
+  }
+
+  async #findDocument(clientId: string): Promise<ProxyClient> {
+    if (!isDocumentUrl(clientId)) throw new OAuthRefusal('invalid_client', 'The client id is not an https URL with a path of its own');
+    const id = await digest(clientId);
+    const kept = (await this.#settings.store.get(`document:${id}`)) as unknown as ProxyClient | undefined;
+    if (kept !== undefined) return kept;
+    const { value, maxAgeMs } = await fetchDocument(clientId, this.#settings.fetch);
+    const client = readDocument(clientId, value, this.#settings.privateSchemes);
+    if (maxAgeMs > 0) await this.#put('document', id, client, maxAgeMs);
+    return client;
+  }
+}
+
+/** A client of the program's own. */
+export async function toProxyClient({ clientId, name, redirectUris, clientSecret }: KnownClient): Promise<ProxyClient> {
+  return { clientId, name, redirectUris, secretDigest: clientSecret === undefined ? undefined : await digest(clientSecret) };
+}
+
+/** @see draft-ietf-oauth-client-id-metadata-document section 3 */
+function isDocumentUrl(clientId: string): boolean {
+  const url = URL.canParse(clientId) ? new URL(clientId) : undefined;
+  if (url === undefined || clientId.includes('#') || url.username !== '' || url.password !== '') return false;
+  return url.pathname !== '/' && !/\/\.\.?(?:\/|$)/.test(clientId) && clientId.length <= 2_048;
+}
+
+/** @throws {OAuthRefusal} It is at a private address, cannot be fetched, or is not JSON. */
+async function fetchDocument(url: string, fetch: typeof globalThis.fetch): Promise<{ readonly value: unknown; readonly maxAgeMs: number }> {
+  const why = checkUrl(url);
+  if (why !== undefined) throw new OAuthRefusal('invalid_client', `The client's metadata document is not fetched: ${why}`);
+  try {
+    const { status, headers, text } = await fetchText(url, fetch);
+    if (status !== 200) throw new Error(`The status is ${status}`);
+    if (!/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i.test(headers.get('content-type') ?? '')) throw new Error('It is not JSON');
+    return { value: JSON.parse(text), maxAgeMs: readMaxAgeMs(headers) };
+  } catch (cause) {
+    throw new OAuthRefusal('invalid_client', "The client's metadata document could not be fetched as JSON", { cause });
+  }
+}
+
+async function fetchText(url: string, fetch: typeof globalThis.fetch) {
+  const response = await fetchBounded(url, { headers: { accept: 'application/json' } }, { fetch, maxBytes: MAX_DOCUMENT_BYTES });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** What the server of the document allows, and never more than a day. */
+function readMaxAgeMs(headers: Headers): number {
+  const control = headers.get('cache-control') ?? '';
+  if (/\bno-(?:store|cache)\b/i.test(control)) return 0;
+  const seconds = /\bmax-age=(\d{1,9})\b/i.exec(control)?.[1];
+  return Math.min(seconds === undefined ? 5 * 60_000 : Number(seconds) * 1000, DAY_MS);
+}
+
+function readDocument(clientId: string, value: unknown, privateSchemes: readonly string[]): ProxyClient {
+  const document = (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
+  const { client_id: id, client_name: name, token_endpoint_auth_method: method = 'none' } = document;
+  if (id !== clientId) throw refuseDocument('names another client id');
+  if (method !== 'none' || 'client_secret' in document)
+    throw refuseDocument('asks to authenticate in a way that is not offered: use "none"');
+  if (typeof name !== 'string' || name === '') throw refuseDocument('has no "client_name"');
+  const redirectUris = readRedirectUris(document['redirect_uris'], "The client's metadata document", privateSchemes);
+  return { clientId, name: name.slice(0, MAX_NAME_LENGTH), redirectUris, documentHost: new URL(clientId).host };
+}
+
+function refuseDocument(why: string): OAuthRefusal {
+  return new OAuthRefusal('invalid_client', `The client's metadata document ${why}`);
+}

@@ -1,0 +1,71 @@
+/** What people see: the page that asks for their consent, and the one that says what went wrong. */
+
+import type { ProxyClient } from './clients.ts';
+import type { UpstreamOptions } from './options.ts';
+import { isLocalRedirect } from './redirect-uri.ts';
+
+/** What the consent page shows. All of it is text that somebody else chose. */
+export interface ConsentView {
+  readonly serverName: string;
+  readonly client: ProxyClient;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  readonly upstream: Pick<UpstreamOptions, 'name' | 'scopes'>;
+  /** Where the form goes. */
+  readonly action: string;
+  /** The sealed request, which comes back with the answer. */
+  readonly request: string;
+}
+
+/** @see 2026-07-28 security_best_practices#confused-deputy-problem */
+export function renderConsentPage(view: ConsentView): string {
+  const { client, upstream } = view;
+  const host = new URL(view.redirectUri).host;
+  const where = isLocalRedirect(view.redirectUri)
+    ? `<p class="warning">The answer goes to a program on <strong>this computer</strong> (<code>${escapeHtml(host)}</code>). Any program can
+       give itself this name: allow it only if you have just started the sign-in yourself.</p>`
+    : `<p>The answer goes to <strong>${escapeHtml(host)}</strong>.</p>`;
+  return renderPage(
+    `Allow ${client.name}?`,
+    `<h1>Allow <em>${escapeHtml(client.name)}</em> to use ${escapeHtml(view.serverName)} as you?</h1>
+     <p>The name is what the program calls itself${client.documentHost === undefined ? '; nobody has checked it' : ''}.</p>
+     ${where}
+     <dl>
+       <dt>Redirect address</dt><dd><code>${escapeHtml(view.redirectUri)}</code></dd>
+       <dt>Program</dt><dd><code>${escapeHtml(client.documentHost ?? client.clientId)}</code></dd>
+       <dt>May do here</dt><dd>${renderScopes(view.scopes)}</dd>
+       <dt>You will sign in with</dt><dd>${escapeHtml(upstream.name)}, which is asked for: ${renderScopes(upstream.scopes)}</dd>
+     </dl>
+     <form method="post" action="${escapeHtml(view.action)}">
+       <input type="hidden" name="request" value="${escapeHtml(view.request)}">
+       <button name="decision" value="deny" autofocus>Cancel</button>
+       <button name="decision" value="allow">Allow</button>
+     </form>`,
+  );
+}
+
+/** @param message One sentence of ours. */
+export function renderErrorPage(message: string): string {
+  return renderPage(
+    'Sign-in cannot go on',
+    `<h1>Sign-in cannot go on</h1><p>${escapeHtml(message)}.</p><p>Go back to the program and try again.</p>`,
+  );
+}
+
+function renderScopes(scopes: readonly string[]): string {
+  if (scopes.length === 0) return 'everything that needs no further permission';
+  return scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(', ');
+}
+
+function renderPage(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title>
+<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}dt{font-weight:600}
+dd{margin:0 0 .75rem;overflow-wrap:anywhere}.warning{border-left:.3rem solid #b50;padding-left:.75rem}button{font:inherit;padding:.4rem 1.2rem}</style>
+</head><body>${body}</body></html>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,97 @@
+/** Asks a person for consent to one client, and remembers the answer in their browser. The server keeps nothing of it. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { AuthorizationRequest } from './authorization-request.ts';
+import type { ProxyClient } from './clients.ts';
+import { renderConsentPage } from './consent-page.ts';
+import { OAuthRefusal } from './errors.ts';
+import type { ProxySettings } from './options.ts';
+import { isLocalRedirect } from './redirect-uri.ts';
+import { pageResponse, readCookie, writeCookie } from './responses.ts';
+import { digest, randomText } from './secrets.ts';
+
+/** Ties a consent page to the browser that shows it. */
+const CSRF_COOKIE = 'csrf';
+/** Lists what this browser's user has consented to. */
+const CONSENT_COOKIE = 'consent';
+const PAGE_MS = 10 * 60_000;
+const MAX_REMEMBERED = 20;
+
+type Remembered = { readonly key: string; readonly expiresAtMs: number };
+
+export class Consent {
+  readonly #settings: ProxySettings;
+
+  constructor(settings: ProxySettings) {
+    this.#settings = settings;
+  }
+
+  /** The page that asks. The request travels in it, sealed. */
+  async ask(httpRequest: Request, client: ProxyClient, request: AuthorizationRequest): Promise<Response> {
+    const { name, upstream, basePath, sealer } = this.#settings;
+    const csrf = readCsrf(httpRequest) ?? randomText();
+    const html = renderConsentPage({
+      serverName: name,
+      client,
+      redirectUri: request.redirectUri,
+      scopes: request.scopes,
+      upstream,
+      action: `${basePath}/consent`,
+      request: await sealer.seal('consent page', { request: toRecord(request), csrf: await digest(csrf) }, PAGE_MS),
+    });
+    return pageResponse(200, html, [writeCookie(CSRF_COOKIE, csrf, PAGE_MS)]);
+  }
+
+  /** The request that a person has decided on. @throws {OAuthRefusal} The form comes from another page, another browser, or too late. */
+  async readAnswer(httpRequest: Request, form: URLSearchParams): Promise<AuthorizationRequest> {
+    const { origin } = new URL(this.#settings.issuer);
+    const sentFrom = httpRequest.headers.get('origin') ?? origin;
+    const site = httpRequest.headers.get('sec-fetch-site') ?? 'same-origin';
+    const csrf = readCsrf(httpRequest);
+    const page = await this.#settings.sealer.open('consent page', form.get('request') ?? undefined);
+    const isOurs = sentFrom === origin && site === 'same-origin' && csrf !== undefined && page?.['csrf'] === (await digest(csrf));
+    if (isOurs) return page['request'] as unknown as AuthorizationRequest;
+    throw new OAuthRefusal('invalid_request', 'The answer does not come from the page that asked, or comes too late', { status: 403 });
+  }
+
+  /** Whether exactly this was consented to in this browser. */
+  async isRemembered(httpRequest: Request, request: AuthorizationRequest): Promise<boolean> {
+    if (isLocalRedirect(request.redirectUri)) return false;
+    const key = await toKey(request);
+    return (await this.#read(httpRequest)).some((consent) => consent.key === key);
+  }
+
+  /** @returns The cookie that remembers a consent; none for a program on the user's machine, for which people are asked every time. */
+  async remember(httpRequest: Request, request: AuthorizationRequest): Promise<readonly string[]> {
+    if (isLocalRedirect(request.redirectUri)) return [];
+    const { grantMs, clock, sealer } = this.#settings;
+    const key = await toKey(request);
+    const others = (await this.#read(httpRequest)).filter((consent) => consent.key !== key);
+    const consents = [{ key, expiresAtMs: clock.now() + grantMs }, ...others].slice(0, MAX_REMEMBERED);
+    return [writeCookie(CONSENT_COOKIE, await sealer.seal(this.#purpose, { consents }, grantMs), grantMs)];
+  }
+
+  async #read(httpRequest: Request): Promise<readonly Remembered[]> {
+    const record = await this.#settings.sealer.open(this.#purpose, readCookie(httpRequest, CONSENT_COOKIE));
+    const consents = (record?.['consents'] ?? []) as unknown as readonly Remembered[];
+    return consents.filter(({ expiresAtMs }) => expiresAtMs > this.#settings.clock.now());
+  }
+
+  get #purpose(): string {
+    return `consent at ${this.#settings.issuer}`;
+  }
+}
+
+/** A request as plain data, without an absent state. */
+export function toRecord({ clientId, redirectUri, scopes, state, codeChallenge }: AuthorizationRequest): JsonObject {
+  return { clientId, redirectUri, scopes: [...scopes], codeChallenge, ...(state === undefined ? {} : { state }) };
+}
+
+function toKey({ clientId, redirectUri, scopes }: AuthorizationRequest): Promise<string> {
+  return digest(JSON.stringify([clientId, redirectUri, scopes.toSorted()]));
+}
+
+function readCsrf(request: Request): string | undefined {
+  const value = readCookie(request, CSRF_COOKIE);
+  return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined;
+}

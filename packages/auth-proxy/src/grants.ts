@@ -1,0 +1,209 @@
+/**
+ * What people have granted to clients, and the codes and tokens made from it. Codes and tokens are kept by their digests alone; ending a
+ * grant ends all of them at once.
+ */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { ResponseBodyError } from 'oauth4webapi';
+import type { AuthorizationRequest } from './authorization-request.ts';
+import { OAuthRefusal } from './errors.ts';
+import type { ProxySettings } from './options.ts';
+import { digest, randomText } from './secrets.ts';
+import type { Upstream, UpstreamTokens } from './upstream.ts';
+
+/** One person's consent to one client. */
+export interface Grant {
+  readonly id: string;
+  readonly clientId: string;
+  readonly subject: string;
+  readonly scopes: readonly string[];
+  /** The provider's tokens, sealed. */
+  readonly upstream: string;
+}
+
+/** A code that was redeemed. */
+export interface Redeemed {
+  readonly grant: Grant;
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+}
+
+/** What a client gets. */
+export interface IssuedTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly expiresInSeconds: number;
+  readonly scopes: readonly string[];
+}
+
+/** What an access token says. */
+export interface Access {
+  readonly grant: Grant;
+  readonly scopes: readonly string[];
+  readonly expiresAtMs: number;
+}
+
+const CODE_MS = 60_000;
+/** A provider token this near to its end is renewed first. */
+const MARGIN_MS = 30_000;
+
+export class GrantTable {
+  readonly #settings: ProxySettings;
+  readonly #upstream: Upstream;
+  /** One renewal a grant at a time: providers that rotate would take the second for theft. */
+  readonly #renewals: Map<string, Promise<UpstreamTokens>> = new Map();
+
+  constructor(settings: ProxySettings, upstream: Upstream) {
+    this.#settings = settings;
+    this.#upstream = upstream;
+  }
+
+  /** Keeps a new grant for as long as its code lasts. @returns The code. */
+  async create(request: AuthorizationRequest, subject: string, tokens: UpstreamTokens): Promise<string> {
+    const id = randomText();
+    const { clientId, scopes, redirectUri, codeChallenge } = request;
+    await this.#put('grant', id, { id, clientId, subject, scopes: [...scopes], upstream: await this.#seal(id, tokens) }, CODE_MS * 2);
+    const code = randomText();
+    await this.#put('code', await digest(code), { grantId: id, redirectUri, codeChallenge }, CODE_MS);
+    return code;
+  }
+
+  /** Uses a code, once. A second use ends what the first one gave, since one of the two was not the client. */
+  async redeem(code: string): Promise<Redeemed> {
+    const record = await this.#takeOnce('code', code);
+    const { redirectUri, codeChallenge } = record as unknown as Redeemed;
+    return { grant: await this.#find(record['grantId']), redirectUri, codeChallenge };
+  }
+
+  /** Uses a refresh token, once; a second use ends the grant. */
+  async rotate(refreshToken: string): Promise<Grant> {
+    return await this.#find((await this.#takeOnce('refresh', refreshToken))['grantId']);
+  }
+
+  /** The grant that a refresh token belongs to, without using it. */
+  async peek(refreshToken: string): Promise<Grant | undefined> {
+    const record = await this.#settings.store.get(`refresh:${await digest(refreshToken)}`);
+    return record && (await this.#get(record['grantId']));
+  }
+
+  /** Makes tokens for a grant. @param scopes Some of those granted. @throws {OAuthRefusal} `invalid_grant`: the provider has ended it. */
+  async issue(grant: Grant, scopes: readonly string[]): Promise<IssuedTokens> {
+    const { accessTokenMs, grantMs, clock } = this.#settings;
+    const { expiresAtMs, refreshToken: canRenew } = await this.upstreamTokens(grant);
+    const restMs = expiresAtMs === undefined || canRenew !== undefined ? Infinity : expiresAtMs - clock.now();
+    const lifeMs = Math.min(accessTokenMs, restMs);
+    const [accessToken, refreshToken] = [randomText(), randomText()];
+    await this.#put('grant', grant.id, toRecord(await this.#find(grant.id)), grantMs);
+    const access = { grantId: grant.id, scopes: [...scopes], expiresAtMs: clock.now() + lifeMs };
+    await this.#put('access', await digest(accessToken), access, lifeMs);
+    await this.#put('refresh', await digest(refreshToken), { grantId: grant.id }, grantMs);
+    return { accessToken, refreshToken, expiresInSeconds: Math.floor(lifeMs / 1000), scopes };
+  }
+
+  /** @returns undefined for a token that has ended, or never was. */
+  async findAccess(accessToken: string): Promise<Access | undefined> {
+    const record = await this.#settings.store.get(`access:${await digest(accessToken)}`);
+    const grant = record && (await this.#get(record['grantId']));
+    if (grant === undefined) return undefined;
+    const { scopes, expiresAtMs } = record as unknown as Access;
+    return { grant, scopes, expiresAtMs };
+  }
+
+  /** The provider's tokens, renewed if they are about to end. @throws {OAuthRefusal} `invalid_grant`: the provider has ended the grant. */
+  async upstreamTokens({ id }: Grant): Promise<UpstreamTokens> {
+    const running = this.#renewals.get(id);
+    if (running !== undefined) return await running;
+    const renewal = this.#renew(id).finally(() => this.#renewals.delete(id));
+    this.#renewals.set(id, renewal);
+    return await renewal;
+  }
+
+  /** Ends a grant here, then at the provider, whose trouble is not ours. */
+  async end(grant: Grant): Promise<void> {
+    await this.#settings.store.delete(`grant:${grant.id}`);
+    const tokens = await this.#open(grant);
+    const token = tokens?.refreshToken ?? tokens?.accessToken;
+    if (token === undefined) return;
+    await this.#upstream.revoke(token).catch((error: unknown) => {
+      this.#settings.logger.log('warning', 'The provider did not revoke its tokens', { error: String(error) });
+    });
+  }
+
+  async #renew(id: string): Promise<UpstreamTokens> {
+    const { clock, grantMs } = this.#settings;
+    const grant = await this.#find(id);
+    const tokens = await this.#open(grant);
+    if (tokens === undefined) throw new OAuthRefusal('invalid_grant', 'The sign-in was sealed with another secret: sign in again');
+    if (tokens.expiresAtMs === undefined || tokens.expiresAtMs - MARGIN_MS > clock.now()) return tokens;
+    if (tokens.refreshToken === undefined) {
+      if (tokens.expiresAtMs > clock.now()) return tokens;
+      throw new OAuthRefusal('invalid_grant', 'The sign-in at the provider has ended: sign in again');
+    }
+    const fresh = await this.#refresh(grant, tokens.refreshToken);
+    await this.#put('grant', id, toRecord({ ...grant, upstream: await this.#seal(id, fresh) }), grantMs);
+    return fresh;
+  }
+
+  async #refresh(grant: Grant, refreshToken: string): Promise<UpstreamTokens> {
+    try {
+      return await this.#upstream.refresh(refreshToken);
+    } catch (cause) {
+      if (!(cause instanceof ResponseBodyError) || isPassing(cause)) throw cause;
+      await this.#settings.store.delete(`grant:${grant.id}`);
+      throw new OAuthRefusal('invalid_grant', 'The sign-in at the provider has ended: sign in again', { cause });
+    }
+  }
+
+  async #takeOnce(kind: 'code' | 'refresh', secret: string): Promise<JsonObject> {
+    const { store, grantMs, logger } = this.#settings;
+    const key = await digest(secret);
+    const record = await store.take(`${kind}:${key}`);
+    if (record !== undefined) {
+      await this.#put('used', key, { grantId: record['grantId'] ?? '' }, grantMs);
+      return record;
+    }
+    const used = await store.get(`used:${key}`);
+    const grant = used && (await this.#get(used['grantId']));
+    if (grant !== undefined) {
+      logger.log('warning', `A ${kind} was used twice: its grant is ended`, { clientId: grant.clientId });
+      await this.end(grant);
+    }
+    throw new OAuthRefusal('invalid_grant', `The ${kind === 'code' ? 'code' : 'refresh token'} is unknown, used or expired`);
+  }
+
+  async #find(id: unknown): Promise<Grant> {
+    const grant = await this.#get(id);
+    if (grant === undefined) throw new OAuthRefusal('invalid_grant', 'The grant has ended: sign in again');
+    return grant;
+  }
+
+  async #get(id: unknown): Promise<Grant | undefined> {
+    return (await this.#settings.store.get(`grant:${String(id)}`)) as unknown as Grant | undefined;
+  }
+
+  #put(kind: string, id: string, record: JsonObject, lifeMs: number): Promise<void> {
+    return this.#settings.store.put(`${kind}:${id}`, record, this.#settings.clock.now() + lifeMs);
+  }
+
+  #seal(id: string, { accessToken, refreshToken, expiresAtMs }: UpstreamTokens): Promise<string> {
+    const tokens = {
+      accessToken,
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+      ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    };
+    return this.#settings.sealer.seal(`grant ${id}`, tokens);
+  }
+
+  async #open({ id, upstream }: Grant): Promise<UpstreamTokens | undefined> {
+    return (await this.#settings.sealer.open(`grant ${id}`, upstream)) as unknown as UpstreamTokens | undefined;
+  }
+}
+
+function toRecord(grant: Grant): JsonObject {
+  return { ...grant, scopes: [...grant.scopes] };
+}
+
+/** A provider that is busy, or that does not know us just now, has not ended what a person granted. */
+function isPassing({ status, error }: ResponseBodyError): boolean {
+  return status === 429 || error === 'temporarily_unavailable' || error === 'invalid_client';
+}

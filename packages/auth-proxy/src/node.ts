@@ -1,0 +1,51 @@
+/** `@mortise/auth-proxy/node`: serves the proxy on `node:http`. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+
+/** The options of `toNodeListener`. */
+export interface NodeListenerOptions {
+  /** What clients know this server as: `https://mcp.example.com`. The `Host` header is not asked. */
+  readonly origin: string;
+}
+
+/** Answers one request of `node:http`. Never rejects. */
+export type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/**
+ * Serves a fetch-style handler on `node:http`, Express and their like. Answers are read whole before they are sent: it is for pages and
+ * documents, not for streams.
+ */
+export function toNodeListener(handler: (request: Request) => Promise<Response>, { origin }: NodeListenerOptions): NodeListener {
+  return async (incoming, outgoing) => {
+    try {
+      const response = await handler(toRequest(incoming, origin));
+      const body = Buffer.from(await response.arrayBuffer());
+      for (const [name, value] of response.headers) if (name !== 'set-cookie') outgoing.setHeader(name, value);
+      const cookies = response.headers.getSetCookie();
+      if (cookies.length > 0) outgoing.setHeader('Set-Cookie', cookies);
+      // A body that was refused unread would be taken for the next request.
+      if (!incoming.complete) outgoing.setHeader('Connection', 'close');
+      outgoing.writeHead(response.status).end(body);
+    } catch {
+      if (!outgoing.headersSent) outgoing.writeHead(400);
+      outgoing.end();
+    }
+  };
+}
+
+function toRequest(incoming: IncomingMessage, origin: string): Request {
+  const { method = 'GET', url = '/', rawHeaders } = incoming;
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  // Whatever the target says, the origin is ours.
+  const target = new URL(origin + (url.startsWith('/') ? url : new URL(url).pathname));
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  if (!hasBody) return new Request(target, { method, headers });
+  return new Request(target, {
+    method,
+    headers,
+    body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>,
+    duplex: 'half',
+  } as RequestInit);
+}

@@ -1,0 +1,135 @@
+/**
+ * The part of the proxy that a person's browser visits: consent, the provider, and back to the client.
+ *
+ * The provider remembers that the person has consented to this server as its client, whoever asks through us; so each of our clients needs
+ * a consent of its own before the browser is sent there.
+ *
+ * @see 2026-07-28 security_best_practices#confused-deputy-problem
+ */
+
+import { AuthorizationResponseError } from 'oauth4webapi';
+import { type AuthorizationRequest, readAuthorizationRequest } from './authorization-request.ts';
+import type { ClientTable, ProxyClient } from './clients.ts';
+import { Consent, toRecord } from './consent.ts';
+import { OAuthRefusal } from './errors.ts';
+import type { GrantTable } from './grants.ts';
+import type { ProxySettings } from './options.ts';
+import { isRegisteredRedirect } from './redirect-uri.ts';
+import { readCookie, redirectResponse, writeCookie } from './responses.ts';
+import { digest, randomText } from './secrets.ts';
+import type { Upstream, UpstreamFlow, UpstreamTokens } from './upstream.ts';
+
+/** What the parts of the proxy share. */
+export interface ProxyParts {
+  readonly settings: ProxySettings;
+  readonly clients: ClientTable;
+  readonly upstream: Upstream;
+  readonly grants: GrantTable;
+}
+
+const FLOW_MS = 10 * 60_000;
+
+export class SignIn {
+  readonly #parts: ProxyParts;
+  readonly #consent: Consent;
+
+  constructor(parts: ProxyParts) {
+    this.#parts = parts;
+    this.#consent = new Consent(parts.settings);
+  }
+
+  /** `GET /authorize`: shows the consent page, or goes on if the same was consented to before. */
+  async authorize(httpRequest: Request): Promise<Response> {
+    const { settings, clients } = this.#parts;
+    const { client, request } = await readAuthorizationRequest(new URL(httpRequest.url).searchParams, clients, settings);
+    if (await this.#consent.isRemembered(httpRequest, request)) return await this.#forward(client, request, []);
+    return await this.#consent.ask(httpRequest, client, request);
+  }
+
+  /** `POST /consent`: what the person decided, in the browser that was asked. */
+  async decide(httpRequest: Request, form: URLSearchParams): Promise<Response> {
+    const request = await this.#consent.readAnswer(httpRequest, form);
+    const client = await this.#parts.clients.find(request.clientId);
+    if (client === undefined || !isRegisteredRedirect(request.redirectUri, client.redirectUris))
+      throw new OAuthRefusal('invalid_client', 'The program that asked is no longer registered here');
+    if (form.get('decision') !== 'allow') throw new OAuthRefusal('access_denied', 'The user did not allow it', { redirect: request });
+    return await this.#forward(client, request, await this.#consent.remember(httpRequest, request));
+  }
+
+  /** `GET /callback`: the provider's answer, in the browser that was sent there. */
+  async finish(httpRequest: Request): Promise<Response> {
+    const { grants, clients } = this.#parts;
+    const answer = new URL(httpRequest.url).searchParams;
+    const { request, flow, cookie } = await this.#takeFlow(httpRequest, answer.get('state') ?? '');
+    const tokens = await this.#exchange(answer, flow, request);
+    const subject = await this.#identify(tokens, request);
+    const client = await clients.find(request.clientId);
+    if (client !== undefined) await clients.keep(client);
+    const code = await grants.create(request, subject, tokens);
+    return redirectResponse(this.toClient(request, { code }), [writeCookie(cookie, '', 0)]);
+  }
+
+  /** A redirect to the client. Always names the issuer, so that it cannot pass for another's. @see RFC 9207 */
+  toClient({ redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>, params: Readonly<Record<string, string>>): string {
+    const url = new URL(redirectUri);
+    const all = { ...params, ...(state === undefined ? {} : { state }), iss: this.#parts.settings.issuer };
+    for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  /** Only now, after consent, is there a state, and a cookie that ties it to this browser. */
+  async #forward(client: ProxyClient, request: AuthorizationRequest, cookies: readonly string[]): Promise<Response> {
+    const { settings, clients, upstream } = this.#parts;
+    const flow: UpstreamFlow = { state: randomText(), codeVerifier: randomText(), nonce: randomText() };
+    const browser = randomText();
+    const key = await digest(flow.state);
+    const record = { request: toRecord(request), codeVerifier: flow.codeVerifier, nonce: flow.nonce, browser: await digest(browser) };
+    await clients.keep(client);
+    await settings.store.put(`state:${key}`, record, settings.clock.now() + FLOW_MS);
+    return redirectResponse(await upstream.authorizationUrl(flow), [...cookies, writeCookie(toFlowCookie(key), browser, FLOW_MS)]);
+  }
+
+  /** Looks before it takes, so that a stranger's visit does not end somebody's sign-in. */
+  async #takeFlow(
+    httpRequest: Request,
+    state: string,
+  ): Promise<{ readonly request: AuthorizationRequest; readonly flow: UpstreamFlow; readonly cookie: string }> {
+    const { store } = this.#parts.settings;
+    const key = await digest(state);
+    const cookie = toFlowCookie(key);
+    const browser = await digest(readCookie(httpRequest, cookie) ?? '');
+    const isOurs = (await store.get(`state:${key}`))?.['browser'] === browser;
+    const record = isOurs ? await store.take(`state:${key}`) : undefined;
+    if (record === undefined) throw new OAuthRefusal('invalid_request', 'This browser has no sign-in under way that the answer belongs to');
+    const { request, codeVerifier, nonce } = record as unknown as UpstreamFlow & { readonly request: AuthorizationRequest };
+    return { request, flow: { state, codeVerifier, nonce }, cookie };
+  }
+
+  async #exchange(answer: URLSearchParams, flow: UpstreamFlow, request: AuthorizationRequest): Promise<UpstreamTokens> {
+    try {
+      return await this.#parts.upstream.exchange(answer, flow);
+    } catch (cause) {
+      const isDenied = cause instanceof AuthorizationResponseError && cause.error === 'access_denied';
+      if (isDenied) throw new OAuthRefusal('access_denied', 'The provider was not allowed to sign the user in', { redirect: request });
+      this.#parts.settings.logger.log('warning', 'A sign-in at the provider failed', { error: String(cause) });
+      throw new OAuthRefusal('server_error', 'The sign-in at the provider failed', { redirect: request, cause });
+    }
+  }
+
+  async #identify({ accessToken, idTokenClaims }: UpstreamTokens, request: AuthorizationRequest): Promise<string> {
+    const { identify, logger } = this.#parts.settings;
+    try {
+      const subject: unknown = identify === undefined ? idTokenClaims?.['sub'] : await identify({ accessToken, idTokenClaims });
+      if (typeof subject === 'string' && subject !== '') return subject;
+      logger.log('error', 'Nobody knows who signed in: "identify" gave no text');
+    } catch (error) {
+      logger.log('warning', 'Finding out who signed in failed', { error: String(error) });
+    }
+    throw new OAuthRefusal('server_error', 'The server could not find out who signed in', { redirect: request });
+  }
+}
+
+/** The cookie of one sign-in under way; a browser may have several. */
+function toFlowCookie(stateDigest: string): string {
+  return `flow-${stateDigest.slice(0, 16)}`;
+}

@@ -1,0 +1,106 @@
+/** The endpoints that clients themselves call: tokens for a code or a refresh token, and their end. @see RFC 6749 section 5; RFC 7009 */
+
+import { isSameResource, readScopes } from './authorization-request.ts';
+import type { ProxyClient } from './clients.ts';
+import { OAuthRefusal } from './errors.ts';
+import type { IssuedTokens } from './grants.ts';
+import { jsonResponse } from './responses.ts';
+import { digest } from './secrets.ts';
+import type { ProxyParts } from './sign-in.ts';
+
+/** `POST /token`. @throws {OAuthRefusal} What cannot be given. */
+export async function serveToken(httpRequest: Request, form: URLSearchParams, parts: ProxyParts): Promise<Response> {
+  checkSingle(form);
+  const client = await authenticate(httpRequest, form, parts);
+  const resource = form.get('resource');
+  if (resource !== null && !isSameResource(resource, parts.settings.resource))
+    throw new OAuthRefusal('invalid_target', 'Tokens for this resource are not issued here');
+  const grantType = form.get('grant_type');
+  if (grantType === 'authorization_code') return toResponse(await redeemCode(form, client, parts));
+  if (grantType === 'refresh_token') return toResponse(await refresh(form, client, parts));
+  throw new OAuthRefusal('unsupported_grant_type', 'The grant type must be "authorization_code" or "refresh_token"');
+}
+
+/** `POST /revoke`. Says nothing of whether there was such a token, or whose. @throws {OAuthRefusal} Who asks is not known. */
+export async function serveRevocation(httpRequest: Request, form: URLSearchParams, parts: ProxyParts): Promise<Response> {
+  checkSingle(form);
+  const client = await authenticate(httpRequest, form, parts);
+  const token = form.get('token');
+  if (token === null) throw new OAuthRefusal('invalid_request', 'The parameter "token" is missing');
+  const grant = (await parts.grants.peek(token)) ?? (await parts.grants.findAccess(token))?.grant;
+  if (grant?.clientId === client.clientId) await parts.grants.end(grant);
+  return jsonResponse(200, {});
+}
+
+async function redeemCode(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<IssuedTokens> {
+  const verifier = form.get('code_verifier') ?? '';
+  if (!/^[\w.~-]{43,128}$/.test(verifier))
+    throw new OAuthRefusal('invalid_request', 'The "code_verifier" is missing, or not 43 to 128 unreserved characters');
+  const { grant, redirectUri, codeChallenge } = await grants.redeem(form.get('code') ?? '');
+  const isTheirs = grant.clientId === client.clientId && form.get('redirect_uri') === redirectUri;
+  if (isTheirs && codeChallenge === (await digest(verifier))) return grants.issue(grant, grant.scopes);
+  // The code is used up: whoever has it is not the one it was made for.
+  await grants.end(grant);
+  throw new OAuthRefusal('invalid_grant', 'The code was made for another client, redirect URI or code verifier');
+}
+
+async function refresh(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<IssuedTokens> {
+  const token = form.get('refresh_token') ?? '';
+  const known = await grants.peek(token);
+  if (known !== undefined && known.clientId !== client.clientId)
+    throw new OAuthRefusal('invalid_grant', 'The refresh token was given to another client');
+  const scopes = known === undefined ? [] : readScopes(form.get('scope'), known.scopes);
+  if (scopes === undefined) throw new OAuthRefusal('invalid_scope', 'A scope was not granted: sign in again for it');
+  // First what may fail for a while: a refresh token that is used up without an answer would end the grant when it comes again.
+  if (known !== undefined) await grants.upstreamTokens(known);
+  return grants.issue(await grants.rotate(token), scopes);
+}
+
+async function authenticate(httpRequest: Request, form: URLSearchParams, { clients }: ProxyParts): Promise<ProxyClient> {
+  const basic = readBasic(httpRequest.headers.get('authorization'));
+  const inBody = form.get('client_secret') ?? undefined;
+  if (basic !== undefined && inBody !== undefined)
+    throw new OAuthRefusal('invalid_request', 'The client authenticates in two ways: use one');
+  const clientId = basic?.clientId ?? form.get('client_id');
+  if (basic !== undefined && ![null, basic.clientId].includes(form.get('client_id')))
+    throw new OAuthRefusal('invalid_request', 'The client gives two ids');
+  const client = clientId === null ? undefined : await clients.find(clientId);
+  const secret = basic?.secret ?? inBody;
+  if (client !== undefined && (await holdsSecret(client, secret))) return client;
+  throw new OAuthRefusal('invalid_client', 'The client is unknown here, or its secret is wrong', { status: 401 });
+}
+
+async function holdsSecret({ secretDigest }: ProxyClient, secret: string | undefined): Promise<boolean> {
+  if (secretDigest === undefined) return secret === undefined || secret === '';
+  return secret !== undefined && secretDigest === (await digest(secret));
+}
+
+function readBasic(header: string | null): { readonly clientId: string; readonly secret: string } | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/]+=*) *$/i.exec(header ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  try {
+    // Both halves are form-encoded before they are joined (RFC 6749 section 2.3.1).
+    const [clientId, secret] = atob(encoded)
+      .split(':')
+      .map((half) => decodeURIComponent(half.replaceAll('+', ' ')));
+    if (clientId !== undefined && secret !== undefined) return { clientId, secret };
+  } catch {
+    // Refused below: base64 or percent signs are wrong.
+  }
+  throw new OAuthRefusal('invalid_client', 'The "Authorization" header is not Basic with an encoded id and secret', { status: 401 });
+}
+
+function checkSingle(form: URLSearchParams): void {
+  const names = [...form.keys()];
+  if (new Set(names).size !== names.length) throw new OAuthRefusal('invalid_request', 'A parameter comes more than once');
+}
+
+function toResponse({ accessToken, refreshToken, expiresInSeconds, scopes }: IssuedTokens): Response {
+  return jsonResponse(200, {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: expiresInSeconds,
+    refresh_token: refreshToken,
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+  });
+}
