@@ -9,6 +9,7 @@
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { root } from './run-command.mjs';
 
 /** @typedef {{ names: readonly string[], text: string }} Declaration */
@@ -18,7 +19,7 @@ import { root } from './run-command.mjs';
 const folder = join(root, 'api');
 
 /** Writes the reports of all packages, and removes those of packages that are gone. */
-export function writeReports() {
+function writeReports() {
   const reports = makeReports();
   for (const name of readdirSync(folder)) if (!reports.has(name)) rmSync(join(folder, name));
   for (const [name, text] of reports) writeFileSync(join(folder, name), text);
@@ -141,3 +142,5 @@ function toReexports(list, from) {
       return { name, inner, from };
     });
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeReports();

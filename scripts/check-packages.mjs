@@ -1,73 +1,43 @@
-/** The gates `publint`, `attw` and `links`: what is published, looked at from the outside, as the tarball that npm would serve. */
+/** The gate `packages`: what is published, looked at from the outside, as the tarball that npm would serve. */
 
-import { createPackageFromTarballData, checkPackage } from '@arethetypeswrong/core';
-import { readFileSync } from 'node:fs';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { findBrokenLinks } from './find-broken-links.mjs';
-import { packPackages } from './pack-packages.mjs';
+import { runPnpm } from './set-up.mjs';
 
 /** The packages are ES modules only: how CommonJS and Node 10 find their types is nobody's concern (attw's `esm-only` profile). */
 const ignoredResolutions = new Set(['node10', 'node16-cjs']);
-const requiredFiles = ['LICENSE', 'README.md', 'package.json'];
 
-/** Runs publint over every tarball and looks for the files that each package must ship. */
-export async function lintPackages() {
-  const found = [];
-  const packages = await packPackages();
-  for (const { name, tarball } of packages) {
-    const bytes = readFileSync(tarball);
-    const { messages, pkg } = await publint({
-      pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) },
-      strict: true,
-    });
-    found.push(...messages.map((message) => `${name}: ${formatMessage(message, pkg, { color: false })}`));
-    const { files } = readTarball({ name, tarball });
-    found.push(...requiredFiles.filter((file) => !files.has(file)).map((file) => `${name}: the tarball has no ${file}`));
-  }
-  return { ok: found.length === 0, output: found.join('\n'), note: `${packages.length} tarballs` };
-}
-
-/** Asks "are the types wrong" about every tarball. */
-export async function checkTypesOfPackages() {
-  const found = [];
-  const packages = await packPackages();
-  let entries = 0;
-  for (const { name, tarball } of packages) {
-    const result = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(tarball))));
-    if (result.types === false) {
-      found.push(`${name}: has no types`);
-      continue;
+/** @returns {Promise<readonly string[]>} A line for each thing that publint or "are the types wrong" finds. */
+export async function findFaultsOfPackages() {
+  const folder = mkdtempSync(join(tmpdir(), 'mortise-pack-'));
+  try {
+    const { code, output } = await runPnpm(['--recursive', '--filter', './packages/*', 'pack', '--pack-destination', folder]);
+    if (code !== 0) throw new Error(`pnpm pack failed:\n${output}`);
+    const faults = [];
+    for (const file of readdirSync(folder)) {
+      const tarball = new Uint8Array(readFileSync(join(folder, file)));
+      const found = [...(await askPublint(tarball)), ...(await askWhetherTypesAreWrong(tarball))];
+      faults.push(...found.map((fault) => `${file}: ${fault}`));
     }
-    entries += Object.keys(result.entrypoints).length;
-    const problems = result.problems.filter(
-      (problem) => !ignoredResolutions.has(problem.resolutionKind) && problem.resolutionOption !== 'node10',
-    );
-    found.push(
-      ...problems.map(
-        (problem) =>
-          `${name}: ${problem.kind} ${problem.entrypoint ?? problem.fileName ?? problem.typesFileName ?? ''} ${problem.moduleSpecifier ?? ''}`,
-      ),
-    );
+    return faults;
+  } finally {
+    rmSync(folder, { recursive: true });
   }
-  return { ok: found.length === 0, output: found.join('\n'), note: `${entries} entry points of ${packages.length} tarballs` };
 }
 
-/** Follows every export and every import of the tarballs. */
-export async function followLinksOfPackages() {
-  const tarballs = (await packPackages()).map(readTarball);
-  const found = findBrokenLinks(tarballs);
-  const files = tarballs.reduce((sum, each) => sum + each.files.size, 0);
-  return { ok: found.length === 0, output: found.join('\n'), note: `${files} files of ${tarballs.length} tarballs` };
+async function askPublint(tarball) {
+  const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
+  return messages.map((message) => formatMessage(message, pkg, { color: false }));
 }
 
-/**
- * @param {{ name: string, tarball: string }} packed
- * @returns {import('./find-broken-links.mjs').Tarball}
- */
-export function readTarball({ name, tarball }) {
-  const contents = createPackageFromTarballData(new Uint8Array(readFileSync(tarball)));
-  const prefix = `/node_modules/${name}/`;
-  const files = new Map(contents.listFiles().map((file) => [file.replace(prefix, ''), () => contents.readFile(file)]));
-  return { name, manifest: JSON.parse(contents.readFile(`${prefix}package.json`)), files };
+async function askWhetherTypesAreWrong(tarball) {
+  const result = await checkPackage(createPackageFromTarballData(tarball));
+  if (result.types === false) return ['has no types'];
+  return result.problems
+    .filter(({ resolutionKind, resolutionOption }) => !ignoredResolutions.has(resolutionKind) && resolutionOption !== 'node10')
+    .map((problem) => `${problem.kind} ${problem.entrypoint ?? problem.fileName ?? ''} ${problem.moduleSpecifier ?? ''}`);
 }

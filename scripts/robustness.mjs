@@ -1,14 +1,12 @@
 /**
- * `npm run robustness`: sets up, then takes the figures that stdio, HTTP and WebSocket can show and prints each beside its goal. Words after `--`
+ * `npm run robustness`: takes the figures that stdio, HTTP and WebSocket can show and prints each beside its goal. Words after `--`
  * choose those whose description has one of them (`HTTP`, `WebSockets`).
  */
 
-import { setUp } from './set-up.mjs';
+import { figures as stdioFigures } from './robustness/figures.mjs';
+import { httpFigures } from './robustness/http-figures.mjs';
+import { webSocketFigures } from './robustness/web-socket-figures.mjs';
 
-await setUp();
-const { figures: stdioFigures } = await import('./robustness/figures.mjs');
-const { httpFigures } = await import('./robustness/http-figures.mjs');
-const { webSocketFigures } = await import('./robustness/web-socket-figures.mjs');
 const figures = [...stdioFigures, ...httpFigures, ...webSocketFigures];
 
 const words = process.argv.slice(2);

@@ -1,46 +1,63 @@
-/** Runs vitest over the whole tree, or over what its arguments name, and gives the outcomes by test. */
+/** Runs vitest, reads its report, and prints the totals that a run ends with. */
 
-import { mkdirSync, rmSync } from 'node:fs';
 import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { relative, sep } from 'node:path';
 import { root } from './run-command.mjs';
-import { countOutcomes, listFailures, readTestReport, reportFile } from './read-test-report.mjs';
+
+/** Where the last run's report lies, below the root. */
+const reportFile = '.cache/test-report.json';
+
+/**
+ * @typedef {{ title: string, file: string, outcome: 'passed' | 'failed' | 'skipped', failure?: string }} TestOutcome
+ *   `failure`: one line for a test that failed.
+ */
 
 /**
  * @param {{ args?: readonly string[], node?: string, env?: Record<string, string>, report?: string }} [options]
- *   `node` is the Node to run under, `report` where the JSON report goes.
- * @returns {Promise<{ tests: import('./read-test-report.mjs').TestOutcome[], totals: ReturnType<typeof countOutcomes> & { failures: string[] } }>}
- *   `failures` is a line for each test that failed. A run that fails without a failing test (a crash, an unhandled rejection, a filter that no test matches) counts as one failure.
+ *   `args` as for vitest, `node` the Node to run under, `report` where the JSON report goes.
+ * @returns {Promise<{ tests: TestOutcome[], totals: { passed: number, failed: number, skipped: number, failures: string[] } }>}
+ *   A run that fails without a failing test (an unhandled rejection, a filter that no test matches) counts as one failure.
  */
 export async function runTests({ args = [], node = process.execPath, env = {}, report = reportFile } = {}) {
   mkdirSync(`${root}.cache`, { recursive: true });
   rmSync(root + report, { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const colors = process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: undefined };
-  const code = await new Promise((resolve) => {
-    const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args], {
-      cwd: root,
-      env: { ...process.env, ...colors, ...env },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
-    child.on('error', () => resolve(1));
-    child.on('close', (exitCode) => resolve(exitCode ?? 1));
+  const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args], {
+    cwd: root,
+    env: { ...process.env, ...(process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: undefined }), ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
   });
-  const tests = [...(readTestReport(report) ?? [])];
-  const totals = { ...countOutcomes(tests), failures: listFailures(tests) };
-  if (code !== 0 && totals.failed === 0) {
-    totals.failed = 1;
-    totals.failures.push(`vitest ended with ${code} though no test failed: see "Unhandled Errors" or its last lines above`);
-  }
-  return { tests, totals };
+  const code = await new Promise((resolve) => child.on('error', () => resolve(1)).on('close', resolve));
+  const tests = readTestReport(report) ?? [];
+  const count = (outcome) => tests.filter((test) => test.outcome === outcome).length;
+  const failures = tests.flatMap(({ failure }) => failure ?? []);
+  if (code !== 0 && failures.length === 0) failures.push(`vitest ended with ${code} though no test failed: see its last lines above`);
+  return { tests, totals: { passed: count('passed'), failed: failures.length, skipped: count('skipped'), failures } };
 }
 
-/** Prints how many tests of each package passed, failed and were skipped. */
-export function printTable(tests) {
-  const folders = [...new Set(tests.map((test) => test.folder))].sort();
-  const rows = folders.map((folder) => [folder, countOutcomes(tests.filter((test) => test.folder === folder))]);
-  const width = Math.max(12, ...folders.map((folder) => folder.length));
-  console.log(`${'tests of'.padEnd(width)}   passed   failed  skipped`);
-  for (const [folder, { passed, failed, skipped }] of [...rows, ['all', countOutcomes(tests)]]) {
-    console.log(`${folder.padEnd(width)} ${[passed, failed, skipped].map((count) => String(count).padStart(8)).join(' ')}`);
-  }
+/** @returns {TestOutcome[] | undefined} Nothing where there is no report. A file that could not be loaded counts as one failed test. */
+export function readTestReport(report = reportFile) {
+  if (!existsSync(root + report)) return undefined;
+  return JSON.parse(readFileSync(root + report, 'utf8')).testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(root, name).split(sep).join('/');
+    const toFailure = (title, text = '') => `${file} > ${title}: ${text.split('\n', 1)[0].slice(0, 300)}`;
+    if (assertionResults.length === 0 && status === 'failed')
+      return [{ title: '', file, outcome: 'failed', failure: toFailure('the file loads', message) }];
+    return assertionResults.map((test) => ({
+      title: test.title,
+      file,
+      outcome: test.status === 'passed' || test.status === 'failed' ? test.status : 'skipped',
+      ...(test.status === 'failed' ? { failure: toFailure(test.fullName, test.failureMessages?.[0]) } : {}),
+    }));
+  });
+}
+
+/** Prints what failed, then `N passed, N failed` alone on the last line, and sets the exit code. */
+export function reportTotals({ passed, skipped = 0, failures }) {
+  console.log();
+  for (const failure of failures) console.log(`failed: ${failure}`);
+  if (skipped > 0) console.log(`${skipped} skipped`);
+  console.log(`${passed} passed, ${failures.length} failed`);
+  process.exitCode = failures.length === 0 ? 0 : 1;
 }

@@ -1,12 +1,12 @@
 /**
- * Brings a clone to the state that everything else needs: dependencies installed, packages built. Needs Node and npm alone:
- * the pinned pnpm comes through npx. Where nothing has changed since the last time, installing is skipped and building is
- * answered from turbo's cache.
+ * Brings a clone to the state that everything else needs: dependencies installed, packages built. Needs Node and npm alone: the pinned pnpm
+ * comes through npx. Run by itself (`npm run build`) it does both; where nothing has changed it takes three seconds.
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { root, runCommand } from './run-command.mjs';
 
 const stampFile = join(root, '.cache/installed.txt');
@@ -16,22 +16,13 @@ const quiet = {
   DO_NOT_TRACK: '1',
   npm_config_update_notifier: 'false',
   npm_config_yes: 'true',
-  npm_config_fund: 'false',
-  npm_config_audit: 'false',
 };
 
-/** The folders of the workspace that have a package.json, the root first: what pnpm-workspace.yaml lists. */
+/** The folders of the workspace, as pnpm-workspace.yaml lists them. */
 export function workspaceFolders() {
-  const listed = /^packages:\n((?:[ ]+-[ ].*\n)+)/m.exec(readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8'))?.[1] ?? '';
-  const patterns = [...listed.matchAll(/-\s+['"]?([^'"\s]+)/g)].map((match) => match[1]);
-  const folders = patterns.flatMap((pattern) => (pattern.endsWith('/*') ? foldersIn(pattern.slice(0, -2)) : [pattern]));
-  return ['.', ...folders].filter((folder) => existsSync(join(root, folder, 'package.json')));
-}
-
-function foldersIn(parent) {
-  if (!existsSync(join(root, parent))) return [];
-  const entries = readdirSync(join(root, parent), { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => `${parent}/${entry.name}`);
+  const foldersIn = (parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}`);
+  const folders = [...foldersIn('packages'), ...foldersIn('apps'), 'benchmarks', 'interop'];
+  return folders.filter((folder) => existsSync(join(root, folder, 'package.json')));
 }
 
 /** Runs the pnpm that package.json pins, fetched by npx where the machine has none. */
@@ -41,76 +32,47 @@ export function runPnpm(args, options = {}) {
 }
 
 /**
- * Installs and builds. Ends the process with what went wrong where one of them fails.
+ * Installs what is missing and builds what has changed. Ends the process where one of them fails.
  *
  * @param {{ build?: boolean }} [options] `build: false` installs only.
  */
 export async function setUp({ build = true } = {}) {
-  refuseOldNode();
   await installDependencies();
-  if (build) await buildPackages();
-}
-
-function refuseOldNode() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const supported = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22;
-  if (supported) return;
-  console.error(`Node ${process.versions.node} is too old here: the packages support 20.19 or later, and 22.12 or later.`);
-  process.exit(1);
+  if (!build) return;
+  const args = ['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--log-order=grouped', '--ui=stream'];
+  const { code, output, seconds } = await runPnpm(args);
+  if (code !== 0) fail('build', output);
+  console.log(`build     done in ${seconds.toFixed(1)} s`);
 }
 
 async function installDependencies() {
   const stamp = dependencyStamp();
-  if (existsSync(join(root, 'node_modules/.modules.yaml')) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
-    console.log('install   nothing has changed');
-    return;
-  }
+  if (existsSync(join(root, 'node_modules/.modules.yaml')) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
   const inCi = Boolean(process.env.CI);
   const args = ['install', inCi ? '--frozen-lockfile' : '--prefer-offline', '--reporter=append-only'];
   console.log(`install   pnpm ${args.join(' ')}`);
-  const { code, seconds } = await runPnpm(args, { show: true, env: { CI: inCi ? 'true' : '' } });
-  if (code !== 0) fail('install', code);
+  const { code } = await runPnpm(args, { show: true, env: { CI: inCi ? 'true' : '' } });
+  if (code !== 0) fail('install', '');
   mkdirSync(join(root, '.cache'), { recursive: true });
   writeFileSync(stampFile, dependencyStamp());
-  console.log(`install   done in ${seconds.toFixed(1)} s`);
 }
 
 /** Changes when anything changes that an installation depends on. */
 function dependencyStamp() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc', ...workspaceFolders().map((folder) => `${folder}/package.json`)];
-  for (const file of files) {
-    if (existsSync(join(root, file))) hash.update(`${file}\n`).update(readFileSync(join(root, file)));
-  }
+  for (const file of [
+    'pnpm-lock.yaml',
+    'pnpm-workspace.yaml',
+    ...workspaceFolders().map((folder) => `${folder}/package.json`),
+    'package.json',
+  ])
+    hash.update(readFileSync(join(root, file)));
   return hash.digest('hex');
 }
 
-async function buildPackages() {
-  for (const folder of workspaceFolders()) removeStaleOutput(folder);
-  const args = ['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--log-order=grouped', '--ui=stream'];
-  console.log(`build     turbo over ${workspaceFolders().length - 1} folders; a minute or two the first time`);
-  const { code, output, seconds } = await runPnpm(args, { show: process.stdout.isTTY === true });
-  if (code !== 0) {
-    if (process.stdout.isTTY !== true) process.stdout.write(output);
-    fail('build', code);
-  }
-  const cached = /Cached:\s+(\d+) cached, (\d+) total/.exec(output);
-  console.log(`build     ${cached === null ? '' : `${cached[2]} packages, ${cached[1]} unchanged, `}done in ${seconds.toFixed(1)} s`);
-}
-
-/** Deletes compiled files whose source is gone: the compiler leaves them, and they would be published. */
-function removeStaleOutput(folder) {
-  const dist = join(root, folder, 'dist');
-  if (!existsSync(dist) || !existsSync(join(root, folder, 'src'))) return;
-  for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-    const source = /^(.*)\.(?:js|d\.ts)(?:\.map)?$/.exec(file)?.[1];
-    // A chunk that several entries share has no source of its own; who writes chunks removes the old ones.
-    if (source !== undefined && !/(?:^|[\\/])chunk-/.test(file) && !existsSync(join(root, folder, 'src', `${source}.ts`)))
-      rmSync(join(dist, file));
-  }
-}
-
-function fail(step, code) {
-  console.error(`\n${step} failed with exit code ${code}.`);
+function fail(step, output) {
+  console.error(`${output}\n${step} failed`);
   process.exit(1);
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await setUp();

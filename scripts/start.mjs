@@ -1,18 +1,13 @@
-/** `npm start`: installs, builds, and runs the main demo, the client of apps/quickstart against its server. */
+/** Sets up, then runs a program with the words after `--`: `node scripts/start.mjs [--from-source] FILE [WORD ...]`. */
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { root } from './run-command.mjs';
 import { setUp } from './set-up.mjs';
 
-await setUp();
-
-const folder = join(root, 'apps/quickstart');
-const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-console.log(`\ndemo      apps/quickstart: ${scripts.start}\n`);
-// `node --run` is not in Node 20, so the line is run as npm would, with the words after `--` handed on.
-const child = spawn(scripts.start, process.argv.slice(2), { cwd: folder, stdio: 'inherit', shell: true });
-child.on('close', (code, signal) => {
-  process.exitCode = signal === null ? (code ?? 1) : 1;
+const words = process.argv.slice(2);
+const fromSource = words[0] === '--from-source' && words.shift() !== undefined;
+await setUp({ build: !fromSource });
+const flags = fromSource ? ['--conditions=mortise-source', '--import', 'tsx'] : [];
+spawn(process.execPath, [...flags, ...words], { cwd: root, stdio: 'inherit' }).on('close', (code) => {
+  process.exitCode = code ?? 1;
 });

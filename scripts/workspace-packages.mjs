@@ -17,21 +17,24 @@ const edgeSafe = {
   'transport-ws-custom': ['./client'],
 };
 
-/**
- * The public names of every entry that runs without Node, such as `@mortise/protocol/edge`.
- *
- * @returns {readonly string[]}
- */
-export function edgeSafeEntries() {
-  return readdirSync(join(root, 'packages')).flatMap((folder) => {
-    const manifestFile = join(root, 'packages', folder, 'package.json');
-    if (!(folder in edgeSafe) || !existsSync(manifestFile)) return [];
-    const { name, exports } = JSON.parse(readFileSync(manifestFile, 'utf8'));
-    return Object.entries(exports)
-      .filter(([subpath, target]) => typeof target === 'object' && subpath !== './node' && (edgeSafe[folder]?.includes(subpath) ?? true))
-      .filter(([, target]) => existsSync(join(root, 'packages', folder, target['mortise-source'])))
-      .map(([subpath]) => name + subpath.slice(1));
+/** @returns {readonly { folder: string, name: string, exports: Record<string, string | Record<string, string>> }[]} Of every package. */
+export function packageManifests() {
+  const folders = readdirSync(join(root, 'packages')).filter((folder) => existsSync(join(root, 'packages', folder, 'package.json')));
+  return folders.map((folder) => {
+    const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'));
+    return { folder, name, exports };
   });
+}
+
+/** @returns {readonly string[]} The public names of every entry that runs without Node, such as `@mortise/protocol/edge`. */
+export function edgeSafeEntries() {
+  return packageManifests()
+    .filter(({ folder }) => folder in edgeSafe)
+    .flatMap(({ folder, name, exports }) =>
+      Object.entries(exports)
+        .filter(([subpath, target]) => typeof target === 'object' && subpath !== './node' && (edgeSafe[folder]?.includes(subpath) ?? true))
+        .map(([subpath]) => name + subpath.slice(1)),
+    );
 }
 
 /** Resolves `@mortise/x` from the package's own folder: the root depends on no package of its own. */

@@ -1,6 +1,11 @@
-/** What `npm run soak` does: a mixed load over HTTP for a given time, and what the server holds while it lasts. */
+/**
+ * `npm run soak -- --minutes 2` (60 where nothing is said): everything at once over HTTP against one server: calls in both eras, streams that break,
+ * clients that leave, sessions that are opened and forgotten, listeners that come and go. Prints memory and descriptors as they go, and
+ * fails where an answer is wrong, or where memory or descriptors are more in the last part than in the first.
+ */
 
 import { once } from 'node:events';
+import { parseArgs } from 'node:util';
 import { HttpPeer } from './http-client.mjs';
 
 const mebibyte = 1024 * 1024;
@@ -12,8 +17,12 @@ const residentSlackBytes = 32 * mebibyte;
 /** Calls a second and lane, so that the machine can do other work beside. */
 const pauseMs = 2;
 
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } });
+const minutes = Number(values.minutes);
+if (!(minutes > 0)) throw new Error(`--minutes must be a number above 0, got ${values.minutes}`);
+
 /** @returns {Promise<{ ok: boolean, lines: readonly string[] }>} */
-export async function soak(durationMs) {
+async function soak(durationMs) {
   // Sessions that nobody ends have to go by themselves within the time that is looked at.
   const peer = await HttpPeer.start({ withEvents: true, sessionIdleMs: Math.max(5_000, durationMs / 20), maxSessionsPerKey: 500 });
   try {
@@ -137,3 +146,7 @@ function average(seen) {
 }
 
 const inMebibytes = (bytes) => `${(bytes / mebibyte).toFixed(1)} MiB`;
+
+const { ok, lines } = await soak(minutes * 60_000);
+for (const line of lines) console.log(line);
+process.exit(ok ? 0 : 1);

@@ -1,20 +1,21 @@
 /**
- * What a user gets: the packages are packed and installed into empty folders by npm, the README's server and client run from
- * there, and nothing else came along.
+ * What a user gets: all packages are published to a registry on loopback, empty folders install them from it by name, and the README's
+ * programs run there.
  */
 
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installPacked } from '../measure-install.mjs';
+import { edgeSafeEntries, packageManifests } from '../workspace-packages.mjs';
+import { openRegistry } from '../local-registry.mjs';
 
 const execute = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
-const installTimeoutMs = 180_000;
 
-type Installed = Awaited<ReturnType<typeof installPacked>>;
+type Registry = Awaited<ReturnType<typeof openRegistry>>;
+type Installed = Awaited<ReturnType<Registry['install']>>;
 
 /** The first `ts` block below a heading of the README. */
 function example(heading: string): string {
@@ -24,39 +25,65 @@ function example(heading: string): string {
   return code;
 }
 
-const zodRange = /^ {2}zod: (.+)$/m.exec(readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8'))?.[1] ?? '*';
 const crossSpawn = ['cross-spawn', 'isexe', 'path-key', 'shebang-command', 'shebang-regex', 'which'];
 const base = ['@mortise/jsonrpc-core', '@mortise/protocol', '@mortise/transport-stdio', ...crossSpawn];
 
+let registry: Registry;
 let forServer: Installed;
 let forServerWithZod: Installed;
 let forClient: Installed;
 let withOldZod: Installed;
 
 beforeAll(async () => {
-  if (!existsSync(join(root, 'packages/server/dist/index.js'))) throw new Error('The packages are not built: run npm run build first');
-  forServer = await installPacked(['@mortise/server', '@mortise/transport-stdio']);
-  forServerWithZod = await installPacked(['@mortise/server', '@mortise/transport-stdio', `zod@${zodRange}`]);
-  forClient = await installPacked(['@mortise/client', '@mortise/transport-stdio']);
+  registry = await openRegistry();
+  forServer = await registry.install(['@mortise/server', '@mortise/transport-stdio']);
+  forServerWithZod = await registry.install(['@mortise/server', '@mortise/transport-stdio', 'zod']);
+  forClient = await registry.install(['@mortise/client', '@mortise/transport-stdio']);
   // npm refuses peers that do not fit (ERESOLVE), and then this rejects.
-  withOldZod = await installPacked(['@mortise/server', '@mortise/client', '@mortise/protocol', 'zod@3.25.76']);
-}, installTimeoutMs);
+  withOldZod = await registry.install(['@mortise/server', '@mortise/client', '@mortise/protocol', 'zod@3.25.76']);
+}, 300_000);
 
-afterAll(() => {
-  for (const installed of [forServer, forServerWithZod, forClient, withOldZod]) installed?.remove();
-});
+afterAll(() => registry?.close());
 
-describe('the packed packages', () => {
+/** Runs code in a folder, as an ES module. */
+async function run({ folder }: Installed, code: string, ...flags: string[]): Promise<string> {
+  const { stdout } = await execute(process.execPath, [...flags, '--input-type=module', '-e', code], { cwd: folder, timeout: 110_000 });
+  return stdout;
+}
+
+describe('the published packages', () => {
   it('bring a stdio server with its transport and nothing else', () => {
     expect([...forServer.names].sort()).toEqual([...base, '@mortise/server'].sort());
   });
 
-  it('take less than a megabyte for a stdio server, all files of all packages counted', () => {
-    expect(forServer.bytes).toBeLessThan(1_000_000);
+  it('take less than 1.35 MB for a stdio server, but for the sources and maps that debuggers read', () => {
+    expect(forServer.bytes - forServer.sourceBytes).toBeLessThan(1_350_000);
   });
 
   it('bring a stdio client with its transport and nothing else', () => {
     expect([...forClient.names].sort()).toEqual([...base, '@mortise/client'].sort());
+  });
+
+  it('load from every entry', async () => {
+    const manifests = packageManifests();
+    const all = await registry.install([...manifests.map(({ name }) => name), 'zod', '@opentelemetry/api', 'vitest']);
+    const entries = manifests.flatMap(({ name, exports }) => Object.keys(exports).map((subpath) => name + subpath.slice(1)));
+    const code = entries.filter((entry) => !/package\.json$|\/vitest$/.test(entry)).map((entry) => `await import('${entry}');`);
+    expect(entries).toEqual(expect.arrayContaining([...edgeSafeEntries()]));
+    expect(await run(all, `${code.join('\n')} console.log('all loaded');`)).toBe('all loaded\n');
+  });
+
+  it('name our functions and lines in a stack trace', async () => {
+    const code = `import { McpServer } from '@mortise/server';
+      const server = new McpServer({ name: 'a', version: '1' });
+      try { server.registerTool('', {}, () => 'x'); } catch (error) { console.log(error.stack); }`;
+    const named = /at McpServer\.registerTool \((?:file:\/\/)?(.*\/server\/(?:src|dist)\/[\w/-]+\.[tj]s):(\d+):\d+\)/;
+    for (const flags of [[], ['--enable-source-maps']]) {
+      const [frame, file = '', line = ''] = named.exec(await run(forServer, code, ...flags)) ?? [];
+      expect(frame).toContain(flags.length === 0 ? '/dist/index.js' : '/src/mcp-server.ts');
+      // The published file has that line, as written.
+      expect(readFileSync(file, 'utf8').split('\n')[Number(line) - 1]).toMatch(/register\(/);
+    }
   });
 
   it('serve and call as the README says', async () => {
@@ -98,17 +125,15 @@ describe('the packed packages', () => {
     const code = `import * as core from '@mortise/jsonrpc-core';
       import * as client from '@mortise/client';
       for (const [name, value] of Object.entries({ ...core, ...client })) if (value.prototype instanceof Error) console.log(name, value.name);`;
-    const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', code], { cwd: forClient.folder });
-    const lines = stdout.trimEnd().split('\n');
+    const lines = (await run(forClient, code)).trimEnd().split('\n');
     expect(lines).toContain('ConnectionClosedError ConnectionClosedError');
-    for (const line of lines) expect(line).toMatch(/^(?:internal_)?(\w+) \1$/);
+    for (const line of lines) expect(line).toMatch(/^(\w+) \1$/);
   });
 
   it('go with the zod that brought its version 4 along, 3.25', async () => {
     const code = `import { CallToolResultSchema } from '@mortise/protocol/schemas';
       console.log(CallToolResultSchema.safeParse({ content: [{ type: 'text', text: 'x' }] }).success, CallToolResultSchema.safeParse({ content: 5 }).success);`;
-    const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', code], { cwd: withOldZod.folder });
-    expect(stdout).toBe('true false\n');
+    expect(await run(withOldZod, code)).toBe('true false\n');
   });
 
   it('have types that need no types of Node, and no newer library than ES2022', async () => {
