@@ -8,8 +8,8 @@ import type { Json } from './mutate.ts';
 /** A reader may refuse what nests deeper than its bound (128 by default) as no JSON, and then cannot know the id. */
 const certainDepth = 100;
 
-/** A reader may refuse what has more different names of members than its bound (50,000 by default) in the same way. */
-const certainNames = 40_000;
+/** A reader may refuse what holds more values than its bound (500,000 by default) in the same way. */
+const certainMembers = 200_000;
 
 /** What one id is owed: as many answers as it was sent with, at most; fewer where it was cancelled or cannot be read for sure. */
 interface Owed {
@@ -31,9 +31,9 @@ export class AnswerCount {
   /** Notes a frame that is sent. `isBatchRead`: the connection has agreed on a revision that reads arrays. */
   noteFrame(frame: Json, isBatchRead: boolean): void {
     const members = Array.isArray(frame) ? frame : [frame];
-    // What nests too deeply or has too many names for some readers, and an array that is refused as a whole, may be answered member by member or not.
+    // What nests too deeply or holds too many values for some readers, and an array that is refused as a whole, may be answered member by member or not.
     const isRefused = Array.isArray(frame) && (frame.length === 0 || !isBatchRead);
-    const isOptional = isRefused || isDeep(frame, certainDepth) || countMembers(frame) > certainNames;
+    const isOptional = isRefused || isDeep(frame, certainDepth) || countMembers(frame) > certainMembers;
     if (isRefused) this.#unreadable += 1;
     for (const member of members) this.#noteMessage(member, isOptional);
   }

@@ -59,7 +59,7 @@ function nest(levels: number): Json {
   return value;
 }
 
-/** An object of very many members; some have more of them than readers take (50,000 names by default). */
+/** An object of very many members. */
 function widen(random: Random): Json {
   const count = random.chance(0.15) ? 45_000 + random.below(10_000) : random.below(5_000);
   const value: { [key: string]: Json } = {};

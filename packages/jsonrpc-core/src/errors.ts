@@ -176,7 +176,7 @@ export interface UnreadMessage extends ErrorOptions {
   readonly head?: MessageHead | undefined;
 }
 
-/** A text is not JSON, or is over a bound: it nests too deeply, or has too many parts or names. */
+/** A text is not JSON, or is over a bound: it nests too deeply, or holds too many values. */
 export class ParseError extends MortiseError {
   override get name(): string {
     return 'ParseError';

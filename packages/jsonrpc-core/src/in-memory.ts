@@ -3,7 +3,7 @@
 import { AlreadyStartedError, ConnectionClosedError, NotConnectedError } from './errors.ts';
 import { Fifo } from './fifo.ts';
 import type { JsonRpcMessage } from './message.ts';
-import { parseJson } from './parse-message.ts';
+import { parseJson } from './parse-json.ts';
 import { resolvedPromise } from './resolved-promise.ts';
 import { serializeMessage } from './serialize-message.ts';
 import { toError } from './transport/hold-transport.ts';

@@ -1,10 +1,9 @@
 /** `@mortise/jsonrpc-core/message-port`: a transport over a `MessagePort`, to workers and frames. */
 
 import { AlreadyStartedError, ConnectionClosedError, MessageTooLargeError, NotConnectedError, ParseError } from './errors.ts';
-import { measureMessage } from './measure-message.ts';
 import { readMessageHead } from './message-head.ts';
 import type { JsonRpcMessage } from './message.ts';
-import { parseJson } from './parse-message.ts';
+import { measureMessage, parseJson } from './parse-json.ts';
 import { resolvedPromise } from './resolved-promise.ts';
 import { serializeMessage } from './serialize-message.ts';
 import { toError } from './transport/hold-transport.ts';
@@ -92,14 +91,14 @@ class MessagePortTransport implements Transport {
       if (typeof data !== 'string') throw new ParseError(`A message must be JSON text, got ${typeof data}`);
       if (data.length > this.#maxLength) throw toTooLarge(data, this.#maxLength);
       const message = parseJson(data);
-      this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(data, message));
+      this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(data));
     } catch (error) {
       this.#report(toError(error));
     }
   }
 
-  #toInfo(text: string, message: unknown): MessageInfo | undefined {
-    const bytes = measureMessage(text, message);
+  #toInfo(text: string): MessageInfo | undefined {
+    const bytes = measureMessage(text);
     return bytes === undefined ? this.#info : { ...this.#info, bytes };
   }
 

@@ -12,10 +12,9 @@ export {
   isRequestId,
   type MessageKind,
 } from './guards.ts';
-export type { ParseOptions } from './find-excess.ts';
-export { measureMessage } from './measure-message.ts';
 export { type MessageHead, readMessageHead } from './message-head.ts';
-export { parseJson, parseMessage, toInvalidRequestError } from './parse-message.ts';
+export { measureMessage, parseJson, type ParseOptions } from './parse-json.ts';
+export { parseMessage, toInvalidRequestError } from './parse-message.ts';
 export { serializeMessage, withSerialized } from './serialize-message.ts';
 export { toWireError } from './to-wire-error.ts';
 export { copyObject, type MutableJsonObject } from './copy-object.ts';

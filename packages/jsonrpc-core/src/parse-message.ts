@@ -1,28 +1,10 @@
-/** From text to a checked message. The only place where JSON from outside is parsed. */
+/** From text to a checked message, and what is wrong with one. */
 
 import { INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts';
-import { InvalidRequestError, ParseError } from './errors.ts';
+import { InvalidRequestError } from './errors.ts';
 import { classifyMessage, isJsonObject, isRequestId, MAX_ID_LENGTH } from './guards.ts';
-import { findExcess, type ParseOptions } from './find-excess.ts';
-import { readMessageHead } from './message-head.ts';
-import type { JsonRpcMessage, JsonValue, RequestId } from './message.ts';
-
-/**
- * Parses JSON text whose nesting, number of parts and number of names are bounded. Of equal keys the last one counts, as in `JSON.parse`.
- *
- * @throws {ParseError} `ERR_PARSE`: the text is not JSON, nests deeper than `maxDepth`, would take more than `maxMemoryBytes`, or has more
- * than `maxNames`.
- */
-export function parseJson(text: string, options?: ParseOptions): JsonValue {
-  const reason = findExcess(text, options);
-  if (reason !== undefined) throw new ParseError(reason, { excess: reason, head: readMessageHead(text) });
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    // The platform's message quotes the text, which may hold secrets, so it is not passed on.
-    throw new ParseError('The text is not valid JSON');
-  }
-}
+import type { JsonRpcMessage, RequestId } from './message.ts';
+import { parseJson, type ParseOptions } from './parse-json.ts';
 
 /**
  * Parses the text of one message. A batch is not one message.

@@ -6,7 +6,6 @@ import { defer, result } from './support/raw-peer.ts';
 it.each([
   ['characters of one byte', 'x'.repeat(3000)],
   ['characters of three bytes', '漢'.repeat(1000)],
-  ['many small parts', Array(50).fill({ a: [] })],
 ])('[ROBUSTNESS-7] tells how large the messages of a port are, so that what is in flight is bounded: %s', async (_what, content) => {
   const { port1, port2 } = new MessageChannel();
   const gate = defer<undefined>();

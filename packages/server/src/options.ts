@@ -136,8 +136,7 @@ export interface ServerOptions<App = unknown> {
   readonly maxListens?: number | undefined;
   /**
    * How many bytes of requests in flight and of answers unread one connection may have, where its transport tells (stdio and WebSocket do); a request beyond that
-   * is refused at once (-32603), and everything else still read. It counts until its handler has ended, as its text or as about what it takes in memory where
-   * that is more: rows of a table count about twice.
+   * is refused at once (-32603), and everything else still read. It counts until its handler has ended.
    *
    * @default 64 MiB
    */

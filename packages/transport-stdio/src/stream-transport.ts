@@ -224,7 +224,7 @@ export class StreamTransport implements Transport {
       const message = parse(line);
       this.#hasSpoken = true;
       this.#unanswered?.onReceived(message);
-      this.onmessage?.(message, this.#toInfo(line, message));
+      this.onmessage?.(message, this.#toInfo(line));
     } catch (error) {
       this.#report(toError(error));
     } finally {
@@ -233,8 +233,8 @@ export class StreamTransport implements Transport {
   }
 
   /** Short lines are bounded by their number, and so are spared an object. */
-  #toInfo(line: string, message: JsonRpcMessage): MessageInfo | undefined {
-    const bytes = measureMessage(line, message);
+  #toInfo(line: string): MessageInfo | undefined {
+    const bytes = measureMessage(line);
     if (bytes === undefined && this.#unreadBytes === 0) return undefined;
     return { bytes: bytes ?? Buffer.byteLength(line), unreadBytes: this.#unreadBytes };
   }

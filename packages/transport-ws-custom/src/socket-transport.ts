@@ -188,16 +188,16 @@ class SocketTransport implements Transport, SocketListener, Beating {
     if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) return this.#expire();
     try {
       const message = parseJson(text);
-      this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(text, message));
+      this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(text));
     } catch (error) {
       this.#report(toError(error));
     }
   }
 
   /** Short messages are bounded by their number, so they need no object of their own. */
-  #toInfo(text: string, message: unknown): MessageInfo | undefined {
+  #toInfo(text: string): MessageInfo | undefined {
     const { info } = this.#options;
-    const bytes = measureMessage(text, message);
+    const bytes = measureMessage(text);
     return bytes === undefined ? info : { ...info, bytes };
   }
 

@@ -2,7 +2,7 @@
 
 import { ConnectionClosedError } from '../errors.ts';
 import type { JsonRpcResponse } from '../message.ts';
-import { countBytes } from '../measure-message.ts';
+import { countBytes } from '../parse-json.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { serializeMessage } from '../serialize-message.ts';
 import { BatchAnswer } from './batch-answer.ts';

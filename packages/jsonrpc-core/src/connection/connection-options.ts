@@ -58,10 +58,9 @@ export interface ConnectionOptions {
    */
   readonly maxInFlight?: number | undefined;
   /**
-   * How many bytes the requests being served here may take together, as text or as values (what is more counts), where the transport tells
-   * (`MessageInfo`). One counts until its handler has ended, also when it is cancelled before; answers that the peer has not taken, or that wait for
-   * the rest of their batch, count as well. A request beyond that is answered with -32603 at once, while everything else is still read. A single one
-   * is always served.
+   * How many bytes of text the requests being served here may have together, where the transport tells (`MessageInfo`). One counts until its
+   * handler has ended, also when it is cancelled before; answers that the peer has not taken, or that wait for the rest of their batch, count
+   * as well. A request beyond that is answered with -32603 at once, while everything else is still read. A single one is always served.
    *
    * @default 64 MiB
    */

@@ -118,7 +118,7 @@ export class InboundCalls {
   }
 
   #toTooMuch(): JsonRpcErrorObject {
-    const message = `Too many bytes of requests, as text or in memory, and of unread answers at once (maxInFlightBytes is ${this.#maxBytes} here): wait for answers and take them, then send again`;
+    const message = `Too many bytes of requests and unread answers at once (maxInFlightBytes is ${this.#maxBytes} here): wait for answers and take them, then send again`;
     return { code: INTERNAL_ERROR, message };
   }
 

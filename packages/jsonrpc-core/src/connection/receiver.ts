@@ -3,7 +3,7 @@
 import { INVALID_REQUEST } from '../error-codes.ts';
 import { InvalidRequestError, InvalidResponseError, RemoteError } from '../errors.ts';
 import { classifyMessage, isRequestId } from '../guards.ts';
-import { measureMessage } from '../measure-message.ts';
+import { measureMessage } from '../parse-json.ts';
 import type { MessageHead } from '../message-head.ts';
 import type { JsonRpcErrorObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import type { MessageInfo } from '../transport/transport.ts';
@@ -121,7 +121,7 @@ export class Receiver {
 function measureMember(member: unknown): number | undefined {
   if (classifyMessage(member) !== 'request') return undefined;
   try {
-    return measureMessage(JSON.stringify(member), member);
+    return measureMessage(JSON.stringify(member));
   } catch {
     // It came by reference and holds what JSON cannot carry.
     return undefined;

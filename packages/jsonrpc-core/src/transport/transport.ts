@@ -15,9 +15,8 @@ export interface MessageInfo {
   /** What the transport learnt of the caller (for example the verified token's claims). Passed on to handlers as it is. */
   readonly auth?: unknown;
   /**
-   * How many bytes it takes here while it is worked on, roughly: those of its text in UTF-8, or those of its value in memory where these are more;
-   * `measureMessage` (at `/messages`) tells. A transport may leave it out for short messages, and for those that ask nothing. A `Connection` bounds
-   * what is in flight by it (`maxInFlightBytes`).
+   * How many bytes its text has (`measureMessage` at `/messages` counts them). A transport may leave it out for short messages. A `Connection`
+   * bounds what is in flight by it (`maxInFlightBytes`).
    */
   readonly bytes?: number | undefined;
   /** How many bytes of answers the peer had not taken when the message came. They count as in flight. @default 0 */

@@ -236,7 +236,7 @@ export async function serveSseMessage(host: HttpHost, caller: Caller, reply: Rep
   const value = read === undefined ? checkParsedBody(parsedBody, maxDepth) : parseJson(read, { maxDepth });
   if (classifyMessage(value) === 'invalid') throw invalidRefusal(value);
   const text = read ?? JSON.stringify(value);
-  const bytes = measureMessage(text, value) ?? text.length;
+  const bytes = measureMessage(text) ?? text.length;
   await channel.serve({ message: value as unknown as JsonRpcMessage, bytes }, caller, reply);
 }
 

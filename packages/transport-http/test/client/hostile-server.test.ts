@@ -247,11 +247,8 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     await connection.close();
   });
 
-  it.each([
-    ['bytes', { text: filler }],
-    // Each takes 72 bytes, and its place 8.
-    ['memory', { parts: Array(Math.ceil(filler.length / 80)).fill({}) }],
-  ])('[ROBUSTNESS-7] counts the %s of questions that wait for their answers, over either stream', async (_what, params) => {
+  it('[ROBUSTNESS-7] counts the bytes of questions that wait for their answers, over either stream', async () => {
+    const params = { text: filler };
     const question = (id: string): object => ({ jsonrpc: '2.0', id, method: 'sampling/createMessage', params });
     const bounds = { maxInFlightBytes: 3.5 * filler.length, onRequest: () => new Promise<never>(() => undefined) };
     const refusal = { id: 'd', error: { message: expect.stringContaining('maxInFlightBytes') as string } };

@@ -157,7 +157,7 @@ export class SessionChannel implements Transport, PostOwner {
     if (answered?.method === 'initialize') this.#noteVersion(value);
     try {
       // T5: a JSON value that is no message is for the reader above to judge, and so is a batch.
-      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(text, value));
+      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(text));
     } catch (error) {
       this.report(error);
     }

@@ -170,7 +170,7 @@ export class SseChannel implements Transport, MessageListener {
   #deliver(value: JsonValue, text: string): void {
     if (this.#closing !== undefined) return;
     try {
-      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(text, value));
+      this.onmessage?.(value as unknown as JsonRpcMessage, toMessageInfo(text));
     } catch (error) {
       this.#report(error);
     }
