@@ -3,11 +3,11 @@
  * Types only; importing this loads no code.
  */
 
-export type { AuthInfo, Principal } from './contracts/principal.ts';
+export type { AuthInfo, Authorizer, Challenge, Principal, ScopeChallenger, TokenRequest, TokenVerifier } from './contracts/auth.ts';
 export type {
+  Call,
   CallOrigin,
   EndpointTransport,
-  Call,
   LegacySession,
   McpEndpoint,
   ParamHeaders,
@@ -24,8 +24,8 @@ export type {
   ExtensionCall,
   ExtensionHost,
   ExtensionMethod,
-  InterceptedCall,
   HandlerFacts,
+  InterceptedCall,
   ListenFilter,
   NextCall,
   RunSoFar,
@@ -34,13 +34,9 @@ export type {
   ToolOptions,
 } from './contracts/extension.ts';
 export type { BusMessage, MessageBus } from './contracts/message-bus.ts';
-export type { SessionRecord, SessionStore } from './contracts/session-store.ts';
-export type { EventStore, StoredEvent } from './contracts/event-store.ts';
+export type { EventStore, SessionRecord, SessionStore, StoredEvent } from './contracts/session-stores.ts';
 export type { ReplayStore, StateStore } from './contracts/state-store.ts';
-export type { TaskAsk, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from './contracts/task-store.ts';
-export type { TaskQueue } from './contracts/task-queue.ts';
-export type { ScopeChallenger, TokenRequest, TokenVerifier } from './contracts/token-verifier.ts';
-export type { Authorizer, Challenge } from './contracts/authorizer.ts';
+export type { TaskAsk, TaskChanges, TaskPage, TaskQueue, TaskRecord, TaskStatus, TaskStore } from './contracts/task-store.ts';
 export type { CredentialStore, LockingStore, TaskHandleRecord, TaskHandleStore } from './contracts/credential-store.ts';
 export type { JsonSchemaValidator, SchemaAdapter, SchemaIssue, SchemaOutcome } from './contracts/schema-adapter.ts';
 export type { Span, Tracer } from './contracts/tracer.ts';

@@ -15,8 +15,7 @@ export type {
   TextContent,
 } from './model/content.ts';
 export type { ElicitResult } from './model/elicitation.ts';
-export type { Icon } from './model/icons.ts';
-export type { Implementation } from './model/implementation.ts';
+export type { Icon, Implementation } from './model/implementation.ts';
 export { isInitializeRequest } from './model/lifecycle.ts';
 export { LOGGING_LEVELS, type LoggingLevel } from './model/logging.ts';
 export type { GetPromptResult, Prompt, PromptMessage } from './model/prompts.ts';

@@ -1,6 +1,21 @@
 /** `@mortise/protocol/model`: every shape that travels, and which method carries which. Types only; importing this loads no code. */
 
-export type { CacheableResult, CacheScope } from './model/cacheable.ts';
+export type {
+  CacheableResult,
+  CacheScope,
+  Cursor,
+  EmptyResult,
+  MetaObject,
+  NotificationMeta,
+  NotificationParams,
+  PaginatedRequestParams,
+  PaginatedResult,
+  RequestMeta,
+  RequestParams,
+  Result,
+  ResultMeta,
+  ResultType,
+} from './model/meta.ts';
 export type {
   ClientCapabilities,
   ClientTasksCapability,
@@ -13,7 +28,7 @@ export type {
   ServerCapabilities,
   ServerTasksCapability,
 } from './model/capabilities.ts';
-export type { CancelledNotificationParams } from './model/cancellation.ts';
+export type { CancelledNotificationParams, Progress, ProgressNotificationParams, ProgressToken } from './model/progress.ts';
 export type {
   CompleteRequestParams,
   CompleteResult,
@@ -35,7 +50,7 @@ export type {
   ToolResultContent,
   ToolUseContent,
 } from './model/content.ts';
-export type { DiscoverResult } from './model/discover.ts';
+export type { DiscoverResult, InitializeRequest, InitializeRequestParams, InitializeResult } from './model/lifecycle.ts';
 export type {
   BooleanSchema,
   ElicitationCompleteNotificationParams,
@@ -58,8 +73,7 @@ export type {
   UntitledMultiSelectEnumSchema,
   UntitledSingleSelectEnumSchema,
 } from './model/elicitation.ts';
-export type { Icon, Icons } from './model/icons.ts';
-export type { BaseMetadata, Implementation } from './model/implementation.ts';
+export type { BaseMetadata, Icon, Icons, Implementation } from './model/implementation.ts';
 export type {
   CreateMessageRequest,
   ElicitRequest,
@@ -71,22 +85,17 @@ export type {
   InputResponses,
   ListRootsRequest,
 } from './model/input-required.ts';
-export type { JsonSchemaObject, ObjectJsonSchema } from './model/json-schema.ts';
-export type { InitializeRequest, InitializeRequestParams, InitializeResult } from './model/lifecycle.ts';
-export type { LoggingLevel, LoggingMessageNotificationParams, SetLevelRequestParams } from './model/logging.ts';
 export type {
-  EmptyResult,
-  MetaObject,
-  NotificationMeta,
-  NotificationParams,
-  RequestMeta,
-  RequestParams,
-  Result,
-  ResultMeta,
-  ResultType,
-} from './model/meta.ts';
-export type { Cursor, PaginatedRequestParams, PaginatedResult } from './model/pagination.ts';
-export type { Progress, ProgressNotificationParams, ProgressToken } from './model/progress.ts';
+  CallToolRequestParams,
+  CallToolResult,
+  JsonSchemaObject,
+  ListToolsResult,
+  ObjectJsonSchema,
+  Tool,
+  ToolAnnotations,
+  ToolExecution,
+} from './model/tools.ts';
+export type { LoggingLevel, LoggingMessageNotificationParams, SetLevelRequestParams } from './model/logging.ts';
 export type { GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from './model/prompts.ts';
 export type {
   BlobResourceContents,
@@ -130,7 +139,6 @@ export type {
   TaskStatus,
   TaskStatusNotificationParams,
 } from './model/tasks.ts';
-export type { CallToolRequestParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution } from './model/tools.ts';
 export type {
   ClientNotificationMap,
   ClientRequestMap,

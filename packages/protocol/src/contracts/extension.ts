@@ -10,7 +10,7 @@ import type { ClientCapabilities, ServerCapabilities } from '../model/capabiliti
 import type { Era, Revision } from '../revisions/revision.ts';
 import type { BusMessage } from './message-bus.ts';
 import type { Ask, HandlerRun } from './handler-run.ts';
-import type { AuthInfo, Principal } from './principal.ts';
+import type { AuthInfo, Principal } from './auth.ts';
 
 /**
  * The options of a tool that extensions own. They add theirs by declaration merging (`declare module '@mortise/protocol/contracts'`);

@@ -20,7 +20,7 @@ import type {
   ServerConnection,
 } from '@mortise/jsonrpc-core';
 import type { Revision } from '../revisions/revision.ts';
-import type { AuthInfo, Principal } from './principal.ts';
+import type { AuthInfo, Principal } from './auth.ts';
 
 /** What the host knows of the HTTP request behind a call, where there is one. */
 export interface CallOrigin {

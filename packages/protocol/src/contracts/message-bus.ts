@@ -9,7 +9,7 @@
  */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
-import type { Principal } from './principal.ts';
+import type { Principal } from './auth.ts';
 
 /** An event on an open topic. */
 export interface BusMessage {

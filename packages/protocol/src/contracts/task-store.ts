@@ -14,8 +14,8 @@
  */
 
 import type { JsonObject, JsonRpcErrorObject, JsonValue } from '@mortise/jsonrpc-core';
+import type { Principal } from './auth.ts';
 import type { ToolCallRecord } from './extension.ts';
-import type { Principal } from './principal.ts';
 
 /** The state of a task; the last three are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
@@ -96,5 +96,18 @@ export interface TaskStore {
   /** @returns The value that is now stored: the first one ever put. */
   putStep(id: string, key: string, value: JsonValue): Promise<JsonValue>;
   deleteExpired(nowMs: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/**
+ * Spreads runs of tasks over workers.
+ *
+ * Q1  A job that was accepted is given to a worker at least once, also after a crash.
+ * Q2  A job whose handler rejects is given out again after a delay; the lease in the `TaskStore` keeps runs apart.
+ */
+export interface TaskQueue {
+  enqueue(taskId: string, options?: { readonly delayMs?: number }): Promise<void>;
+  /** Starts taking jobs. @returns A function that stops and waits for those in hand. */
+  work(handler: (taskId: string, signal: AbortSignal) => Promise<void>): () => Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** Who calls: the `Authorization` header as it came, and what a `TokenVerifier` made of it. */
 
-import type { AuthInfo } from '../contracts/principal.ts';
+import type { AuthInfo } from '../contracts/auth.ts';
 
 /** What a request shows of itself. */
 export interface Credentials {

@@ -2,7 +2,7 @@
 
 import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { EventStore, StoredEvent } from '../contracts/event-store.ts';
+import type { EventStore, StoredEvent } from '../contracts/session-stores.ts';
 
 /** How a memory event store behaves. */
 export interface MemoryEventStoreOptions {

@@ -2,7 +2,7 @@
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { SessionRecord, SessionStore } from '../contracts/session-store.ts';
+import type { SessionRecord, SessionStore } from '../contracts/session-stores.ts';
 
 /** How a memory session store behaves. */
 export interface MemorySessionStoreOptions {

@@ -1,6 +1,4 @@
-/**
- * `_meta`: the keys that MCP reserves, and the bases of params and results that carry them.
- */
+/** `_meta`: the keys that MCP reserves, and the bases of params and results that carry them: plain, in pages, and cacheable. */
 
 import type { JsonObject, RequestId } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities } from './capabilities.ts';
@@ -87,3 +85,34 @@ export interface Result extends JsonObject {
 
 /** A result that says nothing but that it worked. */
 export interface EmptyResult extends Result {}
+
+/** Where a page begins. Opaque: kept and given back, never read or changed. The empty string is a cursor. */
+export type Cursor = string;
+
+/**
+ * Params of a list method.
+ *
+ * @see 2026-07-28 server/utilities/pagination
+ */
+export interface PaginatedRequestParams extends RequestParams {
+  readonly cursor?: Cursor | undefined;
+}
+
+/** Result of a list method. The list ends where `nextCursor` is absent. */
+export interface PaginatedResult extends Result {
+  readonly nextCursor?: Cursor | undefined;
+}
+
+/** Who may be given a cached result: anybody, or only the authorization context that fetched it. */
+export type CacheScope = 'public' | 'private';
+
+/**
+ * A result that may be kept. On the modern wire both members are always there; absent means 0 and `private`.
+ *
+ * @see 2026-07-28 server/utilities/caching
+ */
+export interface CacheableResult extends Result {
+  /** How long it is fresh after receipt, in milliseconds, an integer from 0 up. */
+  readonly ttlMs?: number | undefined;
+  readonly cacheScope?: CacheScope | undefined;
+}

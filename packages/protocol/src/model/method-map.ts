@@ -3,15 +3,12 @@
  * extension adds its own by declaration merging. Which revision has which method is said by `Revision.requests`.
  */
 
-import type { CancelledNotificationParams } from './cancellation.ts';
+import type { CancelledNotificationParams, ProgressNotificationParams } from './progress.ts';
 import type { CompleteRequestParams, CompleteResult } from './completion.ts';
-import type { DiscoverResult } from './discover.ts';
+import type { DiscoverResult, InitializeRequestParams, InitializeResult } from './lifecycle.ts';
 import type { ElicitationCompleteNotificationParams, ElicitRequestParams, ElicitResult } from './elicitation.ts';
-import type { InitializeRequestParams, InitializeResult } from './lifecycle.ts';
 import type { LoggingMessageNotificationParams, SetLevelRequestParams } from './logging.ts';
-import type { EmptyResult, NotificationParams, RequestParams } from './meta.ts';
-import type { PaginatedRequestParams } from './pagination.ts';
-import type { ProgressNotificationParams } from './progress.ts';
+import type { EmptyResult, NotificationParams, PaginatedRequestParams, RequestParams } from './meta.ts';
 import type { GetPromptRequestParams, GetPromptResult, ListPromptsResult } from './prompts.ts';
 import type {
   ListResourcesResult,

@@ -1,5 +1,6 @@
-/** Progress: how far a request has come. */
+/** Requests in flight: how far one has come, and taking one back. */
 
+import type { RequestId } from '@mortise/jsonrpc-core';
 import type { NotificationParams } from './meta.ts';
 
 /** Names a request's progress: a string or an integer, given back with the same JSON type. */
@@ -30,4 +31,16 @@ export interface Progress {
 /** Tells whether a value can be a progress token. */
 export function isProgressToken(value: unknown): value is ProgressToken {
   return typeof value === 'string' || Number.isSafeInteger(value);
+}
+
+/**
+ * Names the request that its sender no longer wants answered.
+ *
+ * @see 2026-07-28 basic/patterns/cancellation
+ */
+export interface CancelledNotificationParams extends NotificationParams {
+  /** May be absent in 2025-11-25 (tasks have `tasks/cancel`); such a notification means nothing and is ignored. */
+  readonly requestId?: RequestId | undefined;
+  /** Why, for logs and people. */
+  readonly reason?: string | undefined;
 }

@@ -1,13 +1,10 @@
 /** Prompts: messages that a server writes for a conversation. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { CacheableResult } from './cacheable.ts';
+import type { CacheableResult, MetaObject, PaginatedResult, Result } from './meta.ts';
 import type { ContentBlock, Role } from './content.ts';
-import type { Icons } from './icons.ts';
-import type { BaseMetadata } from './implementation.ts';
+import type { BaseMetadata, Icons } from './implementation.ts';
 import type { InputResponseRequestParams } from './input-required.ts';
-import type { MetaObject, Result } from './meta.ts';
-import type { PaginatedResult } from './pagination.ts';
 
 /** One argument of a prompt; its value is a string. */
 export interface PromptArgument extends BaseMetadata {

@@ -1,13 +1,10 @@
 /** Resources: what a server lets be read. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { CacheableResult } from './cacheable.ts';
+import type { CacheableResult, MetaObject, NotificationParams, PaginatedResult, RequestParams } from './meta.ts';
 import type { Annotations } from './content.ts';
-import type { Icons } from './icons.ts';
-import type { BaseMetadata } from './implementation.ts';
+import type { BaseMetadata, Icons } from './implementation.ts';
 import type { InputResponseRequestParams } from './input-required.ts';
-import type { MetaObject, NotificationParams, RequestParams } from './meta.ts';
-import type { PaginatedResult } from './pagination.ts';
 
 /**
  * A resource as lists show it.

@@ -4,8 +4,7 @@
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { NotificationParams, RequestParams, Result } from './meta.ts';
-import type { PaginatedResult } from './pagination.ts';
+import type { NotificationParams, PaginatedResult, RequestParams, Result } from './meta.ts';
 
 /** `completed`, `failed` and `cancelled` are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';

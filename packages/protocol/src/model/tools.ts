@@ -1,14 +1,10 @@
 /** Tools: what a server does when a model asks. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
-import type { CacheableResult } from './cacheable.ts';
 import type { ContentBlock } from './content.ts';
-import type { Icons } from './icons.ts';
-import type { BaseMetadata } from './implementation.ts';
+import type { BaseMetadata, Icons } from './implementation.ts';
 import type { InputResponseRequestParams } from './input-required.ts';
-import type { JsonSchemaObject, ObjectJsonSchema } from './json-schema.ts';
-import type { MetaObject, Result } from './meta.ts';
-import type { PaginatedResult } from './pagination.ts';
+import type { CacheableResult, MetaObject, PaginatedResult, Result } from './meta.ts';
 import type { TaskMetadata } from './tasks.ts';
 
 /**
@@ -80,4 +76,16 @@ export interface CallToolResult extends Result {
 /** The name for people: `title`, else `annotations.title`, else `name`. */
 export function toolDisplayName(tool: Tool): string {
   return tool.title ?? tool.annotations?.title ?? tool.name;
+}
+
+/** A JSON Schema. Without `$schema` it is read as 2020-12. */
+export interface JsonSchemaObject extends JsonObject {
+  readonly $schema?: string | undefined;
+}
+
+/** A JSON Schema whose root is an object, as tools' inputs are. */
+export interface ObjectJsonSchema extends JsonSchemaObject {
+  readonly type: 'object';
+  readonly properties?: JsonObject | undefined;
+  readonly required?: readonly string[] | undefined;
 }

@@ -3,7 +3,6 @@
  * of the code asks.
  */
 
-import { lazily } from '../lazily.ts';
 import { type CapabilitySide, dropCapabilities, foreignCapabilities } from './capabilities.ts';
 import { mapField } from './reshape.ts';
 import type { Conversions, Convert, HttpRules, MethodFacts, Revision, Rules } from './revision.ts';
@@ -128,6 +127,12 @@ function composeRevision(
       return fromWire();
     },
   };
+}
+
+/** Gives `make`'s value, made by the first call. */
+function lazily<T extends object>(make: () => T): () => T {
+  let value: T | undefined;
+  return () => (value ??= make());
 }
 
 function nextMethods(

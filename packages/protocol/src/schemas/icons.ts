@@ -1,8 +1,7 @@
 /** Icons and names. */
 
 import { z } from 'zod/v4';
-import type { Icon } from '../model/icons.ts';
-import type { Implementation } from '../model/implementation.ts';
+import type { Icon, Implementation } from '../model/implementation.ts';
 import { loose, optionalString, optionalStrings } from './base.ts';
 
 /** The zod twin of `Icon`. */

@@ -1,13 +1,11 @@
 /** Opening, discovery, levels, cancellation, progress, subscriptions, rounds. */
 
 import { z } from 'zod/v4';
-import type { CancelledNotificationParams } from '../model/cancellation.ts';
-import type { DiscoverResult } from '../model/discover.ts';
+import type { CancelledNotificationParams, ProgressNotificationParams } from '../model/progress.ts';
+import type { DiscoverResult, InitializeRequestParams, InitializeResult } from '../model/lifecycle.ts';
 import type { InputRequest, InputRequiredResult } from '../model/input-required.ts';
-import type { InitializeRequestParams, InitializeResult } from '../model/lifecycle.ts';
 import type { LoggingMessageNotificationParams, SetLevelRequestParams } from '../model/logging.ts';
-import type { PaginatedRequestParams } from '../model/pagination.ts';
-import type { ProgressNotificationParams } from '../model/progress.ts';
+import type { PaginatedRequestParams } from '../model/meta.ts';
 import type {
   SubscriptionFilter,
   SubscriptionsAcknowledgedNotificationParams,

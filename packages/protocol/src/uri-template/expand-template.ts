@@ -1,7 +1,6 @@
 /** Writes a URI from a template and values. @see RFC 6570 section 3.2 */
 
-import { percentEncode } from './percent-encode.ts';
-import type { Operator, TemplateExpression, TemplatePart, TemplateVariable } from './template-part.ts';
+import { type Operator, percentEncode, type TemplateExpression, type TemplatePart, type TemplateVariable } from './template-part.ts';
 
 /** A value, a list of them, or a map. `undefined`, an empty list and an empty map count as no value. */
 export type TemplateValue =

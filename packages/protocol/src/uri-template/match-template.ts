@@ -5,8 +5,7 @@
  * product of the two lengths and nothing is ever tried twice, whatever the template and the URI are.
  */
 
-import { percentEncode } from './percent-encode.ts';
-import type { TemplateExpression, TemplatePart, TemplateVariable } from './template-part.ts';
+import { percentEncode, type TemplateExpression, type TemplatePart, type TemplateVariable } from './template-part.ts';
 
 /** The longest URI that is looked at; a longer one does not match. */
 export const MAX_URI_LENGTH = 8192;

@@ -1,8 +1,6 @@
 /** A URI template taken apart: literals and expressions, with what RFC 6570 section 3.2.1 says of each operator. */
 
 import { UriTemplateError } from '../errors.ts';
-import { lazily } from '../lazily.ts';
-import { percentEncode } from './percent-encode.ts';
 
 /** The longest template. */
 export const MAX_TEMPLATE_LENGTH = 4096;
@@ -49,18 +47,25 @@ export interface Operator {
 
 const SIMPLE: Operator = { first: '', separator: ',', named: false, ifEmpty: '', reserved: false, stops: '/?#', optional: false };
 
-const operators = lazily(
-  (): ReadonlyMap<string, Operator> =>
-    new Map([
-      ['+', { ...SIMPLE, reserved: true, stops: '' }],
-      ['#', { ...SIMPLE, first: '#', reserved: true, stops: '' }],
-      ['.', { ...SIMPLE, first: '.', separator: '.' }],
-      ['/', { ...SIMPLE, first: '/', separator: '/' }],
-      [';', { ...SIMPLE, first: ';', separator: ';', named: true, optional: true }],
-      ['?', { ...SIMPLE, first: '?', separator: '&', named: true, ifEmpty: '=', stops: '#', optional: true }],
-      ['&', { ...SIMPLE, first: '&', separator: '&', named: true, ifEmpty: '=', stops: '#', optional: true }],
-    ]),
-);
+/** RFC 6570, section 2.2. */
+function operatorOf(character: string): Operator | undefined {
+  switch (character) {
+    case '+':
+      return { ...SIMPLE, reserved: true, stops: '' };
+    case '#':
+      return { ...SIMPLE, first: '#', reserved: true, stops: '' };
+    case '.':
+    case '/':
+      return { ...SIMPLE, first: character, separator: character };
+    case ';':
+      return { ...SIMPLE, first: ';', separator: ';', named: true, optional: true };
+    case '?':
+    case '&':
+      return { ...SIMPLE, first: character, separator: '&', named: true, ifEmpty: '=', stops: '#', optional: true };
+    default:
+      return undefined;
+  }
+}
 
 const VARIABLE = /^((?:\w|%[0-9A-Fa-f]{2})(?:[\w.]|%[0-9A-Fa-f]{2})*)(?::([1-9]\d{0,3})|(\*))?$/;
 
@@ -94,7 +99,7 @@ export function encodeLiteral(text: string): string {
 }
 
 function parseExpression(body: string, template: string): TemplateExpression {
-  const operator = operators().get(body.charAt(0));
+  const operator = operatorOf(body.charAt(0));
   const list = operator === undefined ? body : body.slice(1);
   const variables = list.split(',').map((spec): TemplateVariable => {
     const [, name, maxLength, star] = VARIABLE.exec(spec) ?? [];
@@ -104,4 +109,9 @@ function parseExpression(body: string, template: string): TemplateExpression {
   const { separator, stops } = operator ?? SIMPLE;
   const isOneValue = variables.length === 1 && variables[0]?.explode === false;
   return { operator: operator ?? SIMPLE, variables, stops: isOneValue ? stops : stops.replace(separator, '') };
+}
+
+/** Percent-encodes text as UTF-8. Half a surrogate pair, which UTF-8 cannot say, becomes U+FFFD instead of an exception. */
+export function percentEncode(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
 }

@@ -1,8 +1,4 @@
-/**
- * The grammar of `_meta` keys, which extension identifiers share, and which of them MCP keeps to itself.
- *
- * @see 2026-07-28 basic/index#meta
- */
+/** The rules for names: `_meta` keys and which of them MCP keeps to itself, identifiers of extensions, and tools. */
 
 /** Longest key that is looked at. */
 const MAX_KEY_LENGTH = 1024;
@@ -13,6 +9,7 @@ const BARE_RESERVED: ReadonlySet<string> = new Set(['progressToken', 'traceparen
  * Says what is wrong with a `_meta` key, whoever uses it.
  *
  * @returns undefined for a key that fits the grammar, also for a reserved one.
+ * @see 2026-07-28 basic/index#meta
  */
 export function checkMetaKey(key: string): string | undefined {
   if (key.length > MAX_KEY_LENGTH) return `_meta key is longer than ${MAX_KEY_LENGTH} characters`;
@@ -59,4 +56,22 @@ function isLabel(label: string): boolean {
 
 function isName(name: string): boolean {
   return /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(name);
+}
+
+/** The longest name of a tool. */
+export const MAX_TOOL_NAME_LENGTH = 128;
+
+/**
+ * Says what is wrong with a tool's name, as every revision's peers would have it.
+ *
+ * @returns undefined for a name of 1 to 128 ASCII letters, digits, `_`, `-` and `.`; else one sentence.
+ * @see 2025-11-25 server/tools#tool-names
+ */
+export function checkToolName(name: string): string | undefined {
+  if (name === '') return 'Tool name is empty: use 1 to 128 letters, digits, "_", "-" and "."';
+  if (name.length > MAX_TOOL_NAME_LENGTH)
+    return `Tool name "${name.slice(0, 40)}..." has ${name.length} characters: at most ${MAX_TOOL_NAME_LENGTH} are allowed`;
+  const [bad] = /[^A-Za-z0-9_.-]/u.exec(name) ?? [];
+  if (bad === undefined) return undefined;
+  return `Tool name "${name}" has the character ${JSON.stringify(bad)}: use letters, digits, "_", "-" and "."`;
 }
