@@ -4,12 +4,13 @@
  * The words after `ts` on the fence: `run` runs the program, which must end with code 0; where the next fence is
  * `text output`, it must print exactly that. `continues` puts the block below the one before it, as one program.
  * A program imports only what an `npm install` of its README brings (apps, which are run in the repository, need none).
+ * Links to files lead somewhere; those of packages name the repository, since a registry shows the page.
  * Each README's programs are written to `.cache/readmes`, where `@mortise/*` stands for the packages' sources.
  */
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
@@ -35,7 +36,12 @@ interface Program {
 
 const programs = readmes().flatMap((readme) => programsOf(readme));
 writePrograms(programs);
-const failures = [...missingInstalls(programs), ...(await compile(programs)), ...(await runAll(programs.filter((program) => program.run)))];
+const failures = [
+  ...readmes().flatMap(brokenLinks),
+  ...missingInstalls(programs),
+  ...(await compile(programs)),
+  ...(await runAll(programs.filter((program) => program.run))),
+];
 for (const failure of failures) console.error(`${failure}\n`);
 console.log(
   `${programs.length} programs in ${new Set(programs.map((program) => program.readme)).size} READMEs, ${programs.filter((program) => program.run).length} of them run`,
@@ -91,6 +97,18 @@ function fencesOf(markdown: string): Fence[] {
     index = end;
   }
   return fences;
+}
+
+/** Links to files of ours that are not there, and those that would lead nowhere from a registry's page. */
+function brokenLinks(readme: string): string[] {
+  const repository = /^https:\/\/github\.com\/mortise\/mortise\/(?:blob|tree)\/main\//;
+  const links = [...readFileSync(join(root, readme), 'utf8').matchAll(/\]\(([^)#\s]+)[^)\s]*\)/g)].map((match) => match[1] ?? '');
+  return links.flatMap((link) => {
+    if (/^[a-z]+:/.test(link) && !repository.test(link)) return [];
+    if (readme.startsWith('packages/') && !repository.test(link)) return [`${readme}: the link ${link} does not name the repository`];
+    const file = repository.test(link) ? join(root, link.replace(repository, '')) : resolve(root, dirname(readme), link);
+    return existsSync(file) ? [] : [`${readme}: the link ${link} leads nowhere`];
+  });
 }
 
 /** What a reader who does as the README says does not have. */
