@@ -208,7 +208,7 @@ const hygiene = [
   },
   {
     name: 'no-dev-dependency-in-src',
-    comment: 'What is published may not import what is installed for development only, but for the validator, which the build joins in.',
+    comment: 'What is published may not import what is installed for development only, but for the validator, which the build bundles.',
     from: { path: '^packages/[^/]+/src/' },
     to: {
       dependencyTypes: ['npm-dev'],

@@ -140,7 +140,6 @@ function writePrograms(all: readonly Program[]): void {
         noEmit: true,
         customConditions: ['mortise-source'],
         allowImportingTsExtensions: true,
-        isolatedDeclarations: false,
         declaration: false,
         declarationMap: false,
         noUnusedLocals: false,

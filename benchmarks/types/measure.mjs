@@ -14,7 +14,6 @@ const { values } = parseArgs({ options: { tools: { type: 'string', default: '100
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const settings = {
   extends: here('../../tsconfig.base.json'),
-  compilerOptions: { noEmit: true, isolatedDeclarations: false, declaration: false, declarationMap: false, types: ['node'] },
   files: ['program.ts'],
 };
 

@@ -1,4 +1,4 @@
-/** Modules that a program may never need, loaded when they are first used. See docs/decisions/bundle-size.md. */
+/** Modules that a program may never need, loaded when they are first used. See docs/decisions/build.md. */
 
 /**
  * Gives a function that uses a module: at once where it is loaded, so that what follows one another stays in its order and costs no turn.
