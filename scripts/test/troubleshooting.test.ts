@@ -299,11 +299,11 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     failureOf(() => makeServer().registerPrompt('count', { argsSchema: { n: z.number() } }, () => '')),
   'prompt argument "…" must be a string, got …: convert it first': () =>
     inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('greet', { ...({ name: 7 } as object) }))),
-  '…: inputSchema field "…" cannot be told as JSON Schema: …. Use a type that JSON has': () =>
+  '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a type that JSON has': () =>
     failureOf(() => register({ inputSchema: { when: z.date() } })),
-  '… cannot be told as JSON Schema: this zod is older than 4.2, or zod/mini': () =>
+  '… cannot be converted to JSON Schema: this zod is older than 4.2, or zod/mini': () =>
     failureOf(() => register({ inputSchema: { a: mini.number() } })),
-  '… cannot be told as JSON Schema: this is a zod 3 schema': () => failureOf(() => register({ inputSchema: { a: v3.z.number() } })),
+  '… cannot be converted to JSON Schema: this is a zod 3 schema': () => failureOf(() => register({ inputSchema: { a: v3.z.number() } })),
 
   'Unknown tool: "…"': () => inMemory(makeServer(), (client) => failureOf(() => client.callTool('Add', { a: 1 }))),
   'Unknown prompt: "…"': () => inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('Greet'))),

@@ -7,6 +7,6 @@ export { isLevelEnabled, isLoggingLevel } from './model/logging.ts';
 export { isProgressToken } from './model/progress.ts';
 export { checkClientNotification, checkClientParams, checkClientResult } from './checks/from-client.ts';
 export { checkInputRequired, checkListItem, checkServerNotification, checkServerParams, checkServerResult } from './checks/from-server.ts';
-export { checkJsonSchema, dialectOf, forEachSubschema, mapSubschemas } from './json-schema/check-json-schema.ts';
+export { checkJsonSchema, decodePointer, dialectOf, forEachSubschema, mapSubschemas } from './json-schema/check-json-schema.ts';
 export { checkExtensionId, checkMetaKey, checkToolName, isReservedMetaKey, MAX_TOOL_NAME_LENGTH } from './names.ts';
 export { hasCapability, hasExtension, missingCapability, toCapabilities } from './capabilities.ts';

@@ -20,7 +20,7 @@ export class RegistrationError extends MortiseError {
   override readonly code: 'ERR_REGISTRATION' = 'ERR_REGISTRATION';
 }
 
-/** A schema cannot be told as JSON Schema, so no client could know what to send. */
+/** A schema cannot be converted to JSON Schema, so no client could know what to send. */
 export class SchemaUnsupportedError extends MortiseError {
   override readonly name: string = 'SchemaUnsupportedError';
   override readonly code: 'ERR_SCHEMA_UNSUPPORTED' = 'ERR_SCHEMA_UNSUPPORTED';

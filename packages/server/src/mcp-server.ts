@@ -83,7 +83,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
    * @param info Shown to clients.
    * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, an option is none or of another type, or a tool, prompt or
    * resource among the options cannot be registered.
-   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema among the options cannot be told as JSON Schema.
+   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema among the options cannot be converted to JSON Schema.
    */
   constructor(info: Implementation, options: McpServerOptions<App, ToolValues> = {}) {
     this.server = new Server<App>(info, options);
@@ -103,7 +103,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
    *
    * @param handler Given the checked arguments and the context, or the context alone where there is no `inputSchema`.
    * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, or there is no such option, here and in the installed extensions.
-   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema cannot be told as JSON Schema.
+   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a schema cannot be converted to JSON Schema.
    * @see 2026-07-28 server/tools
    */
   registerTool<In extends ToolInputSchema = undefined, Out extends ToolOutputSchema = undefined>(
@@ -141,7 +141,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> i
    * Registers a prompt.
    *
    * @throws {RegistrationError} `ERR_REGISTRATION`: the name is taken, there is no such option, or a required field of `argsSchema` takes no string.
-   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: `argsSchema` cannot be told as JSON Schema.
+   * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: `argsSchema` cannot be converted to JSON Schema.
    * @see 2026-07-28 server/prompts
    */
   registerPrompt<Args extends ObjectSchema | undefined = undefined>(

@@ -3,9 +3,13 @@
  * (`zod-to-json-schema`, say), imports none.
  */
 
-import { type EffectIssue, guardEffects, throwFailure } from './schema/guard-effects.ts';
-import type { StandardProps, StandardResult, StandardSchema } from './schema/standard-schema.ts';
-import { withConverter } from './schema/with-converter.ts';
+import {
+  type StandardIssue,
+  type StandardProps,
+  type StandardResult,
+  type StandardSchema,
+  withConverter,
+} from './schema/standard-schema.ts';
 
 /** A schema of zod 3, by structure. */
 export interface ZodV3Schema<Output = unknown, Input = unknown> {
@@ -14,15 +18,15 @@ export interface ZodV3Schema<Output = unknown, Input = unknown> {
   readonly _def: object;
 }
 
-/** What a converter is told beside the schema. `zodToJsonSchema` takes it as its options. */
+/** What a converter is given beside the schema. `zodToJsonSchema` takes it as its options. */
 export interface ZodV3ConvertOptions {
   /** Which side of a conversion is wanted: what the schema takes, or what it gives. */
   readonly io: 'input' | 'output';
-  /** The same in the words of `zod-to-json-schema`, which otherwise tells both sides of a `pipe` at once. */
+  /** The same in the words of `zod-to-json-schema`, which otherwise gives both sides of a `pipe` at once. */
   readonly pipeStrategy: 'input' | 'output';
 }
 
-/** Tells a zod 3 schema as JSON Schema: `zodToJsonSchema` of `zod-to-json-schema`, say, as it is. */
+/** Converts a zod 3 schema to JSON Schema: `zodToJsonSchema` of `zod-to-json-schema`, say, as it is. */
 export type ZodV3Converter = (schema: never, options: ZodV3ConvertOptions) => object;
 
 /** A zod 3 schema, or a shape of them, as the server takes it. */
@@ -32,7 +36,7 @@ export type FromZodV3<S> =
     : { readonly [K in keyof S]: S[K] extends ZodV3Schema<infer Output, infer Input> ? StandardSchema<Input, Output> : never };
 
 /**
- * Gives a function that lets zod 3's schemas and shapes be told as JSON Schema.
+ * Gives a function that lets zod 3's schemas and shapes be converted to JSON Schema.
  *
  * ```ts
  * import { z } from 'zod/v3';
@@ -41,41 +45,43 @@ export type FromZodV3<S> =
  * server.registerTool('add', { inputSchema: schema({ a: z.number(), b: z.number() }) }, ({ a, b }) => String(a + b));
  * ```
  *
- * What JSON has no words for (dates, maps, functions, the output of a transform) is refused at registration, whatever the
- * converter makes of it: a schema told otherwise would refuse what it asks for.
+ * What JSON Schema has no form for (dates, maps, functions, the output of a transform) is an error at registration, whatever the
+ * converter makes of it: peers would be asked for what the schema then refuses.
  */
 export function fromZodV3(
   convert: ZodV3Converter,
 ): <S extends ZodV3Schema | Readonly<Record<string, ZodV3Schema>>>(schema: S) => FromZodV3<S> {
-  const tell = (schema: object, direction: 'input' | 'output'): object => {
-    refuseUntellable(schema, direction, new Set());
-    // Converters ask whether a field may be left out, and that runs its effects.
-    const options = { io: direction, pipeStrategy: direction };
-    return convertField(guardEffects(schema) ?? schema, (each) => convert(each as never, options));
+  const toJsonSchema = (schema: object, io: 'input' | 'output'): object => {
+    for (const definition of definitionsIn(schema)) refuseUnconvertible(definition, io);
+    return convertField(schema, (each) => convert(each as never, { io, pipeStrategy: io }));
   };
-  return (schema) => withConverter(schema, tell, toProps);
+  return (schema) => withConverter(schema, toJsonSchema, toProps);
 }
 
-/** That a field may be left out is told by its object; standing alone, converters tell it as an alternative to nothing. */
+/** What zod 3 says of one schema. */
+interface Definition {
+  readonly typeName?: unknown;
+  readonly description?: string;
+  readonly coerce?: unknown;
+  readonly effect?: { readonly type?: unknown };
+  readonly innerType?: object;
+  readonly shape?: unknown;
+  readonly getter?: unknown;
+}
+
+/** The object of a field says that it may be left out; standing alone, converters give an alternative to nothing. */
 function convertField(schema: object, convert: (schema: object) => object): object {
-  const { _def: definition } = schema as {
-    readonly _def: { readonly typeName?: unknown; readonly innerType?: object; readonly description?: string };
-  };
-  if (definition.typeName !== 'ZodOptional' || definition.innerType === undefined) return convert(schema);
-  const told = convertField(definition.innerType, convert);
-  return definition.description === undefined ? told : { ...told, description: definition.description };
-}
-
-interface ZodV3Issue extends EffectIssue {
-  readonly message: string;
-  readonly path: readonly (string | number)[];
+  const { typeName, innerType, description } = (schema as { readonly _def: Definition })._def;
+  if (typeName !== 'ZodOptional' || innerType === undefined) return convert(schema);
+  const converted = convertField(innerType, convert);
+  return description === undefined ? converted : { ...converted, description };
 }
 
 /** What zod 3 gives of a check. */
 interface Parsed {
   readonly success: boolean;
   readonly data?: unknown;
-  readonly error?: { readonly issues: readonly ZodV3Issue[] };
+  readonly error?: { readonly issues: readonly StandardIssue[] };
 }
 
 interface Parser {
@@ -84,8 +90,8 @@ interface Parser {
 }
 
 /**
- * Whether an effect is asynchronous is only known when it has run, and what it then rejects with would be nobody's: so a schema with
- * effects is checked by zod's async method at once. One without has nothing to wait for.
+ * Whether an effect is asynchronous is only known when it has run, and what it then rejects with would be an unhandled rejection: so a
+ * schema with effects is checked by zod's async method at once.
  */
 function toProps(schema: object): StandardProps {
   const parser = schema as Parser;
@@ -95,35 +101,19 @@ function toProps(schema: object): StandardProps {
     );
   if (!('_def' in schema) || typeof parser.safeParse !== 'function')
     throw new TypeError('Not a zod 3 schema: hand over a schema, or an object whose every field is one');
-  const guarded = guardEffects(schema) as Parser | undefined;
-  const validate =
-    guarded === undefined ? (value: unknown) => toResult(parser.safeParse(value)) : (value: unknown) => parse(guarded, value);
+  const hasEffects = definitionsIn(schema).some(({ effect }) => effect !== undefined);
+  const validate = hasEffects
+    ? async (value: unknown) => toResult(await parser.safeParseAsync(value))
+    : (value: unknown) => toResult(parser.safeParse(value));
   return { version: 1, vendor: 'zod', validate };
 }
 
-function parse(guarded: Parser, value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>> {
-  // Whether a field may be left out is asked without waiting. Nothing is lost by a try: what a guarded effect rejects with is caught.
-  const known = value === undefined ? tryAtOnce(guarded) : undefined;
-  return known ?? guarded.safeParseAsync(value).then(toResult);
+function toResult({ success, data, error }: Parsed): StandardResult<unknown> {
+  return success ? { value: data } : { issues: error?.issues ?? [] };
 }
 
-function tryAtOnce(guarded: Parser): StandardResult<unknown> | undefined {
-  try {
-    return toResult(guarded.safeParse(undefined));
-  } catch {
-    return undefined;
-  }
-}
-
-function toResult(parsed: Parsed): StandardResult<unknown> {
-  if (parsed.success) return { value: parsed.data };
-  const issues: readonly ZodV3Issue[] = parsed.error?.issues ?? [{ message: 'is invalid', path: [] }];
-  throwFailure(issues);
-  return { issues };
-}
-
-/** Kinds without words in JSON Schema. */
-const UNTELLABLE: ReadonlySet<unknown> = new Set([
+/** Kinds without a form in JSON Schema. */
+const UNCONVERTIBLE: ReadonlySet<unknown> = new Set([
   'ZodBigInt',
   'ZodDate',
   'ZodFunction',
@@ -134,34 +124,26 @@ const UNTELLABLE: ReadonlySet<unknown> = new Set([
   'ZodSymbol',
 ]);
 
-interface Definition {
-  readonly typeName?: unknown;
-  readonly coerce?: unknown;
-  readonly effect?: { readonly type?: unknown };
-  readonly shape?: unknown;
-  readonly getter?: unknown;
+function refuseUnconvertible({ typeName, coerce, effect }: Definition, io: 'input' | 'output'): void {
+  if (UNCONVERTIBLE.has(typeName) && !(coerce === true && io === 'input'))
+    throw new TypeError(`${String(typeName)} cannot be represented in JSON Schema`);
+  if (effect?.type === 'transform' && io === 'output') throw new TypeError('Transforms cannot be represented in JSON Schema');
 }
 
-/** Throws with the kind's name at the first schema inside that cannot be told. */
-function refuseUntellable(value: unknown, direction: 'input' | 'output', seen: Set<object>): void {
-  if (typeof value !== 'object' || value === null || seen.has(value)) return;
+/** The definitions of a schema and of all schemas in it. */
+function definitionsIn(value: unknown, seen: Set<object> = new Set()): readonly Definition[] {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return [];
   seen.add(value);
   const { _def: definition } = value as { readonly _def?: Definition };
-  if (definition === undefined) {
-    for (const inner of Object.values(value)) refuseUntellable(inner, direction, seen);
-    return;
-  }
-  const { typeName, coerce, effect, shape, getter } = definition;
-  const isCoercedInput = coerce === true && direction === 'input';
-  if (UNTELLABLE.has(typeName) && !isCoercedInput) throw new TypeError(`${String(typeName)} cannot be represented in JSON Schema`);
-  if (effect?.type === 'transform' && direction === 'output') throw new TypeError('Transforms cannot be represented in JSON Schema');
-  if (typeof shape === 'function') refuseUntellable(shape(), direction, seen);
-  if (typeof getter === 'function') refuseUntellable(getter(), direction, seen);
-  for (const inner of Object.values(definition)) if (isSchemaOrList(inner)) refuseUntellable(inner, direction, seen);
+  // Not a schema, but a list of schemas, or schemas by name.
+  if (definition === undefined) return Object.values(value).flatMap((inner) => definitionsIn(inner, seen));
+  const { shape, getter } = definition;
+  const hidden = [shape, getter].map((get) => (typeof get === 'function' ? (get as () => unknown)() : undefined));
+  const parts = [...hidden, ...Object.values(definition).filter(isSchemaOrList)];
+  return [definition, ...parts.flatMap((part) => definitionsIn(part, seen))];
 }
 
 /** Definitions also hold functions, values and options; only schemas and lists of them are followed. */
 function isSchemaOrList(value: unknown): boolean {
-  if (value instanceof Map) return false;
   return typeof value === 'object' && value !== null && ('_def' in value || Array.isArray(value));
 }

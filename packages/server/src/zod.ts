@@ -4,7 +4,7 @@
  */
 
 import type { TypedSchema } from './schema/infer.ts';
-import { withConverter } from './schema/with-converter.ts';
+import { withConverter } from './schema/standard-schema.ts';
 
 /** The part of zod that is used. */
 export interface ZodLibrary {
@@ -13,7 +13,7 @@ export interface ZodLibrary {
 }
 
 /**
- * Gives a function that lets this zod's schemas and shapes be told as JSON Schema; their types stay.
+ * Gives a function that lets this zod's schemas and shapes be converted to JSON Schema; their types stay.
  *
  * ```ts
  * import { z } from 'zod'; // 4.0 or 4.1
@@ -24,6 +24,6 @@ export interface ZodLibrary {
  * @param z The namespace that the schemas are made with.
  */
 export function fromZod(z: ZodLibrary): <S extends TypedSchema | Readonly<Record<string, TypedSchema>>>(schema: S) => S {
-  const tell = (schema: object, io: 'input' | 'output'): object => z.toJSONSchema(schema as never, { target: 'draft-2020-12', io });
-  return (schema) => withConverter(schema, tell);
+  const convert = (schema: object, io: 'input' | 'output'): object => z.toJSONSchema(schema as never, { target: 'draft-2020-12', io });
+  return (schema) => withConverter(schema, convert);
 }

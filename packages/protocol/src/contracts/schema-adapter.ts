@@ -14,7 +14,7 @@ export interface SchemaIssue {
 /** What a check found: the value with defaults and conversions, or the issues. */
 export type SchemaOutcome<T> = { readonly value: T } | { readonly issues: readonly SchemaIssue[] };
 
-/** A schema that can be told as JSON Schema and can check a value. */
+/** A schema that can be converted to JSON Schema and can check a value. */
 export interface SchemaAdapter<T = unknown> {
   /** The JSON Schema shown to peers. */
   readonly jsonSchema: JsonObject;

@@ -60,6 +60,7 @@ class SchemaCopier {
     const copy = Object.create(this.#prototype) as Record<string, JsonValue | undefined>;
     for (const [keyword, value] of Object.entries(mapSubschemas(schema, (sub) => this.copy(sub))))
       if (KEYWORDS.has(keyword) && this.#isRead(keyword, schema)) copy[keyword] = value;
+    if (copy['$dynamicRef'] !== undefined) throw new SchemaNotCheckableError('"$dynamicRef" is not supported: use "$ref"', '');
     const { $dynamicAnchor, format, pattern, patternProperties, uniqueItems, enum: values, const: only } = copy;
     const added: JsonObject[] = [];
     if ($dynamicAnchor !== undefined) copy['$anchor'] = $dynamicAnchor;

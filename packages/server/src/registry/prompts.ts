@@ -7,8 +7,7 @@ import type { PromptChanges, PromptConfig, RegisteredPrompt } from '../config.ts
 import type { VisibilityContext } from '../context.ts';
 import { type Completer, getFieldCompleter } from '../completable.ts';
 import { onDemand } from '../on-demand.ts';
-import { toPromptArguments } from '../schema/prompt-arguments.ts';
-import { refuseNonText } from '../schema/refuse-non-text.ts';
+import { refuseNonText, toPromptArguments } from '../schema/prompt-arguments.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { ServerCore } from '../server-core.ts';
 import { type Asker, Catalog, type CatalogItem } from './catalog.ts';

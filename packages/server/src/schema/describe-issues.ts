@@ -1,6 +1,7 @@
-/** Writes the sentence that a caller reads when a value does not fit its schema. */
+/** Writes the sentence that a caller reads when a value does not fit its schema: `tool "add": argument "a" must be a number, got "x"`. */
 
 import type { SchemaIssue } from '@mortise/protocol/contracts';
+import type { StandardIssue } from './standard-schema.ts';
 
 /** How many issues one sentence names before it counts the rest. */
 const MAX_ISSUES = 5;
@@ -11,7 +12,7 @@ const MAX_MESSAGE_CHARACTERS = 300;
 
 /** What the sentence is about. */
 export interface IssueSubject {
-  /** Whom it concerns: `tool "add"`, `prompt "greet"`. */
+  /** Whose value it is: `tool "add"`, `prompt "greet"`. */
   readonly owner: string;
   /** What the value's fields are called: `argument`, `structuredContent field`. */
   readonly part: string;
@@ -19,34 +20,27 @@ export interface IssueSubject {
   readonly whole?: string;
   /** The value that was checked. */
   readonly value: unknown;
-  /**
-   * Whether received texts and numbers are repeated. False for values that the reader did not send, of which only the type
-   * is told. @default true
-   */
+  /** Whether received texts and numbers are repeated. False where the reader did not send the value: then only its type is named. @default true */
   readonly showValues?: boolean;
 }
 
-/**
- * Tells what is wrong with a value: `tool "add": argument "a" must be a number, got "x"`.
- *
- * At most five issues are told, a received value in at most 40 characters.
- */
+/** Says what is wrong with a value, at most five issues, and the received values in at most 40 characters. */
 export function describeIssues(issues: readonly SchemaIssue[], subject: IssueSubject): string {
-  const told = issues.slice(0, MAX_ISSUES).map((issue) => describeIssue(issue, subject));
-  const rest = issues.length - told.length;
-  if (rest > 0) told.push(`and ${rest} more`);
-  return `${subject.owner}: ${told.join('; ')}`;
+  const clauses = issues.slice(0, MAX_ISSUES).map((issue) => describeIssue(issue, subject));
+  const rest = issues.length - clauses.length;
+  if (rest > 0) clauses.push(`and ${rest} more`);
+  return `${subject.owner}: ${clauses.join('; ')}`;
 }
 
-function describeIssue(issue: SchemaIssue, subject: IssueSubject): string {
+function describeIssue(issue: SchemaIssue, { part, whole, value, showValues = true }: IssueSubject): string {
   const isWhole = issue.path.length === 0;
-  const place = isWhole ? (subject.whole ?? `${subject.part}s`) : `${subject.part} "${renderPath(issue.path)}"`;
-  const received = valueAt(subject.value, issue.path);
+  const place = isWhole ? (whole ?? `${part}s`) : `${part} "${renderPath(issue.path)}"`;
+  const received = valueAt(value, issue.path);
   const message = clip(issue.message, MAX_MESSAGE_CHARACTERS);
   if (received === undefined && /^(must|is required)\b/.test(message))
-    return `${place} ${isWhole && subject.whole === undefined ? 'are' : 'is'} required`;
+    return `${place} ${isWhole && whole === undefined ? 'are' : 'is'} required`;
   const glue = /^(must|is|has|does|takes|may|cannot)\b/.test(message) ? ' ' : ': ';
-  return `${place}${glue}${message}, got ${subject.showValues === false ? typeNoun(received) : renderValue(received)}`;
+  return `${place}${glue}${message}, got ${showValues ? renderValue(received) : typeNoun(received)}`;
 }
 
 function renderPath(path: readonly (string | number)[]): string {
@@ -65,13 +59,13 @@ function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
 
 function renderValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(clip(value, MAX_SHOWN_CHARACTERS));
-  return value === null || typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeNoun(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeNoun(value);
 }
 
 function typeNoun(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'nothing';
-  // JSON has no word for these: where a number belongs, "a number" would not say what is wrong.
+  // JSON has no word for NaN and Infinity: where a number belongs, "a number" would not say what is wrong.
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
@@ -81,4 +75,54 @@ function clip(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   // Never ends within a surrogate pair: half a character is not valid in a JSON text for every reader.
   return `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** Nouns of type names that take another article or word than "a". */
+const TYPE_NOUNS: Readonly<Record<string, string>> = {
+  array: 'an array',
+  int: 'an integer',
+  integer: 'an integer',
+  nan: 'NaN',
+  null: 'null',
+  object: 'an object',
+  Object: 'an object',
+  record: 'an object',
+  undefined: 'left out',
+};
+
+/** The default sentences of zod 4, zod 3 and valibot, in our words. An author's own sentence matches none of them and stays as it is. */
+const SENTENCES: readonly (readonly [RegExp, (found: string) => string])[] = [
+  [
+    /^(?:Required|Invalid input: expected nonoptional, received undefined|Invalid key: Expected "[^"]*" but received undefined)$/,
+    () => 'is required',
+  ],
+  [/^(?:Invalid input: e|E)xpected ([\w-]+), received .*$/, mustBe],
+  [/^Invalid type: Expected ([\w-]+) but received .*$/s, mustBe],
+  [/^Invalid input: expected (.+)$/s, (found) => `must be ${found}`],
+  [/^Invalid option: expected one of (.+)$/s, (found) => `must be one of ${found.split('|').join(', ')}`],
+];
+
+function mustBe(type: string): string {
+  return `must be ${TYPE_NOUNS[type] ?? `a ${type}`}`;
+}
+
+/** Gives a library's issue its path in plain keys and its message in our words. */
+export function phraseIssue(issue: StandardIssue): SchemaIssue {
+  // A copy made by `Array.from` is a plain array, also where a library has an array class of its own.
+  const path = Array.from(issue.path ?? [], (segment) => {
+    const key = typeof segment === 'object' ? segment.key : segment;
+    return typeof key === 'symbol' ? String(key) : key;
+  });
+  const message = withoutPath(issue.message, path);
+  for (const [pattern, phrase] of SENTENCES) {
+    const found = pattern.exec(message);
+    if (found !== null) return { message: phrase(found[1] ?? ''), path };
+  }
+  return { message, path };
+}
+
+/** Some libraries (arktype) begin the message with the path and end it with the value; our sentence has both already. */
+function withoutPath(message: string, path: readonly (string | number)[]): string {
+  const bare = path.length > 0 && message.startsWith(`${path.join('.')} `) ? message.slice(path.join('.').length + 1) : message;
+  return bare.startsWith('must be ') ? bare.replace(/ \(was [^()]*\)$/, '') : bare;
 }

@@ -1,10 +1,6 @@
-/** Loads what phrases the issues of schemas with the first value that does not fit. */
+import { describeIssues } from './describe-issues.ts';
 
-import { onDemand } from '../on-demand.ts';
-
-export type Phrasing = typeof import('./phrasing.ts');
-
-/** Uses the module: at once where it is loaded. */
-export const withPhrasing: <T>(use: (phrasing: Phrasing) => T | Promise<T>) => T | Promise<T> = /* @__PURE__ */ onDemand(
-  () => import('./phrasing.ts'),
-);
+/** Calls `use` with what phrases issues. To be replaced by a plain import of `describeIssues`. */
+export function withPhrasing<T>(use: (phrasing: { readonly describeIssues: typeof describeIssues }) => T): T {
+  return use({ describeIssues });
+}

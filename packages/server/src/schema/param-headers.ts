@@ -1,10 +1,9 @@
 /** Reads which arguments of a tool travel in HTTP headers too, and refuses an `x-mcp-header` that clients would refuse. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
-import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { forEachSubschema } from '@mortise/protocol/checks';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
 import { RegistrationError } from '../errors.ts';
-import { forEachSubschema } from './walk-json-schema.ts';
 
 const ANNOTATION = 'x-mcp-header';
 /** RFC 9110 section 5.6.2. */
@@ -20,8 +19,7 @@ const MIRRORED_TYPES: readonly unknown[] = ['integer', 'string', 'boolean'];
 export function readParamHeaders(inputSchema: JsonObject, toolName: string): ParamHeaders | undefined {
   const headers = new Map<string, readonly string[]>();
   const taken = new Set<string>();
-  const visit = (schema: JsonValue, path: readonly string[], isReachable: boolean): void => {
-    if (!isJsonObject(schema)) return;
+  const visit = (schema: JsonObject, path: readonly string[], isReachable: boolean): void => {
     const header = schema[ANNOTATION];
     if (header !== undefined) {
       const reason = findFault(header, schema, path, isReachable, taken);

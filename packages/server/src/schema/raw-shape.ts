@@ -1,101 +1,70 @@
-/** Raw shapes, `{ a: z.number(), b: z.string() }`: told and checked field by field, without the library that made the fields. */
+/** Raw shapes, `{ a: z.number(), b: z.string() }`: converted and checked field by field, without the library that made the fields. */
 
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { decodePointer, mapSubschemas } from '@mortise/protocol/checks';
 import type { SchemaAdapter, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
-import { combineFields } from './combine-fields.ts';
-import { directionOf, unsupported, type SchemaDirection, type SchemaPlace } from './schema-purpose.ts';
-import { createCheck, DEFAULT_DIALECT, type SchemaCheck, tellStandardSchema } from './standard.ts';
-import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
+import { isThenable } from '../thenable.ts';
+import { directionOf, unsupported, type SchemaPlace } from './schema-purpose.ts';
+import {
+  createCheck,
+  isOldZod,
+  isStandardSchema,
+  mayMiss,
+  type SchemaCheck,
+  toJsonSchema,
+  withoutDefaultDialect,
+  ZOD_3_REMEDY,
+} from './standard-schema.ts';
 
 interface Field {
   readonly name: string;
-  readonly schema: StandardSchema;
+  readonly schema: JsonObject;
   readonly required: boolean;
   readonly check: SchemaCheck;
 }
 
-/** Tells whether a value has fields of a schema library: at least one, or none at all of anything. */
+/** Whether a value has fields of a schema library: at least one, or none at all of anything. */
 export function isRawShape(value: object): value is Readonly<Record<string, unknown>> {
   const members = Object.values(value);
   return members.length === 0 || members.some((member) => isStandardSchema(member) || isOldZod(member));
 }
 
-/** A schema of a zod that does not know Standard Schema yet. */
-function isOldZod(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && '_def' in value && 'safeParse' in value;
-}
-
 /**
- * Unknown fields of a value are left out of what the check gives, as zod's objects do. What peers are told of a tool's output
- * says so (`additionalProperties: false`), and of an input that has no fields at all; of any other input it does not. A caller that
- * sends more is never refused.
+ * Unknown fields of a value are left out of what the check gives, as zod's objects do; a caller that sends more is never refused. The
+ * JSON Schema of a tool's output says that there are no others, and that of an input without any field.
  *
- * @throws {SchemaUnsupportedError} Where a field cannot be told as JSON Schema.
+ * @throws {SchemaUnsupportedError} Where a field cannot be converted to JSON Schema.
  */
 export function adaptRawShape(shape: Readonly<Record<string, unknown>>, place: SchemaPlace): SchemaAdapter {
-  const direction = directionOf(place.purpose);
-  const fields = Object.entries(shape).map(([name, schema]) => toField(name, schema, direction, place));
-  const told = fields.map(({ name, schema, required }) => ({ name, required, schema: tellStandardSchema(schema, place, name) }));
-  const dialects = new Set(told.map(({ schema }) => schema['$schema']).filter((dialect) => dialect !== DEFAULT_DIALECT));
-  if (dialects.size > 1) throw unsupported(place, `mixes the dialects ${[...dialects].join(', ')}: one schema has one dialect`);
-  const dialect = [...dialects].find((each) => typeof each === 'string');
-  const closed = direction === 'output' || fields.length === 0;
-  return { jsonSchema: combineFields(told, { dialect, closed }), validate: (value) => validateFields(fields, value) };
+  const fields = Object.entries(shape).map(([name, schema]) => toField(name, schema, place));
+  const isClosed = place.purpose === 'tool output' || fields.length === 0;
+  return { jsonSchema: combineFields(fields, isClosed, place), validate: (value) => checkFields(fields, value) };
 }
 
-const NOT_AN_OBJECT: SchemaOutcome<never> = { issues: [{ message: 'must be an object', path: [] }] };
-
-function toField(name: string, schema: unknown, direction: SchemaDirection, place: SchemaPlace): Field {
+function toField(name: string, schema: unknown, place: SchemaPlace): Field {
   if (name === '__proto__')
     throw unsupported(place, 'has a field named "__proto__", which JavaScript objects treat as no field: choose another name');
-  if (isStandardSchema(schema)) return { name, schema, required: !mayMiss(schema, direction), check: createCheck(schema) };
-  const remedy = isOldZod(schema)
-    ? 'is a zod 3 schema. Wrap it with fromZodV3(convert) of @mortise/server/zod-v3, or import from zod 4'
-    : 'is not a schema: each field of a shape is a schema of one library, a JSON Schema has none of them';
-  throw unsupported(place, `field "${name}" ${remedy}`);
-}
-
-/** zod's marks, read by structure. */
-interface ZodMarks {
-  readonly _zod: { readonly optin?: string; readonly optout?: string };
-}
-
-/**
- * Tells whether a field may be left out. zod marks it; of another library's schema the check of `undefined` tells, and one
- * that only tells later counts as required.
- */
-function mayMiss(schema: StandardSchema, direction: SchemaDirection): boolean {
-  if ('_zod' in schema) {
-    const { _zod: marks } = schema as StandardSchema & ZodMarks;
-    return (direction === 'input' ? marks.optin : marks.optout) !== undefined;
+  if (!isStandardSchema(schema)) {
+    const remedy = isOldZod(schema)
+      ? ZOD_3_REMEDY
+      : 'is not a schema: each field of a shape is a schema of one library, a JSON Schema has none of them';
+    throw unsupported(place, `field "${name}" ${remedy}`);
   }
-  try {
-    const result = schema['~standard'].validate(undefined);
-    if ('then' in result) {
-      result.then(undefined, () => undefined);
-      return false;
-    }
-    return result.issues === undefined && (direction === 'input' || result.value === undefined);
-  } catch {
-    return false;
-  }
+  const required = !mayMiss(schema, directionOf(place.purpose));
+  return { name, schema: withoutDefaultDialect(toJsonSchema(schema, place, name)), required, check: createCheck(schema) };
 }
 
 /** Gives a promise only where a field's check gives one. */
-function validateFields(fields: readonly Field[], value: unknown): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;
+function checkFields(fields: readonly Field[], value: unknown): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { issues: [{ message: 'must be an object', path: [] }] };
   const given = value as Readonly<Record<string, unknown>>;
-  const collector = new FieldCollector();
-  let waiting: Promise<void>[] | undefined;
-  for (const [index, field] of fields.entries()) {
-    const present = Object.hasOwn(given, field.name);
-    const outcome = attempt(field.check, present ? given[field.name] : undefined);
-    if ('then' in outcome) (waiting ??= []).push(outcome.then((late) => collector.take(index, field, present, late)));
-    else collector.take(index, field, present, outcome);
-  }
-  return waiting === undefined ? collector.outcome : Promise.all(waiting).then(() => collector.outcome);
+  const outcomes = fields.map(({ name, check }) => attempt(check, Object.hasOwn(given, name) ? given[name] : undefined));
+  return outcomes.some(isThenable)
+    ? Promise.all(outcomes).then((settled) => combineOutcomes(fields, given, settled))
+    : combineOutcomes(fields, given, outcomes as readonly SchemaOutcome<unknown>[]);
 }
 
-/** A check that throws must not leave those that are under way, for what they reject with would be nobody's. */
+/** A check that throws must not leave those that are under way, whose rejections nobody would handle. */
 function attempt(check: SchemaCheck, value: unknown): ReturnType<SchemaCheck> {
   try {
     return check(value);
@@ -104,22 +73,109 @@ function attempt(check: SchemaCheck, value: unknown): ReturnType<SchemaCheck> {
   }
 }
 
-/** Puts the fields' outcomes together. */
-class FieldCollector {
-  readonly #output: Record<string, unknown> = {};
-  /** By field, so that they stand in the fields' order whichever check was the first to end. */
-  #issues: (readonly SchemaIssue[])[] | undefined;
+function combineOutcomes(
+  fields: readonly Field[],
+  given: Readonly<Record<string, unknown>>,
+  outcomes: readonly SchemaOutcome<unknown>[],
+): SchemaOutcome<unknown> {
+  const value: Record<string, unknown> = {};
+  const issues: SchemaIssue[] = [];
+  for (const [index, { name, required }] of fields.entries()) {
+    const outcome = outcomes[index];
+    if (outcome === undefined) continue;
+    if ('issues' in outcome) issues.push(...outcome.issues.map(({ message, path }) => ({ message, path: [name, ...path] })));
+    else if (outcome.value !== undefined || Object.hasOwn(given, name)) value[name] = outcome.value;
+    else if (required) issues.push({ message: 'is required', path: [name] });
+  }
+  return issues.length > 0 ? { issues } : { value };
+}
 
-  get outcome(): SchemaOutcome<unknown> {
-    return this.#issues === undefined ? { value: this.#output } : { issues: this.#issues.flat() };
+/**
+ * Makes one object schema of the fields' schemas. Each was converted as a document of its own, so that its `$ref`s count from its own
+ * root: its definitions move to the common root, under names that do not clash, and the references follow them.
+ */
+function combineFields(fields: readonly Field[], isClosed: boolean, place: SchemaPlace): JsonObject {
+  const dialects = [...new Set(fields.map(({ schema }) => schema['$schema']))].filter((dialect) => dialect !== undefined);
+  if (dialects.length > 1) throw unsupported(place, `mixes the dialects ${dialects.join(', ')}: one schema has one dialect`);
+  const [dialect] = dialects;
+  const definitions = new Definitions(dialect === undefined ? '$defs' : 'definitions');
+  const properties = Object.fromEntries(fields.map((field) => [field.name, definitions.move(field)]));
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  return {
+    ...(dialect === undefined ? undefined : { $schema: dialect }),
+    type: 'object',
+    properties,
+    ...(required.length === 0 ? undefined : { required }),
+    ...(isClosed ? { additionalProperties: false } : undefined),
+    ...definitions.toMember(),
+  };
+}
+
+/** The definitions of all fields. */
+class Definitions {
+  readonly #keyword: '$defs' | 'definitions';
+  readonly #schemas = new Map<string, JsonObject>();
+  /** The schemas as the fields had them, to find equal ones. */
+  readonly #texts = new Map<string, string>();
+
+  constructor(keyword: '$defs' | 'definitions') {
+    this.#keyword = keyword;
   }
 
-  take(index: number, field: Field, present: boolean, outcome: SchemaOutcome<unknown>): void {
-    if ('issues' in outcome) {
-      const issues = outcome.issues.map(({ message, path }) => ({ message, path: [field.name, ...path] }));
-      (this.#issues ??= [])[index] = issues;
-    } else if (outcome.value !== undefined) this.#output[field.name] = outcome.value;
-    else if (present) this.#output[field.name] = undefined;
-    else if (field.required) (this.#issues ??= [])[index] = [{ message: 'is required', path: [field.name] }];
+  toMember(): JsonObject | undefined {
+    return this.#schemas.size === 0 ? undefined : { [this.#keyword]: Object.fromEntries(this.#schemas) };
   }
+
+  /** Gives the field's schema as it stands below `properties`, and adds its definitions to the common ones. */
+  move({ name: field, schema }: Pick<Field, 'name' | 'schema'>): JsonObject {
+    const { $schema: _, ...bare } = schema;
+    // A reference into a schema with an `$id` counts from there.
+    if (!JSON.stringify(bare).includes('"$ref":"#') || bare['$id'] !== undefined) return bare;
+    const { $defs, definitions, ...root } = bare;
+    const own = Object.entries({ ...(definitions as JsonObject), ...($defs as JsonObject) }) as [string, JsonObject][];
+    const names = this.#chooseNames(own, field);
+    const rootName = this.#free(field);
+    let refersToRoot = false;
+    const follow = (ref: string): string => {
+      const [, token, rest] = /^#\/(?:\$defs|definitions)\/([^/]+)(.*)$/s.exec(ref) ?? [];
+      const target = token === undefined ? undefined : names.get(decodePointer(token));
+      if (target !== undefined) return `${this.#refTo(target)}${rest ?? ''}`;
+      if (ref !== '#' && !ref.startsWith('#/')) return ref;
+      refersToRoot = true;
+      return `${this.#refTo(rootName)}${ref.slice(1)}`;
+    };
+    for (const [name, definition] of own) {
+      const target = names.get(name) ?? name;
+      if (this.#schemas.has(target)) continue;
+      this.#texts.set(target, JSON.stringify(definition));
+      this.#schemas.set(target, rewriteRefs(definition, follow));
+    }
+    const moved = rewriteRefs(root, follow);
+    if (!refersToRoot) return moved;
+    this.#schemas.set(rootName, moved);
+    return { $ref: this.#refTo(rootName) };
+  }
+
+  /** Equal definitions of several fields share a name, if all that clash are equal: they may refer to one another. */
+  #chooseNames(own: readonly (readonly [string, JsonObject])[], field: string): ReadonlyMap<string, string> {
+    const areShared = own.every(([name, schema]) => !this.#schemas.has(name) || this.#texts.get(name) === JSON.stringify(schema));
+    return new Map(own.map(([name]) => [name, areShared || !this.#schemas.has(name) ? name : this.#free(`${field}_${name}`)]));
+  }
+
+  #free(wish: string): string {
+    return this.#schemas.has(wish) ? this.#free(`${wish}_`) : wish;
+  }
+
+  /** A JSON Pointer in a URI fragment. @see RFC 6901 section 6 */
+  #refTo(name: string): string {
+    const token = encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('%24', '$');
+    return `#/${this.#keyword}/${token}`;
+  }
+}
+
+/** Rewrites references where they are references: not in values such as `default`, and not inside an embedded `$id`. */
+function rewriteRefs(schema: JsonObject, follow: (ref: string) => string): JsonObject {
+  if (schema['$id'] !== undefined) return schema;
+  const copy = mapSubschemas(schema, (sub) => rewriteRefs(sub, follow));
+  return typeof copy['$ref'] === 'string' ? { ...copy, $ref: follow(copy['$ref']) } : copy;
 }

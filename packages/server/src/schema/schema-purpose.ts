@@ -1,4 +1,4 @@
-/** What a schema is for: it decides which side of a conversion is told, and how messages name the schema. */
+/** What a schema is for: it decides which side of a conversion peers see, and how messages name the schema. */
 
 import { SchemaUnsupportedError } from '../errors.ts';
 
@@ -12,27 +12,28 @@ export interface SchemaPlace {
   readonly name: string;
 }
 
-/** Which of a schema's two sides peers are told: what it takes, or what it gives. */
+/** Which of a schema's two sides peers see: what it takes, or what it gives. */
 export type SchemaDirection = 'input' | 'output';
 
-/** What the peer sees of a tool's output is what the schema gives; of all else, what it takes. */
+/** Of a tool's output the peer sees what the schema gives; of all else, what it takes. */
 export function directionOf(purpose: SchemaPurpose): SchemaDirection {
   return purpose === 'tool output' ? 'output' : 'input';
 }
 
-const NOUNS: Readonly<Record<SchemaPurpose, (name: string) => string>> = {
-  'tool input': (name) => `tool "${name}": inputSchema`,
-  'tool output': (name) => `tool "${name}": outputSchema`,
-  'prompt arguments': (name) => `prompt "${name}": argsSchema`,
-  elicitation: (name) => `elicitation of "${name}": requestedSchema`,
+const NAMES: Readonly<Record<SchemaPurpose, readonly [owner: string, option: string]>> = {
+  'tool input': ['tool', 'inputSchema'],
+  'tool output': ['tool', 'outputSchema'],
+  'prompt arguments': ['prompt', 'argsSchema'],
+  elicitation: ['elicitation of', 'requestedSchema'],
 };
 
-/** Names a schema: `tool "add": inputSchema`. */
-export function nameSchema(place: SchemaPlace): string {
-  return NOUNS[place.purpose](place.name);
+/** The error of a schema that cannot be used: `tool "add": inputSchema ...`. @param reason A clause that says what is wrong and what to do. */
+export function unsupported({ purpose, name }: SchemaPlace, reason: string, cause?: unknown): SchemaUnsupportedError {
+  const [owner, option] = NAMES[purpose];
+  return new SchemaUnsupportedError(`${owner} "${name}": ${option} ${reason}`, cause === undefined ? undefined : { cause });
 }
 
-/** The error of a schema that peers could not be told. @param reason A clause that says what is wrong and what to do. */
-export function unsupported(place: SchemaPlace, reason: string, cause?: unknown): SchemaUnsupportedError {
-  return new SchemaUnsupportedError(`${nameSchema(place)} ${reason}`, cause === undefined ? undefined : { cause });
+/** What an error says of something that was thrown. */
+export function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,7 +1,10 @@
 import { createJsonSchemaValidator } from '@mortise/protocol/json-schema';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { McpServer } from '../../src/index.ts';
 import { describeIssues } from '../../src/schema/describe-issues.ts';
 import { toSchemaAdapter } from '../../src/schema/to-schema-adapter.ts';
+import { RawPeer } from '../raw-peer.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -66,5 +69,37 @@ describe('a plain JSON Schema', () => {
     expect(() => toSchemaAdapter(schema, 'tool input', 'add', { validator: createJsonSchemaValidator({ from: 'author' }) })).toThrow(
       'tool "add": inputSchema cannot be checked',
     );
+  });
+});
+
+describe("[ROBUSTNESS-6] an author's pattern", () => {
+  const email = { type: 'string', pattern: '^[^@]+@[^@]+\\.[^@]+$' };
+  const schema = { type: 'object', properties: { to: email }, required: ['to'] } as const;
+  const long = `${'x'.repeat(20_000)}@example.com`;
+
+  const open = async (): Promise<RawPeer> => {
+    const server = new McpServer({ name: 's', version: '1' });
+    server.registerTool('send', { inputSchema: schema }, ({ to }) => `sent to ${String(to)}`);
+    server.registerTool('find', { inputSchema: { to: z.string() }, outputSchema: schema }, ({ to }) => ({ structuredContent: { to } }));
+    return RawPeer.open(server, '2026-07-28');
+  };
+
+  it('runs as it is written, in an input and in an output', async () => {
+    const peer = await open();
+    expect(await peer.callTool('send', { to: 'ada@example.com' })).toMatchObject({ content: [{ text: 'sent to ada@example.com' }] });
+    expect(await peer.callTool('find', { to: 'ada@example.com' })).toMatchObject({ structuredContent: { to: 'ada@example.com' } });
+    expect(await peer.callTool('send', { to: 'ada' })).toMatchObject({
+      isError: true,
+      content: [{ text: 'tool "send": argument "to" does not match pattern, got "ada"' }],
+    });
+    expect(await peer.callTool('find', { to: 'ada' })).toMatchObject({ isError: true });
+  });
+
+  it('is not tried on a text of more than 10,000 characters, and the error names the option', async () => {
+    const peer = await open();
+    const { content } = await peer.callTool('send', { to: long });
+    expect(JSON.stringify(content)).toContain('has more than 10000 characters, the most that');
+    expect(JSON.stringify(content)).toContain('maxPatternCharacters of createJsonSchemaValidator');
+    expect(await peer.callTool('find', { to: long })).toMatchObject({ isError: true });
   });
 });

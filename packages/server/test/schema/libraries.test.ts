@@ -33,7 +33,9 @@ describe.each(oldZods)('%s', (_name, library) => {
   const old = library as unknown as typeof z40;
 
   it('is refused without the entry, which the refusal names', () => {
-    expect(() => adapt({ a: old.number() })).toThrow(/field "a" cannot be told as JSON Schema: .*fromZod\(z\) of @mortise\/server\/zod/);
+    expect(() => adapt({ a: old.number() })).toThrow(
+      /field "a" cannot be converted to JSON Schema: .*fromZod\(z\) of @mortise\/server\/zod/,
+    );
     expect(() => adapt(old.object({ a: old.number() }))).toThrow(/@mortise\/server\/zod/);
   });
 
@@ -52,7 +54,7 @@ describe.each(oldZods)('%s', (_name, library) => {
   });
 
   it('refuses through the entry what JSON has no words for', () => {
-    expect(() => adapt(fromZod(old)({ when: old.date() }))).toThrow(/field "when" cannot be told as JSON Schema: Date/);
+    expect(() => adapt(fromZod(old)({ when: old.date() }))).toThrow(/field "when" cannot be converted to JSON Schema: Date/);
   });
 
   it('leaves the original schema as it was', () => {
@@ -69,7 +71,7 @@ const converters = [
 
 describe.each(converters)('zod 3 by %s', (_name, schema) => {
   it('is refused without the entry, which the refusal names', () => {
-    expect(() => adapt({ a: z3.number() })).toThrow(/field "a" cannot be told as JSON Schema: .*@mortise\/server\/zod-v3/);
+    expect(() => adapt({ a: z3.number() })).toThrow(/field "a" cannot be converted to JSON Schema: .*@mortise\/server\/zod-v3/);
     expect(() => adapt(z3.object({ a: z3.number() }))).toThrow(/@mortise\/server\/zod-v3/);
   });
 
@@ -123,7 +125,7 @@ describe.each(converters)('zod 3 by %s', (_name, schema) => {
     ['the output of a transform', z3.string().transform(Number), 'tool output'],
   ] as const)('refuses %s, whatever the converter makes of it', (_title, field, purpose) => {
     expect(() => adapt(schema({ field }), purpose)).toThrow(
-      /field "field" cannot be told as JSON Schema: .* cannot be represented in JSON Schema/,
+      /field "field" cannot be converted to JSON Schema: .* cannot be represented in JSON Schema/,
     );
   });
 

@@ -100,11 +100,11 @@ describe('what is refused, with the reason', () => {
     [
       'a date',
       { when: z.date() },
-      'tool "add": inputSchema field "when" cannot be told as JSON Schema: Date cannot be represented in JSON Schema',
+      'tool "add": inputSchema field "when" cannot be converted to JSON Schema: Date cannot be represented in JSON Schema',
     ],
-    ['a bigint', { n: z.bigint() }, 'field "n" cannot be told as JSON Schema: BigInt cannot be represented'],
-    ['a date deep inside', { a: z.object({ b: z.array(z.date()) }) }, 'field "a" cannot be told as JSON Schema: Date'],
-    ['a date in a whole object', z.object({ a: z.date() }), 'inputSchema cannot be told as JSON Schema: Date'],
+    ['a bigint', { n: z.bigint() }, 'field "n" cannot be converted to JSON Schema: BigInt cannot be represented'],
+    ['a date deep inside', { a: z.object({ b: z.array(z.date()) }) }, 'field "a" cannot be converted to JSON Schema: Date'],
+    ['a date in a whole object', z.object({ a: z.date() }), 'inputSchema cannot be converted to JSON Schema: Date'],
     ['a map', { m: z.map(z.string(), z.string()) }, 'Map cannot be represented'],
     ['a member that is no schema', { a: z.string(), b: 4 }, 'field "b" is not a schema'],
     ['a field named __proto__', Object.fromEntries([['__proto__', z.string()]]), 'field named "__proto__"'],
@@ -127,7 +127,7 @@ describe('what is refused, with the reason', () => {
 
   it('refuses a transform as a tool output, and says which field', () => {
     expect(refusal({ n: z.string().transform((text) => text.length) }, 'tool output')).toContain(
-      'tool "add": outputSchema field "n" cannot be told as JSON Schema: Transforms',
+      'tool "add": outputSchema field "n" cannot be converted to JSON Schema: Transforms',
     );
   });
 
@@ -149,32 +149,30 @@ describe('[SCHEMA-005][JSCH-003] only schemas that are valid under their dialect
   const cases = [
     ['an unknown type', { properties: { a: { type: 'numbr' } } }, '"type" at #/properties/a must be one of'],
     ['required with a duplicate', { required: ['a', 'a'] }, '"required" at # must be an array of different strings'],
-    ['a negative length', { properties: { a: { type: 'string', minLength: -1 } } }, '"minLength" at #/properties/a must be a whole number'],
+    [
+      'a negative length',
+      { properties: { a: { type: 'string', minLength: -1 } } },
+      '"minLength" at #/properties/a must be an integer, 0 or more',
+    ],
     ['an enum that is no list', { properties: { a: { enum: 'x' } } }, '"enum" at #/properties/a must be an array'],
-    ['an empty anyOf', { anyOf: [] }, '"anyOf" at # must be a list of at least one schema'],
+    ['an empty anyOf', { anyOf: [] }, '"anyOf" at # must be an array of at least one schema'],
     ['a pattern that is none', { properties: { a: { pattern: '(' } } }, '"pattern" at #/properties/a must be a regular expression'],
     ['a number as a schema', { properties: { a: 3 } }, '"properties" at # must be an object of schemas'],
     ['a fault below a combination', { allOf: [{ not: { items: { type: 7 } } }] }, '"type" at #/allOf/0/not/items must be one of'],
     [
       'a reference to nothing',
       { properties: { a: { $ref: '#/$defs/missing' } } },
-      'refers to "#/$defs/missing" at #/properties/a, which is not in the schema',
+      '"$ref" at #/properties/a leads to "#/$defs/missing", which is not in the schema',
     ],
     [
       'a reference to the network',
       { properties: { a: { $ref: 'https://example.com/s.json' } } },
-      'which no peer fetches: put the definition under "$defs"',
+      'and nothing is fetched: put its target under "$defs"',
     ],
   ] as const;
 
   it.each(cases)('[SCHEMA-005][JSCH-003] refuses %s', (_title, schema, reason) => {
     expect(refusal({ type: 'object', ...schema })).toContain(reason);
-  });
-
-  it('refuses a schema that nests without end', () => {
-    let schema: object = { type: 'string' };
-    for (let i = 0; i < 80; i += 1) schema = { type: 'array', items: schema };
-    expect(refusal({ type: 'object', properties: { a: schema } })).toContain('nests deeper than 64');
   });
 
   it('[SCHEMA-005] refuses an invalid schema that a library was made to tell', () => {
