@@ -3,7 +3,7 @@
  * `Revision.errorCodes`.
  */
 
-import { type JsonObject, type JsonRpcErrorObject, ProtocolError, type RemoteError } from '@mortise/jsonrpc-core';
+import { type JsonObject, type JsonRpcErrorObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ClientCapabilities } from './model/capabilities.ts';
 import type { ElicitRequestURLParams } from './model/elicitation.ts';
@@ -96,12 +96,6 @@ export function readSupportedVersions(error: Pick<JsonRpcErrorObject, 'code' | '
   if (error.code !== UNSUPPORTED_PROTOCOL_VERSION || !isJsonObject(error.data)) return undefined;
   const { supported } = error.data;
   return Array.isArray(supported) && supported.every((version) => typeof version === 'string') ? supported : undefined;
-}
-
-/** Tells whether the peer said "no such resource", in the words of any revision. -32602 counts only where its data names a `uri`. */
-export function isResourceNotFound(error: Pick<RemoteError, 'rpcCode' | 'data'>): boolean {
-  if (error.rpcCode === RESOURCE_NOT_FOUND_LEGACY) return true;
-  return error.rpcCode === INVALID_PARAMS && isJsonObject(error.data) && typeof error.data['uri'] === 'string';
 }
 
 function capabilityNames(capabilities: JsonObject, prefix = ''): string {

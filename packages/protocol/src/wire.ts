@@ -20,7 +20,6 @@ export {
   headerMismatchError,
   invalidParamsError,
   isModernError,
-  isResourceNotFound,
   MISSING_CLIENT_CAPABILITY,
   type MissingCapabilityData,
   missingCapabilityError,
@@ -35,5 +34,6 @@ export {
   type UrlElicitationData,
   urlElicitationRequiredError,
 } from './error-codes.ts';
+export { isResourceNotFound } from './revisions/index.ts';
 export type { AnyProtocolError } from './errors.ts';
 export { isModernParams, readRequestMeta, type RequestMetaFacts } from './request-meta.ts';

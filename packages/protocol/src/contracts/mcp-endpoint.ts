@@ -19,7 +19,6 @@ import type {
   Logger,
   ServerConnection,
 } from '@mortise/jsonrpc-core';
-import type { Revision } from '../revisions/revision.ts';
 import type { AuthInfo, Principal } from './auth.ts';
 
 /** What the host knows of the HTTP request behind a call, where there is one. */
@@ -101,8 +100,6 @@ export interface McpEndpoint {
    * @param caller What else rules of visibility look at. @default nothing is known but the principal
    */
   paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined;
-  /** The revisions that it speaks, newest first: hosts look versions, headers and status codes up in them. @default REVISIONS */
-  readonly revisions?: readonly Revision[];
   /** The parameter of a method that `Mcp-Name` mirrors, extensions' methods included. */
   nameParam(method: string): string | undefined;
   /** Where to write, for as long as the program has given the endpoint no logger of its own. @default it is offered none */

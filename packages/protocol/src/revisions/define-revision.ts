@@ -40,10 +40,13 @@ export interface Additions {
   readonly errorCodes?: Readonly<Record<string, number>>;
 }
 
-/** Facts of methods that stay but change; members that are not named stay as they were. */
+/** Facts of a method that change: members that are `undefined` are dropped, those that are not named stay as they were. */
+export type ChangedFacts = { readonly [Name in keyof MethodFacts]?: MethodFacts[Name] | undefined };
+
+/** Methods that stay but change. */
 export interface Changes {
-  readonly requests?: Readonly<Record<string, Partial<MethodFacts>>>;
-  readonly notifications?: Readonly<Record<string, Partial<MethodFacts>>>;
+  readonly requests?: Readonly<Record<string, ChangedFacts>>;
+  readonly notifications?: Readonly<Record<string, ChangedFacts>>;
 }
 
 /** Names of things that a revision removes. */
@@ -87,7 +90,7 @@ export function defineRevision(definition: RevisionDefinition): RevisionFacts {
 }
 
 /**
- * Gives a revision and all before it as values that speak to one another, newest first: for the `revisions` of servers and clients.
+ * Gives a revision and all before it, newest first, as values whose conversions lead from each to every other.
  *
  * Joins their conversions: what is written for one is cleared of everything that newer ones added, newest first, and then of
  * everything that it or an older one had removed. A method without a difference is in no table.
@@ -138,14 +141,17 @@ function lazily<T extends object>(make: () => T): () => T {
 function nextMethods(
   before: ReadonlyMap<string, MethodFacts> | undefined,
   added: Readonly<Record<string, MethodFacts>> = {},
-  changed: Readonly<Record<string, Partial<MethodFacts>>> = {},
+  changed: Readonly<Record<string, ChangedFacts>> = {},
   removed?: readonly string[],
 ): ReadonlyMap<string, MethodFacts> {
   const methods = new Map([...(before ?? []), ...Object.entries(added)]);
   for (const [method, facts] of Object.entries(changed)) {
     const old = methods.get(method);
     if (old === undefined) throw new TypeError(`${method} cannot change: the revision before does not have it`);
-    methods.set(method, { ...old, ...facts });
+    methods.set(
+      method,
+      Object.fromEntries(Object.entries({ ...old, ...facts }).filter(([, fact]) => fact !== undefined)) as unknown as MethodFacts,
+    );
   }
   return without(methods, removed);
 }

@@ -1,11 +1,11 @@
-/** The revisions, and the questions that may be asked of the list. A new revision is a new folder, which this file names as the newest. */
+/** The revisions, and the questions that may be asked of the list. */
 
-import { revision as newest } from './2026-07-28/index.ts';
-import { composeRevisions, type RevisionFacts } from './define-revision.ts';
+import type { RemoteError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { composeRevisions } from './define-revision.ts';
+import { newest } from './newest.ts';
 import type { Era, MethodFacts, Revision } from './revision.ts';
 
-/** The newest revision as it is defined: what a later one comes `after`. */
-export const NEWEST_DEFINITION: RevisionFacts = newest;
 /** Every revision, newest first. */
 export const REVISIONS: readonly Revision[] = /* @__PURE__ */ composeRevisions(newest);
 
@@ -16,14 +16,10 @@ export const NEWEST_LEGACY: Revision = newestOf(revisionsOf('legacy'));
 /** What an HTTP request without `MCP-Protocol-Version` is written in, where nothing else tells. @see 2025-06-18 basic/transports#protocol-version-header */
 export const ASSUMED_WITHOUT_HEADER: Revision = newestOf(/* @__PURE__ */ REVISIONS.filter(({ http }) => http.versionHeader === 'never'));
 
-/**
- * The revision of a version string, which is compared whole; undefined for anything unknown.
- *
- * @param among The revisions that are spoken here. @default REVISIONS
- */
+/** The revision of a version string, which is compared whole; undefined for anything unknown. */
 /* @__NO_SIDE_EFFECTS__ */
-export function findRevision(version: unknown, among: readonly Revision[] = REVISIONS): Revision | undefined {
-  return among.find((revision) => revision.version === version);
+export function findRevision(version: unknown): Revision | undefined {
+  return REVISIONS.find((revision) => revision.version === version);
 }
 
 /** The revisions of one era, newest first. @param among @default REVISIONS */
@@ -71,6 +67,12 @@ export function findRequest(revision: Revision, method: string, from: 'client' |
 /** The facts of a notification that `from` may send in a revision; undefined where it does not exist or goes the other way. */
 export function findNotification(revision: Revision, method: string, from: 'client' | 'server'): MethodFacts | undefined {
   return sentBy(revision.notifications.get(method), from);
+}
+
+/** Tells whether the peer said "no such resource", in the words of any revision. -32602 counts only where its data names a `uri`. */
+export function isResourceNotFound({ rpcCode, data }: Pick<RemoteError, 'rpcCode' | 'data'>): boolean {
+  const hasUri = isJsonObject(data) && typeof data['uri'] === 'string';
+  return (hasUri || rpcCode !== INVALID_PARAMS) && REVISIONS.some(({ rules }) => rules.resourceNotFoundCode === rpcCode);
 }
 
 function choose(era: Era, theirs: readonly string[], ours: readonly Revision[]): Revision | undefined {

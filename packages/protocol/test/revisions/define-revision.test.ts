@@ -1,7 +1,7 @@
 /** Composing revisions: a sixth one needs nothing of the others. */
 
 import { describe, expect, it } from 'vitest';
-import { composeRevisions, defineRevision } from '@mortise/protocol/revisions';
+import { composeRevisions, defineRevision } from '../../src/revisions/define-revision.ts';
 import { revision as first } from '../../src/revisions/2024-11-05/index.ts';
 
 describe('defineRevision', () => {
