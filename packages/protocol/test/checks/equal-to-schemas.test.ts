@@ -69,28 +69,24 @@ function expectEqual(check: Check, schema: z.ZodType, values: fc.Arbitrary<JsonV
   );
 }
 
+function schemaOf(table: object, method: string): z.ZodType {
+  return (table as Readonly<Record<string, z.ZodType>>)[method] as z.ZodType;
+}
+
 const lists = new Set(['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list', 'tasks/list']);
 const serverMethods = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
 describe('the checks and the schemas', () => {
   it.each(Object.keys(params).filter((method) => !serverMethods.has(method)))('agree on params of %s from a client', (method) => {
-    expectEqual(
-      (value) => checkClientParams(method, value),
-      PARAMS_SCHEMAS[method as keyof typeof PARAMS_SCHEMAS],
-      params[method] as fc.Arbitrary<JsonValue>,
-    );
+    expectEqual((value) => checkClientParams(method, value), schemaOf(PARAMS_SCHEMAS, method), params[method] as fc.Arbitrary<JsonValue>);
   });
 
   it.each([...serverMethods])('agree on params of %s from a server', (method) => {
-    expectEqual(
-      (value) => checkServerParams(method, value),
-      PARAMS_SCHEMAS[method as keyof typeof PARAMS_SCHEMAS],
-      params[method] as fc.Arbitrary<JsonValue>,
-    );
+    expectEqual((value) => checkServerParams(method, value), schemaOf(PARAMS_SCHEMAS, method), params[method] as fc.Arbitrary<JsonValue>);
   });
 
   it.each(Object.keys(notifications))('agree on %s', (method) => {
-    const schema = NOTIFICATION_SCHEMAS[method as keyof typeof NOTIFICATION_SCHEMAS];
+    const schema = schemaOf(NOTIFICATION_SCHEMAS, method);
     const isClients = ['initialized', 'cancelled', 'progress', 'roots/list_changed', 'tasks/status'].some((end) => method.endsWith(end));
     expectEqual(
       (value) => (isClients ? checkClientNotification : checkServerNotification)(method, value),
@@ -102,13 +98,13 @@ describe('the checks and the schemas', () => {
   it.each(Object.keys(serverResults).filter((method) => !lists.has(method)))('agree on results of %s', (method) => {
     expectEqual(
       (value) => checkServerResult(method, value),
-      SERVER_RESULT_SCHEMAS[method as keyof typeof SERVER_RESULT_SCHEMAS],
+      schemaOf(SERVER_RESULT_SCHEMAS, method),
       serverResults[method] as fc.Arbitrary<JsonValue>,
     );
   });
 
   it.each([...lists])('agree on good results of %s, whose items are checked apart', (method) => {
-    const schema = SERVER_RESULT_SCHEMAS[method as keyof typeof SERVER_RESULT_SCHEMAS];
+    const schema = schemaOf(SERVER_RESULT_SCHEMAS, method);
     fc.assert(
       fc.property(tried(serverResults[method] as fc.Arbitrary<JsonValue>), (value) => {
         if (schema.safeParse(value).success) expect(checkServerResult(method, value)).toBeUndefined();
@@ -135,7 +131,7 @@ describe('the checks and the schemas', () => {
   it.each(Object.keys(clientResults))('agree on answers to %s', (method) => {
     expectEqual(
       (value) => checkClientResult(method, value),
-      CLIENT_RESULT_SCHEMAS[method as keyof typeof CLIENT_RESULT_SCHEMAS],
+      schemaOf(CLIENT_RESULT_SCHEMAS, method),
       clientResults[method] as fc.Arbitrary<JsonValue>,
     );
   });

@@ -6,7 +6,7 @@ import { type Revision, REVISIONS } from '@mortise/protocol';
 import * as schemas from '@mortise/protocol/schemas';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { clientResults, notifications, params, representableParams, serverResults } from '../arbitraries.ts';
 import { hasUpstream, readExamples, readSchema, type UpstreamSchema } from '../upstream.ts';
 
@@ -179,18 +179,30 @@ describe.skipIf(!hasUpstream)('the revisions and the published schemas', () => {
 
   describe('the published examples', () => {
     const [newest] = REVISIONS;
-    const all = schemas as unknown as Readonly<Record<string, z.ZodType>>;
-    const byMethod = { ...schemas.PARAMS_SCHEMAS, ...schemas.NOTIFICATION_SCHEMAS } as Readonly<Record<string, z.ZodType>>;
     const examples = readExamples(newest?.version ?? '');
+    const upstream = readSchema(newest?.version ?? '');
+    const params = { ...schemas.PARAMS_SCHEMAS, ...schemas.NOTIFICATION_SCHEMAS } as Readonly<Record<string, z.ZodType>>;
+    const results = { ...schemas.CLIENT_RESULT_SCHEMAS, ...schemas.SERVER_RESULT_SCHEMAS } as Readonly<Record<string, z.ZodType>>;
+    const methods = ['ClientRequest', 'ServerRequest', 'InputRequest', 'ClientNotification', 'ServerNotification'].flatMap((union) => [
+      ...methodsOf(upstream, union),
+    ]);
+
+    /** The schema of a published type: of its own, of the method whose params or result it is, or of what it is a part of. */
+    function schemaOf(type: string): z.ZodType | undefined {
+      const own = (schemas as unknown as Readonly<Record<string, z.ZodType>>)[`${type}Schema`];
+      const result = Object.keys(RESULT_TYPES).find((method) => RESULT_TYPES[method] === type);
+      const sentIn = methods.find(([, name]) => `${name}Params` === type)?.[0];
+      return own ?? PARTS[type] ?? results[result ?? ''] ?? params[sentIn ?? ''];
+    }
 
     it.each(examples)('accepts $type/$file', ({ type, value }) => {
-      const schema = all[`${type}Schema`];
+      const schema = schemaOf(type);
       const { method, params: sentParams, result } = value as Readonly<Record<string, JsonValue | undefined>>;
-      const resultType = type.endsWith('Response') ? all[`${type.replace(/Response$/, '')}Schema`] : undefined;
+      const resultType = type.endsWith('Response') ? schemaOf(type.replace(/Response$/, '')) : undefined;
       const check =
         schema?.safeParse(value) ??
         resultType?.safeParse(result) ??
-        (typeof method === 'string' ? byMethod[method]?.safeParse(sentParams ?? {}) : undefined);
+        (typeof method === 'string' ? params[method]?.safeParse(sentParams ?? {}) : undefined);
       if (check === undefined) {
         expect(KNOWN_WITHOUT_SCHEMA).toContain(type);
         return;
@@ -199,6 +211,24 @@ describe.skipIf(!hasUpstream)('the revisions and the published schemas', () => {
     });
   });
 });
+
+/** Types that are checked as part of another. */
+const PARTS: Readonly<Record<string, z.ZodType>> = {
+  ...Object.fromEntries(
+    ['TextContent', 'ImageContent', 'AudioContent', 'ResourceLink', 'EmbeddedResource'].map((type) => [type, schemas.ContentBlockSchema]),
+  ),
+  ...Object.fromEntries(
+    ['ToolUseContent', 'ToolResultContent'].map((type) => [
+      type,
+      z.preprocess((content) => ({ role: 'user', content }), schemas.SamplingMessageSchema),
+    ]),
+  ),
+  TextResourceContents: schemas.ResourceContentsSchema,
+  BlobResourceContents: schemas.ResourceContentsSchema,
+  ElicitRequestFormParams: schemas.PARAMS_SCHEMAS['elicitation/create'],
+  ElicitRequestURLParams: schemas.PARAMS_SCHEMAS['elicitation/create'],
+  PaginatedRequestParams: schemas.PARAMS_SCHEMAS['tools/list'],
+};
 
 /** Parts of other shapes, and errors, which have no schema of their own. */
 const KNOWN_WITHOUT_SCHEMA: readonly string[] = [
