@@ -1,11 +1,11 @@
-/** What a model is told of an error that a tool threw. Nothing of stacks, paths and secrets, see docs/decisions/tool-errors.md. */
+/** What a model reads of an error that a tool threw: nothing of stacks, paths and secrets. See docs/decisions/tool-errors.md. */
 
 import { isMortiseError } from '@mortise/jsonrpc-core';
-import { createRedactor } from './create-redactor.ts';
+import { hideInText } from './hide-secrets.ts';
 
 const MAX_CHARACTERS = 300;
 
-/** Beside what `redact()` finds. Linear: no repetition nests or overlaps. */
+/** Beside what has the form of a secret. Linear: no repetition nests or overlaps. */
 const UNSAFE: readonly (readonly [RegExp, string])[] = [
   [/file:\/\/\S+/gi, '[path]'],
   [/(^|[\s"'`(=[,])\/[^\s"'`()/]+\/[^\s"'`()]*/g, '$1[path]'],
@@ -13,8 +13,6 @@ const UNSAFE: readonly (readonly [RegExp, string])[] = [
   [/\b([\w-]*(?:password|secret|token|key))(["']?\s?[:=]\s?["']?)[^\s"',;]+/gi, '$1$2[redacted]'],
   [/\b[\w+/-]{40,}={0,2}/g, '[redacted]'],
 ];
-
-let hideSecrets: ((text: string) => string) | undefined;
 
 /**
  * The default of `ServerOptions.describeError`: the first line of what a `ToolError`, another error of Mortise or a plain `Error`
@@ -39,7 +37,6 @@ function isPlainError(error: unknown): error is Error {
 
 function toSafeLine(message: string): string | undefined {
   const [line = ''] = message.slice(0, 4 * MAX_CHARACTERS).split('\n');
-  hideSecrets ??= createRedactor();
-  const safe = UNSAFE.reduce((text, [pattern, mark]) => text.replace(pattern, mark), hideSecrets(line)).trim();
+  const safe = UNSAFE.reduce((text, [pattern, mark]) => text.replace(pattern, mark), hideInText(line)).trim();
   return safe === '' ? undefined : safe.slice(0, MAX_CHARACTERS);
 }

@@ -6,7 +6,6 @@
 export { McpServer, type McpServerOptions } from './mcp-server.ts';
 export { ResourceTemplate } from './resource-template.ts';
 export { completable } from './completable.ts';
-export { rank } from './rank.ts';
 export { definePrompt, defineResource, defineTool } from './define-tool.ts';
 export { inputRequired } from './asks/input-required.ts';
 export type { ClientRoots, RootGuard } from './asks/client-roots.ts';

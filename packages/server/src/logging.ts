@@ -4,15 +4,12 @@ import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-co
 import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';
 import { isLevelEnabled } from '@mortise/protocol/checks';
 import type { LoggingOptions } from './options.ts';
-import { createRedactor, type Redactor } from './create-redactor.ts';
+import { hideSecrets } from './hide-secrets.ts';
 import type { ServerCore } from './server-core.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 const DEFAULT_BURST = 100;
 const DEFAULT_PER_SECOND = 50;
-
-/** One for all, made when the first message passes. */
-let defaultRedactor: Redactor | undefined;
 
 /** Lets messages through by level and rate. One a legacy session, one a modern request. */
 export class LogGate {
@@ -42,9 +39,8 @@ export class LogGate {
   }
 
   #redact(data: JsonValue): JsonValue {
-    const { redact } = this.#options;
-    if (redact === false) return data;
-    return redact ? redact(data) : (defaultRedactor ??= createRedactor())(data);
+    const { redact = hideSecrets } = this.#options;
+    return redact === false ? data : redact(data);
   }
 
   /** Says on the next message how many did not pass since the last. */

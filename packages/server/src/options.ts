@@ -28,7 +28,7 @@ export interface LoggingOptions {
   readonly burst?: number | undefined;
   /** How many messages come back to `burst` in a second. @default 50 */
   readonly perSecond?: number | undefined;
-  /** What takes secrets out of `data`; `createRedactor({ ... })` makes one that knows more, `false` sends `data` as it is. @default `createRedactor()` */
+  /** What takes secrets out of `data`; `createRedactor({ ... })` of `/middleware` makes one that knows more, `false` sends `data` as it is. @default one that knows common keys and names */
   readonly redact?: Redactor | false | undefined;
 }
 

@@ -1,11 +1,4 @@
-/** Puts suggestions into the order in which a person who types would want them. */
-
-/** Better first; equal ranks keep the order in which the candidates were given. */
-const EXACT = 0;
-const PREFIX = 1;
-const WORD_START = 2;
-const INSIDE = 3;
-const FUZZY = 4;
+/** `@mortise/server/rank`: puts suggestions into the order in which a person who types would want them. */
 
 /** How much of a candidate is looked at, so that a long one costs no more than a line does. */
 const MAX_CHARACTERS = 256;
@@ -21,23 +14,23 @@ const MAX_CHARACTERS = 256;
 export function rank(value: string, candidates: Iterable<string>): string[] {
   const typed = fold(value.trim());
   if (typed === '') return [...candidates];
-  const ranked: { readonly candidate: string; readonly score: number }[] = [];
-  for (const candidate of candidates) {
-    const score = scoreOf(typed, candidate);
-    if (score !== undefined) ranked.push({ candidate, score });
-  }
-  return ranked.sort((a, b) => a.score - b.score).map(({ candidate }) => candidate);
+  return [...candidates]
+    .map((candidate) => ({ candidate, score: scoreOf(typed, candidate) ?? Infinity }))
+    .filter(({ score }) => score < Infinity)
+    .sort((a, b) => a.score - b.score)
+    .map(({ candidate }) => candidate);
 }
 
+/** Better first; equal scores keep the order in which the candidates were given. */
 function scoreOf(typed: string, candidate: string): number | undefined {
   const text = fold(candidate.slice(0, MAX_CHARACTERS));
-  if (text === typed) return EXACT;
-  if (text.startsWith(typed)) return PREFIX;
-  if (startsAWord(typed, text, candidate)) return WORD_START;
-  if (text.includes(typed)) return INSIDE;
+  if (text === typed) return 0;
+  if (text.startsWith(typed)) return 1;
+  if (startsAWord(typed, text, candidate)) return 2;
+  if (text.includes(typed)) return 3;
   const gaps = fuzzyGaps(typed, text);
   // Tighter matches first: the gaps only order fuzzy matches among themselves.
-  return gaps === undefined ? undefined : FUZZY + gaps / (gaps + 1);
+  return gaps === undefined ? undefined : 4 + gaps / (gaps + 1);
 }
 
 /** A word begins after anything that is no letter or digit, and at a capital after a small letter (`camelCase`). */

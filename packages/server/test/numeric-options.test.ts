@@ -9,10 +9,8 @@ import { expect, it } from 'vitest';
 const cases: readonly (readonly [what: string, name: string, least: number, make: (options: object) => unknown])[] = [
   ['rateLimit', 'burst', 0, rateLimit],
   ['rateLimit', 'perSecond', 0, rateLimit],
-  ['rateLimit', 'maxCallers', 1, rateLimit],
   ['sanitizeOutput', 'maxTextCharacters', 0, sanitizeOutput],
   ['files', 'maxBytes', 0, (options) => files(tmpdir(), options)],
-  ['files', 'maxListed', 0, (options) => files(tmpdir(), options)],
   ['MemoryStateStore', 'maxCharacters', 0, (options) => new MemoryStateStore(options)],
   ['MemoryReplayStore', 'maxClaims', 0, (options) => new MemoryReplayStore(options)],
 ];

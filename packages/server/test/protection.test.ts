@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { completable, McpServer, rank } from '@mortise/server';
+import { completable, McpServer } from '@mortise/server';
 import { auditLog, type AuditRecord, createRedactor, rateLimit, redact, sanitizeOutput } from '@mortise/server/middleware';
 import { files } from '@mortise/server/node';
+import { rank } from '@mortise/server/rank';
 import { type Loose, MODERN, RawPeer } from './raw-peer.ts';
 
 const VERSIONS = ['2024-11-05', '2025-11-25', MODERN] as const;
@@ -90,7 +91,10 @@ describe.each(VERSIONS)('a guarded server in %s', (version) => {
   it('writes an audit record of every request, whatever becomes of it', async () => {
     const records: AuditRecord[] = [];
     const server = create();
-    server.use(auditLog((record) => void records.push(record), { methods: ['tools/call'], arguments: createRedactor() }));
+    server.use(
+      'tools/call',
+      auditLog((record) => void records.push(record), { arguments: createRedactor() }),
+    );
     server.registerTool('login', { inputSchema: { password: z.string() } }, () => ({ content: [], isError: true }));
     const peer = await RawPeer.open(server, version);
     await peer.callTool('login', { password: 'hunter2' });

@@ -1,6 +1,7 @@
 /** Prompts: plain, with arguments and their completion, with a resource, with an image. */
 
-import { completable, type McpServer, rank } from '@mortise/server';
+import { completable, type McpServer } from '@mortise/server';
+import { rank } from '@mortise/server/rank';
 import { z } from 'zod';
 import { redPixelPng } from './media.ts';
 

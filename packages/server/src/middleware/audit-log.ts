@@ -1,11 +1,11 @@
 /** `auditLog()`: one record for each request, of who did what, how it ended and how long it took. */
 
-import type { Clock, JsonObject, RequestId } from '@mortise/jsonrpc-core';
-import { isMortiseError, type ProtocolError } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { type Clock, isMortiseError, type JsonObject, type ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Principal } from '@mortise/protocol/contracts';
+import { RegistrationError } from '../errors.ts';
 import type { Middleware, MiddlewareCall } from './middleware.ts';
-import { isThenable } from '../thenable.ts';
 
 /** How a request ended: `failed` is a result with `isError`, `refused` an error of the protocol. */
 export type AuditOutcome = 'ok' | 'failed' | 'refused' | 'cancelled';
@@ -31,85 +31,59 @@ export interface AuditRecord {
   readonly arguments?: JsonObject | undefined;
 }
 
-/** What is written, and of what. */
+/** What is written. */
 export interface AuditLogOptions {
-  /** The methods that are written. @default all */
-  readonly methods?: readonly string[] | undefined;
   /**
    * Adds a request's arguments: they may hold secrets and personal data. `true` for all as they are, a function to choose;
    * `createRedactor()` makes one that takes secrets out.
    *
    * @default false
    */
-  readonly arguments?: boolean | ((args: JsonObject, call: MiddlewareCall) => JsonObject | undefined);
-  /** Told when `write` throws or rejects; the request goes on, also if this fails in turn. @default nothing */
+  readonly arguments?: boolean | ((args: JsonObject, call: MiddlewareCall) => JsonObject | undefined) | undefined;
+  /** Called when `write` throws or rejects; the request goes on, also if this fails in turn. @default nothing */
   readonly onError?: ((error: unknown) => void | Promise<void>) | undefined;
   /** @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Writes one record a request, after it has ended.
+ * Writes one record a request, after it has ended. For the requests of one method alone: `server.use('tools/call', auditLog(write))`.
  *
  * @param write Is given each record. A request does not wait for it, and does not fail with it: see `onError`.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value.
  */
 export function auditLog(write: (record: AuditRecord) => unknown, options: AuditLogOptions = {}): Middleware {
-  const { methods, clock = systemClock } = options;
-  // Waits for what may be a promise, so that its rejection is nobody's.
-  const onError = async (error: unknown): Promise<void> => options.onError?.(error);
-  const audited = methods === undefined ? undefined : new Set(methods);
-  const report = (call: MiddlewareCall, start: Start, end: End): void => {
-    try {
-      const written = write({ ...describe(call, start, clock), ...end, ...describeArguments(call, options.arguments) });
-      if (isThenable(written)) Promise.resolve(written).catch(onError).catch(ignore);
-    } catch (error) {
-      onError(error).catch(ignore);
-    }
-  };
+  checkOptions('auditLog', options, { arguments: ['boolean', 'function'], onError: 'function', clock: 'object' }, RegistrationError);
+  const { clock = systemClock, onError } = options;
   return async (call, next) => {
-    if (audited !== undefined && !audited.has(call.method)) return next();
-    const start: Start = { atMs: clock.now(), monotonicMs: clock.monotonicMs() };
+    const atMs = clock.now();
+    const startMs = clock.monotonicMs();
+    const report = (outcome: AuditOutcome, errorCode?: number): void => {
+      const durationMs = clock.monotonicMs() - startMs;
+      // Async, so that what `write` and `onError` throw and what they reject with are one.
+      const written = (async () => write({ atMs, durationMs, ...describe(call, options.arguments), outcome, errorCode }))();
+      written.catch(async (error: unknown) => onError?.(error)).catch(() => undefined);
+    };
     try {
       const result = await next();
-      report(call, start, { outcome: result['isError'] === true ? 'failed' : 'ok', errorCode: undefined });
+      report(result['isError'] === true ? 'failed' : 'ok');
       return result;
     } catch (error) {
-      report(call, start, { outcome: call.signal.aborted ? 'cancelled' : 'refused', errorCode: codeOf(error) });
+      report(call.signal.aborted ? 'cancelled' : 'refused', codeOf(error));
       throw error;
     }
   };
 }
 
-function ignore(): void {
-  // Whoever is told of errors has failed: there is nobody left to tell.
-}
-
-interface Start {
-  readonly atMs: number;
-  readonly monotonicMs: number;
-}
-
-type End = Pick<AuditRecord, 'outcome' | 'errorCode'>;
-
-function describe(call: MiddlewareCall, start: Start, clock: Clock): Omit<AuditRecord, keyof End> {
-  return {
-    atMs: start.atMs,
-    durationMs: clock.monotonicMs() - start.monotonicMs,
-    method: call.method,
-    target: call.target,
-    principal: call.principal,
-    clientId: call.auth?.clientId,
-    requestId: call.requestId,
-    sessionId: call.sessionId,
-    revision: call.revision.version,
-  };
-}
-
-function describeArguments(call: MiddlewareCall, choose: AuditLogOptions['arguments']): { readonly arguments?: JsonObject | undefined } {
-  const given = call.params['arguments'];
-  if (choose === undefined || choose === false || typeof given !== 'object' || given === null) return {};
-  const args = given as JsonObject;
-  return { arguments: choose === true ? args : choose(args, call) };
+function describe(
+  call: MiddlewareCall,
+  choose: AuditLogOptions['arguments'],
+): Omit<AuditRecord, 'atMs' | 'durationMs' | 'outcome' | 'errorCode'> {
+  const { method, target, principal, auth, requestId, sessionId, revision, params } = call;
+  const who = { method, target, principal, clientId: auth?.clientId, requestId, sessionId, revision: revision.version };
+  const args = params['arguments'];
+  if (!choose || !isJsonObject(args)) return who;
+  return { ...who, arguments: choose === true ? args : choose(args, call) };
 }
 
 function codeOf(error: unknown): number | undefined {

@@ -4,27 +4,21 @@ import { isInputRequired } from '@mortise/protocol/checks';
 import type { Middleware } from './middleware.ts';
 import { createRedactor, type RedactOptions } from '../create-redactor.ts';
 
-const DEFAULT_METHODS: readonly string[] = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'];
-
-/** What is looked for, and where. */
-export interface RedactMiddlewareOptions extends RedactOptions {
-  /** Whose results are looked through. @default `tools/call`, `resources/read`, `prompts/get`, `completion/complete` */
-  readonly methods?: readonly string[] | undefined;
-}
+const METHODS: readonly string[] = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'];
 
 /**
- * Puts a mark in place of keys, tokens and passwords in what the server answers, in text and in structured content alike.
+ * Puts a mark in place of keys, tokens and passwords in results of tools, resources, prompts and completion, in text and in structured
+ * content alike.
  *
- * Does NOT look into encoded bytes (`data`, `blob`), nor into questions to the client. Log messages have their own
- * (`ServerOptions.logging`).
+ * Does NOT look into encoded bytes (`data`, `blob`), nor into questions to the client.
  *
+ * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value.
  * @see 2026-07-28 server/tools#security-considerations
  */
-export function redact(options: RedactMiddlewareOptions = {}): Middleware {
-  const methods = new Set(options.methods ?? DEFAULT_METHODS);
+export function redact(options: RedactOptions = {}): Middleware {
   const hide = createRedactor(options);
   return async (call, next) => {
     const result = await next();
-    return methods.has(call.method) && !isInputRequired(result) ? hide(result) : result;
+    return METHODS.includes(call.method) && !isInputRequired(result) ? hide(result) : result;
   };
 }

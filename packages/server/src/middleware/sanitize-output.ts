@@ -1,11 +1,11 @@
 /** `sanitizeOutput()`: takes out of text what a person would not see and a model would. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isInputRequired } from '@mortise/protocol/checks';
-import { checkTypes } from '../check-types.ts';
+import { RegistrationError } from '../errors.ts';
+import { mapTexts } from '../map-texts.ts';
 import type { Middleware } from './middleware.ts';
-
-const DEFAULT_METHODS: readonly string[] = ['tools/call', 'prompts/get'];
 
 const HIDDEN = /* @__PURE__ */ (() => {
   /** Terminal sequences: CSI, OSC up to its end, and the two-character ones. */
@@ -21,65 +21,40 @@ const HIDDEN = /* @__PURE__ */ (() => {
   return new RegExp([ESCAPES, CONTROLS, DIRECTIONS, INVISIBLE, SELECTORS].join('|'), 'gu');
 })();
 
-/** Fields that hold encoded bytes: nothing in them is text. */
-const BYTES: ReadonlySet<string> = new Set(['blob', 'data']);
-const MAX_DEPTH = 200;
-
-/** What is cleaned, and how much may remain. */
+/** How much text may remain. */
 export interface SanitizeOutputOptions {
-  /** Whose results are cleaned. @default `tools/call` and `prompts/get`. What `resources/read` gives may be a file, which should arrive as it is. */
-  readonly methods?: readonly string[] | undefined;
   /** Cuts each block of text after so many characters and says so. @default no bound */
   readonly maxTextCharacters?: number | undefined;
-  /** Cleans the arguments of prompts too, before the handler puts them into a message. @default true */
-  readonly promptArguments?: boolean | undefined;
 }
 
 /**
  * Removes terminal sequences, control characters, marks that reverse the direction of text, and invisible characters (with which
- * instructions are smuggled past the person who reads along) from results, and from the arguments of prompts.
+ * instructions are smuggled past the person who reads along) from results of tools and prompts, and from the arguments of prompts. What
+ * `resources/read` gives may be a file, which should arrive as it is.
  *
  * Does NOT judge what text says: an instruction in plain sight stays.
  *
- * @throws {RegistrationError} `ERR_REGISTRATION`: `maxTextCharacters` is no number.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value.
  * @see 2026-07-28 server/prompts#security; server/tools#security-considerations
  */
 export function sanitizeOutput(options: SanitizeOutputOptions = {}): Middleware {
-  checkTypes("sanitizeOutput's options", options, { maxTextCharacters: 'amount' });
-  const { maxTextCharacters = Infinity, promptArguments = true } = options;
-  const methods = new Set(options.methods ?? DEFAULT_METHODS);
+  checkOptions('sanitizeOutput', options, { maxTextCharacters: 0 }, RegistrationError);
+  const { maxTextCharacters = Infinity } = options;
   return async (call, next) => {
-    if (!methods.has(call.method)) return next();
-    const cleansArguments = promptArguments && call.method === 'prompts/get';
-    const result = await (cleansArguments ? next(clean(call.params, Infinity)) : next());
+    const isPrompt = call.method === 'prompts/get';
+    if (!isPrompt && call.method !== 'tools/call') return next();
+    const result = await (isPrompt ? next(clean(call.params, Infinity)) : next());
     return isInputRequired(result) ? result : clean(result, maxTextCharacters);
   };
 }
 
-/** What has nothing hidden is given back as it is, not copied. */
 function clean(object: JsonObject, maxTextCharacters: number): JsonObject {
-  return cleanValue(object, '', maxTextCharacters, 0) as JsonObject;
-}
-
-function cleanValue(value: JsonValue, name: string, maxTextCharacters: number, depth: number): JsonValue {
-  if (typeof value === 'string') return name === 'text' ? cut(cleanText(value), maxTextCharacters) : cleanText(value);
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
-  if (Array.isArray(value)) {
-    const list: readonly JsonValue[] = value;
-    const copy = list.map((item) => cleanValue(item, name, maxTextCharacters, depth + 1));
-    return copy.every((item, i) => item === list[i]) ? list : copy;
-  }
-  let copy: Record<string, JsonValue | undefined> | undefined;
-  for (const [key, member] of Object.entries(value)) {
-    if (member === undefined || BYTES.has(key)) continue;
-    const cleaned = cleanValue(member, key, maxTextCharacters, depth + 1);
-    if (cleaned !== member) (copy ??= { ...(value as JsonObject) })[key] = cleaned;
-  }
-  return copy ?? value;
-}
-
-function cleanText(text: string): string {
-  return text.replace(HIDDEN, '');
+  return mapTexts(object, (text, name) => {
+    // Encoded bytes: nothing in them is text.
+    if (typeof text === 'number' || name === 'blob' || name === 'data') return text;
+    const visible = text.replace(HIDDEN, '');
+    return name === 'text' ? cut(visible, maxTextCharacters) : visible;
+  });
 }
 
 function cut(text: string, maxCharacters: number): string {

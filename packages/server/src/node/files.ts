@@ -5,7 +5,7 @@ import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
-import { checkTypes } from '../check-types.ts';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { CompleteContext } from '../completable.ts';
 import type { ReadContent } from '../config.ts';
 import type { HandlerContext } from '../context.ts';
@@ -16,27 +16,21 @@ import { type ListedResource, ResourceTemplate } from '../resource-template.ts';
 import { DIRECTORY_TYPE, mediaTypeOf } from './media-types.ts';
 import { type SafeEntry, SafeRoot } from './safe-root.ts';
 
-const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
-const DEFAULT_MAX_LISTED = 1_000;
+/** How many files `resources/list` shows; the ones nearest to the root come first. */
+const MAX_LISTED = 1_000;
 /** How deep a list goes. */
 const MAX_DEPTH = 32;
 
 /** Which files are served, and how. */
 export interface FilesOptions<App = unknown> {
-  /** The URI of the root, without a slash at its end. @default `file:///` and the root's own name, so that no path of the machine is told */
+  /** The URI of the root, without a slash at its end. @default `file:///` and the root's own name, so that no path of the machine shows */
   readonly uri?: string | undefined;
   /** Whether a caller may see a file or directory. @param path From the root, with `/`. @default everyone may */
   readonly allow?: ((path: string, ctx: HandlerContext<App>) => boolean | Promise<boolean>) | undefined;
   /** Serves names that begin with a dot, `.env` among them. @default false */
   readonly hidden?: boolean | undefined;
-  /** `inside` follows symbolic links that end inside the root, `refuse` none. @default 'inside' */
-  readonly symlinks?: 'inside' | 'refuse' | undefined;
   /** A longer file is refused. @default 4 MiB */
   readonly maxBytes?: number | undefined;
-  /** How many files `resources/list` shows; the ones nearest to the root come first. @default 1_000 */
-  readonly maxListed?: number | undefined;
-  /** Media types by extension, beside and before the common ones. @default none */
-  readonly mimeTypes?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The files of a directory, ready to be registered. */
@@ -60,15 +54,15 @@ export interface FilesResource<App = unknown> extends ResourceTemplateDefinition
  * Text in UTF-8 is given as text, all else as bytes; a directory as `inode/directory`, whose text is one name a line.
  *
  * @param root A path, from the working directory of the process, or a `file:` URL.
- * @throws {RegistrationError} `ERR_REGISTRATION`: there is no directory, or a figure is none.
+ * @throws {RegistrationError} `ERR_REGISTRATION`: there is no directory, or an option is not known or has an invalid value.
  * @see 2026-07-28 server/resources#security-considerations
  */
 export function files<App = unknown>(root: string | URL, options: FilesOptions<App> = {}): FilesResource<App> {
-  checkTypes('files(): its options', options, { maxBytes: 'amount', maxListed: 'amount' });
+  checkOptions('files', options, { uri: 'string', allow: 'function', hidden: 'boolean', maxBytes: 0 }, RegistrationError);
   const path = resolve(root instanceof URL ? fileURLToPath(root) : root);
   requireDirectory(path, root);
   const uri = options.uri ?? `file:///${encodeURIComponent(basename(path))}`;
-  const folder = new Folder<App>(new SafeRoot(path, options), uri, options);
+  const folder = new Folder<App>(new SafeRoot(path, options.hidden), uri, options);
   const template = new ResourceTemplate(`${uri}/{+path}`, {
     list: (ctx) => folder.list(ctx as HandlerContext<App>),
     complete: { path: (typed: string, _context: CompleteContext, ctx: unknown) => folder.complete(typed, ctx as HandlerContext<App>) },
@@ -108,18 +102,17 @@ class Folder<App> {
     const entry = await this.#root.stat(path);
     if (entry === undefined || !(await this.#isAllowed(entry, ctx))) return undefined;
     if (entry.isDirectory) return { mimeType: DIRECTORY_TYPE, text: await this.#names(path, ctx) };
-    const { maxBytes = DEFAULT_MAX_BYTES } = this.#options;
+    const { maxBytes = 4 * 1024 * 1024 } = this.#options;
     const bytes = await this.#root.read(path, maxBytes);
     if (bytes === 'too large')
       throw new ProtocolError(INTERNAL_ERROR, `The file is longer than ${maxBytes} bytes, the most that this server gives at once`);
-    return bytes === undefined ? undefined : toContent(bytes, mediaTypeOf(path, this.#options.mimeTypes));
+    return bytes === undefined ? undefined : toContent(bytes, mediaTypeOf(path));
   }
 
   async list(ctx: HandlerContext<App>): Promise<{ readonly resources: readonly ListedResource[] }> {
-    const { maxListed = DEFAULT_MAX_LISTED } = this.#options;
     const resources: ListedResource[] = [];
     for await (const entry of this.#filesBelow(ctx)) {
-      if (resources.length >= maxListed) break;
+      if (resources.length >= MAX_LISTED) break;
       resources.push(this.#describe(entry));
     }
     return { resources };
@@ -172,7 +165,7 @@ class Folder<App> {
   }
 
   #describe(entry: SafeEntry): ListedResource {
-    const mimeType = mediaTypeOf(entry.path, this.#options.mimeTypes);
+    const mimeType = mediaTypeOf(entry.path);
     return {
       uri: `${this.#uri}/${entry.path.split('/').map(encodeURIComponent).join('/')}`,
       name: entry.path,
@@ -187,7 +180,7 @@ function nameOf(entry: SafeEntry): string {
   return entry.path.slice(entry.path.lastIndexOf('/') + 1);
 }
 
-/** Real text is told by its bytes: valid UTF-8 without a NUL. */
+/** Text is valid UTF-8 without a NUL. */
 function toContent(bytes: Uint8Array, mimeType: string | undefined): ReadContent {
   if (!bytes.includes(0)) {
     try {

@@ -4,14 +4,6 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-/** What may be read inside a root. */
-export interface SafeRootOptions {
-  /** Names that begin with a dot. @default false */
-  readonly hidden?: boolean | undefined;
-  /** `inside` follows links that end inside the root, `refuse` none. @default 'inside' */
-  readonly symlinks?: 'inside' | 'refuse' | undefined;
-}
-
 /** A file or directory inside the root. */
 export interface SafeEntry {
   /** From the root, with `/`; empty for the root. */
@@ -34,12 +26,15 @@ const NOWHERE: ReadonlySet<unknown> = new Set(['EACCES', 'EINVAL', 'ELOOP', 'ENA
 
 export class SafeRoot {
   readonly #root: string;
-  readonly #options: SafeRootOptions;
+  readonly #showsHidden: boolean;
 
-  /** @param root An absolute path. It is looked up at each use: what it is may change. */
-  constructor(root: string, options: SafeRootOptions = {}) {
+  /**
+   * @param root An absolute path. It is looked up at each use: what it is may change.
+   * @param showsHidden Whether names that begin with a dot may be read.
+   */
+  constructor(root: string, showsHidden = false) {
     this.#root = root;
-    this.#options = options;
+    this.#showsHidden = showsHidden;
   }
 
   /** What is at a path; undefined where nothing is that may be read. */
@@ -82,9 +77,8 @@ export class SafeRoot {
     if (segments === undefined || !this.#areVisible(segments)) return undefined;
     return quietly(async () => {
       const root = await realpath(this.#root);
-      const wanted = join(root, ...segments);
-      const real = await realpath(wanted);
-      const realPath = this.#pathInside(real, wanted, root);
+      const real = await realpath(join(root, ...segments));
+      const realPath = this.#pathInside(real, root);
       if (realPath === undefined) return undefined;
       const stats = await lstat(real);
       if (!stats.isFile() && !stats.isDirectory()) return undefined;
@@ -95,16 +89,15 @@ export class SafeRoot {
     });
   }
 
-  /** The path from the root of where a path really ends; undefined where that is outside, hidden, or reached by a link that is refused. */
-  #pathInside(real: string, wanted: string, root: string): string | undefined {
-    if (real !== wanted && this.#options.symlinks === 'refuse') return undefined;
+  /** The path from the root of where a path really ends; undefined where that is outside or hidden. */
+  #pathInside(real: string, root: string): string | undefined {
     const inside = relative(root, real).split(sep).join('/');
     const segments = toSegments(inside);
     return segments !== undefined && this.#areVisible(segments) ? inside : undefined;
   }
 
   #areVisible(segments: readonly string[]): boolean {
-    return this.#options.hidden === true || segments.every((segment) => !segment.startsWith('.'));
+    return this.#showsHidden || segments.every((segment) => !segment.startsWith('.'));
   }
 
   /** A directory on the way may have been swapped for a link between the look and the open: then this is another file. */

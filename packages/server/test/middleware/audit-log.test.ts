@@ -57,13 +57,6 @@ describe('auditLog', () => {
     ]);
   });
 
-  it('writes only the methods that it is told to', async () => {
-    const records: AuditRecord[] = [];
-    const audit = auditLog((record) => void records.push(record), { methods: ['tools/call'] });
-    await audit(createCall({ method: 'tools/list' }), async () => ({}));
-    expect(records).toEqual([]);
-  });
-
   it('lets a request be answered though writing fails, and reports the failure', async () => {
     const errors: unknown[] = [];
     const onError = (error: unknown): void => void errors.push(error);
@@ -72,7 +65,7 @@ describe('auditLog', () => {
     };
     expect(await auditLog(fail, { onError })(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
     expect(await auditLog(async () => fail(), { onError })(createCall(), async () => ({ ok: true }))).toEqual({ ok: true });
-    await Promise.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
     expect(errors).toHaveLength(2);
   });
 

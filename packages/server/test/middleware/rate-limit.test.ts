@@ -64,10 +64,11 @@ describe('rateLimit', () => {
     for (let i = 0; i < 5; i += 1) expect(await ask(limit, { method: 'tools/list' })).toBe('ok');
   });
 
-  it('remembers a bounded number of callers, and forgets the one who was away longest', async () => {
-    const limit = rateLimit({ burst: 1, maxCallers: 2, clock: new FakeClock() });
+  it('remembers 10,000 callers, and forgets the one who was away longest', async () => {
+    const limit = rateLimit({ burst: 1, clock: new FakeClock() });
     await ask(limit, { principal: 'alice' });
     await ask(limit, { principal: 'bob' });
+    for (let i = 0; i < 9_998; i += 1) await ask(limit, { principal: `caller ${i}` });
     expect(await ask(limit, { principal: 'alice' })).toBeInstanceOf(ProtocolError);
     await ask(limit, { principal: 'carol' });
     expect(await ask(limit, { principal: 'alice' })).toBeInstanceOf(ProtocolError);
