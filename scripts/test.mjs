@@ -15,7 +15,7 @@ if (everything) {
   const { gates, runGates } = await import('./gate.mjs');
   failures.push(...(await runGates(gates)).map((name) => `the gate ${name}`));
 }
-const { tests, totals } = await runTests({ args });
+const { tests, totals } = await runTests({ args, ...(everything ? {} : { report: '.cache/test-report-of-some.json' }) });
 failures.push(...totals.failures);
 if (everything) {
   const { checkSpecCoverage } = await import('./spec-coverage.mjs');

@@ -1,302 +1,269 @@
-/** The figures that stdio can show: each a rule, a goal, and a measurement that says what it found and whether that is good enough. */
-
-import { readdirSync, readFileSync } from 'node:fs';
-import { connectInMemory } from '@mortise/client/in-memory';
-import { McpClient } from '@mortise/client';
-import { createInMemoryPair } from '@mortise/jsonrpc-core';
-import { McpServer } from '@mortise/server';
-import { stdioTransport } from '@mortise/transport-stdio/client';
-import { fileURLToPath } from 'node:url';
-import { inFlight } from './in-flight.mjs';
-import { LineClient } from './line-client.mjs';
-import { withinMs } from './within-ms.mjs';
-
-const mebibyte = 1024 * 1024;
-const eras = ['legacy', 'modern'];
-const serverFile = fileURLToPath(new URL('server.mjs', import.meta.url));
-
 /**
- * @typedef {{ figure: string, ok: boolean }} Found
- * @type {readonly { rule: string, what: string, goal: string, measure: () => Promise<Found> }[]}
+ * `npm run robustness`: the figures that need a process of their own to be measured (most of ROBUSTNESS is shown by tests), each beside its goal. Words
+ * after `--` choose those whose description has one of them (`HTTP`, `WebSockets`).
  */
-export const figures = [
-  ...eras.map((era) => ({
-    rule: '3',
-    what: `10,000 calls, 500 in flight, ${era}`,
-    goal: 'no wrong answer',
-    measure: () => countWrongAnswers(era),
-  })),
-  ...eras.map((era) => ({
-    rule: '7',
-    what: `heap slope over 100,000 calls, ${era}`,
-    goal: 'under 1 MiB',
-    measure: () => measureHeapSlope(era),
-  })),
+
+import { once } from 'node:events';
+import { failEverywhere } from './http-faults.mjs';
+import { callOverWebSocket, eras, inFlight, openWebSocket, Peer, startProgram } from './peer.mjs';
+
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+const inMebibytes = (bytes) => `${(bytes / mebibyte).toFixed(2)} MiB`;
+
+/** Starts a server for one measurement. */
+async function withPeer(transport, options, use) {
+  const peer = await Peer.start(transport, options);
+  try {
+    return await use(peer);
+  } finally {
+    await peer.stop();
+  }
+}
+
+const callOnAndOn = (transport, era) =>
+  withPeer(transport, {}, async (peer) => {
+    if (transport === 'stdio' && era === 'legacy') await peer.initialize();
+    let wrong = 0;
+    const call = async (index) => {
+      if ((await peer.callTool(era, 'echo', { text: `call ${index}` })) !== `call ${index}`) wrong += 1;
+    };
+    await inFlight(10_000, 500, call);
+    await inFlight(10_000, 32, call);
+    const before = (await peer.held(era)).heapUsed;
+    await inFlight(100_000, 32, call);
+    const growth = (await peer.held(era)).heapUsed - before;
+    return { figure: `${wrong} wrong, ${inMebibytes(growth)}`, ok: wrong === 0 && growth < mebibyte };
+  });
+
+const askAndNotRead = (tool, mostMebibytes) =>
+  withPeer('stdio', {}, async (peer) => {
+    await peer.callTool('modern', 'echo', { text: 'warm' });
+    const before = peer.residentBytes;
+    peer.child.stdout.pause();
+    const text = 'x'.repeat(mebibyte);
+    let growth = 0;
+    for (let call = 0; call < 500; call += 1) {
+      void peer.write(peer.toCall('modern', tool, { text })[0]);
+      if (call % 20 === 0) growth = Math.max(growth, await peer.watchGrowth(50, before));
+    }
+    growth = Math.max(growth, await peer.watchGrowth(1_000, before));
+    return { figure: inMebibytes(growth), ok: growth <= mostMebibytes * mebibyte };
+  });
+
+const sendOversizedLine = () =>
+  withPeer('stdio', {}, async (peer) => {
+    await peer.callTool('modern', 'echo', { text: 'warm' });
+    const watched = peer.watchGrowth(1_000);
+    peer.child.stdin.write(`${JSON.stringify(peer.toCall('modern', 'echo', { text: 'x'.repeat(17 * mebibyte) })[0])}\n`);
+    const served = await peer.callTool('modern', 'echo', { text: 'next' });
+    const growth = await watched;
+    return { figure: `${inMebibytes(growth)}, then ${served}`, ok: served === 'next' && growth <= 48 * mebibyte };
+  });
+
+const stopReading = (era) =>
+  withPeer('http', {}, async (peer) => {
+    await peer.callTool(era, 'talk', { count: 20 });
+    const watched = peer.watchGrowth(2_000);
+    const response = await peer.post(...peer.toCall(era, 'talk', { count: 4_000 }));
+    const growth = await watched;
+    const isAnswered = (await response.text()).slice(-1_000).includes('"said"');
+    return { figure: `${inMebibytes(growth)}, ${isAnswered ? '' : 'not '}answered`, ok: growth <= 32 * mebibyte && isAnswered };
+  });
+
+const listen = (peer, notifications) => peer.post(...peer.toRequest('modern', 'subscriptions/listen', { notifications }));
+
+const stopListening = () =>
+  withPeer('http', {}, async (peer) => {
+    const uris = Array.from({ length: 1_000 }, (_, step) => `test://${step}/${'x'.repeat(200)}`);
+    const streams = await Promise.all(Array.from({ length: 20 }, () => listen(peer, { resourceSubscriptions: uris })));
+    const toHeap = ({ heapUsed, external }) => heapUsed + external;
+    const before = toHeap(await peer.held());
+    await peer.callTool('modern', 'change', { count: 20_000 });
+    const growth = toHeap(await peer.held()) - before;
+    return { figure: inMebibytes(growth), ok: growth <= 64 * mebibyte && streams.every(({ ok }) => ok) };
+  });
+
+const abandon = (maxSessionsPerKey) =>
+  withPeer('http', { maxSessionsPerKey }, async (peer) => {
+    const before = (await peer.held()).rss;
+    let refused = 0;
+    await inFlight(10_000, 32, async () => {
+      if (!(await peer.openSession()).ok) refused += 1;
+    });
+    const next = await peer.openSession();
+    const { rss, counts } = await peer.held();
+    const growth = rss - before;
+    return {
+      figure: `${inMebibytes(growth)} with ${counts.sessions} kept, ${refused} refused, the next one: ${next.status}`,
+      ok: growth <= 100 * mebibyte && refused === 0 && next.ok,
+    };
+  });
+
+const listenIdly = () =>
+  withPeer('http', {}, async (peer) => {
+    const open = (count) => inFlight(count, 32, () => listen(peer, { toolsListChanged: true }));
+    await open(50);
+    const before = (await peer.held()).rss;
+    await open(900);
+    const { rss, counts } = await peer.held();
+    const each = (rss - before) / 900;
+    return { figure: `${(each / kibibyte).toFixed(1)} KiB each of ${counts.streams}`, ok: each <= 40 * kibibyte && counts.streams === 950 };
+  });
+
+const disconnect = (era) =>
+  withPeer('http', {}, async (peer) => {
+    const cutOne = async () => {
+      const leaving = new AbortController();
+      const response = await peer.post(...peer.toCall(era, 'wait', { ms: 1_000 }), leaving.signal);
+      await response.body.getReader().read();
+      leaving.abort();
+    };
+    const isQuiet = ({ waiting, counts }) => waiting === 0 && counts.calls <= 1 && counts.streams === 0;
+    await inFlight(20, 20, cutOne);
+    const before = await peer.untilHeld(isQuiet);
+    await inFlight(300, 50, cutOne);
+    const after = await peer.untilHeld((held) => isQuiet(held) && held.descriptors <= before.descriptors && held.timers <= before.timers);
+    const descriptors = Math.max(0, after.descriptors - before.descriptors);
+    const timers = Math.max(0, after.timers - before.timers);
+    const aborted = after.aborted - before.aborted;
+    return {
+      figure: `${descriptors} descriptors, ${timers} timers, ${after.counts.streams} streams, ${after.waiting} handlers; ${aborted} aborted`,
+      // In the legacy era who leaves has not cancelled: its handlers end by themselves.
+      ok: descriptors === 0 && timers === 0 && isQuiet(after) && aborted === (era === 'modern' ? 300 : 0),
+    };
+  });
+
+async function meetHostileServers(sender) {
+  const server = startProgram('hostile-server.mjs');
+  const [url, ...attacks] = String((await once(server.stdout, 'data'))[0])
+    .trim()
+    .split(' ');
+  let worst = { peak: 0, attack: '' };
+  for (const attack of attacks) {
+    const victim = startProgram('victim.mjs', `${url}${attack}`, sender);
+    const { peak, outcome } = JSON.parse(String((await once(victim.stdout, 'data'))[0]));
+    if (outcome === 'answered') throw new Error(`${attack} was taken for an answer`);
+    if (peak > worst.peak) worst = { peak, attack };
+  }
+  server.kill('SIGKILL');
+  return { figure: `${inMebibytes(worst.peak)} at "${worst.attack}"`, ok: worst.peak <= 250 * mebibyte };
+}
+
+async function openMany(url, count) {
+  const sockets = [];
+  await inFlight(count, 100, async () => sockets.push(await openWebSocket(url)));
+  return sockets;
+}
+
+const heldOverWebSocket = async (ws) => JSON.parse((await callOverWebSocket(ws, 'held', [{}])).get(1));
+
+const holdIdle = () =>
+  withPeer('websocket', {}, async ({ url }) => {
+    const [first] = await openMany(url, 100);
+    const before = await heldOverWebSocket(first);
+    await openMany(url, 5_000);
+    const after = await heldOverWebSocket(first);
+    const each = (after.rss - before.rss) / 5_000;
+    return { figure: `${Math.round(each / kibibyte)} KiB`, ok: after.counts - before.counts === 5_000 && each <= 60 * kibibyte };
+  });
+
+const meetSlowReaders = () =>
+  withPeer('websocket', {}, async (peer) => {
+    const sockets = await openMany(peer.url, 50);
+    const [slow, quick] = [sockets.slice(0, 10), sockets.slice(10)];
+    const hundred = Array.from({ length: 100 }, (_, index) => ({ text: `call ${index + 1}` }));
+    let wrong = 0;
+    const callAll = (rounds) =>
+      inFlight(quick.length * rounds, quick.length, async (index) => {
+        const answers = await callOverWebSocket(quick[index % quick.length], 'echo', hundred);
+        for (const [id, text] of answers) if (text !== `call ${id}`) wrong += 1;
+      });
+    // What the calls themselves need is there before anyone is slow.
+    await callAll(5);
+    const watched = peer.watchGrowth(5_000);
+    for (const ws of slow) {
+      ws.pause();
+      // Answers of 64 KiB, far more than the server may keep for one that does not read.
+      void callOverWebSocket(ws, 'large', Array(500).fill({}));
+    }
+    await callAll(25);
+    const growth = await watched;
+    return { figure: `${inMebibytes(growth)}, ${wrong} wrong`, ok: growth <= 64 * mebibyte && wrong === 0 };
+  });
+
+/** @type {readonly { rule: number, what: string, goal: string, measure: () => Promise<{ figure: string, ok: boolean }> }[]} */
+const figures = [
+  ...['stdio', 'http'].flatMap((transport) =>
+    eras.map((era) => ({
+      rule: 3,
+      what: `${transport === 'http' ? 'HTTP' : transport}: 10,000 calls, 500 in flight, then the heap over 100,000 more, ${era}`,
+      goal: 'no wrong answer, under 1 MiB',
+      measure: () => callOnAndOn(transport, era),
+    })),
+  ),
+  // 64 MiB of requests may be in flight, and the rest is read to be refused.
   {
-    rule: '7',
-    what: 'a line of 17 MiB: growth of the server, and the next call',
-    goal: 'refused, at most 48 MiB, served',
-    measure: sendOversizedLine,
-  },
-  {
-    rule: '7',
-    what: 'a reader that stops, 8,000 answers of 64 KiB (500 MiB): growth of the server',
+    rule: 7,
+    what: 'stdio: 500 calls of 1 MiB, no answer is read: growth',
     goal: 'at most 96 MiB',
-    measure: stopReading,
+    measure: () => askAndNotRead('echo', 96),
   },
   {
-    rule: '7',
-    what: '500 calls of 1 MiB, no answer is read: growth of the server over stdio',
-    goal: 'at most 96 MiB',
-    measure: () => askOnAndOn('echo', 96),
-  },
-  {
-    // 64 MiB of requests may be in flight, and the rest is read to be refused.
-    rule: '7',
-    what: '500 calls of 1 MiB, none is answered: growth of the server over stdio',
+    rule: 7,
+    what: 'stdio: 500 calls of 1 MiB, none is answered: growth',
     goal: 'at most 192 MiB',
-    measure: () => askOnAndOn('wait', 192),
+    measure: () => askAndNotRead('wait', 192),
   },
+  { rule: 7, what: 'stdio: a line of 17 MiB: growth, and the next call', goal: 'at most 48 MiB, served', measure: sendOversizedLine },
+  ...eras.map((era) => ({
+    rule: 7,
+    what: `HTTP: a reader that stops, a call that says 250 MiB, ${era}: growth`,
+    goal: 'at most 32 MiB, then the answer',
+    measure: () => stopReading(era),
+  })),
+  { rule: 7, what: 'HTTP: 20 listeners that stop reading, 140 MiB of news: what is kept', goal: 'at most 64 MiB', measure: stopListening },
+  ...[10_000, 1_000].map((maxSessionsPerKey) => ({
+    rule: 8,
+    what: `HTTP: 10,000 abandoned sessions, ${maxSessionsPerKey} of them kept`,
+    goal: 'at most 100 MiB, the next one opens',
+    measure: () => abandon(maxSessionsPerKey),
+  })),
+  { rule: 8, what: 'HTTP: 900 idle listen streams', goal: 'at most 40 KiB each', measure: listenIdly },
+  ...eras.map((era) => ({
+    rule: 9,
+    what: `HTTP: 300 disconnects in mid-call, ${era}`,
+    goal: '0 descriptors, timers, streams, calls left',
+    measure: () => disconnect(era),
+  })),
+  ...['fetch', 'node:http'].map((sender) => ({
+    rule: 7,
+    what: `HTTP: hostile servers, the most memory of a client over ${sender}`,
+    goal: 'at most 250 MiB in all',
+    measure: () => meetHostileServers(sender),
+  })),
   {
-    rule: '9',
-    what: '300 connections cut in mid-call, in memory: what is left',
-    goal: '0 timers, 0 handles, all signals aborted',
-    measure: cutConnections,
+    rule: 5,
+    what: 'HTTP: the n-th write, read, store call or timer fails, for every n of a session in both eras',
+    goal: '0 hang, 0 acknowledged sessions lost, 0 calls, streams and sessions left',
+    measure: failEverywhere,
   },
-  { rule: '13', what: '30 servers killed in mid-call: descriptors left in the client', goal: '0', measure: killServers },
+  { rule: 8, what: '5,000 idle WebSockets: memory of the server for each', goal: 'at most 60 KiB', measure: holdIdle },
   {
-    rule: '13',
-    what: 'end of input in mid-call: until the server is gone',
-    goal: 'under 1 s, code 0',
-    measure: () => timeExit((client) => client.stdin.end()),
-  },
-  {
-    rule: '13',
-    what: 'SIGTERM in mid-call: until the server is gone',
-    goal: 'under 1 s, code 0',
-    measure: () => timeExit((client) => client.kill('SIGTERM')),
-  },
-  { rule: '13', what: 'a broken pipe in mid-call: until the server is gone', goal: 'under 1 s', measure: breakPipe },
-  {
-    rule: '5',
-    what: 'the n-th send fails, for every n of a session: calls that hang',
-    goal: '0, and the server serves on',
-    measure: failEverySend,
+    rule: 7,
+    what: '100,000 answers over 40 WebSockets, beside 10 that do not read: growth, wrong answers',
+    goal: 'at most 64 MiB, 0',
+    measure: meetSlowReaders,
   },
 ];
 
-async function countWrongAnswers(era) {
-  const client = new LineClient(era);
-  await client.open();
-  let wrong = 0;
-  await inFlight(10_000, 500, async (index) => {
-    if ((await client.callTool('echo', { text: `call ${index}` })) !== `call ${index}`) wrong += 1;
-  });
-  await client.end();
-  return { figure: `${wrong} wrong`, ok: wrong === 0 };
+const words = process.argv.slice(2);
+const chosen = figures.filter(({ what }) => words.length === 0 || words.some((word) => what.includes(word)));
+if (chosen.length === 0) throw new Error(`No figure is described by ${words.join(' or ')}`);
+let missed = 0;
+for (const { rule, what, goal, measure } of chosen) {
+  const { figure, ok } = await measure().catch((error) => ({ figure: `failed: ${error.message}`, ok: false }));
+  if (!ok) missed += 1;
+  console.log(`${ok ? 'ok    ' : 'MISSED'} rule ${String(rule).padEnd(2)} ${what}: ${figure} (goal: ${goal})`);
 }
-
-async function measureHeapSlope(era) {
-  const client = new LineClient(era, ['--expose-gc']);
-  await client.open();
-  const call = (index) => client.callTool('echo', { text: `call ${index}` });
-  await inFlight(20_000, 100, call);
-  const before = JSON.parse(await client.callTool('heap')).heapUsed;
-  await inFlight(100_000, 100, call);
-  const after = JSON.parse(await client.callTool('heap')).heapUsed;
-  await client.end();
-  return { figure: inMebibytes(after - before), ok: after - before < mebibyte };
-}
-
-async function sendOversizedLine() {
-  const client = new LineClient('modern', ['--expose-gc']);
-  await client.open();
-  const before = residentBytes(client.pid);
-  const chunk = 'x'.repeat(mebibyte);
-  client.stdin.write('{"jsonrpc":"2.0","id":"large","method":"tools/call","params":{"name":"echo","arguments":{"text":"');
-  let peak = before;
-  for (let written = 0; written < 17; written += 1) {
-    await new Promise((resolve) => client.stdin.write(chunk, resolve));
-    peak = Math.max(peak, residentBytes(client.pid));
-  }
-  client.stdin.write('"}}}\n');
-  const served = await Promise.race([client.callTool('echo', { text: 'next' }), client.exited.then(() => 'nothing: it ended')]);
-  await client.end();
-  const growth = peak - before;
-  return { figure: `${inMebibytes(growth)}, then ${served}`, ok: served === 'next' && growth <= 48 * mebibyte };
-}
-
-async function stopReading() {
-  const client = new LineClient('modern');
-  await client.open();
-  const before = residentBytes(client.pid);
-  client.stdout.pause();
-  const calls = Array.from({ length: 8_000 }, () => client.callTool('large'));
-  let peak = before;
-  // The figure is the most that the server ever held while nobody read.
-  for (let look = 0; look < 20; look += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    peak = Math.max(peak, residentBytes(client.pid));
-  }
-  client.stdout.resume();
-  const answers = await Promise.all(calls);
-  await client.end();
-  const growth = peak - before;
-  return { figure: `${inMebibytes(growth)}, then ${answers.length} answers`, ok: growth <= 96 * mebibyte && answers.length === 8_000 };
-}
-
-async function askOnAndOn(tool, mostMebibytes) {
-  const client = new LineClient('modern');
-  await client.open();
-  const before = residentBytes(client.pid);
-  client.stdout.pause();
-  const text = 'x'.repeat(mebibyte);
-  for (let call = 0; call < 500; call += 1) client.callTool(tool, { text }).catch(() => undefined);
-  let peak = before;
-  for (let look = 0; look < 40; look += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    peak = Math.max(peak, residentBytes(client.pid));
-  }
-  client.kill('SIGKILL');
-  await client.exited;
-  const growth = peak - before;
-  return { figure: inMebibytes(growth), ok: growth <= mostMebibytes * mebibyte };
-}
-
-async function cutConnections() {
-  const server = new McpServer({ name: 'measured', version: '1.0.0' });
-  let aborted = 0;
-  server.registerTool(
-    'wait',
-    {},
-    (ctx) =>
-      new Promise((resolve) => {
-        ctx.signal.addEventListener('abort', () => {
-          aborted += 1;
-          resolve('aborted');
-        });
-      }),
-  );
-  await settle();
-  const before = process.getActiveResourcesInfo();
-  for (let round = 0; round < 300; round += 1) {
-    const client = await connectInMemory(server, { era: eras[round % 2] });
-    const call = client.callTool('wait').catch(() => undefined);
-    await settle();
-    await client.close();
-    await call;
-  }
-  await settle();
-  const left = difference(process.getActiveResourcesInfo(), before);
-  return { figure: `${left.length === 0 ? 'nothing' : left.join(', ')}; ${aborted} aborted`, ok: left.length === 0 && aborted === 300 };
-}
-
-async function killServers() {
-  const transport = () => stdioTransport({ command: process.execPath, args: [serverFile], stderr: 'ignore' });
-  const countDescriptors = () =>
-    process.platform === 'linux' ? readdirSync('/proc/self/fd').length : process.getActiveResourcesInfo().length;
-  await cutOne(transport());
-  await settle();
-  const before = countDescriptors();
-  for (let round = 0; round < 30; round += 1) await cutOne(transport());
-  await settle();
-  const left = countDescriptors() - before;
-  return { figure: `${left}`, ok: left <= 0 };
-}
-
-async function cutOne(transport) {
-  const client = await McpClient.connect(transport, { name: 'measure', version: '1.0.0' });
-  const call = client.callTool('wait').catch(() => undefined);
-  await client.close();
-  await call;
-}
-
-async function timeExit(end) {
-  const client = new LineClient('modern');
-  await client.open();
-  void client.callTool('wait').catch(() => undefined);
-  await client.callTool('echo', { text: 'started' });
-  const started = performance.now();
-  end(client);
-  const { code, signal, at } = await client.exited;
-  return { figure: `${(at - started).toFixed(0)} ms, ${signal ?? `code ${code}`}`, ok: at - started < 1_000 && code === 0 };
-}
-
-async function breakPipe() {
-  const client = new LineClient('modern');
-  await client.open();
-  void client.callTool('wait').catch(() => undefined);
-  await client.callTool('echo', { text: 'started' });
-  const started = performance.now();
-  client.stdout.destroy();
-  void client.callTool('large').catch(() => undefined);
-  const { code, signal, at } = await client.exited;
-  return { figure: `${(at - started).toFixed(0)} ms, ${signal ?? `code ${code}`}`, ok: at - started < 1_000 && signal === null };
-}
-
-async function failEverySend() {
-  const server = new McpServer({ name: 'measured', version: '1.0.0' });
-  server.registerTool('echo', { inputSchema: { type: 'object' } }, () => 'here');
-  let hung = 0;
-  let sessions = 0;
-  for (const era of eras) {
-    for (const side of [0, 1]) {
-      for (let failing = 1; failing <= 8; failing += 1) {
-        sessions += 1;
-        const pair = createInMemoryPair();
-        failNthSend(pair[side], failing);
-        const connection = await server.connect(pair[1]);
-        const ended = await withinMs(5_000, runSession(pair[0], era));
-        if (!ended) hung += 1;
-        await connection.close();
-      }
-    }
-  }
-  const client = await connectInMemory(server);
-  const answer = await client.callTool('echo');
-  await client.close();
-  return { figure: `${hung} of ${sessions} sessions hang`, ok: hung === 0 && answer.content[0].text === 'here' };
-}
-
-function failNthSend(transport, failing) {
-  const send = transport.send.bind(transport);
-  let count = 0;
-  transport.send = (message, options) => {
-    count += 1;
-    return count === failing ? Promise.reject(new Error('the line is cut')) : send(message, options);
-  };
-}
-
-async function runSession(transport, era) {
-  const client = new McpClient({ name: 'measure', version: '1.0.0' }, { era, probeTimeoutMs: 200, requestTimeoutMs: 500 });
-  try {
-    await client.connect(transport);
-    await client.callTool('echo').catch(() => undefined);
-    await client.callTool('echo').catch(() => undefined);
-  } catch {
-    // A session that cannot open says so: that is all this figure asks.
-  }
-  await client.close();
-}
-
-/** Lets everything that is ready run, a few macrotasks deep. */
-async function settle() {
-  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
-function residentBytes(pid) {
-  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kilobytes) * 1024;
-}
-
-/** What `after` holds more often than `before`. */
-function difference(after, before) {
-  const rest = [...before];
-  return after.filter((name) => {
-    const at = rest.indexOf(name);
-    if (at !== -1) rest.splice(at, 1);
-    return at === -1;
-  });
-}
-
-const inMebibytes = (bytes) => `${(bytes / mebibyte).toFixed(2)} MiB`;
+process.exit(missed === 0 ? 0 : 1);

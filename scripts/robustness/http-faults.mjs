@@ -10,7 +10,6 @@ import { MemoryEventStore, MemorySessionStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { httpTransport } from '@mortise/transport-http/client';
 import { createHttpHandler } from '@mortise/transport-http/server';
-import { withinMs } from './within-ms.mjs';
 
 const eras = ['legacy', 'modern'];
 const hangMs = 15_000;
@@ -193,4 +192,13 @@ async function losesSession(url) {
     if (text.includes('there')) return false;
   }
   return true;
+}
+
+/** Whether a promise is kept in time. */
+async function withinMs(limitMs, promise) {
+  let timer;
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, limitMs, false)));
+  const ended = await Promise.race([promise.then(() => true), late]);
+  clearTimeout(timer);
+  return ended;
 }

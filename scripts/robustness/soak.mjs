@@ -4,12 +4,10 @@
  * fails where an answer is wrong, or where memory or descriptors are more in the last part than in the first.
  */
 
-import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { HttpPeer } from './http-client.mjs';
+import { eras, Peer } from './peer.mjs';
 
 const mebibyte = 1024 * 1024;
-const eras = ['legacy', 'modern'];
 const looks = 40;
 /** What a run of a process may drift by without anything being kept. */
 const heapSlackBytes = 2 * mebibyte;
@@ -24,9 +22,8 @@ if (!(minutes > 0)) throw new Error(`--minutes must be a number above 0, got ${v
 /** @returns {Promise<{ ok: boolean, lines: readonly string[] }>} */
 async function soak(durationMs) {
   // Sessions that nobody ends have to go by themselves within the time that is looked at.
-  const peer = await HttpPeer.start({ withEvents: true, sessionIdleMs: Math.max(5_000, durationMs / 20), maxSessionsPerKey: 500 });
+  const peer = await Peer.start('http', { withEvents: true, sessionIdleMs: Math.max(5_000, durationMs / 20), maxSessionsPerKey: 500 });
   try {
-    await peer.open();
     const load = new Load(peer, performance.now() + durationMs);
     const lanes = [
       ...eras.flatMap((era) => [load.call(era), load.call(era), load.leave(era), load.talk(era)]),
@@ -64,9 +61,7 @@ class Load {
   /** Leaves in the middle of a call. */
   leave = (era) =>
     this.#repeat(async () => {
-      const response = await this.#peer.begin(...this.#peer.toCall(era, 'wait'), false);
-      await once(response, 'data');
-      response.request.destroy();
+      await this.#beginAndLeave(this.#peer.toCall(era, 'wait', { ms: 1_000 }));
       this.counts.left += 1;
     }, 50);
 
@@ -79,18 +74,22 @@ class Load {
 
   abandon = () =>
     this.#repeat(async () => {
-      await this.#peer.initialize();
+      await this.#peer.openSession();
       this.counts.sessions += 1;
     }, 20);
 
   listen = () =>
     this.#repeat(async () => {
-      const [message, headers] = this.#peer.toRequest('modern', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
-      const response = await this.#peer.begin(message, headers, false);
-      await once(response, 'data');
-      response.request.destroy();
+      await this.#beginAndLeave(this.#peer.toRequest('modern', 'subscriptions/listen', { notifications: { toolsListChanged: true } }));
       this.counts.listens += 1;
     }, 20);
+
+  async #beginAndLeave([message, headers]) {
+    const leaving = new AbortController();
+    const response = await this.#peer.post(message, headers, leaving.signal);
+    await response.body.getReader().read();
+    leaving.abort();
+  }
 
   async #repeat(once, everyMs = pauseMs) {
     while (!this.isOver) {
