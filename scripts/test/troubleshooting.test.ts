@@ -72,7 +72,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 });`;
 
 const DIES = 'console.error("API_KEY is not set"); process.exit(3)';
-const SOON = { probeTimeoutMs: 100, initializeTimeoutMs: 100 };
+const SOON = { probeTimeoutMs: 100, requestTimeoutMs: 100 };
 const QUESTION = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } } as const;
 const ANSWERS: ClientOptions = { elicitation: () => ({ action: 'accept', content: { name: 'Ann' } }) };
 

@@ -18,26 +18,22 @@ export interface ListItems {
   resources: Resource;
 }
 
-/** How changes of a list are told. */
+/** How a callback for changes is called. */
 export interface ChangeOptions {
-  /**
-   * Whether the list is fetched anew and handed to the callback, which is then called once it is there.
-   *
-   * @default false
-   */
+  /** Whether to fetch the list anew first, and to hand it to the callback. @default false */
   readonly autoRefresh?: boolean | undefined;
 }
 
-/** Told that a list changed. @param items The new list, with `autoRefresh`. */
+/** Called when a list changed. @param items The new list, with `autoRefresh`. */
 export type ChangeHandler<T> = (items: readonly T[] | undefined) => void;
 
-/** What callbacks need of the client. */
+/** What callbacks take from the client. */
 export interface ChangesHost {
   /** Whether changes must be subscribed to; undefined while there is no session. */
   readonly needsListen: boolean | undefined;
   listen(filter: SubscriptionFilter): Subscription;
   onNotification(method: string, handler: (params: JsonObject) => void): () => void;
-  /** Tells a notification of a subscription as if it had come unasked. */
+  /** Passes a notification of a subscription on as if it had come unasked. */
   dispatch(notification: JsonRpcNotification): void;
   readAll<L extends keyof ListItems>(list: L): Promise<readonly ListItems[L][]>;
   report(error: unknown): void;
@@ -48,7 +44,7 @@ interface Watch {
   subscription: Subscription | undefined;
 }
 
-/** Who is told of changes, and the subscriptions that this takes in the modern era: one a list, opened for its first callback. */
+/** The callbacks, and the subscriptions that they take in the modern era: one a list, opened for its first callback. */
 export class Changes {
   readonly #host: ChangesHost;
   readonly #lists = new Map<keyof ListItems, Watch>();
@@ -60,8 +56,8 @@ export class Changes {
 
   /** @returns Ends it. */
   onListChanged<L extends keyof ListItems>(list: L, handler: ChangeHandler<ListItems[L]>, options: ChangeOptions = {}): () => void {
-    const told = options.autoRefresh === true ? this.#refreshing(list, handler) : () => handler(undefined);
-    const off = this.#host.onNotification(CHANGES[list].method, told);
+    const onChange = options.autoRefresh === true ? this.#refreshing(list, handler) : () => handler(undefined);
+    const off = this.#host.onNotification(CHANGES[list].method, onChange);
     const watch = this.#lists.get(list) ?? { count: 0, subscription: undefined };
     this.#lists.set(list, watch);
     watch.count += 1;
@@ -81,7 +77,7 @@ export class Changes {
     for (const [list, watch] of this.#lists) this.#open(list, watch);
   }
 
-  /** Asks for updates of a resource, which are told as `notifications/resources/updated`. Resolves once the server agreed. */
+  /** Asks for updates of a resource, which come as `notifications/resources/updated`. Resolves once the server answered. @returns Whether it agreed. */
   async subscribe(uri: string): Promise<boolean> {
     const known = this.#uris.get(uri);
     const subscription = known?.isOver === false ? known : this.#host.listen({ resourceSubscriptions: [uri] });
@@ -109,8 +105,8 @@ export class Changes {
   async #pump(subscription: Subscription): Promise<void> {
     try {
       for await (const notification of subscription) {
-        if (this.#host.needsListen === true && notification.method !== 'notifications/subscriptions/acknowledged')
-          this.#host.dispatch(notification);
+        const isChange = notification.method !== 'notifications/subscriptions/acknowledged';
+        if (isChange && this.#host.needsListen === true) this.#host.dispatch(notification);
       }
     } catch (error) {
       this.#host.report(error);
@@ -129,7 +125,7 @@ export class Changes {
         while (isStale) {
           isStale = false;
           const outcome: unknown = handler(await this.#host.readAll(list));
-          // Not waited for: a slow callback must not keep later changes back.
+          // Not awaited: a slow callback must not keep later changes back.
           if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#host.report(error));
         }
       } catch (error) {

@@ -1,15 +1,16 @@
-/** What a client may be told when it is made and when it connects. */
+/** The options of a client, of connecting and of one call, and the tables that they are checked by. */
 
 import type { Clock, Logger } from '@mortise/jsonrpc-core';
+import type { OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
 import type { ClientExtension, JsonSchemaValidator, Tracer } from '@mortise/protocol/contracts';
-import type { ClientCapabilities, LoggingLevel } from '@mortise/protocol/model';
-import type { AnswerOptions } from './answers.ts';
+import type { ClientCapabilities, LoggingLevel, MetaObject, Progress } from '@mortise/protocol/model';
+import type { AnswerOptions } from './answers/answer-options.ts';
 import type { EraMemory } from './era/era-memory.ts';
 import type { KeepAliveOptions } from './keep-alive.ts';
 import type { ResultCache } from './result-cache.ts';
 
-/** How a client behaves. Everything has a default. A number that is none (NaN) is refused when the client is made: `RangeError`. */
+/** How a client behaves. Everything has a default. */
 export interface ClientOptions extends AnswerOptions {
   /** More capabilities to declare, such as `experimental`. Those of the handlers given declare themselves. @default none beside those */
   readonly capabilities?: ClientCapabilities | undefined;
@@ -20,73 +21,51 @@ export interface ClientOptions extends AnswerOptions {
   /** The revisions that may be spoken, newest first. @default REVISIONS of `@mortise/protocol` */
   readonly revisions?: readonly Revision[] | undefined;
   /**
-   * Whether a modern server is asked, when connecting, what it can do. Without that nothing is known of it and nothing checked
-   * before sending; it saves a round trip and needs `era: 'modern'` or a modern `protocolVersion`.
+   * Whether connecting asks a modern server what it can do. Without that the client checks nothing before sending; it saves a round trip and
+   * needs `era: 'modern'` or a modern `protocolVersion`.
    *
    * @default true
    */
   readonly discovers?: boolean | undefined;
-  /** How long a channel's server may be silent on the first question before it is taken for a legacy one, in milliseconds. @default 3_000 */
+  /** How long a channel's server may be silent on the first message before the client takes it for a legacy one, in milliseconds. @default 3_000 */
   readonly probeTimeoutMs?: number | undefined;
   /** Remembers which era each server speaks. @default a memory shared by all clients of the process */
   readonly eraMemory?: EraMemory | undefined;
-  /** What the server is called in `eraMemory` and `resultCache`, where no other may be called that. @default the transport's `eraKey`, where it has one */
-  readonly eraKey?: string | undefined;
-  /**
-   * How long the first message (`initialize`, or `server/discover` where no legacy revision may be spoken) waits for its answer, in
-   * milliseconds.
-   *
-   * @default 30_000, or `requestTimeoutMs` where that is less
-   */
-  readonly initializeTimeoutMs?: number | undefined;
-  /** How long a request waits for its answer, in milliseconds. @default 60_000 */
+  /** How long a request waits for its answer, in milliseconds; the first message 30_000 at most. @default 60_000 */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * How long a request waits however much progress is told, in milliseconds; one with a longer `timeoutMs` of its own waits for that. Also the longest
-   * that one question of a legacy server's lets the time of requests stand still while nobody here answers it; the time of one request stands still for
-   * ten times that (600,000 if that is longer) in all, however many questions there are.
+   * How long a request waits however much progress comes, in milliseconds; one with a longer `timeoutMs` of its own waits for that. Also how
+   * long one question of a legacy server's can hold back the time of requests while nobody answers it; all questions together ten times that
+   * (600,000 if that is longer).
    *
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */
   readonly maxRequestTimeoutMs?: number | undefined;
   /**
-   * How many bytes of the server's own requests (asks) in flight and of answers to them unread there may be, where the transport tells (stdio, WebSocket and HTTP of the legacy era do);
-   * one beyond that is refused at once (-32603).
-   *
-   * @default 64 MiB
-   */
-  readonly maxInFlightBytes?: number | undefined;
-  /**
-   * Whether a connection that was lost is opened again, by a fresh transport of the factory: at once where a subscription is
-   * open, else with the next request. Requests in flight are lost either way.
+   * Whether a connection that was lost is opened again, by a fresh transport of the factory: at once where a subscription is open, else with
+   * the next request. Requests in flight are lost either way.
    *
    * @default true, which needs a factory
    */
   readonly restart?: boolean | undefined;
   /**
-   * Asks a silent legacy server now and then whether it is still there, and takes the connection for lost where it is not. `{}` for its
-   * defaults. The modern era has no `ping`: there it does nothing.
+   * Pings a silent legacy server, and takes the connection for lost if it does not answer. `{}` for the defaults. Does nothing in the modern
+   * era, which has no `ping`.
    *
    * @default never
    */
   readonly keepAlive?: KeepAliveOptions | undefined;
-  /** Whether modern requests say who the client is. @default true */
-  readonly sendsClientInfo?: boolean | undefined;
   /**
-   * Log messages from this level on are wanted: each modern request says so, and a legacy server that has the capability `logging` is told once
-   * the session is open. `setLoggingLevel` changes it.
+   * Asks for log messages from this level on: in each modern request, and of a legacy server with the capability `logging` once the session
+   * is open. `setLoggingLevel` changes it.
    *
    * @deprecated since 2026-07-28, with the protocol's logging: servers write to stderr, or use OpenTelemetry.
-   * @default none: no log messages are asked for
+   * @default none: the client asks for no log messages
    */
   readonly logLevel?: LoggingLevel | undefined;
-  /** How often one request may be asked back for input before it fails. @default 10 */
-  readonly maxInputRounds?: number | undefined;
-  /** How many pages a list may have. @default 1_000 */
-  readonly maxPages?: number | undefined;
   /**
-   * Where results are kept that a modern server lets be used again (`ttlMs`); `false` to keep none. One that several clients share is made by
-   * `createResultCache` of `@mortise/client/cache`. Changes that the server tells of end what they touch, so open a subscription.
+   * Keeps results that a modern server lets be used again (`ttlMs`); `false` to keep none. `createResultCache` makes one that several clients
+   * share. A change that the server tells of ends what it touches, so open a subscription.
    *
    * @default a cache of the client's own, of 1,000 results
    */
@@ -97,21 +76,17 @@ export interface ClientOptions extends AnswerOptions {
    * @default this client's alone
    */
   readonly cachePartition?: string | undefined;
-  /** Opens a span around each request and each answer, and tells the server its context in `_meta`. @default none */
+  /** Opens a span around each request and each answer, and sends its context in `_meta`. @default none */
   readonly tracer?: Tracer | undefined;
-  /** Checks tools' structured output; `false` for no check. @default the one of `@mortise/protocol/json-schema`, loaded when first needed */
+  /** Checks tools' structured output and users' forms; `false` for no check. @default the one of `@mortise/protocol/json-schema`, loaded when first needed */
   readonly validator?: JsonSchemaValidator | false | undefined;
   /** Protocol extensions. Each is declared to servers and otherwise changes nothing where the server lacks it. @default none */
   readonly extensions?: readonly ClientExtension[] | undefined;
-  /**
-   * Told what went wrong beside any request: garbage, a schema that cannot be checked, a subscription that broke. May be async.
-   *
-   * @default none
-   */
+  /** Called with what went wrong beside any request: garbage, a malformed item of a list, a subscription that broke. May be async. @default none */
   readonly onError?: ((error: Error) => unknown) | undefined;
   /** Runs the timers of requests, probes and reconnections, and tells how old kept results are. @default the platform's clock */
   readonly clock?: Clock | undefined;
-  /** Told what goes wrong beside any request, as `onError` is. @default a logger that drops every line */
+  /** Gets a line for what goes wrong beside any request. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
 }
 
@@ -127,3 +102,78 @@ export interface ConnectOptions {
    */
   readonly requires?: readonly string[] | undefined;
 }
+
+/** How one request is made. */
+export interface CallOptions {
+  /**
+   * Aborting it cancels the request at the server and rejects with the signal's reason: `controller.abort(new Error('...'))` to say why, else
+   * the platform's `AbortError`. A reason that is text or has a message goes to the server.
+   *
+   * @default none
+   */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * How long to wait for the server's answer, in milliseconds. What this side takes meanwhile to answer the server (up to
+   * `maxRequestTimeoutMs` a question) or to sign in does not count, up to ten times `maxRequestTimeoutMs` (600,000 if that is longer) in all.
+   * `Infinity` for no bound.
+   *
+   * @default the client's `requestTimeoutMs`
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * The hard bound in milliseconds, however much progress comes. It stands still when `timeoutMs` does.
+   *
+   * @default the client's `maxRequestTimeoutMs`, or this call's `timeoutMs` if that is longer
+   */
+  readonly maxTimeoutMs?: number | undefined;
+  /** Whether progress starts the time anew. The client then asks the server for progress even without `onProgress`. @default true */
+  readonly resetTimeoutOnProgress?: boolean | undefined;
+  /** Whether to ask the server even if an earlier result was kept. @default false */
+  readonly skipsCache?: boolean | undefined;
+  /** Called for each progress notification until the request is settled. @default none: the client asks for no progress */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** More HTTP headers for this request, where the transport has headers. @default none */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** More members for the request's `_meta`. @default none */
+  readonly meta?: MetaObject | undefined;
+}
+
+export const CLIENT_OPTIONS: OptionTable<ClientOptions> = {
+  capabilities: 'object',
+  era: 'string',
+  protocolVersion: 'string',
+  revisions: 'array',
+  discovers: 'boolean',
+  probeTimeoutMs: 0,
+  eraMemory: 'object',
+  requestTimeoutMs: 0,
+  maxRequestTimeoutMs: 0,
+  restart: 'boolean',
+  keepAlive: { intervalMs: 1, timeoutMs: 0 },
+  logLevel: 'string',
+  resultCache: ['object', 'boolean'],
+  cachePartition: 'string',
+  tracer: 'object',
+  validator: ['object', 'boolean'],
+  extensions: 'array',
+  onError: 'function',
+  clock: 'object',
+  logger: 'object',
+  elicitation: ['function', 'object'],
+  sampling: ['function', 'object'],
+  roots: ['array', 'function'],
+  asksPerMinute: 0,
+};
+
+export const CONNECT_OPTIONS: OptionTable<ConnectOptions> = { signal: 'object', requires: 'array' };
+
+export const CALL_OPTIONS: OptionTable<CallOptions> = {
+  signal: 'object',
+  timeoutMs: 0,
+  maxTimeoutMs: 0,
+  resetTimeoutOnProgress: 'boolean',
+  skipsCache: 'boolean',
+  onProgress: 'function',
+  headers: 'object',
+  meta: 'object',
+};

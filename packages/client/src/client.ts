@@ -4,8 +4,10 @@
  */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import { type Era, type Revision, REVISIONS } from '@mortise/protocol';
+import { hasCapability } from '@mortise/protocol/checks';
+import type { ClientExtensionHost } from '@mortise/protocol/contracts';
 import type {
   ClientRequestMethod,
   Implementation,
@@ -15,20 +17,19 @@ import type {
   SubscriptionFilter,
 } from '@mortise/protocol/model';
 import { clientCapabilitiesFor, findNotification } from '@mortise/protocol/revisions';
-import { hasCapability } from '@mortise/protocol/checks';
-import { Answers, type RawAnswer } from './answers.ts';
-import type { CallOptions } from './call-options.ts';
-import { checkClient } from './check-client.ts';
-import type { ClientOptions, ConnectOptions } from './client-options.ts';
+import { Answers, type RequestHandler } from './answers/answers.ts';
+import { CALL_OPTIONS, CLIENT_OPTIONS, CONNECT_OPTIONS, type CallOptions, type ClientOptions, type ConnectOptions } from './client-options.ts';
 import { Connector } from './connector.ts';
 import { UnsupportedMethodError } from './errors.ts';
-import { Extensions } from './extension-host.ts';
-import { Listeners, type NotificationHandler } from './listeners.ts';
+import { Extensions } from './extensions.ts';
 import type { ClientMiddleware } from './middleware.ts';
 import { lackingCapability, Requests } from './requests.ts';
 import type { Session, SessionSettings } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import type { ClientTransportSource } from './transport-source.ts';
+
+/** Gets the params of a notification. One that is async may fail later, which is reported. */
+type NotificationHandler = (params: JsonObject) => unknown;
 
 /**
  * A client without names for MCP's features: requests and handlers by method.
@@ -39,30 +40,32 @@ export class Client {
   /** Who the client says it is. */
   readonly info: Implementation;
   protected readonly options: ClientOptions;
-  protected readonly settings: SessionSettings;
+  readonly #settings: SessionSettings;
   readonly #extensions: Extensions;
-  readonly #listeners: Listeners;
   readonly #connector: Connector;
   readonly #requests: Requests;
-  #isInstalled = false;
+  readonly #handlers = new Map<string, Set<NotificationHandler>>();
+  readonly #watchers = new Set<(notification: JsonRpcNotification) => unknown>();
 
   /**
    * @param info Shown to servers, for their logs and their users.
-   * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
+   * @throws {TypeError} There is no name or version, an option that does not exist, or one of the wrong kind.
    */
   constructor(info: Implementation, options: ClientOptions = {}) {
-    checkClient(options);
+    if (typeof info?.name !== 'string' || typeof info.version !== 'string') {
+      throw new TypeError('A client needs to say who it is, before its options: { name: "my-app", version: "1.0.0" }');
+    }
+    checkOptions('client options', options, CLIENT_OPTIONS);
     this.info = info;
     this.options = options;
     this.#extensions = new Extensions(options.extensions ?? []);
-    this.#listeners = new Listeners((error) => this.report(error));
-    this.settings = this.#makeSettings();
-    this.#connector = new Connector(this.settings, options, {
+    this.#settings = this.#makeSettings();
+    this.#connector = new Connector(this.#settings, options, {
       onSession: () => this.#requests.onSession(),
       onChange: (notification) => this.onChange(notification),
       onGap: () => this.#requests.forgetResults(),
     });
-    this.#requests = new Requests({ connector: this.#connector, extensions: this.#extensions, settings: this.settings, options });
+    this.#requests = new Requests({ connector: this.#connector, extensions: this.#extensions, settings: this.#settings, options });
   }
 
   // ---- what is known of the server
@@ -112,15 +115,14 @@ export class Client {
    * Finds out which era the server speaks, and opens a session in it.
    *
    * @param source A transport, unstarted. A factory of them lets the client restart a server that died.
-   * @throws {UnsupportedVersionError} {EraMismatchError} There is no common revision.
+   * @throws {UnsupportedVersionError} There is no common revision.
    * @throws {MissingCapabilityError} The server lacks something of `requires`. The connection is then closed.
-   * @throws {TimeoutError} The server did not answer the first message within `initializeTimeoutMs`.
+   * @throws {TimeoutError} The server did not answer the first message in time.
    */
   async connect(source: ClientTransportSource, options: ConnectOptions = {}): Promise<void> {
-    if (!this.#isInstalled) this.#install();
-    const loaded = this.#requests.load();
+    checkOptions('connect() options', options, CONNECT_OPTIONS);
+    this.#extensions.install(this.#extensionHost());
     await this.#connector.connect(source, options);
-    await loaded;
   }
 
   /**
@@ -149,8 +151,9 @@ export class Client {
    *
    * @throws {RemoteError} The server said so; some of its errors have classes of their own.
    * @throws {MissingCapabilityError} {UnsupportedMethodError} Before sending, where the server cannot answer it.
+   * @throws {InvalidResultError} The answer is not a result of this method.
    * @throws {TimeoutError} {ConnectionLostError} {ConnectionClosedError} No answer came.
-   * @throws The reason of `options.signal`, once that aborts; the server is told to stop.
+   * @throws The reason of `options.signal`, once that aborts; the request is cancelled at the server.
    */
   request<M extends ClientRequestMethod>(method: M, params: ParamsOf<M>, options?: CallOptions): Promise<ResultOf<M>>;
   request<M extends string>(
@@ -173,16 +176,15 @@ export class Client {
 
   /** Sends a notification. @throws {UnsupportedMethodError} The revision has no such notification from clients. */
   async notify(method: string, params: JsonObject = {}): Promise<void> {
-    const session = await this.#connector.whenOpen();
-    const { revision } = session;
+    const { revision, link } = await this.whenOpen();
     if (!findNotification(revision, method, 'client') && REVISIONS.some(({ notifications }) => notifications.has(method))) {
       throw new UnsupportedMethodError(`clients do not send "${method}" in ${revision.version}`, method);
     }
-    await session.link.notify(method, revision.toWire.notifications.get(method)?.(params) ?? params);
+    await link.notify(method, revision.toWire.notifications.get(method)?.(params) ?? params);
   }
 
   /**
-   * Subscribes to changes: in the modern era by `subscriptions/listen`, in the legacy era from what the server tells unasked and
+   * Subscribes to changes: in the modern era by `subscriptions/listen`, in the legacy era from what the server sends unasked and
    * by `resources/subscribe`.
    *
    * @param filter What is wanted; extensions have keys of their own.
@@ -197,54 +199,62 @@ export class Client {
     this.#requests.forgetResults();
   }
 
-  // ---- answering and being told
-
-  /**
-   * Answers a request from the server, or a question in one of its results. Declares the capability that MCP's own methods need.
-   *
-   * @throws {MissingCapabilityError} The legacy session that is open was opened without that capability: set handlers before `connect`.
-   */
-  setRequestHandler(method: string, handler: RawAnswer): void {
-    this.setAnswers((answers) => answers.set(method, handler));
-  }
-
-  /** Is told a notification from the server, in the canonical model. @returns Ends it. */
-  onNotification(method: string, handler: NotificationHandler): () => void {
-    return this.#listeners.on(method, handler);
-  }
-
-  /** Is told every notification that belongs to no subscription. @returns Ends it. */
-  onAnyNotification(handler: (notification: JsonRpcNotification) => unknown): () => void {
-    return this.#listeners.onAny(handler);
-  }
-
   /** Adds middleware around every request, or around those of one method. The first one added is the outermost. */
   use(middleware: ClientMiddleware): this;
   use(method: string, middleware: ClientMiddleware): this;
   use(first: string | ClientMiddleware, second?: ClientMiddleware): this {
     const [method, run] = typeof first === 'string' ? [first, second] : [undefined, first];
     if (!run) throw new TypeError(`use("${String(method)}") needs a middleware`);
-    this.#requests.use(method, run);
+    this.#requests.middleware.add(method, run);
     return this;
   }
 
-  /** Whether any result may be one that was kept. */
-  protected get keepsResults(): boolean {
-    return this.#requests.keepsResults;
+  // ---- answering and listening
+
+  /**
+   * Answers a request from the server, or a question in one of its results. Declares the capability that MCP's own methods need.
+   *
+   * @throws {MissingCapabilityError} The legacy session that is open was opened without that capability: set handlers before `connect`.
+   */
+  setRequestHandler(method: string, handler: RequestHandler): void {
+    assertMethod('setRequestHandler', method, 'elicitation/create');
+    this.setAnswers((answers) => answers.set(method, handler));
+  }
+
+  /** Calls the handler with the params of each such notification, in the canonical model. @returns Ends it. */
+  onNotification(method: string, handler: NotificationHandler): () => void {
+    assertMethod('onNotification', method, 'notifications/message');
+    const handlers = this.#handlers.get(method) ?? new Set();
+    this.#handlers.set(method, handlers.add(handler));
+    return () => void handlers.delete(handler);
+  }
+
+  /** Calls the handler with every notification that belongs to no subscription. @returns Ends it. */
+  onAnyNotification(handler: (notification: JsonRpcNotification) => unknown): () => void {
+    this.#watchers.add(handler);
+    return () => void this.#watchers.delete(handler);
+  }
+
+  // ---- for the client of MCP's features
+
+  /** Whether a page of a list may be one that was kept. */
+  protected get hasKeptResults(): boolean {
+    return this.#requests.hasKeptResults;
   }
 
   /** The session, which is opened again if it was lost. */
-  protected whenOpen(): Promise<Session> {
-    return this.#connector.whenOpen();
+  protected whenOpen(options?: CallOptions): Promise<Session> {
+    if (options) checkOptions('the options of a call', options, CALL_OPTIONS);
+    return this.#requests.whenOpen(options);
   }
 
   /**
-   * Changes who answers the server's questions, and with that what is declared. Changes nothing where the open session cannot declare it.
+   * Changes the handlers of the server's questions, and with that what is declared. Changes nothing where the open session cannot declare it.
    *
    * @throws {MissingCapabilityError} See `setRequestHandler`.
    */
   protected setAnswers(change: (answers: Answers) => void): void {
-    const { answers } = this.settings;
+    const { answers } = this.#settings;
     const undo = answers.save();
     change(answers);
     try {
@@ -255,7 +265,7 @@ export class Client {
     }
   }
 
-  /** Something changed at the server, whoever was told of it. */
+  /** Something changed at the server. */
   protected onChange(notification: JsonRpcNotification): void {
     this.#requests.onChange(notification);
   }
@@ -266,20 +276,22 @@ export class Client {
     if (isDiscovered && !hasCapability(server.capabilities, name)) throw lackingCapability(name, method);
   }
 
-  /** Tells whoever wants to know of a notification. */
+  /** Calls everyone who listens to a notification. */
   protected dispatch(notification: JsonRpcNotification): void {
     this.onChange(notification);
-    this.#listeners.tell(notification);
+    const { method, params = {} } = notification;
+    for (const watcher of this.#watchers) this.#attempt(() => watcher(notification));
+    for (const handler of [...(this.#handlers.get(method) ?? [])]) this.#attempt(() => handler(params));
   }
 
   /** Reports what went wrong beside any request. */
   protected report(error: unknown): void {
     const reported = error instanceof Error ? error : new Error('something that is not an error was thrown', { cause: error });
-    this.settings.logger.log('warning', reported.message);
+    this.#settings.logger.log('warning', reported.message);
     try {
-      const told: unknown = this.options.onError?.(reported);
-      // Whoever is told of errors must not make more of them.
-      if (told instanceof Promise) told.catch(() => undefined);
+      const outcome: unknown = this.options.onError?.(reported);
+      // An `onError` that fails must not make more errors.
+      if (outcome instanceof Promise) outcome.catch(() => undefined);
     } catch {
       // Nor here.
     }
@@ -287,22 +299,28 @@ export class Client {
 
   // ---- inside
 
+  /** Runs a callback of the program. One that is async may fail later, which must not go unhandled. */
+  #attempt(fn: () => unknown): void {
+    try {
+      const outcome = fn();
+      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.report(error));
+    } catch (error) {
+      this.report(error);
+    }
+  }
+
   #makeSettings(): SessionSettings {
     const { options, info } = this;
-    const clock = options.clock ?? systemClock;
-    const answers = new Answers(options, clock);
-    const requestTimeoutMs = options.requestTimeoutMs ?? 60_000;
+    const { clock = systemClock, requestTimeoutMs = 60_000 } = options;
+    const answers = new Answers({ ...options, clock, onError: (error) => this.report(error) });
     return {
       info,
       answers,
       clock,
-      sendsClientInfo: options.sendsClientInfo !== false,
       logLevel: options.logLevel,
       requestTimeoutMs,
       maxRequestTimeoutMs: options.maxRequestTimeoutMs ?? Math.max(requestTimeoutMs, 600_000),
-      maxInFlightBytes: options.maxInFlightBytes,
-      initializeTimeoutMs: options.initializeTimeoutMs ?? Math.min(30_000, requestTimeoutMs),
-      tracer: options.tracer,
+      initializeTimeoutMs: Math.min(30_000, requestTimeoutMs),
       isKeptAlive: options.keepAlive !== undefined,
       logger: guardLogger(options.logger ?? silentLogger),
       capabilitiesFor: (revision) => clientCapabilitiesFor(revision, this.#extensions.declare(revision, answers.capabilities)),
@@ -311,23 +329,32 @@ export class Client {
     };
   }
 
-  #install(): void {
-    this.#isInstalled = true;
+  /** What extensions get of this client. */
+  #extensionHost(): ClientExtensionHost {
     const client = this;
-    this.#extensions.install({
-      get session() {
-        return client.session;
-      },
-      sendUnchecked: (method, params, options) => this.#requests.sendUnchecked(method, params, options),
+    const { answers } = this.#settings;
+    return {
+      request: (method, params, options) => this.#requests.sendUnchecked(method, params, options),
       requestRaw: (method, params, options) => this.requestRaw(method, params, options),
       notify: (method, params) => this.notify(method, params),
-      answer: ({ method, params, signal = new AbortController().signal }) =>
-        this.settings.answers.answer(method, params, { method, signal }),
-      addRequestHandler: (method, fn) => this.settings.answers.add(method, fn),
-      interceptAnswer: (method, fn) => this.settings.answers.intercept(method, fn),
-      addNotificationHandler: (method, fn) => this.onNotification(method, fn),
-      addInnerMiddleware: (entry) => this.#requests.useInner(entry),
-      listenRaw: (filter, options) => this.listen(filter, options),
-    });
+      answer: (ask) => answers.answer(ask, ask.signal ?? new AbortController().signal, this.protocolVersion),
+      intercept: (method, fn) => this.#requests.middleware.addInner(method, (call, next) => fn(call.params, next, call)),
+      addMethod: (method, fn) => answers.add(method, fn),
+      interceptAnswer: (method, fn) => answers.intercept(method, fn),
+      onNotification: (method, fn) => this.onNotification(method, fn),
+      listen: (filter, options) => this.listen(filter, options),
+      get revision() {
+        return client.session.revision;
+      },
+      get serverCapabilities() {
+        return client.session.server.capabilities;
+      },
+    };
   }
+}
+
+/** The official SDK's first API takes a schema object in this place. */
+function assertMethod(taker: string, method: unknown, example: string): void {
+  if (typeof method === 'string') return;
+  throw new TypeError(`${taker}() takes the name of a method, such as "${example}", and not a schema object or anything else`);
 }

@@ -8,24 +8,23 @@ import {
   NotConnectedError,
 } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
-import type { SubscriptionFilter } from '@mortise/protocol/model';
 import { hasCapability, hasExtension } from '@mortise/protocol/checks';
-import type { ChannelLink } from './channel-link.ts';
+import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
-import { type Opened, SessionOpener } from './era/index.ts';
+import { type Opened, SessionOpener } from './era/open-session.ts';
 import { MissingCapabilityError } from './errors.ts';
-import type { KeepAliveOptions } from './keep-alive.ts';
-import { undecidedHost } from './link.ts';
+import { keepSessionAlive } from './keep-alive.ts';
+import { ChannelLink, undecidedHost } from './link.ts';
 import { Reopening } from './reopening.ts';
 import type { Session, SessionSettings } from './session.ts';
 import { Subscription, type SubscriptionOwner } from './subscription.ts';
 import { type ClientTransportSource, TransportSource } from './transport-source.ts';
 
-/** What a connector tells its client. */
+/** What a connector reports to its client. */
 export interface ConnectorHost {
   /** A session is open, the first one or another. */
-  onSession(session: Session): void;
-  /** A subscription was told of a change. */
+  onSession(): void;
+  /** A subscription got a change. */
   onChange(notification: JsonRpcNotification): void;
   /** Changes may have gone unseen. */
   onGap(): void;
@@ -38,15 +37,15 @@ export class Connector implements SubscriptionOwner {
   readonly #options: ClientOptions;
   readonly #host: ConnectorHost;
   readonly #subscriptions = new Set<Subscription>();
-  /** What was opened for sessions that are lost and not over yet. */
-  readonly #retired = new Set<Opened>();
+  /** What was opened for sessions that were replaced and have not ended yet. */
+  readonly #replaced = new Set<Opened>();
   readonly #reopening: Reopening;
   #requires: readonly string[] = [];
   #source: TransportSource | undefined;
   #opened: Opened | undefined;
   #pending: Promise<Session> | undefined;
   #closing = new AbortController();
-  #closed = deferred();
+  #closed = new Closed();
   #stopKeepAlive: (() => void) | undefined;
 
   constructor(settings: SessionSettings, options: ClientOptions, host: ConnectorHost) {
@@ -66,9 +65,9 @@ export class Connector implements SubscriptionOwner {
     return this.#closed.promise;
   }
 
-  /** What the server is called, where the transport says it. */
+  /** Names the server, where the transport does. */
   get serverKey(): string | undefined {
-    return this.#source?.eraKey;
+    return this.#source?.serverKey;
   }
 
   /** See `AuthContextual`. */
@@ -82,17 +81,14 @@ export class Connector implements SubscriptionOwner {
     throw this.#source ? new ConnectionLostError() : this.#whyNone();
   }
 
-  #whyNone(): Error {
-    const { aborted, reason } = this.#closing.signal;
-    return aborted ? (reason as Error) : new NotConnectedError('not connected yet: call connect() first');
-  }
+  // ---- opened
 
   async connect(source: ClientTransportSource, { signal, requires = [] }: ConnectOptions): Promise<void> {
     if (this.#source) throw new AlreadyStartedError('this client is connected: close() it first, or make another one');
     this.#source = new TransportSource(source);
     this.#requires = requires;
     this.#settings.answers.isServerLocal = this.#source.isLocal;
-    if (this.#closing.signal.aborted) this.#closed = deferred();
+    if (this.#closing.signal.aborted) this.#closed = new Closed();
     this.#closing = new AbortController();
     try {
       await (this.#pending = this.#open(this.#source, signal));
@@ -104,30 +100,15 @@ export class Connector implements SubscriptionOwner {
     }
   }
 
-  async close(): Promise<void> {
-    const opened = this.#opened;
-    const pending = this.#pending;
-    this.#source = undefined;
-    this.session = undefined;
-    this.#opened = undefined;
-    this.#stopKeepAlive?.();
-    this.#closing.abort(new ConnectionClosedError('the client was closed'));
-    for (const subscription of this.#subscriptions) subscription.close();
-    await Promise.all([opened, ...this.#retired].map((one) => one?.close()));
-    await pending?.catch(() => undefined);
-    this.#closed.resolve();
-  }
-
-  /** The session that is being opened, or is opened now because there is none. */
+  /** The session that is open or being opened, or is opened now because there is none. */
   whenOpen(): Promise<Session> {
     if (this.session) return Promise.resolve(this.session);
     if (this.#pending) return this.#pending;
     const source = this.#source;
     if (!source) return Promise.reject(this.#whyNone());
     if (!this.canRestart) {
-      return Promise.reject(
-        new ConnectionClosedError('the connection ended: give connect() a factory of transports to have it opened again'),
-      );
+      const message = 'the connection ended: give connect() a factory of transports to have it opened again';
+      return Promise.reject(new ConnectionClosedError(message));
     }
     const canRepeat = (error: unknown): boolean => !(error instanceof MissingCapabilityError);
     this.#pending = this.#reopening
@@ -138,59 +119,19 @@ export class Connector implements SubscriptionOwner {
     return this.#pending;
   }
 
-  /** The session after one that the server does not know any more. What that one has on its way may still settle. */
+  /** The session that follows one that the server does not know any more. What that one has on its way may still settle. */
   replace(lost: Session): Promise<Session> {
     const opened = this.#opened;
     if (opened?.session === lost) {
-      this.#retired.add(opened);
+      this.#replaced.add(opened);
       void lost.link.closed.then(() => {
-        this.#retired.delete(opened);
+        this.#replaced.delete(opened);
         return opened.close();
       });
       this.#forget();
     }
     return this.whenOpen();
   }
-
-  subscribe(filter: SubscriptionFilter, signal: AbortSignal | undefined): Subscription {
-    const subscription = new Subscription(filter, this, signal);
-    if (subscription.isOver) return subscription;
-    this.#subscriptions.add(subscription);
-    if (this.session) subscription.openOn(this.session);
-    else this.whenOpen().catch((error: unknown) => subscription.fail(error));
-    return subscription;
-  }
-
-  // ---- what subscriptions tell
-
-  onEvent(notification: JsonRpcNotification): void {
-    this.#host.onChange(notification);
-  }
-
-  onGap(): void {
-    this.#host.onGap();
-  }
-
-  onOver(subscription: Subscription): void {
-    this.#subscriptions.delete(subscription);
-  }
-
-  onDropped(subscription: Subscription): boolean {
-    const { signal } = this.#closing;
-    if (signal.aborted) return false;
-    const { session } = this;
-    // Where the whole connection broke, everything is opened again together once that is known.
-    if (!session) return this.canRestart || this.#pending !== undefined;
-    this.#reopening.pause(signal).then(
-      () => {
-        if (this.session === session) subscription.openOn(session);
-      },
-      () => undefined,
-    );
-    return true;
-  }
-
-  // ---- inside
 
   async #open(source: TransportSource, callerSignal?: AbortSignal): Promise<Session> {
     const linked = linkSignals(callerSignal, this.#closing.signal);
@@ -203,73 +144,31 @@ export class Connector implements SubscriptionOwner {
         await opened.close();
         throw error;
       }
-      this.#adopt(opened);
-      return opened.session;
+      const { session } = opened;
+      this.#opened = opened;
+      this.#reopening.onOpened();
+      void session.link.closed.then(() => this.#onLost(opened));
+      session.link.onInterrupted = () => this.#onInterrupted(opened);
+      this.#use(session);
+      return session;
     } finally {
       linked.dispose();
     }
   }
 
   #opener(source: TransportSource, signal: AbortSignal): SessionOpener {
-    return new SessionOpener(source, { session: this.#settings, options: this.#options, signal });
-  }
-
-  #adopt(opened: Opened): void {
-    const { link } = opened.session;
-    this.#opened = opened;
-    this.#reopening.onOpened();
-    void link.closed.then(() => this.#onLost(opened));
-    link.onInterrupted = () => this.#onInterrupted(opened);
-    this.#use(opened.session);
+    return new SessionOpener(source, this.#settings, this.#options, signal);
   }
 
   #use(session: Session): void {
     this.session = session;
-    this.#host.onSession(session);
-    if (this.#options.keepAlive) void this.#keepAlive(session, this.#options.keepAlive);
+    this.#host.onSession();
+    this.#stopKeepAlive?.();
+    this.#stopKeepAlive = this.#options.keepAlive && keepSessionAlive(session, this.#settings, this.#options.keepAlive);
     for (const subscription of this.#subscriptions) subscription.openOn(session);
   }
 
-  /** The modern era has no ping, so there nothing is sent. */
-  async #keepAlive(session: Session, options: KeepAliveOptions): Promise<void> {
-    this.#stopKeepAlive?.();
-    this.#stopKeepAlive = undefined;
-    if (!session.revision.requests.has('ping')) return;
-    const { keepSessionAlive } = await import('./keep-alive.ts');
-    if (this.session !== session) return;
-    this.#stopKeepAlive = keepSessionAlive(session, this.#settings, options);
-  }
-
-  /** The transport mends itself; what the server knew of this client has to be said anew. */
-  #onInterrupted(opened: Opened): void {
-    const { session } = this;
-    const source = this.#source;
-    if (this.#opened !== opened || !session || !source) return;
-    this.session = undefined;
-    session.link.host = undecidedHost;
-    const pending = this.#resume(opened, session, source).finally(() => {
-      if (this.#pending === pending) this.#pending = undefined;
-    });
-    this.#pending = pending;
-    pending.catch(() => undefined);
-  }
-
-  async #resume(opened: Opened, { link, revision }: Session, source: TransportSource): Promise<Session> {
-    const { signal } = this.#closing;
-    for (;;) {
-      try {
-        // Only channels are interrupted.
-        const session = await this.#opener(source, signal).resume(link as ChannelLink, revision.era);
-        assertHas(session, this.#requires);
-        this.#use(session);
-        return session;
-      } catch (error) {
-        if (error instanceof ConnectionLostError && !signal.aborted) continue;
-        await opened.close();
-        throw error;
-      }
-    }
-  }
+  // ---- lost
 
   #onLost(opened: Opened): void {
     if (this.#opened !== opened) return;
@@ -288,6 +187,96 @@ export class Connector implements SubscriptionOwner {
     this.#reopening.onLost();
   }
 
+  /** The transport opens its channel again by itself; what the server knew of this client has to be said anew. */
+  #onInterrupted(opened: Opened): void {
+    const { session } = this;
+    const source = this.#source;
+    if (this.#opened !== opened || !session || !source) return;
+    this.session = undefined;
+    session.link.host = undecidedHost;
+    const pending = this.#resume(opened, session, source).finally(() => {
+      if (this.#pending === pending) this.#pending = undefined;
+    });
+    this.#pending = pending;
+    pending.catch(() => undefined);
+  }
+
+  async #resume(opened: Opened, last: Session, source: TransportSource): Promise<Session> {
+    const { link } = last;
+    if (!(link instanceof ChannelLink)) throw new ConnectionLostError('only a channel can be resumed');
+    const { signal } = this.#closing;
+    for (;;) {
+      try {
+        const session = await this.#opener(source, signal).resume(link, last);
+        assertHas(session, this.#requires);
+        this.#use(session);
+        return session;
+      } catch (error) {
+        if (error instanceof ConnectionLostError && !signal.aborted) continue;
+        await opened.close();
+        throw error;
+      }
+    }
+  }
+
+  // ---- closed
+
+  async close(): Promise<void> {
+    const [opened, pending] = [this.#opened, this.#pending];
+    this.#source = undefined;
+    this.session = undefined;
+    this.#opened = undefined;
+    this.#stopKeepAlive?.();
+    this.#closing.abort(new ConnectionClosedError('the client was closed'));
+    for (const subscription of this.#subscriptions) subscription.close();
+    await Promise.all([opened, ...this.#replaced].map((one) => one?.close()));
+    await pending?.catch(() => undefined);
+    this.#closed.resolve();
+  }
+
+  #whyNone(): Error {
+    const { aborted, reason } = this.#closing.signal;
+    return aborted ? (reason as Error) : new NotConnectedError('not connected yet: call connect() first');
+  }
+
+  // ---- subscriptions
+
+  subscribe(filter: SubscriptionFilter, signal: AbortSignal | undefined): Subscription {
+    const subscription = new Subscription(filter, this, signal);
+    if (subscription.isOver) return subscription;
+    this.#subscriptions.add(subscription);
+    if (this.session) subscription.openOn(this.session);
+    else this.whenOpen().catch((error: unknown) => subscription.fail(error));
+    return subscription;
+  }
+
+  onEvent(notification: JsonRpcNotification): void {
+    this.#host.onChange(notification);
+  }
+
+  onGap(): void {
+    this.#host.onGap();
+  }
+
+  onOver(subscription: Subscription): void {
+    this.#subscriptions.delete(subscription);
+  }
+
+  onDropped(subscription: Subscription): boolean {
+    const { signal } = this.#closing;
+    const { session } = this;
+    if (signal.aborted) return false;
+    // Where the whole connection broke, everything is opened again together once that is known.
+    if (!session) return this.canRestart || this.#pending !== undefined;
+    this.#reopening.pause(signal).then(
+      () => {
+        if (this.session === session) subscription.openOn(session);
+      },
+      () => undefined,
+    );
+    return true;
+  }
+
   #failSubscriptions(error: unknown): void {
     for (const subscription of [...this.#subscriptions]) subscription.fail(error);
   }
@@ -301,15 +290,10 @@ function assertHas({ server }: Session, required: readonly string[]): void {
   throw new MissingCapabilityError(`the server lacks what this program requires: ${missing.join(', ')}`, 'server', missing);
 }
 
-interface Deferred {
-  readonly promise: Promise<void>;
-  resolve(): void;
-}
-
-function deferred(): Deferred {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
+/** A promise that is resolved from outside. */
+class Closed {
+  resolve: () => void = () => undefined;
+  readonly promise = new Promise<void>((done) => {
+    this.resolve = done;
   });
-  return { promise, resolve };
 }

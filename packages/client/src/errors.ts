@@ -1,15 +1,14 @@
-/** The errors of the client, one class for each reason to act differently. What the peer said is `RemoteError`, or a `cause`. */
+/** The errors of the client, one class for each reason to act differently. What the server itself said is a `RemoteError`, or a `cause`. */
 
 import { type JsonObject, type JsonValue, MortiseError, type RemoteError } from '@mortise/jsonrpc-core';
-import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/model';
 import type { SchemaIssue } from '@mortise/protocol/contracts';
-import type { InvalidFormError } from './answers/describe-form.ts';
+import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/model';
 
-/** Something needs a capability that a side does not have. Raised before sending where the client can tell. */
+/** Something needs a capability that a side does not have. Thrown before sending where the client knows. */
 export class MissingCapabilityError extends MortiseError {
   override readonly name: string = 'MissingCapabilityError';
   override readonly code: 'ERR_MISSING_CAPABILITY' = 'ERR_MISSING_CAPABILITY';
-  /** Who would have to have it. */
+  /** Which side would have to declare it. */
   readonly side: 'client' | 'server';
   /** What is missing, dotted (`resources.subscribe`), or the identifier of an extension. */
   readonly missing: readonly string[];
@@ -21,7 +20,7 @@ export class MissingCapabilityError extends MortiseError {
   }
 }
 
-/** The two sides have no revision of the protocol in common. */
+/** The two sides have no revision of the protocol in common, or the server does not speak the era that the client is pinned to. */
 export class UnsupportedVersionError extends MortiseError {
   override readonly name: string = 'UnsupportedVersionError';
   override readonly code: 'ERR_UNSUPPORTED_VERSION' = 'ERR_UNSUPPORTED_VERSION';
@@ -37,12 +36,6 @@ export class UnsupportedVersionError extends MortiseError {
   }
 }
 
-/** The server does not speak the era that the client is pinned to. */
-export class EraMismatchError extends MortiseError {
-  override readonly name: string = 'EraMismatchError';
-  override readonly code: 'ERR_ERA_MISMATCH' = 'ERR_ERA_MISMATCH';
-}
-
 /** The revision that is spoken has no such method. */
 export class UnsupportedMethodError extends MortiseError {
   override readonly name: string = 'UnsupportedMethodError';
@@ -55,24 +48,17 @@ export class UnsupportedMethodError extends MortiseError {
   }
 }
 
-/** The server answered with a kind of result that nobody here understands. */
-export class UnknownResultTypeError extends MortiseError {
-  override readonly name: string = 'UnknownResultTypeError';
-  override readonly code: 'ERR_UNKNOWN_RESULT_TYPE' = 'ERR_UNKNOWN_RESULT_TYPE';
-  readonly resultType: string;
-  readonly result: JsonObject;
-
-  constructor(message: string, resultType: string, result: JsonObject) {
-    super(message);
-    this.resultType = resultType;
-    this.result = result;
-  }
-}
-
-/** The server answered with something that is not a result of its method. */
+/** The server sent something that the protocol does not allow there: a malformed result, a list without end, an icon that is not safe. */
 export class InvalidResultError extends MortiseError {
   override readonly name: string = 'InvalidResultError';
   override readonly code: 'ERR_INVALID_RESULT' = 'ERR_INVALID_RESULT';
+  /** The result as it came, where it is one. */
+  readonly result: JsonObject | undefined;
+
+  constructor(message: string, options?: ErrorOptions & { readonly result?: JsonObject }) {
+    super(message, options);
+    this.result = options?.result;
+  }
 }
 
 /** The server asked for input that the program does not give, or asked too often. */
@@ -85,7 +71,7 @@ export class InputRequiredError extends MortiseError {
 export class UrlElicitationRequiredError extends MortiseError {
   override readonly name: string = 'UrlElicitationRequiredError';
   override readonly code: 'ERR_URL_ELICITATION_REQUIRED' = 'ERR_URL_ELICITATION_REQUIRED';
-  /** The pages. Check each before it is shown: `checkPage` of `@mortise/client/host`. */
+  /** The pages. Check each before you show it: `checkPage` of `@mortise/client/host`. */
   readonly elicitations: readonly ElicitRequestURLParams[];
 
   constructor(message: string, elicitations: readonly ElicitRequestURLParams[], options?: ErrorOptions) {
@@ -94,7 +80,7 @@ export class UrlElicitationRequiredError extends MortiseError {
   }
 }
 
-/** A handler of the program gave something that is not an answer. A legacy server is told nothing of it but a neutral error. */
+/** A handler of the program gave something that is not an answer. A legacy server gets a neutral error instead. */
 export class InvalidAnswerError extends MortiseError {
   override readonly name: string = 'InvalidAnswerError';
   override readonly code: 'ERR_INVALID_ANSWER' = 'ERR_INVALID_ANSWER';
@@ -117,39 +103,30 @@ export class ResourceNotFoundError extends MortiseError {
   }
 }
 
-/** A tool's `structuredContent` does not fit the `outputSchema` that the server shows for it. */
+/** A tool's `structuredContent` does not fit the `outputSchema` that the server lists for it, or that schema cannot be checked. */
 export class ToolOutputError extends MortiseError {
   override readonly name: string = 'ToolOutputError';
   override readonly code: 'ERR_TOOL_OUTPUT' = 'ERR_TOOL_OUTPUT';
   readonly tool: string;
-  readonly issues: readonly SchemaIssue[];
   /** The result as it came. */
   readonly result: CallToolResult;
+  /** Where it does not fit; empty where nothing could be checked. */
+  readonly issues: readonly SchemaIssue[];
 
-  constructor(message: string, tool: string, issues: readonly SchemaIssue[], result: CallToolResult) {
-    super(message);
+  constructor(
+    message: string,
+    tool: string,
+    result: CallToolResult,
+    options: ErrorOptions & { readonly issues?: readonly SchemaIssue[] } = {},
+  ) {
+    super(message, options);
     this.tool = tool;
-    this.issues = issues;
     this.result = result;
+    this.issues = options.issues ?? [];
   }
 }
 
-/** A tool's schema could not be checked; its results pass unchecked. */
-export class OutputSchemaError extends MortiseError {
-  override readonly name: string = 'OutputSchemaError';
-  override readonly code: 'ERR_OUTPUT_SCHEMA' = 'ERR_OUTPUT_SCHEMA';
-  readonly tool: string;
-
-  constructor(tool: string, cause: unknown) {
-    super(
-      `the output of the tool "${tool}" is not checked: ${cause instanceof Error ? cause.message : 'its outputSchema cannot be compiled'}`,
-      { cause },
-    );
-    this.tool = tool;
-  }
-}
-
-/** A tool answered with `isError`. Thrown only by those who ask for it: `expectSuccess` and typed clients. */
+/** A tool answered with `isError`. Thrown only where the program asks for it: by `expectSuccess` and typed clients. */
 export class ToolFailedError extends MortiseError {
   override readonly name: string = 'ToolFailedError';
   override readonly code: 'ERR_TOOL_FAILED' = 'ERR_TOOL_FAILED';
@@ -164,33 +141,15 @@ export class ToolFailedError extends MortiseError {
   }
 }
 
-/** A list has too many pages, or gives a cursor that it gave before. */
-export class PagingError extends MortiseError {
-  override readonly name: string = 'PagingError';
-  override readonly code: 'ERR_PAGING' = 'ERR_PAGING';
-}
-
-/** An icon is not safe to fetch or to show. */
-export class IconError extends MortiseError {
-  override readonly name: string = 'IconError';
-  override readonly code: 'ERR_ICON' = 'ERR_ICON';
-}
-
-/** Every error that this package throws: `switch (error.code)` narrows it. */
+/** Every error class of this package: `switch (error.code)` narrows it. */
 export type AnyClientError =
   | MissingCapabilityError
   | UnsupportedVersionError
-  | EraMismatchError
   | UnsupportedMethodError
-  | UnknownResultTypeError
   | InvalidResultError
   | InputRequiredError
   | UrlElicitationRequiredError
   | InvalidAnswerError
   | ResourceNotFoundError
   | ToolOutputError
-  | OutputSchemaError
-  | ToolFailedError
-  | PagingError
-  | InvalidFormError
-  | IconError;
+  | ToolFailedError;

@@ -1,8 +1,7 @@
-/** `@mortise/client/host`: what hosts show people: forms, pages to open, icons, names, hints, completions; and the choice of a model. */
+/** `@mortise/client/host`: what hosts show people: forms, pages to open, icons, names, hints, completions; and sampling with approval. */
 
-export { type Completer, type CompleterOptions, createCompleter } from './completer.ts';
-export { checkIconUrl, type FetchedIcon, fetchIcon, type FetchIconOptions, type IconSource } from './icons/fetch-icon.ts';
-export { type ImageFacts, type ImageType, readImageFacts } from './icons/image-facts.ts';
+export { type Approval, type ApprovalOptions, withApproval } from './host/approval.ts';
+export { type Completer, type CompleterOptions, createCompleter } from './host/completer.ts';
 export {
   type ChoiceField,
   describeForm,
@@ -11,16 +10,14 @@ export {
   type FormFieldBase,
   type FormIssue,
   type FormOption,
-  InvalidFormError,
   type MultiChoiceField,
   type NumberField,
   type SwitchField,
   type TextField,
-} from './answers/describe-form.ts';
-export { checkPage, describePage, type PageAddress, type PageWarning } from './answers/describe-page.ts';
-export { type ModelFacts, selectModel } from './answers/select-model.ts';
-export type { Approval, AskLimits, PageContext } from './answers.ts';
-export { displayName } from './display-name.ts';
-export { type ToolHints, toolHints } from './tool-hints.ts';
-export { type NamedTools, type ToolPlace, uniqueToolNames } from './unique-tool-names.ts';
-export { IconError } from './errors.ts';
+} from './host/forms.ts';
+export { checkIconUrl, type FetchedIcon, fetchIcon, type FetchIconOptions, type IconSource } from './host/icons.ts';
+export { type ImageFacts, type ImageType, readImageFacts } from './host/image-facts.ts';
+export { type ModelFacts, selectModel } from './host/models.ts';
+export { checkPage, describePage, type PageAddress, type PageWarning } from './host/pages.ts';
+export { type ToolHints, toolHints } from './host/tool-hints.ts';
+export { displayName, type NamedTools, type ToolPlace, uniqueToolNames } from './host/tool-names.ts';

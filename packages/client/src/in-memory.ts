@@ -52,10 +52,10 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
  * @throws As `McpClient.connect` does.
  */
 export async function connectInMemory(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): Promise<McpClient> {
-  const { info = { name: 'in-memory', version: '0.0.0' }, logger } = options;
-  const transport = inMemoryTransport(endpoint, options);
-  if (logger !== undefined) endpoint.offerLogger?.(logger);
-  return McpClient.connect(transport, info, options);
+  const { info = { name: 'in-memory', version: '0.0.0' }, via, passBy, principal, auth, ...rest } = options;
+  const transport = inMemoryTransport(endpoint, { via, passBy, principal, auth });
+  if (rest.logger !== undefined) endpoint.offerLogger?.(rest.logger);
+  return McpClient.connect(transport, info, rest);
 }
 
 /** Makes the factory of transports that `connectInMemory` uses. @throws {TypeError} What is given is no server. */

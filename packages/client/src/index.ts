@@ -1,17 +1,22 @@
-/**
- * `@mortise/client`: an MCP client for every revision of the protocol. Here: what programs use. What hosts draw and complete is at `/host`,
- * remembering eras at `/era-memory`.
- */
+/** `@mortise/client`: an MCP client for every revision of the protocol. What hosts show people is at `/host`. */
 
-export type { PagesOptions } from './lists.ts';
 export { McpClient } from './mcp-client.ts';
-export type { ClientOptions, ConnectOptions } from './client-options.ts';
-export type { CallOptions } from './call-options.ts';
+export type { CallOptions, ClientOptions, ConnectOptions } from './client-options.ts';
+export type { PagesOptions } from './lists.ts';
 export type { ChangeHandler, ChangeOptions } from './changes.ts';
 export type { Subscription, SubscriptionEvent } from './subscription.ts';
-export type { AnswerContext, AnswerHandler, AnswerOptions, ElicitationHandlers, SamplingHandler } from './answers.ts';
+export type {
+  AnswerContext,
+  AnswerHandler,
+  AnswerOptions,
+  ElicitationOptions,
+  PageContext,
+  SamplingOptions,
+} from './answers/answer-options.ts';
+export type { ClientCall, ClientMiddleware, NextClientMiddleware, ServerFacts } from './middleware.ts';
 export {
   createClient,
+  expectSuccess,
   type ServerTools,
   type ToolCall,
   type ToolCalls,
@@ -19,23 +24,20 @@ export {
   type TypedTool,
   type TypedToolResult,
 } from './typed-client.ts';
-export { expectSuccess } from './expect-success.ts';
+export { createResultCache, type ResultCache, type ResultCacheOptions } from './result-cache.ts';
+export { createEraMemory, type EraMemory, type EraVerdict } from './era/era-memory.ts';
+export type { KeepAliveOptions } from './keep-alive.ts';
+export type { ClientTransport, ClientTransportSource } from './transport-source.ts';
 export {
   type AnyClientError,
-  EraMismatchError,
   InputRequiredError,
   InvalidAnswerError,
   InvalidResultError,
   MissingCapabilityError,
-  OutputSchemaError,
-  PagingError,
   ResourceNotFoundError,
   ToolFailedError,
   ToolOutputError,
-  UnknownResultTypeError,
   UnsupportedMethodError,
   UnsupportedVersionError,
   UrlElicitationRequiredError,
 } from './errors.ts';
-export type { KeepAliveOptions } from './keep-alive.ts';
-export type { ClientTransport, ClientTransportSource } from './transport-source.ts';

@@ -1,53 +1,32 @@
 /** How requests travel: over one channel, or each in an exchange of its own. Everything above is the same for both. */
 
-import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, ProtocolError } from '@mortise/jsonrpc-core';
-import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
-import type { InboundCall, RequestOptions, RequestOutcome } from '@mortise/jsonrpc-core/connection';
+import {
+  type Clock,
+  ConnectionClosedError,
+  ConnectionLostError,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type Logger,
+  ProtocolError,
+  type RequestId,
+  type Transport,
+} from '@mortise/jsonrpc-core';
+import { Connection, type InboundCall, type RequestOptions, type RequestOutcome, RequestTable } from '@mortise/jsonrpc-core/connection';
+import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 
-/**
- * How one request is sent over a link. `isCancellable`, `cancelReason` and `relatedRequestId` mean something on a channel alone: an exchange that
- * is given up just ends.
- */
-export interface LinkRequestOptions extends RequestOptions {
-  /** More HTTP headers for the request, where the transport has headers. @default none */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-}
-
-/** What becomes of that which arrives outside an answer. */
+/** What becomes of messages that answer no request: the session's part of a link. */
 export interface LinkHost {
   onNotification(notification: JsonRpcNotification): void;
-  /** Answers a request from the server. Absent where no response may be sent at all: requests are then dropped. */
+  /** Answers a request from the server. Absent where a client sends no responses: requests are then dropped. */
   readonly onRequest?: ((request: JsonRpcRequest, call: InboundCall) => RequestOutcome) | undefined;
   /** Whether an array of messages is a batch. */
   readonly isBatchingOn: boolean;
   /** Whether an error that answers an unreadable message leaves `id` out. */
   readonly isErrorIdOptional: boolean;
-}
-
-/** A request that stays open and delivers notifications until one side ends it. */
-export interface LinkStream {
-  /** Resolves with the result by which the server ended it, or undefined where it just said so; rejects when it broke. */
-  readonly ended: Promise<JsonObject | undefined>;
-  /** Ends it from this side. `ended` then resolves. */
-  cancel(): void;
-}
-
-/** A way to a server. */
-export interface Link {
-  /** Set once the era is known, and until then to what suits both. */
-  host: LinkHost;
-  /** Called when the channel below was lost and is being opened again: what the server knew of this client is gone. */
-  onInterrupted: (() => void) | undefined;
-  /** Resolves when the link has ended, for whatever reason. Never rejects. */
-  readonly closed: Promise<void>;
-  /** @param params Made for this request: the link may add to them. */
-  request(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonObject>;
-  /** Resolves with the response as it came, an error too. */
-  requestRaw(method: string, params: JsonObject | undefined, options?: LinkRequestOptions): Promise<JsonRpcResponse>;
-  notify(method: string, params?: JsonObject): Promise<void>;
-  /** Opens a request that stays open. `onNotification` is told what carries its id, in order. */
-  openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream;
-  close(): Promise<void>;
 }
 
 /** What a link does while its server's era is not known: a legacy server may ping even now. */
@@ -60,3 +39,257 @@ export const undecidedHost: LinkHost = {
   isBatchingOn: false,
   isErrorIdOptional: false,
 };
+
+/** What every link takes from the client. */
+export interface LinkSettings {
+  /** How long a request waits that says nothing else. */
+  readonly requestTimeoutMs: number;
+  /** How long a request waits whatever progress comes, unless it has a longer time of its own. */
+  readonly maxRequestTimeoutMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether to note when messages come. */
+  readonly isKeptAlive: boolean;
+  onError(error: Error): void;
+}
+
+/** A request that stays open and delivers notifications until one side ends it. */
+export interface LinkStream {
+  /** Resolves with the result by which the server ended it, or undefined where it just said so; rejects when it broke. */
+  readonly ended: Promise<JsonObject | undefined>;
+  /** Ends it from this side. `ended` then resolves. */
+  cancel(): void;
+}
+
+interface OpenStream {
+  onNotification(notification: JsonRpcNotification): void;
+  /** The server said that it ended the stream without a result. */
+  onCancelled(): void;
+}
+
+/** A way to a server. */
+export abstract class Link {
+  /** Set once the era is known. */
+  host: LinkHost = undecidedHost;
+  /** Called when the channel below was lost and is being opened again: what the server knew of this client is gone. */
+  onInterrupted: (() => void) | undefined;
+  readonly #streams = new Map<RequestId, OpenStream>();
+
+  /** Resolves when the link has ended, for whatever reason. Never rejects. */
+  abstract readonly closed: Promise<void>;
+  /** Starts the transport. Rejects with what the transport's `start` rejects with. */
+  abstract start(): Promise<void>;
+  /** See `Connection.request`. */
+  abstract request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject>;
+  /** See `Connection.requestRaw`. */
+  abstract requestRaw(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonRpcResponse>;
+  abstract notify(method: string, params?: JsonObject): Promise<void>;
+  abstract close(): Promise<void>;
+  /** Tells the server that a stream was ended from this side. */
+  protected abstract sendStreamCancelled(id: RequestId): void;
+
+  /** Opens a request that stays open. `onNotification` gets what carries its id, in order. */
+  openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream {
+    const controller = new AbortController();
+    let id: RequestId | undefined;
+    let isCancelled = false;
+    const forget = (): boolean => id !== undefined && this.#streams.delete(id);
+    const onCancelled = (): void => {
+      isCancelled = forget();
+      controller.abort();
+    };
+    const cancel = (): void => {
+      if (!forget() || id === undefined) return;
+      isCancelled = true;
+      this.sendStreamCancelled(id);
+      controller.abort();
+    };
+    const onId = (given: RequestId): void => {
+      id = given;
+      this.#streams.set(given, { onNotification, onCancelled });
+    };
+    // The server must not get a cancellation of what it ended itself, so the request sends none.
+    const options = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal: controller.signal, isCancellable: false, onId };
+    const ended = this.request(method, params, options).catch((error: unknown) => {
+      if (!isCancelled) throw error;
+      return undefined;
+    });
+    return { ended: ended.finally(forget), cancel };
+  }
+
+  /** Hands a notification to the stream that it belongs to, else to the host. @param exchange The id of the exchange that it came in. */
+  protected route(notification: JsonRpcNotification, exchange?: RequestId): void {
+    const { method, params } = notification;
+    // `Connection` has seen to requests of the server that it cancels; a late cancellation concerns nobody.
+    if (method === 'notifications/cancelled') return this.#streams.get(params?.['requestId'] as RequestId)?.onCancelled();
+    const meta = params?.['_meta'];
+    const subscription = isJsonObject(meta) ? meta[META_SUBSCRIPTION_ID] : undefined;
+    const stream = this.#streams.get(exchange ?? (subscription as RequestId));
+    if (stream) stream.onNotification(notification);
+    // What belongs to a subscription that is over, or never was, concerns nobody.
+    else if (subscription === undefined) this.host.onNotification(notification);
+  }
+}
+
+/** A link over one channel. */
+export class ChannelLink extends Link {
+  /** When the last message came, by the clock's monotonic time, if the client is to keep the connection alive. */
+  heardAtMs: number;
+  /** What the transport complained of last. */
+  lastError: Error | undefined;
+  readonly #connection: Connection;
+  readonly #settings: LinkSettings;
+
+  /** @param transport Unstarted; `start` starts it. */
+  constructor(transport: Transport, settings: LinkSettings) {
+    super();
+    const { requestTimeoutMs, maxRequestTimeoutMs, clock, logger } = settings;
+    this.#settings = settings;
+    this.heardAtMs = clock.monotonicMs();
+    if (settings.isKeptAlive) this.#noteMessages(transport);
+    this.#connection = new Connection(transport, {
+      clock,
+      logger,
+      requestTimeoutMs,
+      maxRequestTimeoutMs,
+      onRequest: (request, call) => this.host.onRequest?.(request, call),
+      isAnswering: () => this.host.onRequest !== undefined,
+      isBatchingOn: () => this.host.isBatchingOn,
+      isErrorIdOptional: () => this.host.isErrorIdOptional,
+      onNotification: (notification) => this.route(notification),
+      onError: (error) => this.#onError(error),
+    });
+  }
+
+  get closed(): Promise<void> {
+    return this.#connection.closed;
+  }
+
+  get transport(): Transport {
+    return this.#connection.transport;
+  }
+
+  start(): Promise<void> {
+    return this.#connection.start();
+  }
+
+  request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject> {
+    return this.#connection.request(method, params, options);
+  }
+
+  requestRaw(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonRpcResponse> {
+    return this.#connection.requestRaw(method, params, options);
+  }
+
+  notify(method: string, params?: JsonObject): Promise<void> {
+    return this.#connection.notify(method, params);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  /**
+   * Lets the time of every request stand still while this side answers the server: `Connection.pauseTimeouts`. Ends by itself when `signal`
+   * aborts, and after `maxRequestTimeoutMs`, so that a question that nobody answers does not hold every call for ever.
+   */
+  pauseTimeouts(signal: AbortSignal): () => void {
+    const { clock, maxRequestTimeoutMs } = this.#settings;
+    const resume = this.#connection.pauseTimeouts();
+    const timer = maxRequestTimeoutMs === Infinity ? undefined : clock.schedule(() => end(), maxRequestTimeoutMs);
+    const end = (): void => {
+      timer?.cancel();
+      signal.removeEventListener('abort', end);
+      resume();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    return end;
+  }
+
+  protected sendStreamCancelled(requestId: RequestId): void {
+    this.notify('notifications/cancelled', { requestId }).catch(() => undefined);
+  }
+
+  #onError(error: Error): void {
+    this.lastError = error;
+    this.#settings.onError(error);
+    // Later, for the connection has yet to reject what was in flight.
+    if (error instanceof ConnectionLostError) queueMicrotask(() => this.onInterrupted?.());
+  }
+
+  /** The connection calls the callback that it finds set when it starts. */
+  #noteMessages(transport: Transport): void {
+    const { onmessage } = transport;
+    transport.onmessage = (message, info) => {
+      this.heardAtMs = this.#settings.clock.monotonicMs();
+      onmessage?.call(transport, message, info);
+    };
+  }
+}
+
+/** A link whose every request is an exchange. An exchange that breaks concerns no other. */
+export class ExchangeLink extends Link {
+  readonly closed: Promise<void>;
+  readonly #transport: ExchangeTransport & Partial<Transport>;
+  readonly #settings: LinkSettings;
+  readonly #requests: RequestTable;
+  #isClosed = false;
+  #resolveClosed: () => void = () => undefined;
+
+  /** @param transport Unstarted; `start` starts it, if it can be started. */
+  constructor(transport: ExchangeTransport & Partial<Transport>, settings: LinkSettings) {
+    super();
+    this.#transport = transport;
+    this.#settings = settings;
+    this.#requests = new RequestTable({
+      send: (request, pending) => transport.exchange(request, pending),
+      onMessage: (notification, pending) => this.route(notification, pending.id),
+      onError: (error) => settings.onError(error),
+      timeoutMs: settings.requestTimeoutMs,
+      maxTimeoutMs: settings.maxRequestTimeoutMs,
+      clock: settings.clock,
+    });
+    this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
+  }
+
+  /** Errors that belong to no exchange go to the client from now on, and to whoever listened before. */
+  async start(): Promise<void> {
+    const transport = this.#transport;
+    const { onerror } = transport;
+    const report = (error: Error): void => {
+      onerror?.call(transport, error);
+      this.#settings.onError(error);
+    };
+    transport.onerror = report;
+    void this.closed.then(() => {
+      if (transport.onerror === report) transport.onerror = onerror;
+    });
+    await transport.start?.();
+  }
+
+  request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject> {
+    return this.#isClosed ? Promise.reject(new ConnectionClosedError()) : this.#requests.request(method, params, options);
+  }
+
+  requestRaw(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonRpcResponse> {
+    return this.#isClosed ? Promise.reject(new ConnectionClosedError()) : this.#requests.requestRaw(method, params, options);
+  }
+
+  /** Only a transport that is a channel too can carry a message that belongs to no request. */
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    await this.#transport.send?.({ jsonrpc: '2.0', method, ...(params && { params }) });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#requests.failAll(new ConnectionClosedError());
+      await this.#transport.close?.();
+      this.#resolveClosed();
+    }
+    await this.closed;
+  }
+
+  /** The end of the exchange says it. */
+  protected sendStreamCancelled(): void {}
+}

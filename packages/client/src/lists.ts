@@ -1,69 +1,81 @@
-/** The lists of a server: fetched by the page, or read through. */
+/** The lists of a server, read through page by page. */
 
-import { type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
-import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { PaginatedRequestParams, PaginatedResult, ResourceTemplate } from '@mortise/protocol/model';
-import type { CallOptions } from './call-options.ts';
-import type { ListItems } from './changes.ts';
-import type { Client } from './client.ts';
+import { RemoteError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import type { PaginatedRequestParams, PaginatedResult } from '@mortise/protocol/model';
+import { CALL_OPTIONS, type CallOptions } from './client-options.ts';
 import { InvalidResultError } from './errors.ts';
-import { type PageLimits, type PageRestart, readPages } from './pages.ts';
-import { withArray } from './read-result.ts';
 
 /** How a list is read through. */
-export interface PagesOptions extends CallOptions, PageLimits {}
-
-/** Each list by the key of its items, with its method. */
-const LISTS = {
-  tools: 'tools/list',
-  prompts: 'prompts/list',
-  resources: 'resources/list',
-  resourceTemplates: 'resources/templates/list',
-} as const;
-
-type ListKey = keyof typeof LISTS;
-
-/** What each list is of. */
-interface ItemOf extends ListItems {
-  readonly resourceTemplates: ResourceTemplate;
+export interface PagesOptions extends CallOptions {
+  /** How many pages are fetched before the list is given up. @default 1_000 */
+  readonly maxPages?: number | undefined;
 }
 
-/** Fetches one page, whose items are objects. @throws {InvalidResultError} They are not. */
-export async function fetchListPage(
-  client: Pick<Client, 'request'>,
-  list: ListKey,
-  params: PaginatedRequestParams,
-  options: CallOptions | undefined,
-): Promise<JsonObject> {
-  const method = LISTS[list];
-  const result = withArray(method, list, await client.request(method, params, options));
-  if ((result[list] as readonly unknown[]).every(isJsonObject)) return result;
-  throw new InvalidResultError(`the result of "${method}" has something in "${list}" that is no object: the server is at fault`);
+/** One reading of a list. */
+export interface PagesReading {
+  readonly options: PagesOptions;
+  /** Whether pages may have been kept, so that the cursor of one may be too old. */
+  mayBeStale(): boolean;
 }
 
-/** Reads a whole list. @param keepsResults Whether pages may have been kept, so that a cursor may be too old. */
-export function readList<Key extends ListKey>(
-  list: Key,
-  fetchPage: (params: PaginatedRequestParams) => Promise<PaginatedResult & Readonly<Record<Key, readonly ItemOf[Key][]>>>,
-  limits: PageLimits,
-  keepsResults: boolean,
-): AsyncIterableIterator<ItemOf[Key]> {
-  return readPages(
-    LISTS[list],
-    (cursor) => fetchPage(cursor === undefined ? {} : { cursor }),
-    (page): readonly ItemOf[Key][] => page[list],
-    limits,
-    keepsResults ? restartOf<ItemOf[Key]>() : undefined,
-  );
+/** Each is remembered until the list ends, and sent back. */
+const MAX_CURSOR_LENGTH = 65_536;
+/** How many characters of names and addresses are remembered for reading a list anew. */
+const MAX_REMEMBERED = 8_000_000;
+
+/**
+ * Reads all pages of a list, one after the other, each only when it is needed. A cursor goes back as it came; the empty string is one.
+ *
+ * Where the cursor of a kept page is refused, the list is read once more from its beginning, without the items that were given already.
+ *
+ * @throws {InvalidResultError} A cursor came twice, is not a string of at most 65,536 characters, or there are more than `maxPages` pages.
+ * @see 2026-07-28 server/utilities/pagination
+ */
+export async function* readPages<Page extends PaginatedResult, Item extends object>(
+  method: string,
+  fetchPage: (params: PaginatedRequestParams, options: CallOptions) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+  { options, mayBeStale }: PagesReading,
+): AsyncGenerator<Item, void, undefined> {
+  checkOptions(`the options of "${method}"`, options, { ...CALL_OPTIONS, maxPages: 1 });
+  const { maxPages = 1000, ...call } = options;
+  const cursors = new Set<string>();
+  const given = new Set<string>();
+  let remembered = 0;
+  let isReadAnew = false;
+  let cursor: string | undefined;
+  for (;;) {
+    if (cursors.size >= maxPages) throw new InvalidResultError(`"${method}" has more than ${maxPages} pages: raise maxPages if that is right`);
+    let page: Page;
+    try {
+      page = await fetchPage(cursor === undefined ? {} : { cursor }, call);
+    } catch (error) {
+      const isRefused = cursor !== undefined && error instanceof RemoteError && error.rpcCode === INVALID_PARAMS;
+      if (!isRefused || isReadAnew || given.size === 0 || remembered > MAX_REMEMBERED) throw error;
+      isReadAnew = true;
+      cursor = undefined;
+      cursors.clear();
+      continue;
+    }
+    for (const item of itemsOf(page)) {
+      const key = keyOf(item);
+      if (isReadAnew && given.has(key)) continue;
+      if (mayBeStale() && (remembered += key.length) <= MAX_REMEMBERED) given.add(key);
+      yield item;
+    }
+    cursor = page.nextCursor ?? undefined;
+    if (cursor === undefined) return;
+    if (typeof cursor !== 'string' || cursor.length > MAX_CURSOR_LENGTH) {
+      throw new InvalidResultError(`"${method}" gave a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
+    }
+    if (cursors.has(cursor)) throw new InvalidResultError(`"${method}" goes round in a circle: the server gave the same cursor twice`);
+    cursors.add(cursor);
+  }
 }
 
-/** A cursor that came with a kept page may be good no more. */
-function restartOf<Item>(): PageRestart<Item> {
-  return {
-    isWanted: (error) => error instanceof RemoteError && error.rpcCode === INVALID_PARAMS,
-    keyOf: (item) => {
-      const { name, uri, uriTemplate } = item as { readonly name?: unknown; readonly uri?: unknown; readonly uriTemplate?: unknown };
-      return uri ?? uriTemplate ?? name;
-    },
-  };
+/** Tells an item from all others of its list. */
+function keyOf(item: { readonly name?: unknown; readonly uri?: unknown; readonly uriTemplate?: unknown }): string {
+  return String(item.uri ?? item.uriTemplate ?? item.name);
 }

@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type {
   CallToolRequestParams,
   CallToolResult,
@@ -27,16 +28,13 @@ import type {
   ResourceUpdatedNotificationParams,
   Tool,
 } from '@mortise/protocol/model';
-import type { AnswerOptions } from './answers.ts';
-import type { CallOptions } from './call-options.ts';
+import type { AnswerOptions } from './answers/answer-options.ts';
 import { type ChangeHandler, type ChangeOptions, Changes, type ListItems } from './changes.ts';
 import { Client } from './client.ts';
-import type { ClientOptions, ConnectOptions } from './client-options.ts';
+import { CLIENT_OPTIONS, CONNECT_OPTIONS, type CallOptions, type ClientOptions, type ConnectOptions } from './client-options.ts';
 import { MissingCapabilityError } from './errors.ts';
-import type { OutputChecks } from './output-checks.ts';
-import { fetchListPage, type PagesOptions, readList } from './lists.ts';
-import type { PageLimits } from './pages.ts';
-import { malformedResult, toToolResult, withArray } from './read-result.ts';
+import { type PagesOptions, type PagesReading, readPages } from './lists.ts';
+import { OutputChecks } from './output-checks.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
 /**
@@ -48,12 +46,13 @@ import type { ClientTransportSource } from './transport-source.ts';
  * ```
  */
 export class McpClient extends Client {
-  /** Loaded with the first list that has something to check. */
-  #outputs: OutputChecks | undefined;
+  readonly #outputs: OutputChecks | undefined;
   readonly #changes: Changes;
 
   constructor(info: Implementation, options: ClientOptions = {}) {
     super(info, options);
+    const { validator } = options;
+    if (validator !== false) this.#outputs = new OutputChecks({ validator, onError: (error) => this.report(error) });
     const client = this;
     this.#changes = new Changes({
       get needsListen() {
@@ -71,15 +70,17 @@ export class McpClient extends Client {
    * Makes a client and connects it.
    *
    * @param source A transport, unstarted. A factory of them lets the client restart a server that died.
-   * @throws As `connect` of the instance does.
+   * @throws As the constructor and `connect` of the instance do.
    */
   static async connect(
     source: ClientTransportSource,
     info: Implementation,
     options: ClientOptions & ConnectOptions = {},
   ): Promise<McpClient> {
-    const client = new McpClient(info, options);
-    await client.connect(source, options);
+    checkOptions('McpClient.connect options', options, { ...CLIENT_OPTIONS, ...CONNECT_OPTIONS });
+    const { signal, requires, ...own } = options;
+    const client = new McpClient(info, own);
+    await client.connect(source, { signal, requires });
     return client;
   }
 
@@ -92,44 +93,47 @@ export class McpClient extends Client {
 
   /** Fetches one page of tools. */
   async listTools(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListToolsResult> {
-    const page = await fetchListPage(this, 'tools', params, options);
-    await this.#learn(page['tools'] as readonly Tool[]);
-    return page as ListToolsResult;
+    const page = await this.request('tools/list', params, options);
+    this.#outputs?.learn(page.tools);
+    return page;
   }
 
   /** Fetches one page of prompts. */
-  async listPrompts(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListPromptsResult> {
-    return (await fetchListPage(this, 'prompts', params, options)) as ListPromptsResult;
+  listPrompts(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListPromptsResult> {
+    return this.request('prompts/list', params, options);
   }
 
   /** Fetches one page of resources. */
-  async listResources(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListResourcesResult> {
-    return (await fetchListPage(this, 'resources', params, options)) as ListResourcesResult;
+  listResources(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListResourcesResult> {
+    return this.request('resources/list', params, options);
   }
 
   /** Fetches one page of resource templates. */
-  async listResourceTemplates(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListResourceTemplatesResult> {
-    return (await fetchListPage(this, 'resourceTemplates', params, options)) as ListResourceTemplatesResult;
+  listResourceTemplates(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListResourceTemplatesResult> {
+    return this.request('resources/templates/list', params, options);
   }
 
   /** Reads all tools, page by page. */
   tools(options: PagesOptions = {}): AsyncIterableIterator<Tool> {
-    return readList('tools', (cursor) => this.listTools(cursor, options), this.#limits(options), this.keepsResults);
+    return readPages('tools/list', (params, call) => this.listTools(params, call), ({ tools }) => tools, this.#pages(options));
   }
 
   /** Reads all prompts, page by page. */
   prompts(options: PagesOptions = {}): AsyncIterableIterator<Prompt> {
-    return readList('prompts', (cursor) => this.listPrompts(cursor, options), this.#limits(options), this.keepsResults);
+    return readPages('prompts/list', (params, call) => this.listPrompts(params, call), ({ prompts }) => prompts, this.#pages(options));
   }
 
   /** Reads all resources, page by page. */
   resources(options: PagesOptions = {}): AsyncIterableIterator<Resource> {
-    return readList('resources', (cursor) => this.listResources(cursor, options), this.#limits(options), this.keepsResults);
+    const fetchPage = (params: PaginatedRequestParams, call: CallOptions): Promise<ListResourcesResult> => this.listResources(params, call);
+    return readPages('resources/list', fetchPage, ({ resources }) => resources, this.#pages(options));
   }
 
   /** Reads all resource templates, page by page. */
   resourceTemplates(options: PagesOptions = {}): AsyncIterableIterator<ResourceTemplate> {
-    return readList('resourceTemplates', (cursor) => this.listResourceTemplates(cursor, options), this.#limits(options), this.keepsResults);
+    const fetchPage = (params: PaginatedRequestParams, call: CallOptions): Promise<ListResourceTemplatesResult> =>
+      this.listResourceTemplates(params, call);
+    return readPages('resources/templates/list', fetchPage, ({ resourceTemplates }) => resourceTemplates, this.#pages(options));
   }
 
   // ---- using
@@ -137,13 +141,13 @@ export class McpClient extends Client {
   /**
    * Calls a tool. A tool that failed gives a result with `isError`, which is meant for the model; see `expectSuccess`.
    *
-   * Structured output is checked against the tool's `outputSchema` if its list was read before.
+   * Structured output is checked against the tool's `outputSchema` if the tools were listed before.
    *
    * @throws {RemoteError} `ERR_REMOTE`: the server refused the call, for example of a tool that it does not know.
    * @throws {TimeoutError} `ERR_TIMEOUT`: no answer came in time.
    * @throws {ConnectionClosedError} {ConnectionLostError} `ERR_CONNECTION_CLOSED`, `ERR_CONNECTION_LOST`: the connection ended before the answer.
    * @throws {MissingCapabilityError} `ERR_MISSING_CAPABILITY`: the server has no tools.
-   * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: the structured output does not fit the schema.
+   * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: the structured output does not fit the schema, or the schema cannot be checked.
    * @throws `options.signal`'s reason, once it is aborted.
    * @see 2026-07-28 server/tools#calling-tools
    */
@@ -160,10 +164,9 @@ export class McpClient extends Client {
    * @throws {ResourceNotFoundError} There is none at this address.
    * @see 2026-07-28 server/resources#reading-resources
    */
-  async readResource(resource: string | URL | ReadResourceRequestParams, options?: CallOptions): Promise<ReadResourceResult> {
+  readResource(resource: string | URL | ReadResourceRequestParams, options?: CallOptions): Promise<ReadResourceResult> {
     const params = typeof resource === 'string' || resource instanceof URL ? { uri: toUri(resource) } : resource;
-    const result = await this.request('resources/read', params, options);
-    return withArray('resources/read', 'contents', result);
+    return this.request('resources/read', params, options);
   }
 
   /**
@@ -178,8 +181,7 @@ export class McpClient extends Client {
     const params = typeof prompt === 'string' ? { name: prompt, ...(second && { arguments: second as Record<string, string> }) } : prompt;
     const options = typeof prompt === 'string' ? third : (second as CallOptions | undefined);
     assertStrings(params.arguments);
-    const result = await this.request('prompts/get', params, options);
-    return withArray('prompts/get', 'messages', result);
+    return this.request('prompts/get', params, options);
   }
 
   /**
@@ -187,31 +189,28 @@ export class McpClient extends Client {
    *
    * @see 2026-07-28 server/utilities/completion
    */
-  async complete(params: CompleteRequestParams, options?: CallOptions): Promise<CompleteResult> {
-    const result = await this.request('completion/complete', params, options);
-    if (!isJsonObject(result.completion) || !Array.isArray(result.completion.values))
-      throw malformedResult('completion/complete', 'completion.values');
-    return result;
+  complete(params: CompleteRequestParams, options?: CallOptions): Promise<CompleteResult> {
+    return this.request('completion/complete', params, options);
   }
 
   // ---- changes
 
-  /** Is told when the tools change. @returns Ends it. */
+  /** Calls the handler when the tools change. @returns Ends it. */
   onToolsChanged(handler: ChangeHandler<Tool>, options?: ChangeOptions): () => void {
     return this.#changes.onListChanged('tools', handler, options);
   }
 
-  /** Is told when the prompts change. @returns Ends it. */
+  /** Calls the handler when the prompts change. @returns Ends it. */
   onPromptsChanged(handler: ChangeHandler<Prompt>, options?: ChangeOptions): () => void {
     return this.#changes.onListChanged('prompts', handler, options);
   }
 
-  /** Is told when the resources change. @returns Ends it. */
+  /** Calls the handler when the resources change. @returns Ends it. */
   onResourcesChanged(handler: ChangeHandler<Resource>, options?: ChangeOptions): () => void {
     return this.#changes.onListChanged('resources', handler, options);
   }
 
-  /** Is told when a resource changed that `subscribeResource` asked for, or one below it. @returns Ends it. */
+  /** Calls the handler when a resource changed that `subscribeResource` asked for, or one below it. @returns Ends it. */
   onResourceUpdated(handler: (params: ResourceUpdatedNotificationParams) => void): () => void {
     return this.onNotification('notifications/resources/updated', (params) => {
       if (typeof params['uri'] === 'string') return handler(params as ResourceUpdatedNotificationParams);
@@ -219,9 +218,9 @@ export class McpClient extends Client {
   }
 
   /**
-   * Asks to be told when a resource changes; survives a restart of the server.
+   * Asks for updates of a resource, for `onResourceUpdated`. Survives a restart of the server.
    *
-   * @throws {MissingCapabilityError} The server tells of no updates, or not of this one.
+   * @throws {MissingCapabilityError} The server sends no updates, or none of this resource.
    */
   async subscribeResource(resource: string | URL | { readonly uri: string }): Promise<void> {
     const uri = toUri(resource);
@@ -241,7 +240,7 @@ export class McpClient extends Client {
 
   /** Asks whether the server still answers: by `ping`, or by discovery in the modern era, which has no `ping`. */
   async ping(options?: CallOptions): Promise<void> {
-    await (await this.whenOpen()).ping(options);
+    await (await this.whenOpen(options)).ping(options);
   }
 
   /** Asks a modern server what it speaks and can do. @throws {UnsupportedMethodError} In the legacy era. */
@@ -255,13 +254,13 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: servers write to stderr, or use OpenTelemetry. Works in every revision.
    */
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    const session = await this.whenOpen();
+    const session = await this.whenOpen(options);
     this.assertCapability('logging', 'logging/setLevel');
     await session.setLoggingLevel(level, options);
   }
 
   /**
-   * Is told the server's log messages.
+   * Calls the handler with each log message of the server.
    *
    * @returns Ends it.
    * @deprecated since 2026-07-28: servers write to stderr, or use OpenTelemetry.
@@ -270,18 +269,18 @@ export class McpClient extends Client {
     return this.onNotification('notifications/message', (params) => handler(params as LoggingMessageNotificationParams));
   }
 
-  /** Is told that the user is done with a page that `elicitation` opened. 2025-11-25 only. @returns Ends it. */
+  /** Calls the handler when the user is done with a page that `elicitation` opened. 2025-11-25 only. @returns Ends it. */
   onElicitationComplete(handler: (params: ElicitationCompleteNotificationParams) => void): () => void {
     return this.onNotification('notifications/elicitation/complete', (params) => handler(params as ElicitationCompleteNotificationParams));
   }
 
-  /** Sets who answers elicitation. In the legacy era before `connect`, where it is declared. */
+  /** Sets the handlers of elicitation. In the legacy era before `connect`, where it is declared. */
   onElicit(handler: NonNullable<AnswerOptions['elicitation']>): void {
     this.setAnswers((answers) => answers.setElicitation(handler));
   }
 
   /**
-   * Sets who answers sampling. In the legacy era before `connect`, where it is declared.
+   * Sets the handler of sampling. In the legacy era before `connect`, where it is declared.
    *
    * @deprecated since 2026-07-28: servers call a model provider's API themselves.
    */
@@ -290,7 +289,7 @@ export class McpClient extends Client {
   }
 
   /**
-   * Sets the roots, or who lists them. In the legacy era first before `connect`, where they are declared.
+   * Sets the roots, or the function that lists them. In the legacy era first before `connect`, where they are declared.
    *
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */
@@ -300,7 +299,7 @@ export class McpClient extends Client {
   }
 
   /**
-   * Tells a legacy server that the roots have changed; a modern one asks when it needs them.
+   * Sends a legacy server word that the roots have changed; a modern one asks when it needs them.
    *
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */
@@ -329,23 +328,12 @@ export class McpClient extends Client {
   }
 
   #callTool(params: CallToolRequestParams, options: CallOptions | undefined): Promise<CallToolResult> {
-    return this.request('tools/call', params, options).then((result) => {
-      const read = toToolResult(result);
-      return this.#outputs ? this.#outputs.check(params.name, read) : read;
-    });
+    const called = this.request('tools/call', params, options);
+    return this.#outputs ? called.then((result) => this.#outputs?.check(params.name, result) ?? result) : called;
   }
 
-  /** Notes what tools say that they give. */
-  async #learn(tools: readonly Tool[]): Promise<void> {
-    const { validator } = this.options;
-    if (validator === false || (!this.#outputs && !tools.some(({ outputSchema }) => outputSchema !== undefined))) return;
-    const { OutputChecks } = await import('./output-checks.ts');
-    this.#outputs ??= new OutputChecks(validator, (error) => this.report(error));
-    this.#outputs.learn(tools);
-  }
-
-  #limits({ maxPages }: PagesOptions): PageLimits {
-    return { maxPages: maxPages ?? this.options.maxPages };
+  #pages(options: PagesOptions): PagesReading {
+    return { options, mayBeStale: () => this.hasKeptResults };
   }
 
   async #readAll<L extends keyof ListItems>(list: L): Promise<readonly ListItems[L][]> {

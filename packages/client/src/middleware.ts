@@ -1,8 +1,8 @@
-/** `@mortise/client/middleware`: the types of what stands around requests: `client.use((call, next) => ...)`, for all methods or for one. */
+/** Middleware around requests: `client.use((call, next) => ...)`, for all methods or for one. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { Progress } from '@mortise/protocol/model';
 import type { Era, Implementation, Revision, ServerCapabilities } from '@mortise/protocol';
+import type { Progress } from '@mortise/protocol/model';
 
 /** Who the server says it is and what it can do. */
 export interface ServerFacts {
@@ -21,11 +21,11 @@ export interface ClientCall {
   readonly revision: Revision;
   readonly era: Era;
   readonly server: ServerFacts;
-  /** The caller's signal, where there is one. */
+  /** The caller's signal, if it gave one. */
   readonly signal: AbortSignal | undefined;
-  /** Told each step of progress, where the caller wants to know. */
+  /** Called for each progress notification, if the caller asked for progress. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
-  /** A place for what one middleware wants to tell another. Lives as long as the request. */
+  /** A place for what one middleware wants to leave for another. Lives as long as the request. */
   readonly state: Map<unknown, unknown>;
 }
 
@@ -39,3 +39,45 @@ export type NextClientMiddleware = (params?: JsonObject) => Promise<JsonObject>;
 
 /** Wraps requests. Gives back the result, that of `next` or one of its own. The first one added is the outermost. */
 export type ClientMiddleware = (call: ClientCall, next: NextClientMiddleware) => Promise<JsonObject> | JsonObject;
+
+/** The middleware of one client: the program's, and within it that of its extensions. */
+export class MiddlewareChain {
+  readonly #outer: Entry[] = [];
+  readonly #inner: Entry[] = [];
+
+  get isEmpty(): boolean {
+    return this.#outer.length === 0 && this.#inner.length === 0;
+  }
+
+  /** @param method Undefined for all. */
+  add(method: string | undefined, run: ClientMiddleware): void {
+    this.#outer.push({ method, run });
+  }
+
+  /** Adds middleware within all that the program adds. */
+  addInner(method: string, run: ClientMiddleware): void {
+    this.#inner.push({ method, run });
+  }
+
+  /** Runs a request through the middleware for its method, and at last through `send`. */
+  run(call: ClientCall, send: (params: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
+    const chain = [...this.#outer, ...this.#inner].filter(({ method }) => method === undefined || method === call.method);
+    const step = async (at: number, params: JsonObject): Promise<JsonObject> => {
+      const entry = chain[at];
+      if (!entry) return send(params);
+      return entry.run({ ...call, params, target: toTarget(params) }, (changed) => step(at + 1, changed ?? params));
+    };
+    return step(0, call.params);
+  }
+}
+
+interface Entry {
+  readonly method: string | undefined;
+  readonly run: ClientMiddleware;
+}
+
+/** What a request is about. */
+export function toTarget({ name, uri }: JsonObject): string | undefined {
+  if (typeof name === 'string') return name;
+  return typeof uri === 'string' ? uri : undefined;
+}

@@ -1,3 +1,84 @@
-/** `@mortise/client/node`: the parts of a client that need Node. */
+/** `@mortise/client/node`: folders of this machine as roots: only those that are there and may be read, whatever has become of them meanwhile. */
 
-export { type Folder, type FolderRoots, folderRoots, type FolderRootsOptions, type RootsListener } from './node/folder-roots.ts';
+import { constants } from 'node:fs';
+import { access, realpath, stat } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
+import type { Root } from '@mortise/protocol/model';
+
+/** A folder, by its path or with a name for people. */
+export type Folder = string | { readonly path: string; readonly name?: string | undefined };
+
+/** How folders are looked after. */
+export interface FolderRootsOptions {
+  /** Told of each folder that is left out, and why. @default none */
+  readonly onUnavailable?: ((path: string, error: unknown) => unknown) | undefined;
+  /** Runs the timer between looks at the folders. @default the platform's clock */
+  readonly clock?: Clock | undefined;
+}
+
+/** Whom changes are told to: an `McpClient` is one. */
+export interface RootsListener {
+  sendRootsListChanged(): Promise<void>;
+}
+
+/** Lists roots: give it to the option `roots`, or to `onListRoots`. */
+export interface FolderRoots {
+  (): Promise<readonly Root[]>;
+  /**
+   * Looks every so often whether a folder has come, gone or changed its permissions, and tells the client's server if so.
+   *
+   * @param options.intervalMs In milliseconds. @default 30_000
+   * @returns Ends it.
+   */
+  announce(client: RootsListener, options?: { readonly intervalMs?: number | undefined }): () => void;
+}
+
+/**
+ * Makes roots of folders. Each is looked at whenever a server asks: symbolic links are followed to where they lead, and what is no
+ * folder, is gone, or may not be read is left out.
+ *
+ * Does NOT keep a server within them: roots tell it where to work, and are no access control.
+ *
+ * @deprecated since 2026-07-28, with roots: pass them as tool arguments, resource URIs or configuration.
+ * @see 2026-07-28 client/roots
+ */
+export function folderRoots(folders: readonly Folder[], options: FolderRootsOptions = {}): FolderRoots {
+  const { onUnavailable, clock = systemClock } = options;
+  const list = async (): Promise<readonly Root[]> => {
+    const all = await Promise.all(
+      folders.map((folder) => {
+        const { path, name } = typeof folder === 'string' ? { path: folder } : folder;
+        return toRoot(path, name).catch((error: unknown) => void onUnavailable?.(path, error));
+      }),
+    );
+    return all.filter((root) => root !== undefined);
+  };
+  const announce: FolderRoots['announce'] = (client, { intervalMs = 30_000 } = {}) => {
+    let timer: ClockTimer | undefined;
+    let isOver = false;
+    let told: string | undefined;
+    const look = async (): Promise<void> => {
+      const now = JSON.stringify(await list());
+      if (isOver) return;
+      // A client that is not connected has nobody to tell.
+      if (told !== undefined && told !== now) await client.sendRootsListChanged().catch(() => undefined);
+      told = now;
+      if (!isOver) timer = clock.schedule(() => void look(), intervalMs);
+    };
+    void look();
+    return () => {
+      isOver = true;
+      timer?.cancel();
+    };
+  };
+  return Object.assign(list, { announce });
+}
+
+async function toRoot(path: string, name: string | undefined): Promise<Root> {
+  const real = await realpath(path);
+  if (!(await stat(real)).isDirectory()) throw new Error(`"${path}" is not a folder`);
+  await access(real, constants.R_OK | constants.X_OK);
+  return { uri: pathToFileURL(real).href, ...(name !== undefined && { name }) };
+}

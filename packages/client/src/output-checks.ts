@@ -1,38 +1,54 @@
-/** Checks tools' structured output against the schemas that the server's list shows. */
+/** Checks of tools' structured output against the schemas that the server lists. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { CallToolResult, Tool } from '@mortise/protocol';
 import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contracts';
-import { OutputSchemaError, ToolOutputError } from './errors.ts';
+import type { CallToolResult, Tool } from '@mortise/protocol/model';
+import { ToolOutputError } from './errors.ts';
 import { weigh } from './weigh.ts';
 
-/** How much all schemas together may hold, counted in characters of their strings and a few for each value. */
+/** Says what is wrong with a value; nothing where it fits. */
+export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
+
+/** What schemas are compiled with. */
+export interface SchemaParts {
+  /** The program's own; undefined for the one of `@mortise/protocol/json-schema`, which is loaded for the first schema. */
+  readonly validator: JsonSchemaValidator | undefined;
+  /** Called with what of a schema is left unchecked. */
+  onError(error: Error): void;
+}
+
+export async function compileSchema(schema: JsonObject, { validator, onError }: SchemaParts): Promise<SchemaCheck> {
+  if (validator) return validator.compile(schema);
+  const { createJsonSchemaValidator } = await import('@mortise/protocol/json-schema');
+  return createJsonSchemaValidator({ from: 'peer', onWarning: (message) => onError(new Error(message)) }).compile(schema);
+}
+
+/** How much the schemas of all tools together may hold, as `weigh` counts. */
 const MAX_WEIGHT = 8_000_000;
 
-type Check = (value: unknown) => readonly SchemaIssue[];
+interface KnownSchema {
+  readonly schema: JsonObject;
+  readonly weight: number;
+  /** Compiled when it is first needed, each by itself: a bad schema spoils no other tool. */
+  check?: Promise<SchemaCheck>;
+}
 
-/** The schemas of the tools that have been listed. Compiled when first needed, each on its own: a bad one spoils no other. */
+/** The output schemas of the tools that were listed. */
 export class OutputChecks {
-  readonly #given: JsonSchemaValidator | false | undefined;
-  readonly #report: (error: Error) => void;
-  readonly #schemas = new Map<string, { readonly schema: JsonObject; readonly weight: number }>();
-  readonly #checks = new Map<string, Check | undefined>();
+  readonly #parts: SchemaParts;
+  readonly #schemas = new Map<string, KnownSchema>();
   #weight = 0;
-  #loaded: JsonSchemaValidator | undefined;
 
-  constructor(validator: JsonSchemaValidator | false | undefined, report: (error: Error) => void) {
-    this.#given = validator;
-    this.#report = report;
+  constructor(parts: SchemaParts) {
+    this.#parts = parts;
   }
 
   /** Notes the tools of a page. What is known of others stays. */
   learn(tools: readonly Tool[]): void {
-    if (this.#given === false) return;
     for (const { name, outputSchema } of tools) {
       const known = this.#schemas.get(name);
       if (outputSchema === known?.schema) continue;
-      this.#checks.delete(name);
       this.#schemas.delete(name);
       this.#weight -= known?.weight ?? 0;
       if (isJsonObject(outputSchema)) this.#keep(name, outputSchema);
@@ -42,67 +58,52 @@ export class OutputChecks {
   /** Forgets everything: the tools have changed. */
   forget(): void {
     this.#schemas.clear();
-    this.#checks.clear();
     this.#weight = 0;
   }
 
   /**
-   * Gives the result back if its structured content fits. A result that says `isError` is not checked.
+   * Gives the result back if its structured content fits. A result with `isError` is not checked, nor one of a tool that was not listed.
    *
-   * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: it does not fit, or is missing.
+   * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: it does not fit, is missing, or the schema cannot be checked.
    */
   check(tool: string, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
-    const schema = this.#schemas.get(tool)?.schema;
-    if (schema === undefined || result.isError === true) return result;
-    const check = this.#checks.get(tool);
-    if (check) return assertFits(tool, check, result);
-    if (this.#checks.has(tool)) return result;
-    return this.#compile(tool, schema).then((compiled) => (compiled ? assertFits(tool, compiled, result) : result));
+    const known = this.#schemas.get(tool);
+    return known === undefined || result.isError === true ? result : this.#check(tool, known, result);
   }
 
-  /** A server may list without end; what is kept of it has one. */
+  async #check(tool: string, known: KnownSchema, result: CallToolResult): Promise<CallToolResult> {
+    const { structuredContent } = result;
+    // `null` is a value; only an absent member is none.
+    if (structuredContent === undefined) {
+      throw new ToolOutputError(`the tool "${tool}" has an outputSchema but its result has no structuredContent`, tool, result);
+    }
+    const check = await (known.check ??= compileSchema(known.schema, this.#parts)).catch((cause: unknown) => {
+      const why = cause instanceof Error ? cause.message : 'it cannot be compiled';
+      const message = `the outputSchema of the tool "${tool}" cannot be checked: ${why}. The option "validator: false" lets its results pass unchecked`;
+      throw new ToolOutputError(message, tool, result, { cause });
+    });
+    const issues = check(structuredContent);
+    const [first] = issues;
+    if (!first) return result;
+    const where = first.path.length > 0 ? ` at ${first.path.join('.')}` : '';
+    const message = `the structuredContent of the tool "${tool}" does not fit its outputSchema${where}: ${first.message}`;
+    throw new ToolOutputError(message, tool, result, { issues });
+  }
+
+  /** A server may list without end; what is kept of it is bounded. */
   #keep(name: string, schema: JsonObject): void {
     const weight = weigh(schema, MAX_WEIGHT - this.#weight);
-    if (this.#weight + weight <= MAX_WEIGHT) {
-      this.#weight += weight;
-      this.#schemas.set(name, { schema, weight });
-    } else this.#report(new OutputSchemaError(name, new Error('the schemas of all tools together are too large')));
-  }
-
-  async #compile(tool: string, schema: JsonObject): Promise<Check | undefined> {
-    let compiled: Check | undefined;
-    try {
-      compiled = (this.#given || (await this.#load())).compile(schema);
-    } catch (error) {
-      this.#report(new OutputSchemaError(tool, error));
-    }
-    if (this.#schemas.get(tool)?.schema === schema) this.#checks.set(tool, compiled);
-    return compiled;
-  }
-
-  async #load(): Promise<JsonSchemaValidator> {
-    this.#loaded ??= (await import('./default-validator.ts')).createJsonSchemaValidator({
-      from: 'peer',
-      onWarning: (message) => this.#report(new Error(message)),
-    });
-    return this.#loaded;
+    const isTooMuch = this.#weight + weight > MAX_WEIGHT;
+    if (!isTooMuch) this.#weight += weight;
+    this.#schemas.set(name, isTooMuch ? TOO_MUCH : { schema, weight });
   }
 }
 
-/** `null` is a value; only a member that is absent is none. */
-function assertFits(tool: string, check: Check, result: CallToolResult): CallToolResult {
-  const { structuredContent } = result;
-  if (structuredContent === undefined) {
-    throw new ToolOutputError(`the tool "${tool}" has an outputSchema but its result has no structuredContent`, tool, [], result);
-  }
-  const issues = check(structuredContent);
-  const [first] = issues;
-  if (!first) return result;
-  const where = first.path.length > 0 ? ` at ${first.path.join('.')}` : '';
-  throw new ToolOutputError(
-    `the structuredContent of the tool "${tool}" does not fit its outputSchema${where}: ${first.message}`,
-    tool,
-    issues,
-    result,
-  );
-}
+/** Stands for each schema beyond the bound. */
+const TOO_MUCH: KnownSchema = {
+  schema: {},
+  weight: 0,
+  get check() {
+    return Promise.reject(new RangeError('the schemas of all tools together are too large'));
+  },
+};

@@ -5,20 +5,18 @@ import { abortable } from '@mortise/jsonrpc-core/connection';
 
 const FLOOR_MS = 500;
 const CEILING_MS = 30_000;
-/** A connection that lasted this long was sound: what ended it may be tried to be mended at once. */
+/** A connection that lasted this long was sound: the client tries at once to open it again. */
 const SOUND_AFTER_MS = 5000;
 const MAX_ATTEMPTS = 5;
 
-/** Counts failures and waits between them: at once after a sound connection, else from half a second up to half a minute. */
+/** Counts failures and waits between attempts: not at all after a sound connection, else from half a second up to half a minute. */
 export class Reopening {
   readonly #clock: Clock;
-  readonly #random: () => number;
   #failures = 0;
   #openedAtMs = -Infinity;
 
-  constructor(clock: Clock, random: () => number = Math.random) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#random = random;
   }
 
   /** A connection was opened. */
@@ -36,7 +34,8 @@ export class Reopening {
   async run<T>(open: () => Promise<T>, canRepeat: (error: unknown) => boolean, signal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.#wait(signal);
+        signal.throwIfAborted();
+        if (this.#failures > 0) await this.pause(signal);
         return await open();
       } catch (error) {
         this.#failures += 1;
@@ -45,20 +44,11 @@ export class Reopening {
     }
   }
 
-  /** Waits as long as it should be waited before the next attempt, half a second at least. */
-  pause(signal: AbortSignal): Promise<void> {
-    return this.#sleep(signal);
-  }
-
-  async #wait(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#failures > 0) await this.#sleep(signal);
-  }
-
-  async #sleep(signal: AbortSignal): Promise<void> {
+  /** Waits before the next attempt, half a second at least and longer after each failure. */
+  async pause(signal: AbortSignal): Promise<void> {
     const fullMs = Math.min(CEILING_MS, FLOOR_MS * 2 ** Math.max(1, this.#failures));
     // Between half of it and all of it, and never below the floor.
-    const delayMs = fullMs * (0.5 + this.#random() / 2);
+    const delayMs = fullMs * (0.5 + Math.random() / 2);
     let stop: () => void = () => undefined;
     const slept = new Promise<void>((resolve) => {
       const timer = this.#clock.schedule(resolve, delayMs, { keepAlive: true });

@@ -1,23 +1,24 @@
-/** Requests on their way: what may be asked, middleware, the wire, and what becomes of the answer. */
+/** The way of a call: what may be asked, middleware, kept results, the wire, and what becomes of the answer. */
 
-import { type JsonObject, type JsonRpcNotification, type JsonRpcResponse, RemoteError, SessionLostError } from '@mortise/jsonrpc-core';
-import { abortable } from '@mortise/jsonrpc-core/connection';
+import { ConnectionClosedError, ConnectionLostError, type JsonObject, type JsonRpcResponse, RemoteError, SessionLostError } from '@mortise/jsonrpc-core';
+import { abortable, type RequestOptions } from '@mortise/jsonrpc-core/connection';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS } from '@mortise/protocol';
+import { checkListItem, checkServerResult, hasCapability } from '@mortise/protocol/checks';
 import { findRequest } from '@mortise/protocol/revisions';
-import { hasCapability } from '@mortise/protocol/checks';
-import type { CallOptions } from './call-options.ts';
-import type { ClientOptions } from './client-options.ts';
+import { isResourceNotFound, readMissingCapabilities } from '@mortise/protocol/wire';
+import { CALL_OPTIONS, type CallOptions, type ClientOptions } from './client-options.ts';
 import type { Connector } from './connector.ts';
-import { MissingCapabilityError, UnknownResultTypeError, UnsupportedMethodError } from './errors.ts';
-import type { Extensions } from './extension-host.ts';
-import type { LinkRequestOptions } from './link.ts';
-import type { ClientMiddleware } from './middleware.ts';
-import { type MiddlewareEntry, runMiddleware } from './run-middleware.ts';
-import type { CachedResults } from './result-cache.ts';
+import { InvalidResultError, MissingCapabilityError, ResourceNotFoundError, UnsupportedMethodError } from './errors.ts';
+import type { Extensions } from './extensions.ts';
+import { type AskedRequest, answerInputRequired, showRequiredPages } from './input-required.ts';
+import { MiddlewareChain, toTarget } from './middleware.ts';
+import { CachedResults } from './result-cache.ts';
 import type { Session, SessionSettings } from './session.ts';
-import { toClientError } from './to-client-error.ts';
+import { traceCall } from './tracing.ts';
 
-/** What requests need of their client. */
+/** What requests take from their client. */
 export interface RequestParts {
   readonly connector: Connector;
   readonly extensions: Extensions;
@@ -30,214 +31,188 @@ interface Call {
   readonly method: string;
   readonly params: JsonObject;
   readonly options: CallOptions | undefined;
+  /** Whether the result is checked and kept. What an extension sends by itself is not. */
+  readonly isOwn: boolean;
   /** How often it was sent to be answered, this time included. */
   readonly round: number;
   /** Whether it was sent before to a session that was lost. */
   readonly isRepeated: boolean;
-  /** How many changes were told when it was sent. */
+  /** How many changes had come when it was sent. */
   readonly changes: number;
   /** See `AuthContextual`. */
   readonly authContext: string | undefined;
 }
 
 export class Requests {
+  readonly middleware: MiddlewareChain = new MiddlewareChain();
   readonly #parts: RequestParts;
-  readonly #outer: MiddlewareEntry[] = [];
-  readonly #inner: MiddlewareEntry[] = [];
-  #middleware: readonly MiddlewareEntry[] = [];
+  readonly #cache: CachedResults | undefined;
   /** The methods that this session's server was found to answer. */
   readonly #allowed = new Set<string>();
-  /** Loaded with the first result that may be kept. */
-  #cache: CachedResults | undefined;
-  #tracing: typeof import('./tracing.ts') | undefined;
-  /** What was learnt before a change was told must not be kept after it. */
+  /** What was fetched before a change came must not be kept after it. */
   #changes = 0;
 
   constructor(parts: RequestParts) {
     this.#parts = parts;
-  }
-
-  request(method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    const { connector } = this.#parts;
-    if (connector.session) return this.#call(connector.session, method, params, options);
-    return connector.whenOpen().then((opened) => this.#call(opened, method, params, options));
-  }
-
-  /** Sends a request that no middleware sees and nobody checks. */
-  async sendUnchecked(method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    return this.#send(await this.#parts.connector.whenOpen(), this.#toCall(method, params, options));
-  }
-
-  async requestRaw(method: string, params: JsonObject | undefined, options: CallOptions | undefined): Promise<JsonRpcResponse> {
-    const session = await this.#parts.connector.whenOpen();
-    // The caller's own progress token must not be replaced.
-    const own = { ...options, resetTimeoutOnProgress: options?.resetTimeoutOnProgress ?? false } as LinkRequestOptions;
-    const send = (on: Session): Promise<JsonRpcResponse> => on.link.requestRaw(method, on.toRaw(params, options?.meta), own);
-    return send(session).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, options)));
-  }
-
-  use(method: string | undefined, run: ClientMiddleware): void {
-    this.#outer.push({ method, run });
-    this.#middleware = [...this.#outer, ...this.#inner];
-  }
-
-  /** Adds middleware within all that the program adds. */
-  useInner(entry: MiddlewareEntry): void {
-    this.#inner.push(entry);
-    this.#middleware = [...this.#outer, ...this.#inner];
-  }
-
-  onSession(): void {
-    this.#allowed.clear();
-  }
-
-  /** Loads what has to be there before the first request. */
-  async load(): Promise<void> {
-    if (this.#parts.options.resultCache) await this.#loadCache();
-  }
-
-  /** Whether any result may have been one that was kept. */
-  get keepsResults(): boolean {
-    return this.#cache !== undefined;
-  }
-
-  /** Something changed at the server. */
-  onChange(notification: JsonRpcNotification): void {
-    this.#changes += 1;
-    this.#cache?.onChange(notification);
-  }
-
-  /** Whatever was kept of this server may be out of date. */
-  forgetResults(): void {
-    this.#changes += 1;
-    this.#cache?.clear();
+    const { options, settings, connector } = parts;
+    const { resultCache, cachePartition: partition } = options;
+    if (resultCache !== false) {
+      this.#cache = new CachedResults({ cache: resultCache, clock: settings.clock, partition, transport: connector });
+    }
   }
 
   // ---- on the way out
 
-  #call(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
+  /** Sends a request and gives its result in the canonical model. */
+  request(method: string, params: JsonObject, options?: CallOptions): Promise<JsonObject> {
+    const { connector } = this.#parts;
+    try {
+      if (options) checkOptions(`the options of "${method}"`, options, CALL_OPTIONS);
+    } catch (error) {
+      return Promise.reject(error as TypeError);
+    }
+    if (connector.session) return this.#start(connector.session, method, params, options);
+    return this.whenOpen(options).then((session) => this.#start(session, method, params, options));
+  }
+
+  /** Waits for the session, which is opened again if it was lost. */
+  whenOpen(options: CallOptions | undefined): Promise<Session> {
+    return abortable(this.#parts.connector.whenOpen(), options?.signal);
+  }
+
+  #start(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
     if (!this.#allowed.has(method)) {
       const refusal = findRefusal(session, method);
       if (refusal) return Promise.reject(refusal);
       this.#allowed.add(method);
     }
-    if (this.#parts.options.tracer) return this.#callTraced(session, method, params, options);
-    return this.#callWithin(session, method, params, options);
-  }
-
-  async #callTraced(session: Session, method: string, params: JsonObject, options: CallOptions = {}): Promise<JsonObject> {
     const { tracer } = this.#parts.options;
-    this.#tracing ??= await import('./tracing.ts');
+    if (!tracer) return this.#runMiddleware(session, method, params, options);
     const call = { method, target: toTarget(params), protocolVersion: session.revision.version };
-    if (!tracer) return this.#callWithin(session, method, params, options);
-    return this.#tracing.traceCall(tracer, call, (context) =>
-      this.#callWithin(session, method, params, { ...options, meta: { ...context, ...options.meta } }),
+    return traceCall(tracer, call, (context) =>
+      this.#runMiddleware(session, method, params, { ...options, meta: { ...context, ...options?.meta } }),
     );
   }
 
-  #callWithin(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    if (this.#middleware.length === 0) return this.#sendUnlessKept(session, method, params, options);
+  #runMiddleware(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
+    if (this.middleware.isEmpty) return this.#findOrSend(session, method, params, options);
     const { revision, server } = session;
-    const state = new Map<unknown, unknown>();
-    const describe = (current: JsonObject) => ({
+    const call = {
       method,
-      params: current,
-      target: toTarget(current),
+      params,
+      target: toTarget(params),
       revision,
       era: revision.era,
       server,
       signal: options?.signal,
       onProgress: options?.onProgress,
-      state,
-    });
-    return runMiddleware(this.#middleware, describe, params, (current) => this.#sendUnlessKept(session, method, current, options));
+      state: new Map<unknown, unknown>(),
+    };
+    return this.middleware.run(call, (changed) => this.#findOrSend(session, method, changed, options));
   }
 
-  #sendUnlessKept(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
+  #findOrSend(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
     const kept = this.#cache?.find(method, params, options);
-    if (kept) return Promise.resolve(kept);
-    return this.#send(session, this.#toCall(method, params, options));
+    return kept ? Promise.resolve(kept) : this.#send(session, this.#toCall(method, params, options, true));
   }
 
-  #toCall(method: string, params: JsonObject, options: CallOptions | undefined): Call {
-    return { method, params, options, round: 1, isRepeated: false, changes: this.#changes, authContext: this.#parts.connector.authContext };
+  #toCall(method: string, params: JsonObject, options: CallOptions | undefined, isOwn: boolean): Call {
+    const { authContext } = this.#parts.connector;
+    return { method, params, options, isOwn, round: 1, isRepeated: false, changes: this.#changes, authContext };
   }
 
   #send(session: Session, call: Call): Promise<JsonObject> {
     const { method, params, options } = call;
-    let wire: JsonObject | undefined;
+    const named = this.#parts.extensions.headersOf(method, params);
+    const sent = named === undefined ? options : { ...options, headers: { ...named, ...options?.headers } };
     try {
-      wire = session.toWire(method, params, options?.meta);
+      const wire = session.toWire(method, params, options?.meta);
+      return session.link.request(method, wire, sent as RequestOptions | undefined).then(
+        (result) => this.#read(session, call, result),
+        (error: unknown) => this.#recover(session, call, error),
+      );
     } catch (error) {
       return Promise.reject(error as Error);
     }
-    const named = this.#parts.extensions.headersOf(method, params);
-    const sent = named === undefined ? options : { ...options, headers: { ...named, ...options?.headers } };
-    return session.link.request(method, wire, sent as LinkRequestOptions | undefined).then(
-      (result) => this.#read(session, call, result),
-      (error: unknown) => this.#recover(session, call, error),
-    );
   }
 
   // ---- on the way back
 
   #read(session: Session, call: Call, result: JsonObject): JsonObject | Promise<JsonObject> {
     const { revision } = session;
+    const { method, isOwn } = call;
     const { resultType } = result;
     if (resultType !== undefined && resultType !== 'complete' && revision.rules.resultType) return this.#readOther(session, call, result);
-    const convert = revision.fromWire.results.get(call.method);
+    const convert = revision.fromWire.results.get(method);
     const canonical = convert ? convert(result) : result;
-    const { ttlMs } = canonical;
-    if (ttlMs === undefined || (this.#cache === undefined && !(typeof ttlMs === 'number' && ttlMs > 0))) return canonical;
-    return this.#keep(session, call, canonical);
+    if (!isOwn) return canonical;
+    const checked = this.#checkResult(method, canonical);
+    if (checked['ttlMs'] !== undefined) this.#keep(session, call, checked);
+    return checked;
   }
 
-  #readOther(session: Session, call: Call, result: JsonObject): Promise<JsonObject> {
-    const { settings, options, extensions } = this.#parts;
-    const { method, params, round } = call;
-    const resultType = String(result['resultType']);
-    const signal = call.options?.signal;
-    if (resultType === 'input_required' && findRequest(session.revision, method, 'client')?.inputRequired) {
-      const maxRounds = options.maxInputRounds ?? 10;
-      return import('./input-required.ts')
-        .then(({ answerInputRequired }) =>
-          answerInputRequired(params, result, {
-            method,
-            answers: settings.answers,
-            signal,
-            round,
-            maxRounds,
-            tracer: options.tracer,
-            protocolVersion: session.revision.version,
-          }),
-        )
-        .then((retry) => this.#send(session, { ...call, params: retry, round: round + 1 }));
+  /** Gives the program no shape that its types deny. A malformed item of a list is reported and left out, so that it does not hide the others. */
+  #checkResult(method: string, given: JsonObject): JsonObject {
+    // Older servers leave `content` out where there is structured content.
+    const result = method === 'tools/call' && given['content'] === undefined ? { ...given, content: [] } : given;
+    const problem = checkServerResult(method, result);
+    // What a server writes under the keys of `_meta` is its own business, and a malformed hint for caches is none.
+    if (problem !== undefined && checkServerResult(method, { ...result, ...NO_HINTS }) !== undefined) {
+      throw new InvalidResultError(`the server's answer to "${method}" is not a valid result: ${problem}`, { result: given });
     }
-    const read = extensions.readerOf(resultType, session.server.capabilities);
+    const key = LISTS.get(method);
+    const items = key === undefined ? undefined : (result[key] as readonly JsonObject[]);
+    if (key === undefined || !items?.some((item) => checkListItem(method, item) !== undefined)) return result;
+    const isValid = (item: JsonObject): boolean => {
+      const reason = checkListItem(method, item);
+      if (reason !== undefined) this.#parts.settings.onError(new InvalidResultError(`"${method}" lists a malformed item: ${reason}`, { result: item }));
+      return reason === undefined;
+    };
+    return { ...result, [key]: items.filter(isValid) };
+  }
+
+  /** A result that is not complete: the server asks for input, or an extension knows its type. */
+  #readOther(session: Session, call: Call, result: JsonObject): Promise<JsonObject> {
+    const { method, params, options, round } = call;
+    const resultType = String(result['resultType']);
+    if (resultType === 'input_required' && findRequest(session.revision, method, 'client')?.inputRequired) {
+      return answerInputRequired(params, result, this.#toAsked(session, call)).then((retry) =>
+        this.#send(session, { ...call, params: retry, round: round + 1 }),
+      );
+    }
+    const signal = options?.signal;
+    const read = this.#parts.extensions.readerOf(resultType, session.server.capabilities);
     if (read) return read(result, { method, params, ...(signal && { signal }) });
-    const text = `the server answered "${method}" with a result of the type ${JSON.stringify(result['resultType'])}, which nobody here understands`;
-    throw new UnknownResultTypeError(text, resultType, result);
+    const shown = JSON.stringify(result['resultType']);
+    const message = `the server answered "${method}" with a result of the type ${shown}, which neither this client nor an extension of it understands`;
+    throw new InvalidResultError(message, { result });
+  }
+
+  #toAsked(session: Session, { method, options, round }: Call): AskedRequest {
+    const { answers, clock } = this.#parts.settings;
+    return { method, signal: options?.signal, round, answers, protocolVersion: session.revision.version, clock };
   }
 
   /** Sends the request again where that mends what went wrong. */
   #recover(session: Session, call: Call, error: unknown): Promise<JsonObject> | never {
-    const { connector, settings, options } = this.#parts;
-    const { method, params, round, isRepeated } = call;
+    const { connector } = this.#parts;
+    const { method, params, options, round } = call;
     if (session.renegotiate(error)) return this.#send(session, call);
-    if (error instanceof SessionLostError && !isRepeated && connector.canRestart) {
-      return this.#replaceIfLost(session, error, call.options).then((other) => this.#send(other, { ...call, isRepeated: true }));
+    if (error instanceof SessionLostError && !call.isRepeated && connector.canRestart) {
+      return this.#replaceIfLost(session, error, options).then((other) => this.#send(other, { ...call, isRepeated: true }));
     }
     if (error instanceof RemoteError) {
       if (error.rpcCode === session.revision.errorCodes.get('URL_ELICITATION_REQUIRED')) {
-        const { signal } = call.options ?? {};
-        const parts = { method, answers: settings.answers, clock: settings.clock, signal, round, maxRounds: options.maxInputRounds ?? 10 };
-        return import('./answers/show-required-pages.ts')
-          .then(({ showRequiredPages }) => showRequiredPages(error, parts))
-          .then(() => this.#send(session, { ...call, round: round + 1 }));
+        return showRequiredPages(error, this.#toAsked(session, call)).then(() => this.#send(session, { ...call, round: round + 1 }));
       }
       if (params['cursor'] !== undefined) this.#cache?.onCursorRejected(method);
+      throw toClientError(session, call, error);
     }
-    throw toClientError(error, { method, params, era: session.revision.era, isReopened: connector.canRestart });
+    if (error instanceof ConnectionClosedError && connector.canRestart) {
+      const message = `the connection broke before "${method}" was answered: whether it was carried out is not known`;
+      throw new ConnectionLostError(message, { cause: error });
+    }
+    throw error;
   }
 
   /** What a lost session did not carry out may be sent again in the one that takes its place. @throws Any other error. */
@@ -249,45 +224,61 @@ export class Requests {
 
   // ---- results that may be used again
 
-  /** Gives the result back, which waits for the cache to be loaded if it is the first to be kept. */
-  #keep(session: Session, call: Call, result: JsonObject): JsonObject | Promise<JsonObject> {
-    const { options, settings } = this.#parts;
-    const isCacheable = options.resultCache !== false && findRequest(session.revision, call.method, 'client')?.cacheable === true;
-    if (!isCacheable || call.round > 1 || !this.#isAsItWas(call)) return result;
-    if (this.#cache) {
-      this.#cache.keep(call, result);
-      return result;
-    }
-    const receivedAtMs = settings.clock.monotonicMs();
-    return this.#loadCache().then(
-      (cache) => {
-        if (this.#isAsItWas(call)) cache.keep(call, result, receivedAtMs);
-        return result;
-      },
-      (error: unknown) => {
-        settings.onError(error as Error);
-        return result;
-      },
-    );
+  /** Whether a page of a list may be one that was kept. */
+  get hasKeptResults(): boolean {
+    return this.#cache?.isEmpty === false;
   }
 
-  /** Nothing changed at the server since the request was sent, nor on whose behalf this client speaks. */
-  #isAsItWas({ changes, authContext }: Call): boolean {
-    return changes === this.#changes && authContext === this.#parts.connector.authContext;
+  /** Keeps a result unless something changed since the request was sent: at the server, or on whose behalf this client speaks. */
+  #keep(session: Session, { method, params, options, round, changes, authContext }: Call, result: JsonObject): void {
+    const isCacheable = findRequest(session.revision, method, 'client')?.cacheable === true && round === 1;
+    const isAsItWas = changes === this.#changes && authContext === this.#parts.connector.authContext;
+    if (isCacheable && isAsItWas) this.#cache?.keep(method, params, options, result);
   }
 
-  async #loadCache(): Promise<CachedResults> {
-    const { options, settings, connector } = this.#parts;
-    const { CachedResults } = await import('./result-cache.ts');
-    return (this.#cache ??= new CachedResults({
-      cache: options.resultCache || undefined,
-      clock: settings.clock,
-      server: options.eraKey ?? connector.serverKey,
-      partition: options.cachePartition,
-      authContext: () => connector.authContext,
-    }));
+  onSession(): void {
+    this.#allowed.clear();
+  }
+
+  /** Something changed at the server. */
+  onChange(notification: Parameters<CachedResults['onChange']>[0]): void {
+    this.#changes += 1;
+    this.#cache?.onChange(notification);
+  }
+
+  /** Whatever was kept of this server may be out of date. */
+  forgetResults(): void {
+    this.#changes += 1;
+    this.#cache?.clear();
+  }
+
+  // ---- for extensions and gateways
+
+  /** Sends a request that no middleware sees and nothing checks. */
+  async sendUnchecked(method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
+    return this.#send(await this.whenOpen(options), this.#toCall(method, params, options, false));
+  }
+
+  async requestRaw(method: string, params: JsonObject | undefined, options: CallOptions = {}): Promise<JsonRpcResponse> {
+    checkOptions(`the options of "${method}"`, options, CALL_OPTIONS);
+    const session = await this.whenOpen(options);
+    // The caller's own progress token must not be replaced.
+    const sent = { resetTimeoutOnProgress: false, ...options } as RequestOptions;
+    const send = (on: Session): Promise<JsonRpcResponse> => on.link.requestRaw(method, on.toRaw(params, options.meta), sent);
+    return send(session).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, options)));
   }
 }
+
+/** Members that a malformed value in does not spoil the result. */
+const NO_HINTS = { _meta: undefined, ttlMs: undefined, cacheScope: undefined };
+
+/** The lists whose items are checked one by one, with the key of their items. */
+const LISTS: ReadonlyMap<string, string> = new Map([
+  ['tools/list', 'tools'],
+  ['prompts/list', 'prompts'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'],
+]);
 
 /** Why a request cannot be sent to this server; undefined where it can. Methods that MCP does not know are an extension's. */
 function findRefusal({ revision, server, isDiscovered }: Session, method: string): Error | undefined {
@@ -303,12 +294,27 @@ function findRefusal({ revision, server, isDiscovered }: Session, method: string
 
 /** The server does not declare what a method needs. */
 export function lackingCapability(capability: string, method: string): MissingCapabilityError {
-  return new MissingCapabilityError(`"${method}" needs the capability "${capability}", which the server does not declare`, 'server', [
-    capability,
-  ]);
+  const message = `"${method}" needs the capability "${capability}", which the server does not declare`;
+  return new MissingCapabilityError(message, 'server', [capability]);
 }
 
-function toTarget({ name, uri }: JsonObject): string | undefined {
-  if (typeof name === 'string') return name;
-  return typeof uri === 'string' ? uri : undefined;
+/** Gives errors of the server that a caller may want to act on a class of their own. */
+function toClientError({ revision }: Session, { method, params }: Call, error: RemoteError): Error {
+  const { uri } = params;
+  if (method.startsWith('resources/') && typeof uri === 'string' && isResourceNotFound(error)) return new ResourceNotFoundError(uri, error);
+  if (!revision.errorCodes.has('MISSING_CLIENT_CAPABILITY')) return error;
+  const required = readMissingCapabilities({ code: error.rpcCode, ...(error.data !== undefined && { data: error.data }) });
+  if (!required) return error;
+  const missing = namesOf(required);
+  const message = `the server needs what this client does not declare for "${method}": ${missing.join(', ')}. Give connect() a handler for it (elicitation, sampling, roots), or the extension`;
+  return new MissingCapabilityError(message, 'client', missing, { cause: error });
+}
+
+/** Dotted names of capabilities, and the identifiers of extensions. */
+function namesOf(capabilities: JsonObject): readonly string[] {
+  return Object.entries(capabilities).flatMap(([name, settings]) => {
+    const inner = isJsonObject(settings) ? Object.keys(settings) : [];
+    if (name === 'extensions') return inner;
+    return inner.length > 0 ? inner.map((key) => `${name}.${key}`) : [name];
+  });
 }

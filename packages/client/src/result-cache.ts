@@ -1,20 +1,13 @@
-/**
- * Results that a server lets its clients use again: kept as long as it says, for whom it says, until it tells of a change. Loaded with
- * the first such result.
- */
+/** Results that a server lets its clients use again: kept as long and for whom it says, and until it tells of a change. */
 
 import type { Clock, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { CallOptions } from './call-options.ts';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import type { CallOptions } from './client-options.ts';
 
 /** How much a cache holds. */
 export interface ResultCacheOptions {
-  /** The least recently used go first. @default 1_000 */
+  /** How many results it holds, 16,000,000 characters at most together; the least recently used go first. @default 1_000 */
   readonly maxEntries?: number | undefined;
-  /** In characters of JSON, all results together. @default 16_000_000 */
-  readonly maxCharacters?: number | undefined;
-  /** No result is kept longer, whatever the server says, in milliseconds. @default 86_400_000 */
-  readonly maxTtlMs?: number | undefined;
   /** Tells how old results are. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
@@ -27,13 +20,19 @@ export interface ResultCache {
   clear(): void;
 }
 
-/** Makes a cache for the option `resultCache` of several clients. @throws {RangeError} A bound is no number, or less than 0. */
+/** Makes a cache for the option `resultCache` of several clients. */
 export function createResultCache(options: ResultCacheOptions = {}): ResultCache {
+  checkOptions('createResultCache options', options, { maxEntries: 0, clock: 'object' });
   return new ResultStore(options);
 }
 
+/** In characters of JSON, all results together. */
+const MAX_CHARACTERS = 16_000_000;
+/** No result is kept longer, whatever its server says. */
+const MAX_TTL_MS = 86_400_000;
+
 interface Entry {
-  /** Text, so that nobody who changes what he was given changes it for others. */
+  /** Text, so that a caller who changes a result changes it for nobody else. */
   readonly text: string;
   readonly freshUntilMs: number;
   readonly server: string;
@@ -44,17 +43,12 @@ interface Entry {
 class ResultStore implements ResultCache {
   readonly clock: Clock;
   readonly #maxEntries: number;
-  readonly #maxCharacters: number;
-  readonly #maxTtlMs: number;
   readonly #entries = new Map<string, Entry>();
   #characters = 0;
 
-  constructor(options: ResultCacheOptions) {
-    checkAmounts("the result cache's options", options, { maxEntries: 0, maxCharacters: 0, maxTtlMs: 0 });
-    this.#maxEntries = options.maxEntries ?? 1000;
-    this.#maxCharacters = options.maxCharacters ?? 16_000_000;
-    this.#maxTtlMs = options.maxTtlMs ?? 86_400_000;
-    this.clock = options.clock ?? systemClock;
+  constructor({ maxEntries = 1000, clock = systemClock }: ResultCacheOptions) {
+    this.#maxEntries = maxEntries;
+    this.clock = clock;
   }
 
   get size(): number {
@@ -72,53 +66,43 @@ class ResultStore implements ResultCache {
     this.forget(key);
     if (this.clock.monotonicMs() >= entry.freshUntilMs) return undefined;
     // At the end again: the least recently used is the first.
-    this.#add(key, entry);
+    this.keep(key, entry);
     return JSON.parse(entry.text) as JsonObject;
   }
 
-  keep(key: string, entry: Omit<Entry, 'freshUntilMs'>, ttlMs: number, receivedAtMs: number = this.clock.monotonicMs()): void {
+  keep(key: string, entry: Entry): void {
     this.forget(key);
-    if (entry.text.length > this.#maxCharacters || this.#maxEntries < 1) return;
-    this.#add(key, { ...entry, freshUntilMs: receivedAtMs + Math.min(ttlMs, this.#maxTtlMs) });
+    this.#entries.set(key, entry);
+    this.#characters += entry.text.length;
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#maxEntries && this.#characters <= this.#maxCharacters) break;
+      if (this.#entries.size <= this.#maxEntries && this.#characters <= MAX_CHARACTERS) break;
       this.forget(oldest);
     }
   }
 
-  deleteWhere(isStale: (entry: Entry) => boolean): void {
+  forgetWhere(isStale: (entry: Entry) => boolean): void {
     for (const [key, entry] of this.#entries) if (isStale(entry)) this.forget(key);
   }
 
   forget(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry && this.#entries.delete(key)) this.#characters -= entry.text.length;
-  }
-
-  #add(key: string, entry: Entry): void {
-    this.#entries.set(key, entry);
-    this.#characters += entry.text.length;
+    this.#characters -= this.#entries.get(key)?.text.length ?? 0;
+    this.#entries.delete(key);
   }
 }
 
 /** What one client's view of a cache is made of. */
 export interface CachedResultsParts {
-  /** Undefined for one of the client's own. */
+  /** Undefined for a cache of the client's own. */
   readonly cache: ResultCache | undefined;
   readonly clock: Clock;
-  /** What the server is called; undefined where nobody knows, and nothing can be shared. */
-  readonly server: string | undefined;
   /** Whose the private results are; undefined for this client's alone. */
   readonly partition: string | undefined;
-  /** What tells the present authorization from any other, where the transport knows. */
-  authContext(): string | undefined;
-}
-
-/** The request that a result answers. */
-export interface CachedRequest {
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly options?: CallOptions | undefined;
+  readonly transport: {
+    /** Names the server; undefined where nothing can be shared. */
+    readonly serverKey: string | undefined;
+    /** Tells the present authorization from any other, where the transport knows. */
+    readonly authContext: string | undefined;
+  };
 }
 
 let clients = 0;
@@ -133,46 +117,46 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 /** One client's view of a cache. */
 export class CachedResults {
   readonly #store: ResultStore;
-  readonly #server: string;
-  readonly #partition: string;
-  readonly #authContext: () => string | undefined;
+  readonly #parts: CachedResultsParts;
+  readonly #client = `client ${(clients += 1)}`;
 
-  constructor({ cache, clock, server, partition, authContext }: CachedResultsParts) {
-    clients += 1;
-    this.#store = cache instanceof ResultStore ? cache : new ResultStore({ clock });
-    this.#server = server ?? `client ${clients}`;
-    this.#partition = partition === undefined ? `client ${clients}` : `partition ${partition}`;
-    this.#authContext = authContext;
+  constructor(parts: CachedResultsParts) {
+    this.#parts = parts;
+    this.#store = parts.cache instanceof ResultStore ? parts.cache : new ResultStore({ clock: parts.clock });
   }
 
-  /** A result that is fresh still and that this client may be given. */
+  /** Whether it holds nothing, of whichever client. */
+  get isEmpty(): boolean {
+    return this.#store.size === 0;
+  }
+
+  /** A result that is still fresh and that this client may get. */
   find(method: string, params: JsonObject, options: CallOptions | undefined): JsonObject | undefined {
-    if (options?.skipsCache === true) return undefined;
+    if (this.isEmpty || options?.skipsCache === true) return undefined;
     const key = toKey(method, params, options);
-    if (key === undefined) return undefined;
-    return this.#store.find(this.#private(key)) ?? this.#store.find(this.#public(key));
+    return key === undefined ? undefined : (this.#store.find(this.#private(key)) ?? this.#store.find(this.#public(key)));
   }
 
   /** Keeps a result as long and for whom it says itself. */
-  keep({ method, params, options }: CachedRequest, result: JsonObject, receivedAtMs?: number): void {
+  keep(method: string, params: JsonObject, options: CallOptions | undefined, result: JsonObject): void {
     const { ttlMs, cacheScope } = result;
     const key = toKey(method, params, options);
     if (key === undefined) return;
-    const isPublic = cacheScope === 'public';
-    // What was public once and is private now, or the other way round, is nobody's to find in its old place.
+    // What was public once and is private now, or the other way round, must not be found in its old place.
     this.#store.forget(this.#private(key));
     this.#store.forget(this.#public(key));
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
-    const entry = { text: JSON.stringify(result), server: this.#server, method, uri: params['uri'] };
-    this.#store.keep(isPublic ? this.#public(key) : this.#private(key), entry, ttlMs, receivedAtMs);
+    const freshUntilMs = this.#store.clock.monotonicMs() + Math.min(ttlMs, MAX_TTL_MS);
+    const entry = { text: JSON.stringify(result), freshUntilMs, server: this.#server, method, uri: params['uri'] };
+    this.#store.keep(cacheScope === 'public' ? this.#public(key) : this.#private(key), entry);
   }
 
   onChange({ method, params }: JsonRpcNotification): void {
     const lists = LISTS[method];
     if (lists) this.#forget((entry) => lists.includes(entry.method));
-    if (method !== 'notifications/resources/updated') return;
     const uri = params?.['uri'];
-    if (typeof uri === 'string') this.#forget((entry) => entry.method === 'resources/read' && isAffected(entry.uri, uri));
+    if (method !== 'notifications/resources/updated' || typeof uri !== 'string') return;
+    this.#forget((entry) => entry.method === 'resources/read' && isAffected(entry.uri, uri));
   }
 
   /** A page that was good is good no more, and neither are the others of its list. */
@@ -184,12 +168,19 @@ export class CachedResults {
     this.#forget(() => true);
   }
 
+  get #server(): string {
+    return this.#parts.transport.serverKey ?? this.#client;
+  }
+
   #forget(isStale: (entry: Entry) => boolean): void {
-    this.#store.deleteWhere((entry) => entry.server === this.#server && isStale(entry));
+    const server = this.#server;
+    this.#store.forgetWhere((entry) => entry.server === server && isStale(entry));
   }
 
   #private(key: string): string {
-    return JSON.stringify(['private', this.#server, this.#partition, this.#authContext() ?? '', key]);
+    const { partition, transport } = this.#parts;
+    const owner = partition === undefined ? this.#client : `partition ${partition}`;
+    return JSON.stringify(['private', this.#server, owner, transport.authContext ?? '', key]);
   }
 
   #public(key: string): string {
@@ -221,5 +212,5 @@ function sorted(value: unknown): unknown {
 
 /** A resource changes with those below it, and those below with it. */
 function isAffected(kept: unknown, changed: string): boolean {
-  return typeof kept === 'string' && (kept === changed || kept.startsWith(changed) || changed.startsWith(kept));
+  return typeof kept === 'string' && (kept.startsWith(changed) || changed.startsWith(kept));
 }

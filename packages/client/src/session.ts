@@ -1,41 +1,37 @@
-/** An open way to a server whose era is known. The two eras each have one; everything above is the same for both. */
+/** An open way to a server whose era is known. Each era has its own; everything above is the same for both. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
-import type { Tracer } from '@mortise/protocol/contracts';
 import type { ClientCapabilities, Implementation, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
-import type { Answers } from './answers.ts';
-import type { CallOptions } from './call-options.ts';
-import type { LinkSettings } from './channel-link.ts';
-import type { Link } from './link.ts';
+import type { Answers } from './answers/answers.ts';
+import type { CallOptions } from './client-options.ts';
+import type { Link, LinkSettings } from './link.ts';
 import type { ServerFacts } from './middleware.ts';
 
-/** What sessions need of the client. Lives as long as the client and is read anew each time. */
+/** What sessions take from the client. Lives as long as the client and is read anew each time. */
 export interface SessionSettings extends LinkSettings {
   readonly info: Implementation;
   readonly answers: Answers;
-  readonly sendsClientInfo: boolean;
   /** How long the first message waits for its answer. */
   readonly initializeTimeoutMs: number;
-  readonly tracer: Tracer | undefined;
   /** Survives a restart. */
   logLevel: LoggingLevel | undefined;
   /** Everything that is declared in a revision, that of extensions included. */
   capabilitiesFor(revision: Revision): ClientCapabilities;
-  /** Told every notification that belongs to no subscription, in the canonical model. */
+  /** Called with each notification that belongs to no subscription, in the canonical model. */
   onNotification(notification: JsonRpcNotification): void;
 }
 
-/** Who wants to know of changes. */
+/** What a session reports of a subscription. */
 export interface ListenSink {
-  /** The part of the wish that the server honours. Called once, before any event. */
+  /** The part of the filter that the server honours. Called once, before any event. */
   onAccepted(accepted: SubscriptionFilter, notification: JsonRpcNotification): void;
   onEvent(notification: JsonRpcNotification): void;
   /** It is over: because the server ended it, or with an error. Not called after `close`. */
   onEnd(error?: Error): void;
 }
 
-/** One open wish. */
+/** One open subscription. */
 export interface ListenHandle {
   close(): void;
 }
@@ -54,7 +50,7 @@ export interface Session {
   /** Asks whether the server still answers. */
   ping(options?: CallOptions): Promise<void>;
   setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
-  /** Goes over to another version if an error says that the server wants one. @returns Whether the request is to be sent again. */
+  /** Goes over to another version if an error says that the server wants one. @returns Whether to send the request again. */
   renegotiate(error: unknown): boolean;
   /** What the client declares has changed. @throws {MissingCapabilityError} It is too late to declare this to the server. */
   onCapabilitiesChanged(): void;
@@ -62,10 +58,4 @@ export interface Session {
   sendRootsChanged(): Promise<void>;
   /** Begins to deliver changes to the sink. */
   listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle;
-}
-
-/** Puts the caller's `_meta` members beside those that are there. */
-export function withMeta(params: JsonObject, meta: MetaObject | undefined): JsonObject {
-  if (meta === undefined) return params;
-  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } };
 }

@@ -9,9 +9,9 @@ import { weigh } from './weigh.ts';
 /** How much may wait for a slow reader, as `weigh` counts. */
 const MAX_WAITING_WEIGHT = 8_000_000;
 
-/** Who opens subscriptions again, and wants to know when that is no longer needed. */
+/** Opens subscriptions again. */
 export interface SubscriptionOwner {
-  /** Told each change as it arrives, before the reader gets it. */
+  /** Called with each change as it arrives, before the reader gets it. */
   onEvent(notification: JsonRpcNotification): void;
   /** It was opened again: changes may have gone unseen. */
   onGap(): void;
@@ -20,7 +20,7 @@ export interface SubscriptionOwner {
   onDropped(subscription: Subscription): boolean;
 }
 
-/** What a subscription tells. */
+/** What a subscription gives its reader. */
 export interface SubscriptionEvent extends JsonRpcNotification {
   /**
    * True on an acknowledgement after the first, and on the next event where the reader was too slow: changes before it were not seen, so
@@ -30,7 +30,7 @@ export interface SubscriptionEvent extends JsonRpcNotification {
 }
 
 /**
- * Changes as they are told, the first one being `notifications/subscriptions/acknowledged` with what the server honours.
+ * Changes as they come, the first one being `notifications/subscriptions/acknowledged` with what the server honours.
  *
  * Leaving the loop ends the subscription, and so does `close`. Where its stream breaks or the server is started again, it is opened again by
  * itself and the acknowledgement comes once more with `isAfterGap`: what happened in between was not seen.
@@ -38,9 +38,9 @@ export interface SubscriptionEvent extends JsonRpcNotification {
  * @see 2026-07-28 basic/patterns/subscriptions
  */
 export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisposable, ListenSink {
-  /** What was wished for. */
+  /** What was asked for. */
   readonly filter: SubscriptionFilter;
-  /** Resolves to what the server honours of the wish; rejects where there will be no answer. */
+  /** Resolves to what the server honours of it; rejects where there will be no answer. */
   readonly accepted: Promise<SubscriptionFilter>;
   readonly #queue: AsyncQueue<SubscriptionEvent>;
   readonly #owner: SubscriptionOwner;
@@ -93,8 +93,9 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
 
   onEnd(error?: Error): void {
     this.#handle = undefined;
+    const isDrop = error instanceof ConnectionClosedError || error instanceof ConnectionLostError;
     if (error === undefined) this.close();
-    else if (!isDrop(error) || !this.#owner.onDropped(this)) this.fail(error);
+    else if (!isDrop || !this.#owner.onDropped(this)) this.fail(error);
   }
 
   /** Ends it with an error, which the reader gets. */
@@ -119,17 +120,13 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
     return Promise.resolve();
   }
 
-  /** Beyond what fits, changes are dropped, which the next one that fits says. */
+  /** Changes beyond what fits are dropped; the next one that fits says so. */
   #push(event: SubscriptionEvent): void {
-    const isTaken = this.#fits(event) && this.#queue.push(this.#isOverrun ? { ...event, isAfterGap: true } : event);
-    this.#isOverrun = !isTaken;
-  }
-
-  /** Only what has to wait is weighed. */
-  #fits({ params }: SubscriptionEvent): boolean {
+    // Only what has to wait counts.
     if (this.#queue.length === 0) this.#waitingWeight = 0;
-    else this.#waitingWeight += weigh(params ?? {}, MAX_WAITING_WEIGHT - this.#waitingWeight);
-    return this.#waitingWeight <= MAX_WAITING_WEIGHT;
+    else this.#waitingWeight += weigh(event.params ?? {}, MAX_WAITING_WEIGHT - this.#waitingWeight);
+    const fits = this.#waitingWeight <= MAX_WAITING_WEIGHT;
+    this.#isOverrun = !(fits && this.#queue.push(this.#isOverrun ? { ...event, isAfterGap: true } : event));
   }
 
   readonly #onAbort = (): void => this.fail(this.#signal?.reason);
@@ -140,8 +137,4 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
     this.#handle = undefined;
     this.#owner.onOver(this);
   }
-}
-
-function isDrop(error: Error): boolean {
-  return error instanceof ConnectionClosedError || error instanceof ConnectionLostError;
 }

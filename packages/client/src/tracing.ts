@@ -1,4 +1,4 @@
-/** A span around each request, whose context the server is told in `_meta`. Loaded where the program gives a tracer. */
+/** A span around each request, whose context goes to the server in `_meta`, and around each answer. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Span, Tracer } from '@mortise/protocol/contracts';
@@ -14,7 +14,7 @@ export interface TracedCall {
 /**
  * Runs a request within a span of its own.
  *
- * @param send Is handed the `_meta` members that continue the trace at the server.
+ * @param send Gets the `_meta` members that continue the trace at the server.
  * @see 2026-07-28 basic/index#meta
  */
 export function traceCall<T>(tracer: Tracer, call: TracedCall, send: (context: JsonObject) => Promise<T>): Promise<T> {

@@ -5,13 +5,13 @@ import { type ExchangeTransport, isExchangeTransport, type TransportFactory, typ
 import { eraKeyOf } from './era/era-memory.ts';
 
 /** A transport that can make another, unstarted one to the same peer; found by its member. */
-export interface Renewable {
+interface Renewable {
   renew(): Transport;
 }
 
 /** A transport that knows on whose behalf it speaks; found by its member. */
 export interface AuthContextual {
-  /** Differs where the access token does. Never the token itself. Results that are private are kept by it. */
+  /** Differs where the access token does. Never the token itself. Private results are kept by it. */
   readonly authContext: string | undefined;
 }
 
@@ -21,15 +21,15 @@ export type ClientTransport = Transport | ExchangeTransport | (Transport & Excha
 /** A transport, a factory of them, or something that is both, as `stdioTransport()` and `httpTransport()` give; also those of other SDKs. */
 export type ClientTransportSource = ClientTransport | TransportFactory | (() => ClientTransport) | TransportLike | (() => TransportLike);
 
-/** The transports that a client speaks or spoke through: whoever is given one again takes a fresh one, where it can make that. */
-const taken = new WeakSet<ClientTransport>();
+/** The transports that clients have used: a client that gets one of them again takes a fresh one, where it can be made. */
+const used = new WeakSet<ClientTransport>();
 
 const NO_TRANSPORT =
   'connect() takes a transport or a factory of transports: stdioTransport({ command }) of @mortise/transport-stdio/client for a program, httpTransport(url) of @mortise/transport-http/client for an address';
 
 export class TransportSource {
-  /** What names the server, where the transport says it. */
-  readonly eraKey: string | undefined;
+  /** Names the server, where the transport does. */
+  readonly serverKey: string | undefined;
   readonly #factory: (() => ClientTransport) | undefined;
   #first: ClientTransport | undefined;
   #current: ClientTransport | undefined;
@@ -37,13 +37,13 @@ export class TransportSource {
   /** @throws {TypeError} It is neither a transport nor a factory of them. */
   constructor(source: ClientTransportSource) {
     if (!isObject(source)) throw new TypeError(NO_TRANSPORT);
-    this.#factory =
-      typeof source === 'function' ? (source as () => ClientTransport) : isRenewable(source) ? () => source.renew() : undefined;
-    const own = isTransport(source) ? source : undefined;
-    if (!this.#factory && !own) throw new TypeError(NO_TRANSPORT);
-    this.#first = own && this.#factory && taken.has(own) ? undefined : own;
-    if (own) taken.add(own);
-    this.eraKey = eraKeyOf(source);
+    if (typeof source === 'function') this.#factory = source as () => ClientTransport;
+    else if (isRenewable(source)) this.#factory = () => source.renew();
+    if (isTransport(source)) {
+      this.#first = this.#factory && used.has(source) ? undefined : source;
+      used.add(source);
+    } else if (!this.#factory) throw new TypeError(NO_TRANSPORT);
+    this.serverKey = eraKeyOf(source);
   }
 
   /** Whether there will be another one. */
@@ -53,12 +53,12 @@ export class TransportSource {
 
   /** Whether the server is known to run on this machine: as a process of it, or at a loopback address. */
   get isLocal(): boolean {
-    if (this.eraKey === undefined) return false;
-    if (!/^(?:https?|wss?):\/\//iu.test(this.eraKey)) return true;
-    return /^[a-z]+:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/?#]|$)/iu.test(this.eraKey);
+    const key = this.serverKey;
+    if (key === undefined || !/^(?:https?|wss?):\/\//iu.test(key)) return key !== undefined;
+    return /^[a-z]+:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/?#]|$)/iu.test(key);
   }
 
-  /** What tells the authorization that requests have now from any other, where the transport says it. */
+  /** See `AuthContextual`. */
   get authContext(): string | undefined {
     const context = (this.#current as Partial<AuthContextual> | undefined)?.authContext;
     return typeof context === 'string' ? context : undefined;
@@ -67,17 +67,18 @@ export class TransportSource {
   /**
    * Gives a fresh transport.
    *
-   * @throws {NotConnectedError} There was one alone, and it is used up.
+   * @throws {NotConnectedError} There was only one, and it is used up.
    * @throws {TypeError} The factory gave something else.
    */
   next(): ClientTransport {
-    const first = this.#first;
+    const next: unknown = this.#first ?? this.#factory?.();
     this.#first = undefined;
-    if (first === undefined && this.#factory === undefined)
+    if (next === undefined && !this.#factory) {
       throw new NotConnectedError('the connection is gone and cannot be opened again: give connect() a factory, `() => transport`');
-    const next: unknown = first ?? this.#factory?.();
-    if (!isObject(next) || !isTransport(next))
+    }
+    if (!isObject(next) || !isTransport(next)) {
       throw new TypeError('The factory gave no transport: it must give one at once, not a promise of it');
+    }
     return (this.#current = next);
   }
 }
@@ -86,7 +87,7 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** A channel without one of the three would be found out only when that is needed. */
+/** All members are looked at: a channel that lacks one would show it only when that is needed. */
 function isTransport(source: object): source is ClientTransport {
   const { start, send, close } = source as Partial<Transport>;
   return isExchangeTransport(source) || [start, send, close].every((member) => typeof member === 'function');

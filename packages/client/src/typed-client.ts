@@ -2,9 +2,8 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult, ContentBlock, Implementation, ResultMeta } from '@mortise/protocol/model';
-import type { CallOptions } from './call-options.ts';
-import type { ClientOptions, ConnectOptions } from './client-options.ts';
-import { expectSuccess } from './expect-success.ts';
+import type { CallOptions, ClientOptions, ConnectOptions } from './client-options.ts';
+import { ToolFailedError } from './errors.ts';
 import { McpClient } from './mcp-client.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
@@ -71,4 +70,18 @@ export async function createClient<Server extends ServerTools>(
   });
   Object.defineProperty(client, 'tools', { value: tools });
   return client as TypedClient<Server>;
+}
+
+/**
+ * Gives a tool's result back, unless it says `isError`.
+ *
+ * A program that calls on behalf of a model should not use this: the model is to see what went wrong.
+ *
+ * @param tool The tool's name, for the message.
+ * @throws {ToolFailedError} `ERR_TOOL_FAILED`, with the result and its first text as the message.
+ */
+export function expectSuccess<R extends CallToolResult>(tool: string, result: R): R {
+  if (result.isError !== true) return result;
+  const text = result.content.find((block) => block.type === 'text');
+  throw new ToolFailedError(`the tool "${tool}" failed${text ? `: ${text.text}` : ''}`, tool, result);
 }

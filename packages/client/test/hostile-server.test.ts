@@ -149,7 +149,6 @@ describe.each([NEWEST, NEWEST_LEGACY])('in $version', (revision) => {
     const client = await McpClient.connect(server.factory, info, {
       protocolVersion: revision.version,
       roots: [],
-      maxInputRounds: 2,
       onError: () => undefined,
     });
     for (let n = 0; n < 60; n += 1) {

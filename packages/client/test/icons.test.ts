@@ -1,7 +1,8 @@
 /** Icons from a peer: addresses, bytes, bounds. */
 
 import { describe, expect, it } from 'vitest';
-import { checkIconUrl, fetchIcon, IconError, readImageFacts } from '../src/host.ts';
+import { checkIconUrl, fetchIcon, readImageFacts } from '../src/host.ts';
+import { InvalidResultError } from '../src/index.ts';
 import { countCpuMs } from '../../../scripts/test/cpu-time.ts';
 
 const serverUrl = 'https://server.example/mcp';
@@ -114,7 +115,7 @@ describe("an icon's address", () => {
     'https://sub.server.example/i.png',
   ])('[ICON-005][JSCH-010] may not be of another origin, unless that is trusted: %s', (src) => {
     expect(() => checkIconUrl(src, { serverUrl })).toThrow('trustedOrigins');
-    expect(() => checkIconUrl(src)).toThrow(IconError);
+    expect(() => checkIconUrl(src)).toThrow(InvalidResultError);
     expect(checkIconUrl(src, { trustedOrigins: [new URL(src).origin] }).href).toBe(src);
   });
 
@@ -154,7 +155,7 @@ describe("an icon's bytes", () => {
     { name: 'XML that is no SVG', bytes: bytesOf('<?xml version="1.0"?><x><svg></svg></x>') },
   ])('[ICON-006][JSCH-010] that are not of the known kinds are refused, whatever their declared type: $name', async ({ bytes }) => {
     expect(readImageFacts(bytes)).toBeUndefined();
-    await expect(fetchIcon({ src: data(bytes, 'image/png') })).rejects.toThrow('its bytes are not image/png');
+    await expect(fetchIcon({ src: data(bytes, 'image/png') })).rejects.toThrow('its bytes are not a PNG, JPEG, WebP or SVG picture');
   });
 
   it.each([
@@ -186,14 +187,14 @@ describe("an icon's bytes", () => {
 
   it('[ICON-007] that are an SVG with entities are refused in linear time', () => {
     expect(() => readImageFacts(new TextEncoder().encode('<?xml version="1.0"?><svg><!DOCTYPE x [<!ENTITY a "b">]></svg>'))).toThrow(
-      IconError,
+      InvalidResultError,
     );
     const cpuMs = countCpuMs();
     for (const inner of [' '.repeat(200_000), `href${' '.repeat(200_000)}`, '<'.repeat(200_000), 'href= '.repeat(30_000)]) {
       try {
         readImageFacts(svg(inner));
       } catch (error) {
-        expect(error).toBeInstanceOf(IconError);
+        expect(error).toBeInstanceOf(InvalidResultError);
       }
     }
     expect(cpuMs()).toBeLessThan(2000);
@@ -244,18 +245,11 @@ describe('fetching an icon', () => {
     await expect(fetchIcon({ src: data(new Uint8Array(300_000)) })).rejects.toThrow('longer than 262144 bytes');
     await expect(fetchIcon({ src: data(png(2000, 10)) })).rejects.toThrow('larger than 1024 pixels');
     await expect(fetchIcon({ src: data(png(10, 10, 101)) })).rejects.toThrow('more than 100 frames');
-    await expect(fetchIcon({ src: data(png(2000, 10, 500)) }, { maxPixels: 2000, maxFrames: 500 })).resolves.toMatchObject({ frames: 500 });
-  });
-
-  it('refuses the kinds that the program cannot show', async () => {
-    await expect(fetchIcon({ src: data(webp('VP8X')) }, { types: ['image/png', 'image/jpeg'] })).rejects.toThrow(
-      'its bytes are not image/png, image/jpeg',
-    );
   });
 
   it('reads data: URLs with and without base64, and refuses broken ones', async () => {
     expect((await fetchIcon({ src: `data:image/svg+xml,${encodeURIComponent('<svg ></svg>')}` })).type).toBe('image/svg+xml');
     await expect(fetchIcon({ src: 'data:image/png;base64,%%%' })).rejects.toThrow('cannot be read');
-    await expect(fetchIcon({ src: 'data:image/png' })).rejects.toBeInstanceOf(IconError);
+    await expect(fetchIcon({ src: 'data:image/png' })).rejects.toBeInstanceOf(InvalidResultError);
   });
 });

@@ -154,13 +154,13 @@ describe('a result that asks', () => {
     await expect(call(client)).resolves.toMatchObject(result);
   });
 
-  it('is followed at most maxInputRounds times', async () => {
-    const { client, server } = await connect(() => ask({ requestState: 's' }), { maxInputRounds: 3 });
+  it('is followed at most ten times', async () => {
+    const { client, server } = await connect(() => ask({ requestState: 's' }));
     await expect(client.callTool('x')).rejects.toMatchObject({
       code: 'ERR_INPUT_REQUIRED',
-      message: expect.stringContaining('more than 3 times'),
+      message: expect.stringContaining('more than 10 times'),
     });
-    expect(server.requests('tools/call')).toHaveLength(4);
+    expect(server.requests('tools/call')).toHaveLength(11);
   });
 
   it.each([

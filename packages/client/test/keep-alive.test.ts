@@ -11,14 +11,13 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()));
 });
 
-const fast = { intervalMs: 1000, timeoutMs: 100, failures: 2 };
+const fast = { intervalMs: 1000, timeoutMs: 100 };
 
 async function connect(script: Script, options: ClientOptions): Promise<{ client: McpClient; server: ScriptedServer; clock: FakeClock }> {
   const clock = new FakeClock();
   const server = new ScriptedServer(script);
   const client = await McpClient.connect(server.factory, info, { clock, ...options });
   open.push(client);
-  await import('../src/keep-alive.ts');
   await settle();
   return { client, server, clock };
 }
@@ -56,7 +55,7 @@ describe.each(revisionsOf('legacy'))('keepAlive in $version', ({ version }) => {
         keepAlive: fast,
       },
     );
-    for (let count = 1; count <= 2; count += 1) {
+    for (let count = 1; count <= 3; count += 1) {
       clock.advance(1000);
       await untilPings(server, count);
       clock.advance(100);
@@ -75,9 +74,9 @@ describe.each(revisionsOf('legacy'))('keepAlive in $version', ({ version }) => {
 it('keepAlive counts an error as an answer', async () => {
   const { client, server, clock } = await connect(
     legacyScript('2025-11-25', { ping: (): Reply => ({ error: { code: -32601, message: 'no' } }) }),
-    { era: 'legacy', keepAlive: { ...fast, failures: 1 } },
+    { era: 'legacy', keepAlive: fast },
   );
-  for (let count = 1; count <= 3; count += 1) {
+  for (let count = 1; count <= 4; count += 1) {
     clock.advance(1000);
     await untilPings(server, count);
   }
@@ -161,14 +160,14 @@ describe('the first message', () => {
   it.each([
     { what: 'initialize', options: { era: 'legacy' }, asks: 'initialize' },
     { what: 'discovery of a client that speaks the modern era alone', options: { era: 'modern' }, asks: 'server/discover' },
-  ] as const)('of $what is waited for 30 seconds, or as long as initializeTimeoutMs says', async ({ options, asks }) => {
+  ] as const)('of $what is waited for 30 seconds, or as long as requestTimeoutMs says where that is less', async ({ options, asks }) => {
     for (const [given, boundMs] of [
       [undefined, 30_000],
       [50, 50],
     ] as const) {
       const clock = new FakeClock();
       const server = new ScriptedServer({ [asks]: () => 'silence' });
-      const connecting = McpClient.connect(server.factory, info, { ...options, clock, initializeTimeoutMs: given });
+      const connecting = McpClient.connect(server.factory, info, { ...options, clock, requestTimeoutMs: given });
       connecting.catch(() => undefined);
       await server.nextMethod(asks);
       clock.advance(boundMs - 1);

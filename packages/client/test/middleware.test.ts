@@ -22,7 +22,7 @@ async function connect(script: Script, options: ClientOptions = {}): Promise<{ c
 
 describe.each(REVISIONS)('middleware in $version', (revision) => {
   const script = scriptOf(revision, {
-    'tools/call': ({ params }) => complete(revision, { content: [{ type: 'text', text: JSON.stringify(params?.['arguments']) }] }),
+    'tools/call': ({ params }) => complete(revision, { content: [{ type: 'text', text: JSON.stringify(params?.['arguments'] ?? null) }] }),
     'tools/list': () => complete(revision, { tools: [] }),
   });
 

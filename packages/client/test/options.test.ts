@@ -1,28 +1,16 @@
-/** The figures that a program gives a client: one that is none would silently switch a bound or a time limit off. */
+/** What a program gives a client: what is misspelt or of the wrong kind would silently have no effect. */
 
-import type { CompleterOptions } from '../src/completer.ts';
-import { describe, expect, it } from 'vitest';
-import { createResultCache, type ResultCacheOptions } from '../src/cache.ts';
-import { createCompleter, fetchIcon } from '../src/host.ts';
-import { type ClientOptions, McpClient } from '../src/index.ts';
-import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { info, legacyScript, ScriptedServer } from './scripted-server.ts';
+import type { Transport } from '@mortise/jsonrpc-core';
 import { NEWEST_LEGACY } from '@mortise/protocol';
 import type { ElicitResult } from '@mortise/protocol/model';
+import { FakeClock } from '@mortise/transport-testkit/fake-clock';
+import { describe, expect, it } from 'vitest';
+import { createCompleter, fetchIcon } from '../src/host.ts';
+import { type CallOptions, type ClientOptions, createResultCache, McpClient } from '../src/index.ts';
+import { info, legacyScript, ScriptedServer } from './scripted-server.ts';
 
-const counts = ['maxPages', 'keepAlive.intervalMs', 'keepAlive.failures'];
-const amounts = [
-  'probeTimeoutMs',
-  'initializeTimeoutMs',
-  'requestTimeoutMs',
-  'maxRequestTimeoutMs',
-  'maxInFlightBytes',
-  'maxInputRounds',
-  'keepAlive.timeoutMs',
-  'askLimits.elicitationsPerMinute',
-  'askLimits.samplingsPerMinute',
-  'elicitation.pageTimeoutMs',
-];
+const counts = ['keepAlive.intervalMs'];
+const amounts = ['probeTimeoutMs', 'requestTimeoutMs', 'maxRequestTimeoutMs', 'keepAlive.timeoutMs', 'asksPerMinute'];
 const cases = [...counts.map((path) => ({ path, least: 1 })), ...amounts.map((path) => ({ path, least: 0 }))];
 
 const open = (): Promise<McpClient> =>
@@ -35,16 +23,17 @@ describe("a client's option", () => {
       const [name = '', member] = path.split('.');
       const make = (value: unknown): McpClient =>
         new McpClient(info, { [name]: member === undefined ? value : { [member]: value } } as ClientOptions);
-      const where = member === undefined ? `: "${name}"` : `: ${name}: "${member}"`;
+      const where = member === undefined ? `: "${name}"` : `, ${name}: "${member}"`;
       const bad = [
         [Number.NaN, 'NaN'],
         [least - 1, `${least - 1}`],
         ['1mb', '"1mb"'],
+        [null, 'null'],
       ] as const;
       for (const [value, text] of bad) {
-        expect(() => make(value)).toThrow(new RangeError(`the client's options${where} must be a number, ${least} or more, got ${text}`));
+        expect(() => make(value)).toThrow(new TypeError(`client options${where} must be a number, ${least} or more, got ${text}`));
       }
-      for (const value of [undefined, null, least, 2.5, Infinity]) expect(() => make(value)).not.toThrow();
+      for (const value of [undefined, least, 2.5, Infinity]) expect(() => make(value)).not.toThrow();
     },
   );
 
@@ -53,10 +42,46 @@ describe("a client's option", () => {
     await expect(McpClient.connect(server.factory, info, { requestTimeoutMs: Number.NaN })).rejects.toThrow('"requestTimeoutMs"');
     expect(server.starts).toBe(0);
   });
+
+  it('that does not exist is an error that lists those that do', async () => {
+    const misspelt = { elicitaton: () => ({ action: 'cancel' }) } as object;
+    const { factory } = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
+    const known = /unknown option "elicitaton" \(known: .*\belicitation\b.*\)/u;
+    expect(() => new McpClient(info, misspelt)).toThrow(known);
+    await expect(McpClient.connect(factory, info, misspelt)).rejects.toThrow(/\brequires\b/u);
+    await expect(McpClient.connect(factory, info, misspelt)).rejects.toThrow(known);
+    await expect(new McpClient(info).connect(factory, { require: ['tools'] } as object)).rejects.toThrow(
+      'connect() options: unknown option "require" (known: signal, requires)',
+    );
+    for (const given of [{ elicitation: { forms: 1 } }, { sampling: { handler: () => 1, tool: true } }])
+      expect(() => new McpClient(info, given as object)).toThrow(/unknown option "(?:forms|tool)"/u);
+  });
+
+  it('of a call that does not exist is an error that lists those that do, such as timeoutMs for the timeout of other SDKs', async () => {
+    await using client = await open();
+    const options = { timeout: 1000 } as CallOptions;
+    for (const call of [client.callTool('x', {}, options), client.listTools({}, options), client.ping(options)])
+      await expect(call).rejects.toThrow(/unknown option "timeout" \(known: signal, timeoutMs, /u);
+    await expect(client.tools({ maxPage: 1 } as object).next()).rejects.toThrow(/unknown option "maxPage" .*\bmaxPages\b/u);
+  });
 });
 
-describe('a bound that is null, as a configuration read from JSON may say,', () => {
-  const nulls = (...names: string[]): object => Object.fromEntries(names.map((name) => [name, null]));
+describe('an argument that other SDKs take in this place is an error that says what to give:', () => {
+  it('a client without a name and a version', async () => {
+    const says = 'A client needs to say who it is, before its options: { name: "my-app", version: "1.0.0" }';
+    for (const wrong of [undefined, {}, { name: 'x' }, { era: 'legacy' }]) expect(() => new McpClient(wrong as never)).toThrow(says);
+    await expect(McpClient.connect({} as Transport, undefined as never)).rejects.toThrow(says);
+  });
+
+  it('a schema object in place of a method', () => {
+    const client = new McpClient(info);
+    const schema = { shape: { method: { value: 'elicitation/create' } } } as never;
+    expect(() => client.setRequestHandler(schema, () => ({}))).toThrow('setRequestHandler() takes the name of a method, such as "elicitation/create"');
+    expect(() => client.onNotification(schema, () => undefined)).toThrow('onNotification() takes the name of a method');
+  });
+});
+
+describe('where nothing else is given,', () => {
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   /** Lets time pass until just before something happens, and then the last millisecond. */
@@ -70,44 +95,38 @@ describe('a bound that is null, as a configuration read from JSON may say,', () 
     await event.catch(() => undefined);
   }
 
-  it('is the usual one: of the first messages', async () => {
-    // It is loaded when it is needed, which takes turns that are not counted here.
-    await import('../src/era/handshake.ts');
+  it('the first messages wait for 3 and for 30 seconds', async () => {
     const clock = new FakeClock();
     const silence = (): 'silence' => 'silence';
     const server = new ScriptedServer({ 'server/discover': silence, initialize: silence });
-    const options = nulls('probeTimeoutMs', 'initializeTimeoutMs');
-    const connecting = McpClient.connect(server.factory, info, { clock, ...options });
+    const connecting = McpClient.connect(server.factory, info, { clock });
     await server.nextMethod('server/discover');
     await expectAfter(clock, 3000, server.nextMethod('initialize'));
     await expectAfter(clock, 30_000, connecting);
     await expect(connecting).rejects.toThrow('within 30000 ms');
   });
 
-  it('is the usual one: of calls and lists', async () => {
+  it('a call waits for a minute, and a list has at most 1,000 pages', async () => {
     const clock = new FakeClock();
     let pages = 0;
     const script = legacyScript(NEWEST_LEGACY.version, {
       ping: () => 'silence',
       'tools/list': () => ({ result: { tools: [], nextCursor: String((pages += 1)) } }),
     });
-    const options = nulls('requestTimeoutMs', 'maxRequestTimeoutMs', 'maxInFlightBytes', 'maxPages');
     const server = new ScriptedServer(script);
-    await using client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, ...options });
-    const ping = client.ping(nulls('timeoutMs', 'maxTimeoutMs'));
+    await using client = await McpClient.connect(server.factory, info, { era: 'legacy', clock });
+    const ping = client.ping();
     await server.nextMethod('ping');
     await expectAfter(clock, 60_000, ping);
     await expect(ping).rejects.toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 60_000 });
-    const tools = client.tools(nulls('maxPages'))[Symbol.asyncIterator]();
-    await expect(tools.next()).rejects.toThrow('more than 1000 pages');
+    await expect(client.tools().next()).rejects.toThrow('more than 1000 pages');
   });
 
-  it('is the usual one: of how often a server may ask', async () => {
+  it('a server may ask 60 times a minute', async () => {
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
     const elicitation = (): ElicitResult => ({ action: 'decline' });
-    const askLimits = nulls('elicitationsPerMinute', 'samplingsPerMinute');
     const clock = new FakeClock();
-    await using client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation, askLimits });
+    await using client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, elicitation });
     const ask = async (id: number): Promise<object> => {
       const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
       await server.send({ jsonrpc: '2.0', id, method: 'elicitation/create', params });
@@ -118,12 +137,10 @@ describe('a bound that is null, as a configuration read from JSON may say,', () 
     expect(client.isConnected).toBe(true);
   });
 
-  it('is the usual one: of how often it is asked whether a server lives', async () => {
+  it('a silent legacy server is pinged after half a minute, three times', async () => {
     const clock = new FakeClock();
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version, { ping: () => 'silence' }));
-    const keepAlive = nulls('intervalMs', 'timeoutMs', 'failures');
-    await using client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, keepAlive });
-    await import('../src/keep-alive.ts');
+    await using client = await McpClient.connect(server.factory, info, { era: 'legacy', clock, keepAlive: {} });
     await settled();
     for (const count of [1, 2, 3]) {
       const asked = async (): Promise<void> => {
@@ -136,43 +153,26 @@ describe('a bound that is null, as a configuration read from JSON may say,', () 
     }
     while (client.isConnected) await settled();
   });
-
-  it('is the usual one: of an icon', async () => {
-    const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-    const icon = await fetchIcon({ src: `data:image/png;base64,${pixel}` }, nulls('maxBytes', 'maxPixels', 'maxFrames'));
-    expect(icon).toMatchObject({ type: 'image/png' });
-  });
 });
 
 describe('a bound of', () => {
-  it.each(['maxEntries', 'maxCharacters', 'maxTtlMs'] satisfies (keyof ResultCacheOptions)[])(
-    '[ROBUSTNESS-7] a result cache, %s, must be a number',
-    (name) => {
-      expect(() => createResultCache({ [name]: Number.NaN })).toThrow(
-        `the result cache's options: "${name}" must be a number, 0 or more, got NaN`,
-      );
-    },
-  );
+  it('[ROBUSTNESS-7] a result cache must be a number', () => {
+    expect(() => createResultCache({ maxEntries: Number.NaN })).toThrow('"maxEntries" must be a number, 0 or more, got NaN');
+  });
 
   it('[ROBUSTNESS-7] one list must be a number', async () => {
     await using client = await open();
-    const tools = client.tools({ maxPages: Number.NaN })[Symbol.asyncIterator]();
-    await expect(tools.next()).rejects.toThrow('the options of a list: "maxPages" must be a number, 1 or more, got NaN');
+    await expect(client.tools({ maxPages: Number.NaN }).next()).rejects.toThrow('"maxPages" must be a number, 1 or more, got NaN');
   });
 
-  it.each(['debounceMs', 'maxCached'] satisfies (keyof CompleterOptions)[])(
-    '[ROBUSTNESS-7] a completer, %s, must be a number',
-    async (name) => {
-      await using client = await open();
-      expect(() => createCompleter(client, { type: 'ref/prompt', name: 'a' }, { [name]: Number.NaN })).toThrow(
-        `"${name}" must be a number`,
-      );
-    },
-  );
+  it('[ROBUSTNESS-7] a completer must be a number', async () => {
+    await using client = await open();
+    const ref = { type: 'ref/prompt', name: 'a' } as const;
+    expect(() => createCompleter(client, ref, { debounceMs: Number.NaN })).toThrow('"debounceMs" must be a number');
+  });
 
-  it.each(['maxBytes', 'maxPixels', 'maxFrames'])('[ROBUSTNESS-7] an icon, %s, must be a number', async (name) => {
-    await expect(fetchIcon({ src: 'data:image/png;base64,' }, { [name]: Number.NaN })).rejects.toThrow(
-      `"${name}" must be a number, 0 or more`,
-    );
+  it('[ROBUSTNESS-7] an icon must be a number', async () => {
+    const fetching = fetchIcon({ src: 'data:image/png;base64,' }, { maxBytes: Number.NaN });
+    await expect(fetching).rejects.toThrow('"maxBytes" must be a number, 0 or more');
   });
 });

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { NEWEST, type Revision, REVISIONS } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClientOptions, McpClient, OutputSchemaError, ToolOutputError } from '../src/index.ts';
+import { type ClientOptions, McpClient, ToolOutputError } from '../src/index.ts';
 import { complete, info, ScriptedServer, scriptOf } from './scripted-server.ts';
 
 const open: McpClient[] = [];
@@ -89,17 +89,20 @@ it.each([
   { what: 'a reference to the network', schema: { $ref: 'https://x.example/schema.json' } },
   { what: 'too much depth', schema: JSON.parse(`${'{"not":'.repeat(70)}{}${'}'.repeat(70)}`) as JsonObject },
   { what: 'too many subschemas', schema: { anyOf: Array.from({ length: 20_000 }, () => ({ type: 'object' })) } },
-])('[JSCH-002][SCHEMA-003][SCHEMA-009] a schema with $what is reported once, and neither hides nor fails any tool', async ({ schema }) => {
-  const errors: Error[] = [];
-  const { client } = await connect({ schemas: { bad: schema, good: sumSchema }, result: { structuredContent: { sum: 1 } } }, NEWEST, {
-    onError: (error) => errors.push(error),
-  });
+])('[JSCH-002][SCHEMA-003][SCHEMA-009] a schema with $what fails its own tool, and neither hides nor fails any other', async ({ schema }) => {
+  const given = { schemas: { bad: schema, good: sumSchema }, result: { structuredContent: { sum: 1 } } };
+  const { client } = await connect(given);
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['bad', 'good']);
-  for (let i = 0; i < 2; i += 1) expect((await client.callTool('bad')).structuredContent).toEqual({ sum: 1 });
+  for (let i = 0; i < 2; i += 1) {
+    const failure = await client.callTool('bad').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ToolOutputError);
+    expect(failure).toMatchObject({ tool: 'bad', issues: [], result: given.result });
+    expect(String(failure)).toContain('The option "validator: false" lets its results pass unchecked');
+  }
   expect((await client.callTool('good')).structuredContent).toEqual({ sum: 1 });
-  expect(errors).toHaveLength(1);
-  expect(errors[0]).toBeInstanceOf(OutputSchemaError);
-  expect(errors[0]?.message).toContain('"bad"');
+  const trusting = await connect(given, NEWEST, { validator: false });
+  await trusting.client.listTools();
+  expect((await trusting.client.callTool('bad')).structuredContent).toEqual({ sum: 1 });
 });
 
 it('[ROBUSTNESS-6] a pattern that may take too long is left out with one report, and the rest of its schema checked', async () => {
@@ -164,14 +167,10 @@ it("no tool is checked where the program says so, and by the program's own valid
 });
 
 it('schemas are kept within a bound, however many a server shows; listing them again costs nothing more', async () => {
-  const errors: Error[] = [];
   const large = { type: 'object', required: ['never'], description: 'x'.repeat(3_000_000) };
   const given = { schemas: { one: large, two: large, three: large } as Record<string, JsonValue>, result: { structuredContent: {} } };
-  const { client } = await connect(given, NEWEST, { onError: (error) => errors.push(error) });
+  const { client } = await connect(given);
   for (let i = 0; i < 3; i += 1) await client.listTools();
-  await expect(client.callTool('two')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT' });
-  await expect(client.callTool('three')).resolves.toMatchObject({ structuredContent: {} });
-  expect(errors.map(({ message }) => message)).toEqual(
-    Array.from({ length: 3 }, () => expect.stringContaining('"three" is not checked: the schemas of all tools together')),
-  );
+  await expect(client.callTool('two')).rejects.toMatchObject({ code: 'ERR_TOOL_OUTPUT', issues: [expect.anything()] });
+  await expect(client.callTool('three')).rejects.toThrow('"three" cannot be checked: the schemas of all tools together are too large');
 });

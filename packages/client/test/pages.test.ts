@@ -11,6 +11,9 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()));
 });
 
+/** An item that any of the lists may have. */
+const item = (name: string): JsonObject => ({ name, uri: `a:${name}`, uriTemplate: 'a:{b}', inputSchema: { type: 'object' } });
+
 const lists = [
   { method: 'tools/list', key: 'tools', read: (client: McpClient, options?: { maxPages?: number }) => client.tools(options) },
   { method: 'prompts/list', key: 'prompts', read: (client: McpClient, options?: { maxPages?: number }) => client.prompts(options) },
@@ -57,18 +60,18 @@ describe.each(REVISIONS)('in $version', (revision) => {
         [{}, false],
       ] as const) {
         const { client, server } = await connect(revision, method, (cursor) => ({
-          [key]: [{ name: 'a' }],
+          [key]: [item('a')],
           ...(cursor === undefined && { nextCursor }),
         }));
         const reading = collect(read(client));
         if (isGood) expect(await reading).toHaveLength(2);
-        else await expect(reading).rejects.toMatchObject({ code: 'ERR_PAGING' });
+        else await expect(reading).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT' });
         expect(server.requests(method)).toHaveLength(isGood ? 2 : 1);
       }
     });
 
     it('is refused where an item is no object', async () => {
-      const { client } = await connect(revision, method, () => ({ [key]: [{ name: 'a' }, null] }));
+      const { client } = await connect(revision, method, () => ({ [key]: [item('a'), null] }));
       await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT' });
     });
 
@@ -76,49 +79,49 @@ describe.each(REVISIONS)('in $version', (revision) => {
       const pages: readonly string[][] = [['a'], [], ['b', 'c', 'd']];
       const { client, server } = await connect(revision, method, (cursor) => {
         const at = cursor === undefined ? 0 : Number(cursor);
-        return { [key]: (pages[at] ?? []).map((name) => ({ name })), ...(at < 2 && { nextCursor: `${at + 1}` }) };
+        return { [key]: (pages[at] ?? []).map(item), ...(at < 2 && { nextCursor: `${at + 1}` }) };
       });
       expect(await collect(read(client))).toEqual(['a', 'b', 'c', 'd']);
       expect(server.requests(method).map(({ params }) => params?.['cursor'])).toEqual([undefined, '1', '2']);
     });
 
     it('[PAGE-006][PROMPT-012] is read from a server that gives no pages', async () => {
-      const { client, server } = await connect(revision, method, () => ({ [key]: [{ name: 'only' }] }));
+      const { client, server } = await connect(revision, method, () => ({ [key]: [item('only')] }));
       expect(await collect(read(client))).toEqual(['only']);
       expect(server.requests(method)).toHaveLength(1);
     });
 
     it('[PAGE-004] goes on after an empty cursor, which is a cursor', async () => {
       const { client, server } = await connect(revision, method, (cursor) =>
-        cursor === '' ? { [key]: [{ name: 'second' }] } : { [key]: [{ name: 'first' }], nextCursor: '' },
+        cursor === '' ? { [key]: [item('second')] } : { [key]: [item('first')], nextCursor: '' },
       );
       expect(await collect(read(client))).toEqual(['first', 'second']);
       expect(server.requests(method)[1]?.params).toMatchObject({ cursor: '' });
     });
 
     it('[PAGE-004] ends at a cursor that is null', async () => {
-      const { client } = await connect(revision, method, () => ({ [key]: [{ name: 'a' }], nextCursor: null }));
+      const { client } = await connect(revision, method, () => ({ [key]: [item('a')], nextCursor: null }));
       expect(await collect(read(client))).toEqual(['a']);
     });
 
     it('is given up when a cursor comes twice', async () => {
       const { client, server } = await connect(revision, method, (cursor) => ({ [key]: [], nextCursor: cursor === 'x' ? 'y' : 'x' }));
-      await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_PAGING', message: expect.stringContaining('circle') });
+      await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', message: expect.stringContaining('circle') });
       expect(server.requests(method)).toHaveLength(3);
     });
 
     it('is given up after maxPages', async () => {
       let page = 0;
-      const { client, server } = await connect(revision, method, () => ({ [key]: [], nextCursor: `${(page += 1)}` }), { maxPages: 5 });
-      await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_PAGING', message: expect.stringContaining('raise maxPages') });
+      const { client, server } = await connect(revision, method, () => ({ [key]: [], nextCursor: `${(page += 1)}` }));
+      await expect(collect(read(client, { maxPages: 5 }))).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', message: expect.stringContaining('raise maxPages') });
       expect(server.requests(method)).toHaveLength(5);
       await expect(collect(read(client, { maxPages: 2 }))).rejects.toThrow('more than 2 pages');
     });
 
     it('fetches no page that is not needed', async () => {
-      const { client, server } = await connect(revision, method, () => ({ [key]: [{ name: 'a' }, { name: 'b' }], nextCursor: 'more' }));
-      for await (const item of read(client)) {
-        expect(item.name).toBe('a');
+      const { client, server } = await connect(revision, method, () => ({ [key]: [item('a'), item('b')], nextCursor: 'more' }));
+      for await (const { name } of read(client)) {
+        expect(name).toBe('a');
         break;
       }
       expect(server.requests(method)).toHaveLength(1);

@@ -2,8 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createResultCache } from '../src/cache.ts';
-import { type ClientOptions, McpClient } from '../src/index.ts';
+import { type ClientOptions, createResultCache, McpClient } from '../src/index.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { info, legacyScript, modernScript, type Reply, type Script, ScriptedServer } from './scripted-server.ts';
 
@@ -31,8 +30,6 @@ async function connect(script: Script, options: ClientOptions = {}, eraKey?: str
   const source = eraKey === undefined ? server.factory : Object.assign(() => server.factory(), { eraKey });
   const client = await McpClient.connect(source, info, { clock, ...options });
   open.push(client);
-  // The cache is loaded with the first result that may be kept.
-  await import('../src/result-cache.ts');
   return { client, server, clock, count: (method) => server.requests(method).length };
 }
 
@@ -263,7 +260,6 @@ describe('a cache that clients share', () => {
     };
     const client = await McpClient.connect(source, info, { clock: new FakeClock() });
     open.push(client);
-    await import('../src/result-cache.ts');
     await client.listTools();
     await client.listTools();
     expect(server.requests('tools/list')).toHaveLength(1);
@@ -286,7 +282,6 @@ describe('a cache that clients share', () => {
     const source = () => Object.defineProperty(server.factory(), 'authContext', { get: () => authContext });
     const client = await McpClient.connect(source, info, { clock: new FakeClock() });
     open.push(client);
-    await import('../src/result-cache.ts');
     for (const sent of [1, 2, 2]) {
       await client.listTools();
       expect(server.requests('tools/list')).toHaveLength(sent);
@@ -295,20 +290,21 @@ describe('a cache that clients share', () => {
 
   it('holds no more than it may, the least recently used going first, and nothing longer than it may', async () => {
     const clock = new FakeClock();
-    const resultCache = createResultCache({ clock, maxEntries: 2, maxTtlMs: 500 });
-    const { client, count } = await connect({ 'resources/read': () => kept(contents('x')) }, { resultCache }, key);
+    const resultCache = createResultCache({ clock, maxEntries: 2 });
+    const { client, count } = await connect({ 'resources/read': () => kept(contents('x'), 1e12) }, { resultCache }, key);
     for (const uri of ['a:1', 'a:2', 'a:1', 'a:3', 'a:1']) await client.readResource(uri);
     expect(count('resources/read')).toBe(3);
     expect(resultCache.size).toBe(2);
     await client.readResource('a:2');
     expect(count('resources/read')).toBe(4);
-    clock.advance(500);
+    clock.advance(86_400_000);
     await client.readResource('a:2');
     expect(count('resources/read')).toBe(5);
-    const tight = createResultCache({ clock, maxCharacters: 10 });
-    const other = await connect({ 'resources/read': () => kept(contents('x')) }, { resultCache: tight }, key);
+    const full = createResultCache({ clock });
+    const other = await connect({ 'resources/read': () => kept(contents('x'.repeat(9_000_000))) }, { resultCache: full }, key);
     await other.client.readResource('a:1');
-    expect(tight.size).toBe(0);
+    await other.client.readResource('a:2');
+    expect(full.size).toBe(1);
     resultCache.clear();
     expect(resultCache.size).toBe(0);
   });

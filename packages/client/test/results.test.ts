@@ -301,7 +301,7 @@ describe('results of a modern server', () => {
     '[BASE-016][CAP-016] of the type %j are an error on a method that cannot have it',
     async (resultType) => {
       const { client } = await connect(NEWEST, { 'tools/list': answering({ result: { resultType, tools: [] } }) });
-      await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_UNKNOWN_RESULT_TYPE' });
+      await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT' });
     },
   );
 
@@ -319,7 +319,7 @@ describe('results of a modern server', () => {
     );
     expect(await both.client.callTool('x')).toEqual({ content: [{ type: 'text', text: '7' }] });
     const onlyHere = await connect(NEWEST, script, { extensions: [extension] }, { capabilities: { tools: {} } });
-    await expect(onlyHere.client.callTool('x')).rejects.toMatchObject({ code: 'ERR_UNKNOWN_RESULT_TYPE', resultType: 'later' });
+    await expect(onlyHere.client.callTool('x')).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', result: { resultType: 'later' } });
   });
 
   it.each([-32021, -32003])('[ERR-010] that are %d with requiredCapabilities name what the client lacks', async (code) => {

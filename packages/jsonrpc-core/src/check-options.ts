@@ -3,8 +3,10 @@
 /** What an option must be: a number of at least so much, or a value of a kind. `any` is not looked at. */
 export type OptionKind = number | 'boolean' | 'string' | 'function' | 'object' | 'array' | 'any';
 
-/** One option's rule: its kind, several of which one must hold, or the table of a group of options. */
-export type OptionRule<Value> = OptionKind | readonly OptionKind[] | (Value extends object ? OptionTable<Value> : never);
+/** One option's rule: its kind, several of which one must hold, or the table of a group of options. A group holds no other group. */
+export type OptionRule<Value> = OptionKind | readonly OptionKind[] | (Value extends object ? OptionGroup<Value> : never);
+
+type OptionGroup<Options> = { readonly [Name in keyof Options]-?: OptionKind | readonly OptionKind[] };
 
 /** The rule of every option that there is; the compiler sees to it that none is missing. */
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: OptionRule<NonNullable<Options[Name]>> };

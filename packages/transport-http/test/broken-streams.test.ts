@@ -2,8 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { getEventListeners } from 'node:events';
-import { McpClient } from '@mortise/client';
-import { createEraMemory } from '@mortise/client/era-memory';
+import { createEraMemory, McpClient } from '@mortise/client';
 import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryEventStore } from '@mortise/protocol/edge';

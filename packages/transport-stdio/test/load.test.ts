@@ -74,7 +74,7 @@ describe('a server that asks more than a client may have in flight', () => {
   it('[ROBUSTNESS-7] is refused what is too much, and read on', async () => {
     const transport = stdioTransport({ command: process.execPath, args: [fixtures['asking-server']] });
     const never = (): Promise<never> => new Promise(() => undefined);
-    const options = { era: 'legacy' as const, elicitation: { form: never }, askLimits: { elicitationsPerMinute: 1000 } };
+    const options = { era: 'legacy' as const, elicitation: { form: never }, asksPerMinute: 1000 };
     const client = await McpClient.connect(transport, { name: 'test', version: '1.0.0' }, options);
     clients.push(client);
     // 63 asks of a little more than 1 MiB are no more than 64 MiB.

@@ -1,8 +1,8 @@
 /** What a client calls a server that it runs, and so what is kept apart. */
 
 import { execFileSync } from 'node:child_process';
-import { McpClient } from '@mortise/client';
-import { createResultCache } from '@mortise/client/cache';
+import { createResultCache, McpClient } from '@mortise/client';
+
 import { stdioTransport } from '@mortise/transport-stdio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildFixtures, removeFolders } from './fixture.ts';

@@ -10,9 +10,9 @@ export interface EraVerdict {
 }
 
 /**
- * Where verdicts are kept, by what names the server: see `EraKeyed`, and the client's option `eraKey`.
+ * Keeps the era of servers, by what names each: see `EraKeyed`.
  *
- * A verdict that only rests on silence is never handed to `set`. One that proved wrong is handed to `delete`.
+ * An era that only rests on silence is never handed to `set`. One that proved wrong is handed to `delete`.
  */
 export interface EraMemory {
   get(key: string): EraVerdict | undefined | Promise<EraVerdict | undefined>;
@@ -20,7 +20,7 @@ export interface EraMemory {
   delete(key: string): void | Promise<void>;
 }
 
-/** A transport, or a factory of them, that can name its server; found by `eraKeyOf`. */
+/** A transport, or a factory of them, that can name its server. */
 export interface EraKeyed {
   /**
    * The full URL, or the program with a digest of how it is run. Holds no secret: it may be written to disk, where one that is good for one process
@@ -29,7 +29,7 @@ export interface EraKeyed {
   readonly eraKey: string;
 }
 
-/** Finds what a transport's server is called, if it says. */
+/** Finds what a transport calls its server, if it says. */
 export function eraKeyOf(transport: object): string | undefined {
   const key = (transport as Partial<EraKeyed>).eraKey;
   return typeof key === 'string' ? key : undefined;
@@ -45,14 +45,49 @@ export function createEraMemory(): EraMemory {
     set: (key, verdict) => {
       verdicts.delete(key);
       verdicts.set(key, verdict);
-      for (const oldest of verdicts.keys()) {
-        if (verdicts.size <= MAX_ENTRIES) return;
-        verdicts.delete(oldest);
-      }
+      const [oldest] = verdicts.keys();
+      if (oldest !== undefined && verdicts.size > MAX_ENTRIES) verdicts.delete(oldest);
     },
     delete: (key) => void verdicts.delete(key),
   };
 }
 
 /** The memory that clients of one process share unless they are given another. */
-export const processEraMemory: EraMemory = createEraMemory();
+const processMemory: EraMemory = /* @__PURE__ */ createEraMemory();
+
+/** What is remembered of one server. A memory that fails costs a probe, not the connection. */
+export class RememberedEra {
+  readonly #memory: EraMemory;
+  readonly #key: string | undefined;
+  readonly #onError: (error: Error) => void;
+
+  /** @param key Names the server; undefined where nothing does, and nothing is remembered. */
+  constructor(memory: EraMemory = processMemory, key: string | undefined, onError: (error: Error) => void) {
+    this.#memory = memory;
+    this.#key = key;
+    this.#onError = onError;
+  }
+
+  async recall(): Promise<Era | undefined> {
+    return (await this.#try((key) => this.#memory.get(key)))?.era;
+  }
+
+  async keep(verdict: EraVerdict): Promise<void> {
+    await this.#try((key) => this.#memory.set(key, verdict));
+  }
+
+  /** It proved wrong. */
+  async forget(): Promise<void> {
+    await this.#try((key) => this.#memory.delete(key));
+  }
+
+  async #try<T>(use: (key: string) => T | Promise<T>): Promise<T | undefined> {
+    if (this.#key === undefined) return undefined;
+    try {
+      return await use(this.#key);
+    } catch (error) {
+      this.#onError(error instanceof Error ? error : new Error('the era memory failed', { cause: error }));
+      return undefined;
+    }
+  }
+}

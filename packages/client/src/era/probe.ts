@@ -1,4 +1,4 @@
-/** The first question to a server, and what its answer says about the server's era. */
+/** The first message to a server, and what its answer says about the server's era. */
 
 import { ConnectionClosedError, ExchangeHttpError, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -6,8 +6,8 @@ import type { Revision } from '@mortise/protocol';
 import type { DiscoverResult } from '@mortise/protocol/model';
 import { isModernError, readSupportedVersions } from '@mortise/protocol/wire';
 import type { Link } from '../link.ts';
-import { ModernMeta } from './stateless.ts';
 import type { SessionSettings } from '../session.ts';
+import { makeMeta } from './modern-session.ts';
 
 /** What an answer, or its absence, says. */
 export type Finding =
@@ -21,11 +21,11 @@ export type Finding =
   | { readonly kind: 'silent' }
   /** The channel ended before the answer. */
   | { readonly kind: 'died'; readonly error: Error }
-  /** Nothing that an era could be read from: who may not ask, gave up or failed elsewhere. */
+  /** The era cannot be read from this: no permission, given up, or a failure elsewhere. */
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * Asks `server/discover` in a revision. Waits as long as the link's server does, unless it is given a bound.
+ * Asks `server/discover` in a revision.
  *
  * @see 2026-07-28 basic/transports/stdio#backward-compatibility
  */
@@ -33,17 +33,15 @@ export function probe(
   link: Link,
   revision: Revision,
   settings: SessionSettings,
-  options: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined },
+  options: { readonly signal?: AbortSignal | undefined; readonly timeoutMs: number },
 ): Promise<Finding> {
-  const params = { _meta: new ModernMeta(revision, settings).make() };
-  const { signal, timeoutMs } = options;
   return link
-    .request('server/discover', params, { signal, timeoutMs, isCancellable: false, resetTimeoutOnProgress: false })
-    .then((result) => judgeResult(revision, result), judgeError);
+    .request('server/discover', { _meta: makeMeta(revision, settings) }, { ...options, isCancellable: false, resetTimeoutOnProgress: false })
+    .then((result) => readResult(revision, result), readError);
 }
 
 /** Only a `DiscoverResult` comes from a modern server: a legacy one may answer what it does not know with anything. */
-function judgeResult(revision: Revision, answer: JsonObject): Finding {
+function readResult(revision: Revision, answer: JsonObject): Finding {
   const result = revision.fromWire.results.get('server/discover')?.(answer) ?? answer;
   const { supportedVersions, capabilities } = result;
   const isDiscovery =
@@ -51,27 +49,28 @@ function judgeResult(revision: Revision, answer: JsonObject): Finding {
   return isDiscovery ? { kind: 'discovered', result: result as DiscoverResult } : { kind: 'legacy', error: undefined };
 }
 
-function judgeError(error: unknown): Finding {
-  if (error instanceof RemoteError)
-    return judgeRpcError({ code: error.rpcCode, message: error.message, ...(error.data !== undefined && { data: error.data }) }, error);
-  if (error instanceof ExchangeHttpError) return judgeHttpError(error);
+function readError(error: unknown): Finding {
+  if (error instanceof RemoteError) {
+    return readRpcError({ code: error.rpcCode, message: error.message, ...(error.data !== undefined && { data: error.data }) }, error);
+  }
+  if (error instanceof ExchangeHttpError) return readHttpError(error);
   if (error instanceof ConnectionClosedError) return { kind: 'died', error };
   return { kind: 'failed', error };
 }
 
 /** No one code means "legacy": every code but the modern ones does. */
-function judgeRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
+function readRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
   if (!isModernError(rpcError.code)) return { kind: 'legacy', error };
   return { kind: 'refused', error, supported: readSupportedVersions(rpcError) };
 }
 
-/** Who may not ask learns that first; then the body counts, and of what says nothing the statuses that older servers give. */
-function judgeHttpError(error: ExchangeHttpError): Finding {
+/** A lack of permission comes first; then the body counts, and without one the statuses that older servers give. */
+function readHttpError(error: ExchangeHttpError): Finding {
   const { status, rpcError } = error;
   if (status === 401 || status === 403 || status === 407) return { kind: 'failed', error };
   const isBusy = [408, 425, 429, 502, 503, 504].includes(status);
-  // Whoever is told to come back later learns nothing of the server from words that any proxy may add.
-  if (rpcError && isModernError(rpcError.code)) return judgeRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
+  if (rpcError && isModernError(rpcError.code)) return readRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
+  // "Come back later" says nothing of the server, whatever words a proxy adds.
   if (rpcError && !isBusy) return { kind: 'legacy', error };
   return status >= 400 && status < 500 && !isBusy ? { kind: 'legacy', error } : { kind: 'failed', error };
 }

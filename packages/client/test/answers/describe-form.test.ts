@@ -116,7 +116,7 @@ describe('describeForm', () => {
     { properties: Object.fromEntries(Array.from({ length: 201 }, (_, n) => [n, { type: 'string' }])) },
     { properties: { a: { type: 'string', enum: Array.from({ length: 2001 }, String) } } },
   ])('throws ERR_INVALID_FORM for what is no form (case %#)', (schema) => {
-    expect(() => describeForm(schema)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_FORM' }));
+    expect(() => describeForm(schema)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_RESULT' }));
   });
 
   it('rule 6: checks long answers in linear time', () => {

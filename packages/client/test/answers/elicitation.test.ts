@@ -5,7 +5,7 @@ import { NEWEST_LEGACY } from '@mortise/protocol';
 import type { ElicitResult } from '@mortise/protocol/model';
 import { describe, expect, it } from 'vitest';
 import type { McpClient } from '../../src/index.ts';
-import type { PageContext } from '../../src/host.ts';
+import { describePage } from '../../src/host.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { allCapabilities, legacyScript, type Script, ScriptedServer } from '../scripted-server.ts';
 import { connect, eras, startAsking } from './asking.ts';
@@ -115,7 +115,7 @@ describe('the time limit of a call', () => {
     });
     const users: (() => void)[] = [];
     const elicitation = (): Promise<ElicitResult> => new Promise((resolve) => users.push(() => resolve({ action: 'decline' })));
-    const limits = { maxRequestTimeoutMs: 600_000, askLimits: { elicitationsPerMinute: Infinity } };
+    const limits = { maxRequestTimeoutMs: 600_000, asksPerMinute: Infinity };
     const client = await connect(server.factory, { era: 'legacy', clock, elicitation, ...limits });
     const call = failureOf(client.callTool('asks', {}, { timeoutMs: 500, maxTimeoutMs: 1000 }));
     while (users.length < 2) await settled();
@@ -157,7 +157,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     expect(answer).toBeUndefined();
     if (era === 'legacy') expect(error).toEqual({ code: -32603, message: 'Internal error' });
     const told = era === 'legacy' ? errors[0] : error;
-    expect(told).toMatchObject({ code: 'ERR_INVALID_ANSWER', message: expect.stringContaining('"age" must be a number') });
+    expect(told).toMatchObject({ code: 'ERR_INVALID_ANSWER', message: expect.stringContaining('"age" must be') });
     if (era === 'modern') expect(server.requests('tools/call')).toHaveLength(1);
   });
 
@@ -167,10 +167,10 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
       properties: { name: { type: 'string' } },
       required: ['name'],
       content: {},
-      says: '"name" must be filled in',
+      says: 'name',
     },
-    { what: 'an object', properties: {}, required: [], content: { a: { b: 1 } }, says: '"a" must be text' },
-    { what: 'no number', properties: {}, required: [], content: { a: Number.NaN }, says: '"a" must be text' },
+    { what: 'an object', properties: {}, required: [], content: { a: { b: 1 } }, says: 'result.content["a"] must be' },
+    { what: 'no number', properties: {}, required: [], content: { a: Number.NaN }, says: '"a" must be a number that JSON can carry' },
   ])('[ELICIT-017] does not send $what that no form can have or lack', async ({ properties, required, content, says }) => {
     const errors: Error[] = [];
     const { ask } = await startAsking(era, { elicitation: () => accept(content), onError: (error) => errors.push(error) });
@@ -230,14 +230,14 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     if (era === 'modern') expect(server.requests('tools/call')).toHaveLength(1);
   });
 
-  it('[ELICIT-029][ELICIT-030] tells the handler the whole address in ASCII, its host, its domain and what is odd about it', async () => {
-    let seen: PageContext['page'] | undefined;
-    let url: string | undefined;
+  it('[ELICIT-029][ELICIT-030] gives the handler the whole address in ASCII, of which a host shows host, domain and what is odd', async () => {
+    let seen: unknown;
+    let shown: string | undefined;
     const { ask } = await startAsking(era, {
       elicitation: {
-        url: (params, { page }) => {
-          seen = page;
-          ({ url } = params);
+        url: ({ url }) => {
+          seen = describePage(url);
+          shown = url;
           return { action: 'decline' };
         },
       },
@@ -254,7 +254,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
       domain: 'xn--bnk-6cd.example',
       warnings: ['punycode'],
     });
-    expect(url).toBe(seen?.url);
+    expect(shown).toBe('https://login.xn--bnk-6cd.example/%E2%80%AEgnp.exe');
   });
 
   it('[ELICIT-016][ELICIT-031] takes accept for consent: the answer has no content, and nothing is fetched or opened', async () => {
@@ -279,7 +279,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     let shown = 0;
     const { ask } = await startAsking(era, {
       clock,
-      askLimits: { elicitationsPerMinute: 2 },
+      asksPerMinute: 2,
       elicitation: () => {
         shown += 1;
         return { action: 'cancel' };
@@ -411,7 +411,6 @@ describe('the word that a page is done with', () => {
     const { client, server } = await connectTo([required('a')], {
       clock,
       elicitation: {
-        pageTimeoutMs: 5000,
         url: () => {
           shown();
           return accept({});
@@ -423,7 +422,7 @@ describe('the word that a page is done with', () => {
     expect(server.requests('tools/call')).toHaveLength(1);
     while (server.requests('tools/call').length < 2) {
       await client.ping({ timeoutMs: Infinity, maxTimeoutMs: Infinity });
-      clock.advance(5000);
+      clock.advance(300_000);
     }
     await called;
     expect(server.requests('tools/call')).toHaveLength(2);
@@ -450,9 +449,9 @@ describe('the word that a page is done with', () => {
     await expect(leaving.client.callTool('x', {}, { signal: controller.signal })).rejects.toThrow('enough');
   });
 
-  it('is waited for maxInputRounds times at most', async () => {
-    const { client, server } = await connectTo([required('a'), required('b'), required('c')], {
-      maxInputRounds: 2,
+  it('is waited for ten times at most', async () => {
+    const replies = Array.from({ length: 11 }, (_, n) => required(`page ${n}`));
+    const { client, server } = await connectTo(replies, {
       elicitation: {
         url: ({ elicitationId }) => {
           // Done with before the user has even answered.
@@ -463,8 +462,8 @@ describe('the word that a page is done with', () => {
     });
     await expect(client.callTool('x')).rejects.toMatchObject({
       code: 'ERR_URL_ELICITATION_REQUIRED',
-      message: expect.stringContaining('2 times'),
+      message: expect.stringContaining('10 times'),
     });
-    expect(server.requests('tools/call')).toHaveLength(3);
+    expect(server.requests('tools/call')).toHaveLength(11);
   });
 });

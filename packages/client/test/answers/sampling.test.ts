@@ -3,7 +3,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CreateMessageRequestParams, CreateMessageResult } from '@mortise/protocol/model';
 import { describe, expect, it } from 'vitest';
-import { selectModel } from '../../src/host.ts';
+import { selectModel, withApproval } from '../../src/host.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { eras, startAsking } from './asking.ts';
 
@@ -23,7 +23,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
       return said();
     };
     for (const approval of [{ approveRequest: () => false }, { approveResult: () => Promise.resolve(false) }]) {
-      const { ask, server } = await startAsking(era, { sampling: { handler, ...approval } });
+      const { ask, server } = await startAsking(era, { sampling: withApproval(handler, approval) });
       const { answer, error } = await ask('sampling/createMessage', question);
       expect(answer).toBeUndefined();
       if (era === 'legacy') expect(error).toMatchObject({ code: -1, message: 'User rejected sampling request' });
@@ -35,14 +35,16 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
   it('[SAMP-016][SAMP-021] lets the user see and edit what is asked and what is told', async () => {
     const asked: unknown[] = [];
     const { ask } = await startAsking(era, {
-      sampling: {
-        handler: (params) => {
+      sampling: withApproval(
+        (params) => {
           asked.push(params);
           return said('secret');
         },
-        approveRequest: ({ systemPrompt: _dropped, temperature: _too, ...params }) => ({ ...params, messages: params.messages.slice(-1) }),
-        approveResult: (result, params) => (params.maxTokens === 100 ? { ...result, content: { type: 'text', text: 'edited' } } : false),
-      },
+        {
+          approveRequest: ({ systemPrompt: _dropped, temperature: _too, ...params }) => ({ ...params, messages: params.messages.slice(-1) }),
+          approveResult: (result, params) => (params.maxTokens === 100 ? { ...result, content: { type: 'text', text: 'edited' } } : false),
+        },
+      ),
     });
     const { answer } = await ask('sampling/createMessage', {
       ...question,
@@ -61,7 +63,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
       return said();
     };
     for (const maxTokens of [50, 5000]) {
-      const { ask } = await startAsking(era, { sampling: { handler, approveRequest: (params) => ({ ...params, maxTokens }) } });
+      const { ask } = await startAsking(era, { sampling: withApproval(handler, { approveRequest: (params) => ({ ...params, maxTokens }) }) });
       await ask('sampling/createMessage', question);
     }
     expect(asked).toEqual([50, 100]);
@@ -69,7 +71,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
 
   it('[SAMP-021] is refused more often than a minute allows', async () => {
     const clock = new FakeClock();
-    const { ask } = await startAsking(era, { clock, askLimits: { samplingsPerMinute: 1 }, sampling: () => said() });
+    const { ask } = await startAsking(era, { clock, asksPerMinute: 1, sampling: () => said() });
     expect((await ask('sampling/createMessage', question)).answer).toMatchObject({ model: 'm' });
     const { error } = await ask('sampling/createMessage', question);
     expect(error).toMatchObject(era === 'legacy' ? { code: -32000 } : { code: 'ERR_INPUT_REQUIRED' });

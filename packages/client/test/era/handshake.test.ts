@@ -146,7 +146,7 @@ describe('the handshake', () => {
     if (how === 'abort') controller.abort(new Error('never mind'));
     else clock.advance(1000);
     await expect(connecting).rejects.toThrow(
-      how === 'abort' ? 'never mind' : /did not answer the first message within 1000 ms: .*initializeTimeoutMs/u,
+      how === 'abort' ? 'never mind' : /did not answer the first message within 1000 ms: .*requestTimeoutMs/u,
     );
     expect(server.methods).toEqual(['initialize']);
   });
@@ -231,7 +231,7 @@ describe('a legacy server', () => {
   it('[CAP-011][ELICIT-001] of a revision without elicitation is told -32601 though the client could answer', async () => {
     const server = new ScriptedServer(legacyScript('2025-03-26'));
     await connect(server, { elicitation: () => ({ action: 'accept' }) });
-    expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: {} })).toMatchObject({ error: { code: -32601 } });
+    expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: { type: 'object', properties: {} } })).toMatchObject({ error: { code: -32601 } });
   });
 
   it("[ELICIT-015][ELICIT-016] gets the user's answer, with content only if it was accepted", async () => {
@@ -355,7 +355,7 @@ describe('a legacy server', () => {
     expect(await ask(server, 'sampling/createMessage', { messages: [], maxTokens: 1 })).toMatchObject({
       error: { code: -1, message: 'User rejected sampling request' },
     });
-    expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: {} })).toMatchObject({
+    expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: { type: 'object', properties: {} } })).toMatchObject({
       error: { code: -32603, message: 'Internal error' },
     });
     expect(errors.map(({ message }) => message)).toEqual(['secret path /etc/x']);
@@ -376,7 +376,7 @@ describe('a legacy server', () => {
           });
         }),
     });
-    await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: { message: 'm', requestedSchema: {} } });
+    await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: { message: 'm', requestedSchema: { type: 'object', properties: {} } } });
     await server.notify('notifications/cancelled', { requestId: 'q', reason: 'too slow' });
     await wasAborted;
     await ask(server, 'ping');

@@ -4,8 +4,7 @@ import { ConnectionClosedError, type JsonObject, RemoteError } from '@mortise/js
 import { NEWEST, NEWEST_LEGACY, REVISIONS, type Revision, revisionsOf } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { describe, expect, it } from 'vitest';
-import { EraMismatchError, McpClient, UnsupportedVersionError } from '../../src/index.ts';
-import { createEraMemory } from '../../src/era-memory.ts';
+import { createEraMemory, McpClient, UnsupportedVersionError } from '../../src/index.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
   allCapabilities,
@@ -24,6 +23,11 @@ const withNext = [next, ...REVISIONS];
 
 function unsupported(supported: readonly string[], requested: string = NEWEST.version): Reply {
   return { error: { code: -32022, message: 'Unsupported protocol version', data: { supported, requested } } };
+}
+
+/** The transports of a server whose name is known. */
+function named(server: ScriptedServer, eraKey: string): ScriptedServer['factory'] {
+  return Object.assign(server.factory, { eraKey });
 }
 
 function versionOf(params: JsonObject | undefined): unknown {
@@ -269,7 +273,7 @@ describe('a pinned client', () => {
 
   it('never falls back from the modern era', async () => {
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
-    await expect(McpClient.connect(server.factory, info, { era: 'modern' })).rejects.toBeInstanceOf(EraMismatchError);
+    await expect(McpClient.connect(server.factory, info, { era: 'modern' })).rejects.toBeInstanceOf(UnsupportedVersionError);
     expect(server.methods).toEqual(['server/discover']);
   });
 
@@ -285,11 +289,12 @@ describe('a pinned client', () => {
 describe('the memory of eras', () => {
   it('[ERA-003][CAP-028] spares a server that is known to be legacy the probe', async () => {
     const eraMemory = createEraMemory();
-    const options = { eraMemory, eraKey: 'node server.js' };
+    const options = { eraMemory };
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
-    await (await McpClient.connect(server.factory, info, options)).close();
+    const source = named(server, 'node server.js');
+    await (await McpClient.connect(source, info, options)).close();
     expect(eraMemory.get('node server.js')).toEqual({ era: 'legacy', protocolVersion: NEWEST_LEGACY.version });
-    await (await McpClient.connect(server.factory, info, options)).close();
+    await (await McpClient.connect(source, info, options)).close();
     expect(server.requests('server/discover')).toHaveLength(1);
     expect(server.requests('initialize')).toHaveLength(2);
   });
@@ -306,7 +311,7 @@ describe('the memory of eras', () => {
   it('uses the name that the transport gives its server', async () => {
     const eraMemory = createEraMemory();
     const server = new ScriptedServer(modernScript());
-    await (await McpClient.connect(Object.assign(server.factory, { eraKey: 'cmd arg' }), info, { eraMemory })).close();
+    await (await McpClient.connect(named(server, 'cmd arg'), info, { eraMemory })).close();
     expect(eraMemory.get('cmd arg')).toEqual({ era: 'modern', protocolVersion: NEWEST.version });
   });
 
@@ -318,7 +323,7 @@ describe('the memory of eras', () => {
     const eraMemory = createEraMemory();
     void eraMemory.set('k', { era: 'legacy', protocolVersion: NEWEST_LEGACY.version });
     const server = new ScriptedServer(modernScript({ initialize: () => reply }));
-    const client = await McpClient.connect(server.factory, info, { eraMemory, eraKey: 'k' });
+    const client = await McpClient.connect(named(server, 'k'), info, { eraMemory });
     expect(client.era).toBe('modern');
     expect(eraMemory.get('k')).toEqual({ era: 'modern', protocolVersion: NEWEST.version });
     await client.close();
@@ -328,7 +333,7 @@ describe('the memory of eras', () => {
     const eraMemory = createEraMemory();
     void eraMemory.set('k', { era: 'modern', protocolVersion: NEWEST.version });
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
-    const client = await McpClient.connect(server.factory, info, { eraMemory, eraKey: 'k' });
+    const client = await McpClient.connect(named(server, 'k'), info, { eraMemory });
     expect(client.era).toBe('legacy');
     expect(eraMemory.get('k')).toMatchObject({ era: 'legacy' });
     await client.close();
@@ -338,7 +343,7 @@ describe('the memory of eras', () => {
     const clock = new FakeClock();
     const eraMemory = createEraMemory();
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version, { 'server/discover': () => 'silence' }));
-    const connecting = McpClient.connect(server.factory, info, { clock, eraMemory, eraKey: 'k' });
+    const connecting = McpClient.connect(named(server, 'k'), info, { clock, eraMemory });
     await server.nextMethod('server/discover');
     await clock.untilScheduled();
     clock.advance(3000);
@@ -353,9 +358,8 @@ describe('the memory of eras', () => {
     };
     const server = new ScriptedServer(modernScript());
     const eraMemory = { get: () => Promise.reject(new Error('disk gone')), set: fail, delete: fail };
-    const client = await McpClient.connect(server.factory, info, {
+    const client = await McpClient.connect(named(server, 'k'), info, {
       eraMemory,
-      eraKey: 'k',
       onError: ({ message }) => errors.push(message),
     });
     expect(client.era).toBe('modern');

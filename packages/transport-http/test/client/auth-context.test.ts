@@ -1,7 +1,6 @@
 /** On whose behalf the transport speaks, for whoever keeps private results. */
+import { createResultCache, McpClient } from '@mortise/client';
 
-import { McpClient } from '@mortise/client';
-import { createResultCache } from '@mortise/client/cache';
 import { McpServer } from '@mortise/server';
 import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp } from '@mortise/transport-http/node';

@@ -1,7 +1,6 @@
 /** How a client over HTTP finds out which era a server speaks: the transport's facts and the client's verdict together. */
 
-import { McpClient } from '@mortise/client';
-import { createEraMemory, type EraMemory } from '@mortise/client/era-memory';
+import { createEraMemory, type EraMemory, McpClient } from '@mortise/client';
 import { NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { httpTransport } from '@mortise/transport-http/client';

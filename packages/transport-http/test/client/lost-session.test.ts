@@ -1,7 +1,6 @@
 /** A client whose server has forgotten its session: a new one is opened and the call made once more. */
 
-import { McpClient } from '@mortise/client';
-import { createEraMemory } from '@mortise/client/era-memory';
+import { createEraMemory, McpClient } from '@mortise/client';
 import { McpServer } from '@mortise/server';
 import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { type HttpServing, serveHttp } from '@mortise/transport-http/node';

@@ -1,7 +1,6 @@
 /** The real client and the real server over real sockets, in every revision. */
 
-import { McpClient } from '@mortise/client';
-import { createEraMemory } from '@mortise/client/era-memory';
+import { createEraMemory, McpClient } from '@mortise/client';
 import { REVISIONS } from '@mortise/protocol';
 import { McpServer } from '@mortise/server';
 import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';

@@ -1,8 +1,7 @@
 /** Arguments that travel in headers: learnt from lists of tools, and looked up again where a server misses them. */
 
 import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import { McpClient } from '@mortise/client';
-import { createEraMemory } from '@mortise/client/era-memory';
+import { createEraMemory, McpClient } from '@mortise/client';
 import { httpTransport, StreamableHTTPClientTransport, ToolHeaderError } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { callRequest, complete, discovery, modernRequest } from './support/modern.ts';

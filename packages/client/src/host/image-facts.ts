@@ -1,6 +1,6 @@
 /** What the bytes of a picture say about it. Nothing is decoded: headers are read, within bounds. */
 
-import { IconError } from '../errors.ts';
+import { InvalidResultError } from '../errors.ts';
 
 /** The kinds of pictures that are recognised. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/svg+xml';
@@ -19,7 +19,7 @@ export interface ImageFacts {
  * Tells what a picture is by its first bytes, whatever anybody said of its type.
  *
  * @returns undefined for everything that is not one of the known kinds.
- * @throws {IconError} It begins like one of them but is broken, or is an SVG that is not safe to show.
+ * @throws {InvalidResultError} It begins like one of them but is broken, or is an SVG that is not safe to show.
  */
 export function readImageFacts(bytes: Uint8Array): ImageFacts | undefined {
   if (startsWith(bytes, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return readPng(viewOf(bytes));
@@ -100,7 +100,7 @@ function readSvg(bytes: Uint8Array): ImageFacts | undefined {
   if (!/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<svg[\s>]/u.test(text)) return undefined;
   // Character references could spell what is looked for.
   if (UNSAFE_SVG.some((pattern) => pattern.test(text)) || /&#/u.test(text))
-    throw new IconError('the SVG icon holds script or refers to something outside: it is not shown');
+    throw new InvalidResultError('the SVG icon holds script or refers to something outside: it is not shown');
   return { type: 'image/svg+xml', width: undefined, height: undefined, frames: 1 };
 }
 
@@ -120,6 +120,6 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function broken(kind: string): IconError {
-  return new IconError(`the ${kind} icon is cut off or broken`);
+function broken(kind: string): InvalidResultError {
+  return new InvalidResultError(`the ${kind} icon is cut off or broken`);
 }

@@ -1,7 +1,7 @@
 /** A form as a host can draw it: its fields with their kinds, choices, bounds and defaults, and a check of what was filled in. */
 
-import { MortiseError } from '@mortise/jsonrpc-core';
 import type { ElicitContent } from '@mortise/protocol/model';
+import { InvalidResultError } from '../errors.ts';
 import { checkField } from './check-field.ts';
 
 /** What every field has. */
@@ -82,12 +82,6 @@ export interface FormDescription {
   check(content: Readonly<Record<string, unknown>>): readonly FormIssue[];
 }
 
-/** A server sent a form that no host can draw. */
-export class InvalidFormError extends MortiseError {
-  override readonly name: string = 'InvalidFormError';
-  override readonly code: 'ERR_INVALID_FORM' = 'ERR_INVALID_FORM';
-}
-
 type RawField = Readonly<Record<string, unknown>>;
 
 /** A person cannot fill in more, and drawing more costs the host. */
@@ -99,15 +93,15 @@ const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
  * Describes the form that an elicitation asks the user to fill in, in whichever way its revision writes choices.
  *
  * @param requestedSchema `params.requestedSchema` of the question.
- * @throws {InvalidFormError} `ERR_INVALID_FORM`: it is not a flat form, or has more than 200 fields or 2,000 choices in one.
+ * @throws {InvalidResultError} `ERR_INVALID_RESULT`: it is not a flat form, or has more than 200 fields or 2,000 choices in one.
  * @see 2026-07-28 client/elicitation#requested-schema
  */
 export function describeForm(requestedSchema: unknown): FormDescription {
-  if (!isRecord(requestedSchema)) throw new InvalidFormError('the form is not an object: the server is at fault');
+  if (!isRecord(requestedSchema)) throw new InvalidResultError('the form is not an object: the server is at fault');
   const { properties = {}, required } = requestedSchema;
-  if (!isRecord(properties)) throw new InvalidFormError('the form has no "properties": the server is at fault');
+  if (!isRecord(properties)) throw new InvalidResultError('the form has no "properties": the server is at fault');
   const entries = Object.entries(properties);
-  if (entries.length > MAX_FIELDS) throw new InvalidFormError(`the form has ${entries.length} fields: ${MAX_FIELDS} are drawn at most`);
+  if (entries.length > MAX_FIELDS) throw new InvalidResultError(`the form has ${entries.length} fields: ${MAX_FIELDS} are drawn at most`);
   const names = new Set(Array.isArray(required) ? required : []);
   const fields = entries.map(([name, raw]) => toField(name, raw, names.has(name)));
   const known = fields.flatMap((field) => (field.default === undefined ? [] : [[field.name, field.default] as const]));
@@ -165,7 +159,7 @@ function readOptions(name: string, raw: RawField): readonly FormOption[] | undef
   const given: unknown = titled ?? values;
   if (!Array.isArray(given)) throw unknownKind(name);
   if (given.length > MAX_OPTIONS)
-    throw new InvalidFormError(`the field "${name}" has ${given.length} choices: ${MAX_OPTIONS} are drawn at most`);
+    throw new InvalidResultError(`the field "${name}" has ${given.length} choices: ${MAX_OPTIONS} are drawn at most`);
   return given.map((one: unknown, index) => {
     const value = titled !== undefined && isRecord(one) ? one['const'] : one;
     if (typeof value !== 'string') throw unknownKind(name);
@@ -175,8 +169,8 @@ function readOptions(name: string, raw: RawField): readonly FormOption[] | undef
   });
 }
 
-function unknownKind(name: string): InvalidFormError {
-  return new InvalidFormError(`the field "${name}" is of no kind that forms have (text, number, boolean, choice): the server is at fault`);
+function unknownKind(name: string): InvalidResultError {
+  return new InvalidResultError(`the field "${name}" is of no kind that forms have (text, number, boolean, choice): the server is at fault`);
 }
 
 function isRecord(value: unknown): value is RawField {

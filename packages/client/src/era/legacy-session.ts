@@ -1,18 +1,17 @@
 /** The legacy era: `initialize`, then a session in which either side may ask. */
 
 import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, ProtocolError } from '@mortise/jsonrpc-core';
-import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
+import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { REVISIONS, type Revision } from '@mortise/protocol';
+import { hasCapability } from '@mortise/protocol/checks';
 import type { ClientCapabilities, InitializeResult, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
 import { findRequest } from '@mortise/protocol/revisions';
-import { hasCapability } from '@mortise/protocol/checks';
-import type { CallOptions } from '../call-options.ts';
-import type { ChannelLink } from '../channel-link.ts';
+import type { CallOptions } from '../client-options.ts';
 import { InvalidResultError, MissingCapabilityError, UnsupportedVersionError } from '../errors.ts';
-import type { LinkHost } from '../link.ts';
+import type { ChannelLink, LinkHost } from '../link.ts';
 import type { ServerFacts } from '../middleware.ts';
-import { type ListenHandle, type ListenSink, type Session, type SessionSettings, withMeta } from '../session.ts';
+import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
 import { LegacyListens } from './legacy-listens.ts';
 
 /** What to offer, and what to take instead. */
@@ -31,8 +30,8 @@ export interface HandshakeTerms {
  */
 export async function handshake(link: ChannelLink, terms: HandshakeTerms, settings: SessionSettings): Promise<Session> {
   const { offered, acceptable, signal } = terms;
-  const capabilities = settings.capabilitiesFor(offered);
-  const params = { protocolVersion: offered.version, capabilities, clientInfo: settings.info };
+  const declared = settings.capabilitiesFor(offered);
+  const params = { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info };
   const answer = await link.request('initialize', convert(offered.toWire.params, 'initialize', params), {
     // The one request that must not be cancelled: whoever gives it up closes the channel.
     isCancellable: false,
@@ -41,10 +40,10 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
     signal,
   });
   const { protocolVersion } = answer;
-  const revision = acceptable.find((one) => Object.is(one.version, protocolVersion));
+  const revision = acceptable.find(({ version }) => version === protocolVersion);
   if (!revision) {
     await link.close();
-    const known = acceptable.map((one) => one.version);
+    const known = acceptable.map(({ version }) => version);
     const theirs = typeof protocolVersion === 'string' ? [protocolVersion] : [];
     throw new UnsupportedVersionError(
       `the server wants to speak ${JSON.stringify(protocolVersion)}, this client speaks ${known.join(', ')}: update one of the two`,
@@ -53,8 +52,8 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
     );
   }
   const result = convert(revision.fromWire.results, 'initialize', answer) as InitializeResult;
-  if (!isJsonObject(result.capabilities)) throw new InvalidResultError('the result of "initialize" has no capabilities');
-  const session = new LegacySession(link, revision, { result, declared: capabilities }, settings);
+  if (!isJsonObject(result.capabilities)) throw new InvalidResultError('the result of "initialize" has no capabilities', { result });
+  const session = new LegacySession(link, revision, { result, declared }, settings);
   link.host = session;
   link.transport.setProtocolVersion?.(revision.version);
   await link.notify('notifications/initialized');
@@ -72,7 +71,7 @@ class LegacySession implements Session, LinkHost {
   readonly isErrorIdOptional: boolean;
   readonly #settings: SessionSettings;
   readonly #listens: LegacyListens;
-  /** What `initialize` told the server of the client, once and for all. */
+  /** What `initialize` declared to the server, once and for all. */
   readonly #declared: ClientCapabilities;
 
   constructor(
@@ -81,7 +80,6 @@ class LegacySession implements Session, LinkHost {
     { result, declared }: { readonly result: InitializeResult; readonly declared: ClientCapabilities },
     settings: SessionSettings,
   ) {
-    this.#declared = declared;
     this.link = link;
     this.revision = revision;
     this.server = { info: result.serverInfo, capabilities: result.capabilities };
@@ -89,10 +87,11 @@ class LegacySession implements Session, LinkHost {
     this.isBatchingOn = revision.rules.batching;
     this.isErrorIdOptional = revision.rules.errorIdOptional;
     this.#settings = settings;
+    this.#declared = declared;
     this.#listens = new LegacyListens(link, result.capabilities);
   }
 
-  toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject | undefined {
+  toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject {
     return withMeta(convert(this.revision.toWire.params, method, params), meta);
   }
 
@@ -125,7 +124,7 @@ class LegacySession implements Session, LinkHost {
     );
   }
 
-  /** Nobody is told who was not told that there are roots. */
+  /** A server that does not know of roots hears nothing of their changes. */
   async sendRootsChanged(): Promise<void> {
     if (hasCapability(this.#declared, 'roots')) await this.link.notify('notifications/roots/list_changed');
   }
@@ -136,61 +135,39 @@ class LegacySession implements Session, LinkHost {
 
   onNotification(notification: JsonRpcNotification): void {
     const { method, params } = notification;
-    if (method === 'notifications/elicitation/complete') return this.#onPageCompleted(notification);
+    // Only the first word of a page that the user was asked to open counts.
+    const isPageDone = method === 'notifications/elicitation/complete';
+    if (isPageDone && !this.#settings.answers.pages.complete(params?.['elicitationId'])) return;
     const toCanonical = this.revision.fromWire.notifications.get(method);
     const canonical = toCanonical && params ? { ...notification, params: toCanonical(params) } : notification;
     this.#listens.deliver(canonical);
     this.#settings.onNotification(canonical);
   }
 
-  /** Only the first word of a page that the user was asked to open counts. */
-  #onPageCompleted(notification: JsonRpcNotification): void {
-    void this.#settings.answers.answerer?.then(({ pages }) => {
-      if (pages.complete(notification.params?.['elicitationId'])) this.#settings.onNotification(notification);
-    });
-  }
-
   onRequest(request: JsonRpcRequest, call: InboundCall): RequestOutcome {
-    if (request.method === 'ping') return toResult(request, {});
-    return this.#answer(request, call);
+    if (request.method === 'ping') return { jsonrpc: '2.0', id: request.id, result: {} };
+    return this.#answer(request, call.signal);
   }
 
-  async #answer(request: JsonRpcRequest, call: InboundCall): Promise<JsonRpcResponse> {
-    const { method, params = {} } = request;
-    this.#assertAnswerable(method);
-    const { answers, tracer } = this.#settings;
-    const context = {
-      method,
-      get signal() {
-        return call.signal;
-      },
-    };
-    const asked = convert(this.revision.fromWire.params, method, params);
-    const ask = (): Promise<JsonObject> => answers.answer(method, asked, context);
-    // The server waits for the user here, and which of its calls it asks for nothing on this wire tells.
-    const resumeTimeouts = this.link.pauseTimeouts(call.signal);
+  async #answer({ id, method, params = {} }: JsonRpcRequest, signal: AbortSignal): Promise<JsonRpcResponse> {
+    const { revision } = this;
+    if (!this.#mayAsk(method)) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
+    const ask = { method, params: convert(revision.fromWire.params, method, params) };
+    // The server waits for the user here. Which of its calls it asks for, nothing on this wire says: all stand still.
+    const resumeTimeouts = this.link.pauseTimeouts(signal);
     try {
-      const answer = await (tracer ? this.#traced(method, params, ask) : ask());
-      return toResult(request, convert(this.revision.toWire.results, method, answer));
+      const answer = await this.#settings.answers.answer(ask, signal, revision.version);
+      return { jsonrpc: '2.0', id, result: convert(revision.toWire.results, method, answer) };
     } finally {
       resumeTimeouts();
     }
   }
 
-  async #traced(method: string, params: JsonObject, ask: () => Promise<JsonObject>): Promise<JsonObject> {
-    const { traceAnswer } = await import('../tracing.ts');
-    const { tracer } = this.#settings;
-    const parent = params['_meta'];
-    if (!tracer) return ask();
-    return traceAnswer(tracer, { method, protocolVersion: this.revision.version }, isJsonObject(parent) ? parent : undefined, ask);
-  }
-
-  /** A method of MCP is answered only where this revision lets servers ask it and the client said that it can. */
-  #assertAnswerable(method: string): void {
+  /** A server may ask a method of MCP only where this revision has it and the client declared that it can. Others are an extension's. */
+  #mayAsk(method: string): boolean {
     const facts = findRequest(this.revision, method, 'server');
-    const isDeclared = facts?.clientCapability === undefined || hasCapability(this.#declared, facts.clientCapability);
-    const isForeign = !facts && REVISIONS.some((revision) => revision.requests.has(method));
-    if (isForeign || !isDeclared) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
+    if (!facts) return !REVISIONS.some((revision) => revision.requests.has(method));
+    return facts.clientCapability === undefined || hasCapability(this.#declared, facts.clientCapability);
   }
 }
 
@@ -206,6 +183,8 @@ function convert(table: ReadonlyMap<string, (value: JsonObject) => JsonObject>, 
   return table.get(method)?.(value) ?? value;
 }
 
-function toResult(request: JsonRpcRequest, result: JsonObject): JsonRpcResponse {
-  return { jsonrpc: '2.0', id: request.id, result };
+/** Puts the caller's `_meta` members beside those that are there. */
+function withMeta(params: JsonObject, meta: MetaObject | undefined): JsonObject {
+  if (meta === undefined) return params;
+  return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } };
 }

@@ -1,20 +1,15 @@
 /** Completion for a user who types: calm towards the server, and never late for the user. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Completion, CompletionArgument, PromptReference, ResourceTemplateReference } from '@mortise/protocol/model';
-import type { CallOptions } from './call-options.ts';
-import { MissingCapabilityError } from './errors.ts';
-import type { McpClient } from './mcp-client.ts';
+import { MissingCapabilityError } from '../errors.ts';
+import type { McpClient } from '../mcp-client.ts';
 
 /** How a completer behaves. */
 export interface CompleterOptions {
   /** How long the user must have paused before the server is asked, in milliseconds. @default 150 */
   readonly debounceMs?: number | undefined;
-  /** How many answers are kept; the oldest goes first. 0 for none. @default 100 */
-  readonly maxCached?: number | undefined;
-  /** Passed on with each request. @default none */
-  readonly call?: Omit<CallOptions, 'signal'> | undefined;
   /** Runs the timer of the pause. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
@@ -33,12 +28,14 @@ export interface Completer {
   close(): void;
 }
 
+/** How many answers are kept; the oldest goes first. */
+const MAX_CACHED = 100;
+
 const NOTHING: Completion = /* @__PURE__ */ Object.freeze({ values: [] });
 
 /**
  * Makes a completer. It waits for a pause, cancels what was overtaken, and keeps answers until the server's list changes.
  *
- * @throws {RangeError} A numeric option is no number, or less than 0.
  * @see 2026-07-28 server/utilities/completion#implementation-considerations
  */
 export function createCompleter(
@@ -46,9 +43,8 @@ export function createCompleter(
   ref: PromptReference | ResourceTemplateReference,
   options: CompleterOptions = {},
 ): Completer {
-  checkAmounts("the completer's options", options, { debounceMs: 0, maxCached: 0 });
-  const { clock = systemClock } = options;
-  const [debounceMs, maxCached] = [options.debounceMs ?? 150, options.maxCached ?? 100];
+  checkOptions('createCompleter options', options, { debounceMs: 0, clock: 'object' });
+  const { debounceMs = 150, clock = systemClock } = options;
   const cache = new Map<string, Completion>();
   const forget = (): void => cache.clear();
   const off = ref.type === 'ref/prompt' ? client.onPromptsChanged(forget) : client.onResourcesChanged(forget);
@@ -61,10 +57,10 @@ export function createCompleter(
     signal: AbortSignal,
   ): Promise<Completion> => {
     const context = resolved && Object.keys(resolved).length > 0 ? { context: { arguments: resolved } } : {};
-    const { completion } = await client.complete({ ref, argument, ...context }, { ...options.call, signal });
+    const { completion } = await client.complete({ ref, argument, ...context }, { signal });
     cache.set(key, completion);
     for (const oldest of cache.keys()) {
-      if (cache.size <= maxCached) break;
+      if (cache.size <= MAX_CACHED) break;
       cache.delete(oldest);
     }
     return completion;

@@ -3,14 +3,7 @@
 import { type JsonObject, type JsonRpcNotification, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
 import { copyObject, isJsonObject, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
-import type {
-  ClientCapabilities,
-  DiscoverResult,
-  Implementation,
-  LoggingLevel,
-  MetaObject,
-  SubscriptionFilter,
-} from '@mortise/protocol/model';
+import type { DiscoverResult, Implementation, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
 import { chooseModern } from '@mortise/protocol/revisions';
 import {
   isModernParams,
@@ -21,84 +14,72 @@ import {
   META_SERVER_INFO,
   readSupportedVersions,
 } from '@mortise/protocol/wire';
-import type { CallOptions } from '../call-options.ts';
+import type { CallOptions } from '../client-options.ts';
 import type { Link, LinkHost } from '../link.ts';
 import type { ServerFacts } from '../middleware.ts';
 import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
 
 /** What the `_meta` of each modern request says. @see 2026-07-28 basic/index#meta */
-export class ModernMeta {
-  readonly #version: string;
-  readonly #capabilities: ClientCapabilities;
-  readonly #info: Implementation | undefined;
-  readonly #logLevel: LoggingLevel | undefined;
-
-  constructor(revision: Revision, settings: SessionSettings) {
-    this.#version = revision.version;
-    this.#capabilities = settings.capabilitiesFor(revision);
-    this.#info = settings.sendsClientInfo ? settings.info : undefined;
-    this.#logLevel = settings.logLevel;
-  }
-
-  /** A `_meta` of its own for one request. Written out, because it is made for every request and copying costs more. */
-  make(): MutableJsonObject {
-    const meta: MutableJsonObject = { [META_PROTOCOL_VERSION]: this.#version, [META_CLIENT_CAPABILITIES]: this.#capabilities };
-    if (this.#info !== undefined) meta[META_CLIENT_INFO] = this.#info;
-    if (this.#logLevel !== undefined) meta[META_LOG_LEVEL] = this.#logLevel;
-    return meta;
-  }
+export function makeMeta(revision: Revision, settings: SessionSettings): JsonObject {
+  const meta: MutableJsonObject = {
+    [META_PROTOCOL_VERSION]: revision.version,
+    [META_CLIENT_CAPABILITIES]: settings.capabilitiesFor(revision),
+    [META_CLIENT_INFO]: settings.info,
+  };
+  if (settings.logLevel !== undefined) meta[META_LOG_LEVEL] = settings.logLevel;
+  return meta;
 }
 
-/** A server that answered `server/discover`. */
+/** A server that answered `server/discover`, or was not asked. */
 export class ModernSession implements Session, LinkHost {
   readonly link: Link;
   revision: Revision;
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
   readonly isDiscovered: boolean;
-  // No `onRequest`: in this era a client sends no responses, so a server's requests are dropped.
+  // No `onRequest`: in this era a client sends no responses, so requests of a server are dropped.
   readonly onRequest: undefined;
   readonly isBatchingOn = false;
   readonly isErrorIdOptional = true;
   readonly #settings: SessionSettings;
-  #meta: ModernMeta;
+  #meta: JsonObject;
   /** Other versions that may still be gone over to. Each is tried once, so that two sides that disagree come to an end. */
   #others: readonly Revision[];
 
   /** @param result What discovery said; undefined where it was left out. */
   constructor(link: Link, revision: Revision, others: readonly Revision[], result: DiscoverResult | undefined, settings: SessionSettings) {
+    const info = result?._meta?.[META_SERVER_INFO];
     this.link = link;
     this.revision = revision;
-    this.#others = others.filter((other) => other !== revision);
-    const info = result?._meta?.[META_SERVER_INFO];
     this.server = { info: isJsonObject(info) ? (info as Implementation) : undefined, capabilities: result?.capabilities ?? {} };
     this.instructions = result?.instructions;
     this.isDiscovered = result !== undefined;
+    this.#others = others.filter((other) => other !== revision);
     this.#settings = settings;
-    this.#meta = new ModernMeta(revision, settings);
+    this.#meta = makeMeta(revision, settings);
     link.host = this;
   }
 
   toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject {
     const wire = copyObject(this.revision.toWire.params.get(method)?.(params) ?? params);
     const own = wire['_meta'];
-    wire['_meta'] = this.#meta.make();
-    if (own === undefined && meta === undefined) return wire;
     // What the caller says counts, but for the version: this session's server is spoken to in it.
-    const { version } = this.revision;
-    wire['_meta'] = { ...wire['_meta'], ...(own as JsonObject | undefined), ...meta, [META_PROTOCOL_VERSION]: version };
+    wire['_meta'] =
+      own === undefined && meta === undefined
+        ? this.#meta
+        : { ...this.#meta, ...(own as JsonObject | undefined), ...meta, [META_PROTOCOL_VERSION]: this.revision.version };
     return wire;
   }
 
   toRaw(params: JsonObject = {}, meta?: MetaObject): JsonObject {
     if (meta === undefined && isModernParams(params)) return params;
-    return { ...params, _meta: { ...this.#meta.make(), ...(params['_meta'] as JsonObject | undefined), ...meta } };
+    return { ...params, _meta: { ...this.#meta, ...(params['_meta'] as JsonObject | undefined), ...meta } };
   }
 
   /** There is no `ping` any more; discovery asks for as little. */
   async ping(options?: CallOptions): Promise<void> {
-    const quiet = { ...options, resetTimeoutOnProgress: false };
-    await this.link.request('server/discover', this.toWire('server/discover', {}, options?.meta), quiet as object);
+    const params = this.toWire('server/discover', {}, options?.meta);
+    await this.link.request('server/discover', params, { ...options, resetTimeoutOnProgress: false } as object);
   }
 
   setLoggingLevel(level: LoggingLevel): Promise<void> {
@@ -119,7 +100,7 @@ export class ModernSession implements Session, LinkHost {
   }
 
   onCapabilitiesChanged(): void {
-    this.#meta = new ModernMeta(this.revision, this.#settings);
+    this.#meta = makeMeta(this.revision, this.#settings);
   }
 
   /** Servers ask for roots when they need them. */
@@ -132,13 +113,9 @@ export class ModernSession implements Session, LinkHost {
   }
 
   listen(filter: SubscriptionFilter, sink: ListenSink): ListenHandle {
+    const method = 'subscriptions/listen';
     const { clock, requestTimeoutMs } = this.#settings;
     let isOver = false;
-    const giveUp = (): void => {
-      stream.cancel();
-      end(new TimeoutError(`"${method}" was not acknowledged within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
-    };
-    const timer = clock.schedule(giveUp, requestTimeoutMs);
     const end = (error?: Error): void => {
       timer.cancel();
       if (!isOver) sink.onEnd(error);
@@ -151,12 +128,12 @@ export class ModernSession implements Session, LinkHost {
       const accepted = notification.params?.['notifications'];
       sink.onAccepted(isJsonObject(accepted) ? accepted : {}, notification);
     };
-    const method = 'subscriptions/listen';
+    const timer = clock.schedule(() => {
+      stream.cancel();
+      end(new TimeoutError(`"${method}" was not acknowledged within ${requestTimeoutMs} ms: raise requestTimeoutMs`, requestTimeoutMs));
+    }, requestTimeoutMs);
     const stream = this.link.openStream(method, this.toWire(method, { notifications: filter }), receive);
-    stream.ended.then(
-      () => end(),
-      (error: Error) => end(error),
-    );
+    stream.ended.then(() => end(), end);
     const close = (): void => {
       isOver = true;
       timer.cancel();

@@ -1,6 +1,6 @@
 /** Whether a value fits a field of a form. Every check is linear in the value. */
 
-import type { FormField, FormIssue, MultiChoiceField, NumberField, TextField } from './describe-form.ts';
+import type { FormField, FormIssue, MultiChoiceField, NumberField, TextField } from './forms.ts';
 
 /** Gives what is wrong, one issue at most. */
 export function checkField(field: FormField, value: unknown): readonly FormIssue[] {

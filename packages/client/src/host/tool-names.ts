@@ -1,6 +1,6 @@
-/** Tool names for a model that is given the tools of several servers. */
+/** Names of tools: for a model that has the tools of several servers, and for people. */
 
-import type { Tool } from '@mortise/protocol';
+import type { BaseMetadata, Tool } from '@mortise/protocol/model';
 
 /** A server's tools, under the name that the program itself gave the server. */
 export interface NamedTools {
@@ -39,4 +39,15 @@ export function uniqueToolNames(servers: readonly NamedTools[]): ReadonlyMap<str
     }
   }
   return places;
+}
+
+/**
+ * Gives the name that people read: `title`, else a tool's `annotations.title`, else `name`.
+ *
+ * @see 2026-07-28 schema#basemetadata
+ */
+export function displayName(thing: BaseMetadata): string {
+  const { title, annotations, name } = thing as BaseMetadata & { readonly annotations?: { readonly title?: unknown } };
+  if (title !== undefined) return title;
+  return typeof annotations?.title === 'string' ? annotations.title : name;
 }

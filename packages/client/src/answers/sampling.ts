@@ -1,0 +1,65 @@
+/** Asks the user's model what a server wants to know. */
+
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  SamplingMessage,
+  SamplingMessageContentBlock,
+} from '@mortise/protocol/model';
+import { InvalidAnswerError } from '../errors.ts';
+import type { AnswerContext, SamplingOptions } from './answer-options.ts';
+import { checkAnswer } from './check-answer.ts';
+
+/**
+ * Asks the model by the program's handler.
+ *
+ * @param params Checked: they have the shape of `sampling/createMessage`.
+ * @throws {ProtocolError} -32602: the question uses what the handler does not honour, or breaks the rules for tool uses.
+ * @throws {InvalidAnswerError} What the handler gave is not what a model says.
+ */
+export async function sample(
+  { handler, tools }: SamplingOptions,
+  params: JsonObject,
+  context: AnswerContext,
+): Promise<CreateMessageResult> {
+  const asked = params as CreateMessageRequestParams;
+  const usesTools = asked.tools !== undefined || asked.toolChoice !== undefined;
+  if (usesTools && tools !== true) throw refuse('Sampling with tools is not supported');
+  const broken = findBrokenToolUse(asked.messages);
+  if (broken !== undefined) throw refuse(`Invalid params: ${broken}`);
+  const result = checkAnswer(context.method, await handler(asked, context));
+  const problem = findMisusedTool(result, asked);
+  if (problem !== undefined) throw new InvalidAnswerError(problem);
+  return result;
+}
+
+function findMisusedTool(result: CreateMessageResult, { tools = [], toolChoice }: CreateMessageRequestParams): string | undefined {
+  const usesTool = blocksOf(result).some(({ type }) => type === 'tool_use');
+  const mayUse = tools.length > 0 && toolChoice?.mode !== 'none';
+  if (usesTool && !mayUse) return 'the model used a tool, though the server allowed none';
+  return !usesTool && toolChoice?.mode === 'required' ? 'the model used no tool, though the server requires one' : undefined;
+}
+
+/** Every use of a tool is followed by one message with all its results and nothing else. @see 2025-11-25 client/sampling#message-content-constraints */
+function findBrokenToolUse(messages: readonly SamplingMessage[]): string | undefined {
+  let open: readonly string[] = [];
+  for (const [index, message] of messages.entries()) {
+    const blocks = blocksOf(message);
+    const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : []));
+    if (results.length > 0 && results.length < blocks.length) return `messages[${index}] mixes tool results with other content`;
+    const missing = open.find((id) => !results.includes(id));
+    if (missing !== undefined) return `messages[${index}] has no result for the tool use ${JSON.stringify(missing)}`;
+    open = blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+  }
+  return open.length === 0 ? undefined : 'messages ends with a tool use that has no result';
+}
+
+function blocksOf({ content }: SamplingMessage): readonly SamplingMessageContentBlock[] {
+  return Array.isArray(content) ? (content as readonly SamplingMessageContentBlock[]) : [content as SamplingMessageContentBlock];
+}
+
+function refuse(message: string): ProtocolError {
+  return new ProtocolError(INVALID_PARAMS, message);
+}

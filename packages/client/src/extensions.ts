@@ -1,0 +1,54 @@
+/** What a `ClientExtension` brings to a client, and what it gets of it. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { ClientCapabilities, Revision, ServerCapabilities } from '@mortise/protocol';
+import { checkExtensionId, hasExtension } from '@mortise/protocol/checks';
+import type { ClientExtension, ClientExtensionHost } from '@mortise/protocol/contracts';
+
+type ReadResult = NonNullable<ClientExtension['results']>[string];
+
+/** The extensions of one client. */
+export class Extensions {
+  readonly #all: readonly ClientExtension[];
+  /** By method: the parameter that HTTP mirrors in `Mcp-Name`. */
+  readonly #nameParams = new Map<string, string>();
+  #isInstalled = false;
+
+  constructor(extensions: readonly ClientExtension[]) {
+    this.#all = extensions;
+    for (const { id, nameParams = {} } of extensions) {
+      const reason = checkExtensionId(id);
+      if (reason !== undefined) throw new TypeError(reason);
+      for (const [method, param] of Object.entries(nameParams)) this.#nameParams.set(method, param);
+    }
+  }
+
+  /** Lets each extension add what it brings, once. */
+  install(host: ClientExtensionHost): void {
+    if (!this.#isInstalled) for (const extension of this.#all) extension.install?.(host);
+    this.#isInstalled = true;
+  }
+
+  /** The header that names what a request of an extension is about, as text that the transport encodes; undefined for most. */
+  headersOf(method: string, params: JsonObject): { readonly 'mcp-name': string } | undefined {
+    const param = this.#nameParams.size === 0 ? undefined : this.#nameParams.get(method);
+    const name = param === undefined ? undefined : params[param];
+    return typeof name === 'string' ? { 'mcp-name': name } : undefined;
+  }
+
+  /** What the extensions declare in a revision, put over what is declared already. */
+  declare(revision: Revision, declared: ClientCapabilities): ClientCapabilities {
+    if (this.#all.length === 0) return declared;
+    let capabilities = declared;
+    for (const extension of this.#all) capabilities = { ...capabilities, ...extension.capabilities?.(revision, declared) };
+    if (!revision.rules.extensions) return capabilities;
+    const settings = Object.fromEntries(this.#all.map(({ id, settings: own = {} }) => [id, own]));
+    return { ...capabilities, extensions: { ...capabilities.extensions, ...settings } };
+  }
+
+  /** Reads a type of result. Only an extension that the server has too may bring one. */
+  readerOf(resultType: string, server: ServerCapabilities): ReadResult | undefined {
+    const negotiated = this.#all.filter(({ id }) => hasExtension(server, id));
+    return negotiated.find(({ results }) => results !== undefined && Object.hasOwn(results, resultType))?.results?.[resultType];
+  }
+}
