@@ -18,7 +18,14 @@ import type {
 } from '@mortise/protocol/model';
 import { clientCapabilitiesFor, findNotification } from '@mortise/protocol/revisions';
 import { Answers, type RequestHandler } from './answers/answers.ts';
-import { CALL_OPTIONS, CLIENT_OPTIONS, CONNECT_OPTIONS, type CallOptions, type ClientOptions, type ConnectOptions } from './client-options.ts';
+import {
+  CALL_OPTIONS,
+  CLIENT_OPTIONS,
+  CONNECT_OPTIONS,
+  type CallOptions,
+  type ClientOptions,
+  type ConnectOptions,
+} from './client-options.ts';
 import { Connector } from './connector.ts';
 import { UnsupportedMethodError } from './errors.ts';
 import { Extensions } from './extensions.ts';

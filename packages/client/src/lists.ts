@@ -47,7 +47,8 @@ export async function* readPages<Page extends PaginatedResult, Item extends obje
   let isReadAnew = false;
   let cursor: string | undefined;
   for (;;) {
-    if (cursors.size >= maxPages) throw new InvalidResultError(`"${method}" has more than ${maxPages} pages: raise maxPages if that is right`);
+    if (cursors.size >= maxPages)
+      throw new InvalidResultError(`"${method}" has more than ${maxPages} pages: raise maxPages if that is right`);
     let page: Page;
     try {
       page = await fetchPage(cursor === undefined ? {} : { cursor }, call);

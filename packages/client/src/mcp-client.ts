@@ -115,12 +115,22 @@ export class McpClient extends Client {
 
   /** Reads all tools, page by page. */
   tools(options: PagesOptions = {}): AsyncIterableIterator<Tool> {
-    return readPages('tools/list', (params, call) => this.listTools(params, call), ({ tools }) => tools, this.#pages(options));
+    return readPages(
+      'tools/list',
+      (params, call) => this.listTools(params, call),
+      ({ tools }) => tools,
+      this.#pages(options),
+    );
   }
 
   /** Reads all prompts, page by page. */
   prompts(options: PagesOptions = {}): AsyncIterableIterator<Prompt> {
-    return readPages('prompts/list', (params, call) => this.listPrompts(params, call), ({ prompts }) => prompts, this.#pages(options));
+    return readPages(
+      'prompts/list',
+      (params, call) => this.listPrompts(params, call),
+      ({ prompts }) => prompts,
+      this.#pages(options),
+    );
   }
 
   /** Reads all resources, page by page. */

@@ -1,6 +1,13 @@
 /** The way of a call: what may be asked, middleware, kept results, the wire, and what becomes of the answer. */
 
-import { ConnectionClosedError, ConnectionLostError, type JsonObject, type JsonRpcResponse, RemoteError, SessionLostError } from '@mortise/jsonrpc-core';
+import {
+  ConnectionClosedError,
+  ConnectionLostError,
+  type JsonObject,
+  type JsonRpcResponse,
+  RemoteError,
+  SessionLostError,
+} from '@mortise/jsonrpc-core';
 import { abortable, type RequestOptions } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
@@ -165,7 +172,8 @@ export class Requests {
     if (key === undefined || !items?.some((item) => checkListItem(method, item) !== undefined)) return result;
     const isValid = (item: JsonObject): boolean => {
       const reason = checkListItem(method, item);
-      if (reason !== undefined) this.#parts.settings.onError(new InvalidResultError(`"${method}" lists a malformed item: ${reason}`, { result: item }));
+      if (reason !== undefined)
+        this.#parts.settings.onError(new InvalidResultError(`"${method}" lists a malformed item: ${reason}`, { result: item }));
       return reason === undefined;
     };
     return { ...result, [key]: items.filter(isValid) };

@@ -76,7 +76,9 @@ describe('an argument that other SDKs take in this place is an error that says w
   it('a schema object in place of a method', () => {
     const client = new McpClient(info);
     const schema = { shape: { method: { value: 'elicitation/create' } } } as never;
-    expect(() => client.setRequestHandler(schema, () => ({}))).toThrow('setRequestHandler() takes the name of a method, such as "elicitation/create"');
+    expect(() => client.setRequestHandler(schema, () => ({}))).toThrow(
+      'setRequestHandler() takes the name of a method, such as "elicitation/create"',
+    );
     expect(() => client.onNotification(schema, () => undefined)).toThrow('onNotification() takes the name of a method');
   });
 });

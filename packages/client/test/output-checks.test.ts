@@ -89,21 +89,24 @@ it.each([
   { what: 'a reference to the network', schema: { $ref: 'https://x.example/schema.json' } },
   { what: 'too much depth', schema: JSON.parse(`${'{"not":'.repeat(70)}{}${'}'.repeat(70)}`) as JsonObject },
   { what: 'too many subschemas', schema: { anyOf: Array.from({ length: 20_000 }, () => ({ type: 'object' })) } },
-])('[JSCH-002][SCHEMA-003][SCHEMA-009] a schema with $what fails its own tool, and neither hides nor fails any other', async ({ schema }) => {
-  const given = { schemas: { bad: schema, good: sumSchema }, result: { structuredContent: { sum: 1 } } };
-  const { client } = await connect(given);
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['bad', 'good']);
-  for (let i = 0; i < 2; i += 1) {
-    const failure = await client.callTool('bad').catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(ToolOutputError);
-    expect(failure).toMatchObject({ tool: 'bad', issues: [], result: given.result });
-    expect(String(failure)).toContain('The option "validator: false" lets its results pass unchecked');
-  }
-  expect((await client.callTool('good')).structuredContent).toEqual({ sum: 1 });
-  const trusting = await connect(given, NEWEST, { validator: false });
-  await trusting.client.listTools();
-  expect((await trusting.client.callTool('bad')).structuredContent).toEqual({ sum: 1 });
-});
+])(
+  '[JSCH-002][SCHEMA-003][SCHEMA-009] a schema with $what fails its own tool, and neither hides nor fails any other',
+  async ({ schema }) => {
+    const given = { schemas: { bad: schema, good: sumSchema }, result: { structuredContent: { sum: 1 } } };
+    const { client } = await connect(given);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['bad', 'good']);
+    for (let i = 0; i < 2; i += 1) {
+      const failure = await client.callTool('bad').catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(ToolOutputError);
+      expect(failure).toMatchObject({ tool: 'bad', issues: [], result: given.result });
+      expect(String(failure)).toContain('The option "validator: false" lets its results pass unchecked');
+    }
+    expect((await client.callTool('good')).structuredContent).toEqual({ sum: 1 });
+    const trusting = await connect(given, NEWEST, { validator: false });
+    await trusting.client.listTools();
+    expect((await trusting.client.callTool('bad')).structuredContent).toEqual({ sum: 1 });
+  },
+);
 
 it('[ROBUSTNESS-6] a pattern that may take too long is left out with one report, and the rest of its schema checked', async () => {
   const errors: Error[] = [];

@@ -113,7 +113,10 @@ describe.each(REVISIONS)('in $version', (revision) => {
     it('is given up after maxPages', async () => {
       let page = 0;
       const { client, server } = await connect(revision, method, () => ({ [key]: [], nextCursor: `${(page += 1)}` }));
-      await expect(collect(read(client, { maxPages: 5 }))).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', message: expect.stringContaining('raise maxPages') });
+      await expect(collect(read(client, { maxPages: 5 }))).rejects.toMatchObject({
+        code: 'ERR_INVALID_RESULT',
+        message: expect.stringContaining('raise maxPages'),
+      });
       expect(server.requests(method)).toHaveLength(5);
       await expect(collect(read(client, { maxPages: 2 }))).rejects.toThrow('more than 2 pages');
     });

@@ -216,7 +216,11 @@ export class SessionOpener {
     const offered = chooseLegacy(supported, this.#legacy);
     if (offered) return { offered };
     const theirs = supported.join(', ') || 'no version';
-    throw this.#mismatch(`the server speaks ${theirs}, this client speaks ${this.#versions.join(', ')}: update one of the two`, refusal, supported);
+    throw this.#mismatch(
+      `the server speaks ${theirs}, this client speaks ${this.#versions.join(', ')}: update one of the two`,
+      refusal,
+      supported,
+    );
   }
 
   /** Takes it that the server speaks the newest modern version; a request that it refuses for that is sent again in another. */
@@ -251,14 +255,17 @@ export class SessionOpener {
     const isHttp = cause instanceof ExchangeHttpError;
     if (isHttp && saysNothing(cause)) return cause;
     const answer = isHttp ? `. It answered: ${cause.message}` : '';
-    const message = 'the server does not speak the modern era, which this client is pinned to: leave "era" out to speak the one that it does';
+    const message =
+      'the server does not speak the modern era, which this client is pinned to: leave "era" out to speak the one that it does';
     return this.#mismatch(message + answer, cause);
   }
 
   /** A server that writes something else than messages is silent for this client: what the transport complained of says why. */
   #explain(error: unknown): unknown {
     if (!(error instanceof TimeoutError)) return error;
-    const cause = [...this.#links].map((link) => (link instanceof ChannelLink ? link.lastError : undefined)).find((one) => one !== undefined);
+    const cause = [...this.#links]
+      .map((link) => (link instanceof ChannelLink ? link.lastError : undefined))
+      .find((one) => one !== undefined);
     const { timeoutMs } = error;
     const silence = `the server did not answer the first message within ${timeoutMs} ms: see that it speaks MCP, or raise requestTimeoutMs`;
     return new TimeoutError(cause ? `${silence}. Meanwhile: ${cause.message}` : silence, timeoutMs, cause && { cause });

@@ -36,7 +36,11 @@ export function probe(
   options: { readonly signal?: AbortSignal | undefined; readonly timeoutMs: number },
 ): Promise<Finding> {
   return link
-    .request('server/discover', { _meta: makeMeta(revision, settings) }, { ...options, isCancellable: false, resetTimeoutOnProgress: false })
+    .request(
+      'server/discover',
+      { _meta: makeMeta(revision, settings) },
+      { ...options, isCancellable: false, resetTimeoutOnProgress: false },
+    )
     .then((result) => readResult(revision, result), readError);
 }
 

@@ -170,7 +170,9 @@ function readOptions(name: string, raw: RawField): readonly FormOption[] | undef
 }
 
 function unknownKind(name: string): InvalidResultError {
-  return new InvalidResultError(`the field "${name}" is of no kind that forms have (text, number, boolean, choice): the server is at fault`);
+  return new InvalidResultError(
+    `the field "${name}" is of no kind that forms have (text, number, boolean, choice): the server is at fault`,
+  );
 }
 
 function isRecord(value: unknown): value is RawField {

@@ -89,7 +89,8 @@ async function download(first: URL, maxBytes: number, options: FetchIconOptions)
     if (response.status < 300 || response.status > 399 || location === null)
       throw new InvalidResultError(`icon ${quote(first.href)}: HTTP status ${response.status}`);
     url = new URL(location, url);
-    if (url.origin !== first.origin) throw new InvalidResultError(`icon ${quote(first.href)}: it redirects to ${url.origin}, another origin`);
+    if (url.origin !== first.origin)
+      throw new InvalidResultError(`icon ${quote(first.href)}: it redirects to ${url.origin}, another origin`);
   }
   throw new InvalidResultError(`icon ${quote(first.href)}: more than ${MAX_REDIRECTS} redirects`);
 }

@@ -67,9 +67,13 @@ describe('a handler that is set while a session is open', () => {
   it('takes the place of one that was declared, and adds no mode to it', async () => {
     const { client, ask } = await startAsking('legacy', { elicitation: elicit });
     client.onElicit(() => ({ action: 'decline' }));
-    expect((await ask('elicitation/create', { message: 'm', requestedSchema: { type: 'object', properties: {} } })).answer).toEqual({ action: 'decline' });
+    expect((await ask('elicitation/create', { message: 'm', requestedSchema: { type: 'object', properties: {} } })).answer).toEqual({
+      action: 'decline',
+    });
     expect(() => client.onElicit({ form: elicit, url: elicit })).toThrow(/"elicitation.url"/u);
-    expect((await ask('elicitation/create', { message: 'm', requestedSchema: { type: 'object', properties: {} } })).answer).toEqual({ action: 'decline' });
+    expect((await ask('elicitation/create', { message: 'm', requestedSchema: { type: 'object', properties: {} } })).answer).toEqual({
+      action: 'decline',
+    });
   });
 
   it('is taken where the revision has no such thing to declare, and before connect', async () => {

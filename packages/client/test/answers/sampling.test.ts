@@ -41,7 +41,10 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
           return said('secret');
         },
         {
-          approveRequest: ({ systemPrompt: _dropped, temperature: _too, ...params }) => ({ ...params, messages: params.messages.slice(-1) }),
+          approveRequest: ({ systemPrompt: _dropped, temperature: _too, ...params }) => ({
+            ...params,
+            messages: params.messages.slice(-1),
+          }),
           approveResult: (result, params) => (params.maxTokens === 100 ? { ...result, content: { type: 'text', text: 'edited' } } : false),
         },
       ),
@@ -63,7 +66,9 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
       return said();
     };
     for (const maxTokens of [50, 5000]) {
-      const { ask } = await startAsking(era, { sampling: withApproval(handler, { approveRequest: (params) => ({ ...params, maxTokens }) }) });
+      const { ask } = await startAsking(era, {
+        sampling: withApproval(handler, { approveRequest: (params) => ({ ...params, maxTokens }) }),
+      });
       await ask('sampling/createMessage', question);
     }
     expect(asked).toEqual([50, 100]);

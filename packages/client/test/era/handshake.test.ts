@@ -231,7 +231,9 @@ describe('a legacy server', () => {
   it('[CAP-011][ELICIT-001] of a revision without elicitation is told -32601 though the client could answer', async () => {
     const server = new ScriptedServer(legacyScript('2025-03-26'));
     await connect(server, { elicitation: () => ({ action: 'accept' }) });
-    expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: { type: 'object', properties: {} } })).toMatchObject({ error: { code: -32601 } });
+    expect(await ask(server, 'elicitation/create', { message: 'm', requestedSchema: { type: 'object', properties: {} } })).toMatchObject({
+      error: { code: -32601 },
+    });
   });
 
   it("[ELICIT-015][ELICIT-016] gets the user's answer, with content only if it was accepted", async () => {
@@ -376,7 +378,12 @@ describe('a legacy server', () => {
           });
         }),
     });
-    await server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: { message: 'm', requestedSchema: { type: 'object', properties: {} } } });
+    await server.send({
+      jsonrpc: '2.0',
+      id: 'q',
+      method: 'elicitation/create',
+      params: { message: 'm', requestedSchema: { type: 'object', properties: {} } },
+    });
     await server.notify('notifications/cancelled', { requestId: 'q', reason: 'too slow' });
     await wasAborted;
     await ask(server, 'ping');
