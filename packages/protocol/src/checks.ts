@@ -1,6 +1,6 @@
 /** `@mortise/protocol/checks`: whether what a peer sent is what the canonical model says, without zod, and what a peer is capable of. */
 
-export { isResourceRef, MAX_COMPLETION_VALUES } from './model/completion.ts';
+export { MAX_COMPLETION_VALUES } from './model/completion.ts';
 export { isContentBlock } from './model/content.ts';
 export { isInputRequired } from './model/input-required.ts';
 export { isLevelEnabled, isLoggingLevel } from './model/logging.ts';
@@ -8,5 +8,5 @@ export { isProgressToken } from './model/progress.ts';
 export { checkClientNotification, checkClientParams, checkClientResult } from './checks/from-client.ts';
 export { checkInputRequired, checkListItem, checkServerNotification, checkServerParams, checkServerResult } from './checks/from-server.ts';
 export { checkJsonSchema, decodePointer, dialectOf, forEachSubschema, mapSubschemas } from './json-schema/check-json-schema.ts';
-export { checkExtensionId, checkMetaKey, checkToolName, isReservedMetaKey, MAX_TOOL_NAME_LENGTH } from './names.ts';
+export { checkExtensionId, checkMetaKey, checkToolName, isReservedMetaKey } from './names.ts';
 export { hasCapability, hasExtension, missingCapability, toCapabilities } from './capabilities.ts';

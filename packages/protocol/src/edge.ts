@@ -3,11 +3,11 @@
  * Origin, the policy for URLs that peers give, bodies and credentials of strangers, limits, and stores in memory.
  */
 
-export { createHostGuard, type GuardedRequest, type GuardOptions, type HostGuard } from './edge/host-guard.ts';
+export { createHostGuard, type HostGuard } from './edge/host-guard.ts';
 export { checkUrl, type UrlPolicy } from './edge/url-policy.ts';
-export { classifyHost, type HostKind, isLoopbackHost, toReachableHost } from './edge/address.ts';
+export { classifyHost, isLoopbackHost, toReachableHost } from './edge/address.ts';
 export { checkAuthInfo, type Credentials, parseAuthorization } from './edge/authorization.ts';
 export { BytePieces, readBytes } from './edge/read-bytes.ts';
 export { KeyedLimit } from './edge/keyed-limit.ts';
-export { MemorySessionStore, type MemorySessionStoreOptions } from './edge/memory-session-store.ts';
-export { MemoryEventStore, type MemoryEventStoreOptions } from './edge/memory-event-store.ts';
+export { MemorySessionStore } from './edge/memory-session-store.ts';
+export { MemoryEventStore } from './edge/memory-event-store.ts';

@@ -54,11 +54,6 @@ export function missingCapabilityError(requiredCapabilities: ClientCapabilities)
   );
 }
 
-/** The error for a header that is missing or does not say what the body says. @see 2026-07-28 basic/transports/streamable-http */
-export function headerMismatchError(message: string): ProtocolError {
-  return new ProtocolError(HEADER_MISMATCH, message);
-}
-
 /** The error for a resource that does not exist. @param code `revision.rules.resourceNotFoundCode`. */
 export function resourceNotFoundError(uri: string, code: number): ProtocolError {
   return new ProtocolError(code, 'Resource not found', { uri });

@@ -49,6 +49,3 @@ export class AuthChallengeError extends MortiseError {
     this.headers = detail.headers ?? {};
   }
 }
-
-/** Every error that this package throws: `switch (error.code)` narrows it. */
-export type AnyProtocolError = UnrepresentableError | SchemaNotCheckableError | UriTemplateError | AuthChallengeError;

@@ -5,24 +5,16 @@
  */
 
 export type { ClientCapabilities, ServerCapabilities } from './model/capabilities.ts';
-export type {
-  Annotations,
-  AudioContent,
-  ContentBlock,
-  EmbeddedResource,
-  ImageContent,
-  ResourceLink,
-  TextContent,
-} from './model/content.ts';
+export type { Annotations, ContentBlock } from './model/content.ts';
 export type { ElicitResult } from './model/elicitation.ts';
 export type { Icon, Implementation } from './model/implementation.ts';
 export { isInitializeRequest } from './model/lifecycle.ts';
 export { LOGGING_LEVELS, type LoggingLevel } from './model/logging.ts';
-export type { GetPromptResult, Prompt, PromptMessage } from './model/prompts.ts';
+export type { GetPromptResult, Prompt } from './model/prompts.ts';
 export type { ReadResourceResult, Resource } from './model/resources.ts';
 export type { Root } from './model/roots.ts';
 export type { CreateMessageResult } from './model/sampling.ts';
-export { type CallToolResult, type Tool, type ToolAnnotations, toolDisplayName } from './model/tools.ts';
+export { type CallToolResult, type Tool } from './model/tools.ts';
 export { findRevision, NEWEST, NEWEST_LEGACY, REVISIONS, revisionsOf, supportedVersions } from './revisions/index.ts';
 export type { Era, Revision } from './revisions/revision.ts';
 export { AuthChallengeError, SchemaNotCheckableError, UnrepresentableError, UriTemplateError } from './errors.ts';

@@ -6,35 +6,20 @@ export type {
   Cursor,
   EmptyResult,
   MetaObject,
-  NotificationMeta,
   NotificationParams,
   PaginatedRequestParams,
   PaginatedResult,
-  RequestMeta,
   RequestParams,
   Result,
   ResultMeta,
-  ResultType,
 } from './model/meta.ts';
-export type {
-  ClientCapabilities,
-  ClientTasksCapability,
-  ElicitationCapability,
-  ExtensionSettings,
-  ListCapability,
-  ResourcesCapability,
-  RootsCapability,
-  SamplingCapability,
-  ServerCapabilities,
-  ServerTasksCapability,
-} from './model/capabilities.ts';
+export type { ClientCapabilities, ServerCapabilities } from './model/capabilities.ts';
 export type { CancelledNotificationParams, Progress, ProgressNotificationParams, ProgressToken } from './model/progress.ts';
 export type {
   CompleteRequestParams,
   CompleteResult,
   Completion,
   CompletionArgument,
-  CompletionContext,
   PromptReference,
   ResourceTemplateReference,
 } from './model/completion.ts';
@@ -59,13 +44,11 @@ export type {
   ElicitRequestParams,
   ElicitRequestURLParams,
   ElicitResult,
-  EnumOption,
   EnumSchema,
   LegacyTitledEnumSchema,
   MultiSelectEnumSchema,
   NumberSchema,
   PrimitiveSchemaDefinition,
-  RequestedSchema,
   SingleSelectEnumSchema,
   StringSchema,
   TitledMultiSelectEnumSchema,
@@ -85,16 +68,7 @@ export type {
   InputResponses,
   ListRootsRequest,
 } from './model/input-required.ts';
-export type {
-  CallToolRequestParams,
-  CallToolResult,
-  JsonSchemaObject,
-  ListToolsResult,
-  ObjectJsonSchema,
-  Tool,
-  ToolAnnotations,
-  ToolExecution,
-} from './model/tools.ts';
+export type { CallToolRequestParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution } from './model/tools.ts';
 export type { LoggingLevel, LoggingMessageNotificationParams, SetLevelRequestParams } from './model/logging.ts';
 export type { GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from './model/prompts.ts';
 export type {
@@ -110,7 +84,7 @@ export type {
   SubscribeRequestParams,
   TextResourceContents,
 } from './model/resources.ts';
-export type { ListRootsRequestParams, ListRootsResult, Root } from './model/roots.ts';
+export type { ListRootsResult, Root } from './model/roots.ts';
 export type {
   CreateMessageRequestParams,
   CreateMessageResult,
@@ -129,13 +103,11 @@ export type {
 export type {
   CancelTaskResult,
   CreateTaskResult,
-  GetTaskPayloadResult,
   GetTaskResult,
   ListTasksResult,
   RelatedTaskMetadata,
   Task,
   TaskMetadata,
-  TaskRequestParams,
   TaskStatus,
   TaskStatusNotificationParams,
 } from './model/tasks.ts';
@@ -144,14 +116,10 @@ export type {
   ClientRequestMap,
   ClientRequestMethod,
   NotificationMap,
-  NotificationMethod,
   ParamsOf,
   RequestMap,
   RequestMethod,
   ResultOf,
   ServerNotificationMap,
   ServerRequestMap,
-  ServerRequestMethod,
 } from './model/method-map.ts';
-export type { TemplateValue } from './uri-template/expand-template.ts';
-export type { TemplateMatch } from './uri-template/match-template.ts';

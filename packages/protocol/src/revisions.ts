@@ -4,5 +4,4 @@
 
 export { ASSUMED_WITHOUT_HEADER, chooseLegacy, chooseModern, findNotification, findRequest, negotiateLegacy } from './revisions/index.ts';
 export { clientCapabilitiesFor, serverCapabilitiesFor } from './revisions/capabilities.ts';
-export { mirrorStructuredContent } from './revisions/mirror-structured-content.ts';
-export type { Conversions, Convert, Direction, HttpRules, MethodFacts, Rules } from './revisions/revision.ts';
+export type { Convert, HttpRules, MethodFacts, Rules } from './revisions/revision.ts';

@@ -1,39 +1,31 @@
 /** `@mortise/protocol/wire`: what travels beside the shapes: keys of `_meta`, MCP's error codes and their data. */
 
 export {
-  META_BAGGAGE,
   META_CLIENT_CAPABILITIES,
   META_CLIENT_INFO,
   META_LOG_LEVEL,
   META_MODEL_IMMEDIATE_RESPONSE,
-  META_PREFIX,
   META_PROGRESS_TOKEN,
   META_PROTOCOL_VERSION,
   META_RELATED_TASK,
   META_SERVER_INFO,
   META_SUBSCRIPTION_ID,
-  META_TRACEPARENT,
-  META_TRACESTATE,
 } from './model/meta.ts';
 export {
   HEADER_MISMATCH,
-  headerMismatchError,
   invalidParamsError,
   isModernError,
   MISSING_CLIENT_CAPABILITY,
-  type MissingCapabilityData,
   missingCapabilityError,
   readMissingCapabilities,
   readSupportedVersions,
   RESOURCE_NOT_FOUND_LEGACY,
   resourceNotFoundError,
   UNSUPPORTED_PROTOCOL_VERSION,
-  type UnsupportedVersionData,
   unsupportedVersionError,
   URL_ELICITATION_REQUIRED,
   type UrlElicitationData,
   urlElicitationRequiredError,
 } from './error-codes.ts';
 export { isResourceNotFound } from './revisions/index.ts';
-export type { AnyProtocolError } from './errors.ts';
-export { isModernParams, readRequestMeta, type RequestMetaFacts } from './request-meta.ts';
+export { isModernParams, readRequestMeta } from './request-meta.ts';

@@ -3,7 +3,6 @@
 import { RemoteError } from '@mortise/jsonrpc-core';
 import { NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
 import {
-  headerMismatchError,
   isModernError,
   isResourceNotFound,
   missingCapabilityError,
@@ -43,10 +42,6 @@ describe('errors that are sent', () => {
   it('list the pages to be opened first', () => {
     const page = { mode: 'url', message: 'm', url: 'https://example.com', elicitationId: 'e' } as const;
     expect(urlElicitationRequiredError([page])).toMatchObject({ rpcCode: -32042, data: { elicitations: [page] } });
-  });
-
-  it('say which header does not fit', () => {
-    expect(headerMismatchError('Mcp-Method is missing')).toMatchObject({ rpcCode: -32020, message: 'Mcp-Method is missing' });
   });
 });
 

@@ -1,7 +1,7 @@
 /** The small questions that model files answer. */
 
-import { isInitializeRequest, LOGGING_LEVELS, toolDisplayName } from '@mortise/protocol';
-import { isContentBlock, isInputRequired, isLevelEnabled, isLoggingLevel, isProgressToken, isResourceRef } from '@mortise/protocol/checks';
+import { isInitializeRequest, LOGGING_LEVELS } from '@mortise/protocol';
+import { isContentBlock, isInputRequired, isLevelEnabled, isLoggingLevel, isProgressToken } from '@mortise/protocol/checks';
 import { describe, expect, it } from 'vitest';
 
 describe('model guards', () => {
@@ -22,13 +22,6 @@ describe('model guards', () => {
     for (const other of [1.5, null, undefined, true, {}, Number.NaN, 2 ** 60]) expect(isProgressToken(other)).toBe(false);
   });
 
-  it('[TOOL-010] show a tool by title, then annotations.title, then name', () => {
-    const tool = { name: 'n', inputSchema: { type: 'object' } } as const;
-    expect(toolDisplayName({ ...tool, title: 'T', annotations: { title: 'A' } })).toBe('T');
-    expect(toolDisplayName({ ...tool, annotations: { title: 'A' } })).toBe('A');
-    expect(toolDisplayName(tool)).toBe('n');
-  });
-
   it('know an initialize request', () => {
     const request = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
     expect(isInitializeRequest(request)).toBe(true);
@@ -44,11 +37,9 @@ describe('model guards', () => {
     }
   });
 
-  it('know blocks, references and results that ask', () => {
+  it('know blocks and results that ask', () => {
     expect(isContentBlock({ type: 'audio' })).toBe(true);
     for (const other of [{ type: 'tool_use' }, {}, null, 'text']) expect(isContentBlock(other)).toBe(false);
-    expect(isResourceRef({ type: 'ref/resource', uri: 'a' })).toBe(true);
-    expect(isResourceRef({ type: 'ref/prompt', name: 'a' })).toBe(false);
     expect(isInputRequired({ resultType: 'input_required' })).toBe(true);
     expect(isInputRequired({})).toBe(false);
   });

@@ -54,8 +54,3 @@ export interface Completion extends JsonObject {
 export interface CompleteResult extends Result {
   readonly completion: Completion;
 }
-
-/** Tells whether a completion asks about a resource template; otherwise it is about a prompt. */
-export function isResourceRef(ref: PromptReference | ResourceTemplateReference): ref is ResourceTemplateReference {
-  return ref.type === 'ref/resource';
-}

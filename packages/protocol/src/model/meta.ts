@@ -6,8 +6,6 @@ import type { Implementation } from './implementation.ts';
 import type { LoggingLevel } from './logging.ts';
 import type { ProgressToken } from './progress.ts';
 
-/** The prefix of MCP's own `_meta` keys. */
-export const META_PREFIX = 'io.modelcontextprotocol/';
 /** On each modern request: the revision it is written in. */
 export const META_PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
 /** On each modern request: what the client can do for it. */

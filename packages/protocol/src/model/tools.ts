@@ -73,11 +73,6 @@ export interface CallToolResult extends Result {
   readonly isError?: boolean | undefined;
 }
 
-/** The name for people: `title`, else `annotations.title`, else `name`. */
-export function toolDisplayName(tool: Tool): string {
-  return tool.title ?? tool.annotations?.title ?? tool.name;
-}
-
 /** A JSON Schema. Without `$schema` it is read as 2020-12. */
 export interface JsonSchemaObject extends JsonObject {
   readonly $schema?: string | undefined;
