@@ -100,7 +100,7 @@ export class PromptItem implements CatalogItem {
     checkShown(owner, config);
     const args =
       config.argsSchema === undefined ? undefined : toSchemaAdapter(config.argsSchema, 'prompt arguments', this.key, { validator });
-    if (config.argsSchema !== undefined) refuseNonText(this.key, config.argsSchema);
+    if (config.argsSchema !== undefined && args) refuseNonText(this.key, config.argsSchema, args.jsonSchema);
     return () => {
       this.#config = config;
       this.#args = args;

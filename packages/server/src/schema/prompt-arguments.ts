@@ -1,10 +1,9 @@
-/** A prompt's arguments as lists show them, from the schema that checks them; and which of them no text fits: on the wire each is a string. */
+/** A prompt's arguments as lists show them, from the schema that checks them. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { PromptArgument } from '@mortise/protocol/model';
 import { RegistrationError } from '../errors.ts';
-import { isRawShape } from './raw-shape.ts';
 
 /**
  * One argument a property, in the schema's order, with its title and description.
@@ -25,69 +24,55 @@ export function toPromptArguments(schema: JsonObject): readonly PromptArgument[]
   });
 }
 
-/** A schema of zod 4, as far as it is looked into. */
-interface ZodNode {
-  readonly _zod: { readonly def: { readonly type?: unknown; readonly coerce?: unknown; readonly innerType?: unknown } };
-}
-
-/** Wrappers that leave what is inside to decide about a text. */
-const WRAPPERS: ReadonlySet<unknown> = new Set(['optional', 'nullable', 'nonoptional', 'readonly']);
-
-const OWN_CODE = 'z.string().transform(...)';
-/** Kinds that take no text, in zod and in JSON Schema, and what of zod makes them of one. */
-const REMEDIES: ReadonlyMap<unknown, string> = new Map([
-  ['number', 'z.coerce.number()'],
-  ['integer', 'z.coerce.number()'],
-  ['boolean', 'z.stringbool()'],
-  ...['array', 'object', 'record', 'tuple', 'null'].map((kind) => [kind, OWN_CODE] as const),
-]);
+/** What in zod makes a value of a string, by the type of the value. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  number: 'z.coerce.number()',
+  integer: 'z.coerce.number()',
+  boolean: 'z.stringbool()',
+  array: 'z.string().transform(...)',
+  object: 'z.string().transform(...)',
+};
 
 /**
- * Refuses arguments that must be given and that no text fits. Looks at plain JSON Schemas and at fields of zod 4; what another library's
- * schema takes cannot be known without a try. A field that may be left out passes: the prompt works without it.
+ * Refuses arguments that must be given and that no string fits: on the wire each argument is a string.
  *
- * @throws {RegistrationError} `ERR_REGISTRATION`: a field that must be given never can be.
+ * @param schema As the program wrote it. @param jsonSchema What it was converted to.
+ * @throws {RegistrationError} `ERR_REGISTRATION`, with what to write instead.
  * @see 2026-07-28 server/prompts#getting-a-prompt
  */
-export function refuseNonText(prompt: string, schema: object): void {
-  for (const [name, field] of Object.entries(fieldsOf(schema)) as [string, unknown][]) {
-    const kind = isZod(field) ? kindOfZod(field) : kindOfJson(field);
-    const remedy = REMEDIES.get(kind);
-    if (remedy === undefined) continue;
-    const use = isZod(field) ? `${remedy} or z.string()` : '"type": "string"';
+export function refuseNonText(prompt: string, schema: object, jsonSchema: JsonObject): void {
+  const { properties, required } = jsonSchema;
+  if (!isJsonObject(properties) || !Array.isArray(required)) return;
+  const { shape = schema } = schema as { readonly shape?: object };
+  for (const [name, property] of Object.entries(properties)) {
+    const types = typesOf(property).filter((each) => each !== 'null');
+    const [type] = types;
+    const remedy = types.length === 1 && typeof type === 'string' ? REMEDIES[type] : undefined;
+    // A plain JSON Schema has no such member.
+    const field = (shape as Readonly<Record<string, unknown>>)[name];
+    if (remedy === undefined || !required.includes(name) || takesMore(field)) continue;
     throw new RegistrationError(
-      `prompt "${prompt}": argument "${name}" takes no string (its type is ${kind}), and arguments of prompts are strings: use ${use}`,
+      `prompt "${prompt}": argument "${name}" takes no string (its type is ${type}), and arguments of prompts are strings: use ${field === undefined ? '"type": "string"' : `${remedy} or z.string()`}`,
     );
   }
 }
 
-function fieldsOf(schema: object): object {
-  const { shape, properties, required } = schema as {
-    readonly shape?: unknown;
-    readonly properties?: unknown;
-    readonly required?: unknown;
-  };
-  if ('~standard' in schema) return typeof shape === 'object' && shape !== null ? shape : {};
-  if (isRawShape(schema)) return schema;
-  const names: readonly unknown[] = Array.isArray(required) ? required : [];
-  return Object.fromEntries(Object.entries(properties ?? {}).filter(([name]) => names.includes(name)));
+/** The types of a property, those of its alternatives included. */
+function typesOf(property: JsonValue | undefined): readonly (JsonValue | undefined)[] {
+  if (!isJsonObject(property)) return [];
+  const { type, anyOf } = property;
+  return Array.isArray(anyOf) ? anyOf.flatMap(typesOf) : [type].flat();
 }
 
-/** The one kind that a JSON Schema takes; undefined where it may take a string, or does not say. */
-function kindOfJson(field: unknown): string | undefined {
-  if (!isJsonObject(field) || '~standard' in field) return undefined;
-  const types = [field['type']].flat();
-  return types.includes('string') || typeof types[0] !== 'string' ? undefined : types[0];
+/** Whether a field of zod takes more than its JSON Schema says: `z.coerce` any string, a default nothing at all. */
+function takesMore(field: unknown): boolean {
+  const { _zod, _def } = (field ?? {}) as { readonly _zod?: { readonly def: ZodDefinition }; readonly _def?: ZodDefinition };
+  const { coerce, defaultValue, innerType } = _zod?.def ?? _def ?? {};
+  return coerce === true || defaultValue !== undefined || (innerType !== undefined && takesMore(innerType));
 }
 
-/** @param isRequired Whether a wrapper around it takes away that it may be left out. */
-function kindOfZod({ _zod: { def } }: ZodNode, isRequired = false): string | undefined {
-  const { type, innerType } = def;
-  if (type === 'optional' && !isRequired) return undefined;
-  if (WRAPPERS.has(type) && isZod(innerType)) return kindOfZod(innerType, isRequired || type === 'nonoptional');
-  return def.coerce !== true && typeof type === 'string' ? type : undefined;
-}
-
-function isZod(field: unknown): field is ZodNode {
-  return typeof field === 'object' && field !== null && '_zod' in field;
+interface ZodDefinition {
+  readonly coerce?: unknown;
+  readonly defaultValue?: unknown;
+  readonly innerType?: unknown;
 }

@@ -92,14 +92,15 @@ function combineOutcomes(
 
 /**
  * Makes one object schema of the fields' schemas. Each was converted as a document of its own, so that its `$ref`s count from its own
- * root: its definitions move to the common root, under names that do not clash, and the references follow them.
+ * root: its definitions move to the common root, and the references follow them.
  */
 function combineFields(fields: readonly Field[], isClosed: boolean, place: SchemaPlace): JsonObject {
   const dialects = [...new Set(fields.map(({ schema }) => schema['$schema']))].filter((dialect) => dialect !== undefined);
   if (dialects.length > 1) throw unsupported(place, `mixes the dialects ${dialects.join(', ')}: one schema has one dialect`);
   const [dialect] = dialects;
-  const definitions = new Definitions(dialect === undefined ? '$defs' : 'definitions');
-  const properties = Object.fromEntries(fields.map((field) => [field.name, definitions.move(field)]));
+  const container = dialect === undefined ? '$defs' : 'definitions';
+  const definitions: Record<string, JsonObject> = {};
+  const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, moveDefinitions(name, schema, definitions, container)]));
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   return {
     ...(dialect === undefined ? undefined : { $schema: dialect }),
@@ -107,70 +108,42 @@ function combineFields(fields: readonly Field[], isClosed: boolean, place: Schem
     properties,
     ...(required.length === 0 ? undefined : { required }),
     ...(isClosed ? { additionalProperties: false } : undefined),
-    ...definitions.toMember(),
+    ...(Object.keys(definitions).length === 0 ? undefined : { [container]: definitions }),
   };
 }
 
-/** The definitions of all fields. */
-class Definitions {
-  readonly #keyword: '$defs' | 'definitions';
-  readonly #schemas = new Map<string, JsonObject>();
-  /** The schemas as the fields had them, to find equal ones. */
-  readonly #texts = new Map<string, string>();
-
-  constructor(keyword: '$defs' | 'definitions') {
-    this.#keyword = keyword;
-  }
-
-  toMember(): JsonObject | undefined {
-    return this.#schemas.size === 0 ? undefined : { [this.#keyword]: Object.fromEntries(this.#schemas) };
-  }
-
-  /** Gives the field's schema as it stands below `properties`, and adds its definitions to the common ones. */
-  move({ name: field, schema }: Pick<Field, 'name' | 'schema'>): JsonObject {
-    const { $schema: _, ...bare } = schema;
-    // A reference into a schema with an `$id` counts from there.
-    if (!JSON.stringify(bare).includes('"$ref":"#') || bare['$id'] !== undefined) return bare;
-    const { $defs, definitions, ...root } = bare;
-    const own = Object.entries({ ...(definitions as JsonObject), ...($defs as JsonObject) }) as [string, JsonObject][];
-    const names = this.#chooseNames(own, field);
-    const rootName = this.#free(field);
+/**
+ * Gives a field's schema as it stands below `properties`, and adds its definitions to the common ones. They keep their names unless
+ * another field's are there already and say something else; equal ones are shared.
+ */
+function moveDefinitions(field: string, schema: JsonObject, common: Record<string, JsonObject>, container: string): JsonObject {
+  const { $schema: _, ...bare } = schema;
+  // A reference into a schema with an `$id` counts from there.
+  if (!JSON.stringify(bare).includes('"$ref":"#') || bare['$id'] !== undefined) return bare;
+  const { $defs, definitions, ...root } = bare;
+  const own = Object.entries({ ...(definitions as JsonObject), ...($defs as JsonObject) }) as [string, JsonObject][];
+  const move = (prefix: string): JsonObject => {
+    const refTo = (name: string): string => `#/${container}/${encodePointer(name)}`;
     let refersToRoot = false;
     const follow = (ref: string): string => {
       const [, token, rest] = /^#\/(?:\$defs|definitions)\/([^/]+)(.*)$/s.exec(ref) ?? [];
-      const target = token === undefined ? undefined : names.get(decodePointer(token));
-      if (target !== undefined) return `${this.#refTo(target)}${rest ?? ''}`;
+      const name = token === undefined ? undefined : decodePointer(token);
+      if (own.some(([each]) => each === name)) return `${refTo(`${prefix}${name}`)}${rest ?? ''}`;
       if (ref !== '#' && !ref.startsWith('#/')) return ref;
       refersToRoot = true;
-      return `${this.#refTo(rootName)}${ref.slice(1)}`;
+      return `${refTo(`${prefix}${field}`)}${ref.slice(1)}`;
     };
-    for (const [name, definition] of own) {
-      const target = names.get(name) ?? name;
-      if (this.#schemas.has(target)) continue;
-      this.#texts.set(target, JSON.stringify(definition));
-      this.#schemas.set(target, rewriteRefs(definition, follow));
-    }
-    const moved = rewriteRefs(root, follow);
-    if (!refersToRoot) return moved;
-    this.#schemas.set(rootName, moved);
-    return { $ref: this.#refTo(rootName) };
-  }
-
-  /** Equal definitions of several fields share a name, if all that clash are equal: they may refer to one another. */
-  #chooseNames(own: readonly (readonly [string, JsonObject])[], field: string): ReadonlyMap<string, string> {
-    const areShared = own.every(([name, schema]) => !this.#schemas.has(name) || this.#texts.get(name) === JSON.stringify(schema));
-    return new Map(own.map(([name]) => [name, areShared || !this.#schemas.has(name) ? name : this.#free(`${field}_${name}`)]));
-  }
-
-  #free(wish: string): string {
-    return this.#schemas.has(wish) ? this.#free(`${wish}_`) : wish;
-  }
-
-  /** A JSON Pointer in a URI fragment. @see RFC 6901 section 6 */
-  #refTo(name: string): string {
-    const token = encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('%24', '$');
-    return `#/${this.#keyword}/${token}`;
-  }
+    const moved = own.map(([name, definition]) => [`${prefix}${name}`, rewriteRefs(definition, follow)] as const);
+    const movedRoot = rewriteRefs(root, follow);
+    const all = Object.fromEntries(refersToRoot ? [...moved, [`${prefix}${field}`, movedRoot] as const] : moved);
+    const clashes = Object.entries(all).some(
+      ([name, each]) => common[name] !== undefined && JSON.stringify(common[name]) !== JSON.stringify(each),
+    );
+    if (clashes) return move(`${prefix}${field}_`);
+    Object.assign(common, all);
+    return refersToRoot ? { $ref: refTo(`${prefix}${field}`) } : movedRoot;
+  };
+  return move('');
 }
 
 /** Rewrites references where they are references: not in values such as `default`, and not inside an embedded `$id`. */
@@ -178,4 +151,9 @@ function rewriteRefs(schema: JsonObject, follow: (ref: string) => string): JsonO
   if (schema['$id'] !== undefined) return schema;
   const copy = mapSubschemas(schema, (sub) => rewriteRefs(sub, follow));
   return typeof copy['$ref'] === 'string' ? { ...copy, $ref: follow(copy['$ref']) } : copy;
+}
+
+/** A JSON Pointer in a URI fragment. @see RFC 6901 section 6 */
+function encodePointer(name: string): string {
+  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('%24', '$');
 }
