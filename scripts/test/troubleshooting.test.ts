@@ -440,7 +440,7 @@ function codesOf(name: string): readonly string[] {
   const source = join(root, 'packages', name, 'src');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const texts = files.map((file) => readFileSync(join(source, file), 'utf8'));
-  const codes = texts.flatMap((text) => [...text.matchAll(/\bcode: '(ERR_\w+)' = /g)].map((match) => match[1] ?? ''));
+  const codes = texts.flatMap((text) => [...text.matchAll(/(?:\bcode: |^ +\| )'(ERR_\w+)'/gm)].map((match) => match[1] ?? ''));
   return [...new Set(codes)].filter((code) => code !== 'ERR_HTTP_REFUSED').sort();
 }
 
@@ -459,10 +459,11 @@ describe('docs/guides/troubleshooting.md', () => {
   });
 
   it.each(Object.entries(inSource))('stands in the source, which nothing here runs, with its code: %s', (message, file) => {
-    const thrown = [...readFileSync(join(root, file), 'utf8').matchAll(/\bthrow new (\w+)\(\s*(['`].*)/g)];
-    const [, className] = thrown.find(([, , text = '']) => holds(text, message)) ?? [];
+    const thrown = [...readFileSync(join(root, file), 'utf8').matchAll(/\bthrow new (\w+)\(\s*(?:'(ERR_\w+)',\s*)?(['`].*)/g)];
+    const [, className, ownCode] = thrown.find(([, , , text = '']) => holds(text, message)) ?? [];
     const errors = readFileSync(join(root, file.replace(/\/src\/.*/, '/src/errors.ts')), 'utf8');
-    const [, code] = /\bcode: '(ERR_\w+)' = /.exec(errors.split(`class ${className} `)[1] ?? '') ?? [];
+    const [, classCode] = /\bcode: '(ERR_\w+)' = /.exec(errors.split(`class ${className} `)[1] ?? '') ?? [];
+    const code = ownCode ?? classCode;
     expect(code).toBe(messages.get(message));
   });
 

@@ -31,8 +31,7 @@ export async function startProtectedServer(options: ProtectedServerOptions): Pro
     verifier: createVerifier(url, options),
     scopes: [READ],
     impliedScopes: { [WRITE]: [READ] },
-    name: 'Notebook',
-    requiresDpop: options.tokenFormat === 'dpop',
+    metadata: { resource_name: 'Notebook', ...(options.tokenFormat === 'dpop' && { dpop_bound_access_tokens_required: true }) },
   });
   const handler = createHttpHandler(createNotebook(), { path: '/mcp', tokenVerifier: verifier, resourceMetadata: metadata });
   listening.serve((request, response) => void handler.node(request, response));

@@ -6,41 +6,37 @@
 
 import { type Clock, isMortiseError, TimeoutError } from '@mortise/jsonrpc-core';
 import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
-import { checkUrl, readBytes, type UrlPolicy } from '@mortise/protocol/edge';
-import { AuthNetworkError, AuthTimeoutError, DocumentTooLargeError, RedirectRefusedError, UnsafeUrlError } from './errors.ts';
+import { checkUrl, isLoopbackHost, readBytes, type UrlPolicy } from '@mortise/protocol/edge';
+import { AuthError } from './errors.ts';
 
 /** `fetch`, or what takes its place. Redirects are never left to it. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 /** How peers' URLs are fetched. */
-export interface SafeFetchOptions {
-  /** What is allowed beyond https to public hosts. @default nothing */
-  readonly urls?: UrlPolicy | undefined;
+interface PeerRules {
+  /** What is allowed beyond https to public hosts. */
+  readonly urls: UrlPolicy;
   /** Makes the requests, one for each redirect. @default the platform's */
-  readonly fetch?: FetchLike | undefined;
-  /** How long one request may take with its redirects and its body, in milliseconds. @default 10_000 */
+  readonly fetch: FetchLike | undefined;
+  /** How long one request may take with its redirects and its body. @default 10_000 */
   readonly timeoutMs?: number | undefined;
-  /** How many bytes a body may have, after decompression. @default 1_048_576 */
-  readonly maxBytes?: number | undefined;
-  /** How many redirects are followed. @default 3, for requests without credentials */
-  readonly maxRedirects?: number | undefined;
-  /** Runs the timer of `timeoutMs`. @default the system's */
+  /** Runs the timer. @default the system's */
   readonly clock?: Clock | undefined;
+  /** How many redirects a GET may follow. @default 3 */
+  readonly maxRedirects?: number;
 }
 
 /** One request to a peer. */
-export interface SafeRequest {
+interface PeerRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was answered, read to its end. */
-export interface SafeResponse {
+/** An answer, read to its end. */
+export interface PeerAnswer {
   readonly status: number;
-  /** Where it came from after redirects. */
-  readonly url: string;
   readonly headers: Headers;
   readonly text: string;
 }
@@ -48,34 +44,35 @@ export interface SafeResponse {
 /**
  * Fetches one URL. A POST follows no redirect.
  *
- * @throws {UnsafeUrlError} {RedirectRefusedError} {DocumentTooLargeError} {AuthTimeoutError} {AuthNetworkError}, and the reason of an abort.
+ * @throws {AuthError} `ERR_UNSAFE_URL`, `ERR_REDIRECT_REFUSED`, `ERR_DOCUMENT_TOO_LARGE`, `ERR_AUTH_TIMEOUT`, `ERR_AUTH_NETWORK`; and the
+ * reason of an abort.
  */
-export type SafeFetch = (url: string, request?: SafeRequest) => Promise<SafeResponse>;
+export type SafeFetch = (url: string, request?: PeerRequest) => Promise<PeerAnswer>;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const MAX_BYTES = 1_048_576;
 
 /** Makes a `SafeFetch`. */
-export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
-  const { urls = {}, fetch: fetchLike = platformFetch, timeoutMs = 10_000, maxBytes = 1_048_576, maxRedirects = 3, clock } = options;
-
-  async function follow(first: string, request: SafeRequest, signal: AbortSignal): Promise<SafeResponse> {
-    const { method = 'GET', headers = {}, body } = request;
-    const init: RequestInit = { method, headers, redirect: 'manual', credentials: 'omit', signal };
+export function createSafeFetch({
+  urls,
+  fetch: fetchLike = platformFetch,
+  timeoutMs = 10_000,
+  clock,
+  maxRedirects = 3,
+}: PeerRules): SafeFetch {
+  async function follow(first: string, request: PeerRequest, signal: AbortSignal): Promise<PeerAnswer> {
+    const { method = 'GET', headers = {}, body = null } = request;
     let url = first;
     for (let count = 0; ; count++) {
       assertSafeUrl(url, urls);
-      const response = await fetchLike(url, body === undefined ? init : { ...init, body });
-      if (response.status > 599) {
-        await response.body?.cancel();
-        throw new AuthNetworkError(`${nameUrl(url)} answered with ${response.status}, which is no status of HTTP`);
-      }
+      const response = await fetchLike(url, { method, headers, body, redirect: 'manual', credentials: 'omit', signal });
       const next = findRedirect(url, response);
-      if (next === undefined)
-        return { status: response.status, url, headers: response.headers, text: await readText(url, response, maxBytes) };
+      if (next === undefined) return { status: response.status, headers: response.headers, text: await readText(url, response) };
       await response.body?.cancel();
       if (method !== 'GET')
-        throw new RedirectRefusedError(`POST ${nameUrl(url)} was redirected: requests with credentials follow no redirect`);
-      if (count >= maxRedirects) throw new RedirectRefusedError(`GET ${nameUrl(first)} was redirected more than ${maxRedirects} times`);
+        throw new AuthError('ERR_REDIRECT_REFUSED', `POST ${nameUrl(url)} was redirected: requests with credentials follow no redirect`);
+      if (count >= maxRedirects)
+        throw new AuthError('ERR_REDIRECT_REFUSED', `GET ${nameUrl(first)} was redirected more than ${maxRedirects} times`);
       url = next;
     }
   }
@@ -87,56 +84,103 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
       // Not every fetch that a program gives listens to its signal.
       return await abortable(follow(url, request, limit.signal), limit.signal);
     } catch (error) {
-      throw toNamedError(error, url, limit.signal);
+      throw toAuthError(error, url, limit.signal);
     } finally {
       limit.dispose();
     }
   };
 }
 
+/** For an issuer that the program named itself: its host may be private; only what crosses a network must be https. */
+export function createIssuerFetch(
+  issuer: string,
+  { fetch, clock }: { readonly fetch: FetchLike | undefined; readonly clock?: Clock | undefined },
+): SafeFetch {
+  const allowLoopback = URL.canParse(issuer) && isLoopbackHost(new URL(issuer).hostname);
+  return createSafeFetch({ urls: { allowPrivate: true, allowLoopback }, fetch, timeoutMs: 5_000, clock, maxRedirects: 0 });
+}
+
+/** A request of `oauth4webapi` or `jose`. */
+interface LibraryRequest {
+  readonly method: string;
+  readonly headers: Headers | Record<string, string>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A `SafeFetch` as `oauth4webapi` and `jose` call it. @param signal Ends the wait, in place of the request's own. */
+export function toLibraryFetch(fetchPeer: SafeFetch, signal?: AbortSignal): (url: string, request: LibraryRequest) => Promise<Response> {
+  return async (url, request) => {
+    const { status, text, headers } = await fetchPeer(url, {
+      method: request.method === 'POST' ? 'POST' : 'GET',
+      headers: Object.fromEntries(new Headers(request.headers)),
+      body: request.body === undefined || request.body === null ? undefined : String(request.body),
+      signal: signal ?? request.signal,
+    });
+    const copy = new Headers(headers);
+    // The text is decoded, and as long as it is.
+    for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) copy.delete(name);
+    return new Response(text === '' ? null : text, { status, headers: copy });
+  };
+}
+
 /**
  * Judges a URL that a peer gave.
  *
- * @param what What it is called in the error.
- * @throws {UnsafeUrlError} It must not be used.
+ * @param what Its name in the error.
+ * @throws {AuthError} `ERR_UNSAFE_URL`: it must not be used.
  */
-export function assertSafeUrl(url: string | URL, policy: UrlPolicy | undefined, what = 'URL'): void {
+export function assertSafeUrl(url: string | URL, policy: UrlPolicy, what = ''): void {
   const why = checkUrl(url, policy);
-  if (why !== undefined) throw new UnsafeUrlError(what === 'URL' ? why : `The ${what} is refused: ${why}`);
+  if (why !== undefined) throw new AuthError('ERR_UNSAFE_URL', what === '' ? why : `The ${what} is refused: ${why}`);
 }
 
-/** What a URL is called in errors: without the query, which may hold secrets. */
+/** A URL in errors: without the query, which may hold secrets. */
 export function nameUrl(url: string | URL): string {
   if (!URL.canParse(String(url))) return 'a URL that cannot be read';
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.slice(0, 300);
 }
 
+/** A peer's words in errors: bounded and on one line. */
+export function toSafeText(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  return value.replace(/[^\x20-\x7e\u00a0-\ufffd]/g, ' ').slice(0, 300);
+}
+
+/** A peer's list in errors, without the members that are not text. */
+export function listNames(values: readonly unknown[]): string {
+  const names = values.filter((value) => typeof value === 'string');
+  return toSafeText(names.join(', '))?.slice(0, 200) ?? 'none';
+}
+
 const platformFetch: FetchLike = (url, init) => fetch(url, init);
 
-/** @throws {RedirectRefusedError} A browser hides where it leads, or it leads nowhere. */
-function findRedirect(url: string, response: Response): string | undefined {
-  if (response.type === 'opaqueredirect') throw new RedirectRefusedError(`${nameUrl(url)} redirects, and this platform hides where to`);
-  if (!REDIRECTS.has(response.status)) return undefined;
-  const location = response.headers.get('location');
-  if (location === null || !URL.canParse(location, url)) throw new RedirectRefusedError(`${nameUrl(url)} redirects to no address`);
-  return new URL(location, url).href;
+/** @throws {AuthError} A browser hides where it leads, it leads nowhere, or the status is not one. */
+function findRedirect(url: string, { type, status, headers }: Response): string | undefined {
+  if (status > 599) throw new AuthError('ERR_AUTH_NETWORK', `${nameUrl(url)} answered with ${status}, which is not a status of HTTP`);
+  if (type === 'opaqueredirect') throw new AuthError('ERR_REDIRECT_REFUSED', `${nameUrl(url)} redirects, and this platform hides where to`);
+  if (!REDIRECTS.has(status)) return undefined;
+  const location = headers.get('location');
+  if (location !== null && URL.canParse(location, url)) return new URL(location, url).href;
+  throw new AuthError('ERR_REDIRECT_REFUSED', `${nameUrl(url)} redirects without a readable "Location" header`);
 }
 
-async function readText(url: string, response: Response, maxBytes: number): Promise<string> {
-  const bytes = await readBytes(response.body, maxBytes);
+async function readText(url: string, response: Response): Promise<string> {
+  const bytes = await readBytes(response.body, MAX_BYTES);
   if (bytes) return new TextDecoder().decode(bytes);
-  throw new DocumentTooLargeError(`${nameUrl(url)} sent more than ${maxBytes} bytes: the rest was not read`);
+  throw new AuthError('ERR_DOCUMENT_TOO_LARGE', `${nameUrl(url)} sent more than ${MAX_BYTES} bytes: the rest was not read`);
 }
 
-function toNamedError(error: unknown, url: string, signal: AbortSignal): unknown {
+function toAuthError(cause: unknown, url: string, signal: AbortSignal): unknown {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
     if (!(reason instanceof TimeoutError)) return reason;
-    return new AuthTimeoutError(`${nameUrl(url)} did not answer within ${reason.timeoutMs} ms`, { cause: reason });
+    return new AuthError('ERR_AUTH_TIMEOUT', `${nameUrl(url)} did not answer within ${reason.timeoutMs} ms`, { cause: reason });
   }
-  if (isMortiseError(error)) return error;
-  return new AuthNetworkError(`${nameUrl(url)} was not answered: ${reasonOf(error)}`, { cause: error });
+  return isMortiseError(cause)
+    ? cause
+    : new AuthError('ERR_AUTH_NETWORK', `${nameUrl(url)} was not answered: ${reasonOf(cause)}`, { cause });
 }
 
 /** The innermost reason: `fetch` hides it as a cause of causes. */

@@ -55,12 +55,23 @@ export function parseChallenges(header: string | undefined): readonly AuthChalle
   return challenges;
 }
 
-/** Writes one challenge. Parameters that are undefined are left out; what no header may hold is replaced by `?`. */
+/**
+ * Writes one challenge; parameters that are undefined are left out. OAuth's values hold no quotes and no backslashes; characters that no
+ * header may hold become `?`.
+ */
 export function formatChallenge(scheme: string, params: Readonly<Record<string, string | undefined>>): string {
-  const parts = Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [`${name}="${quote(value)}"`]));
-  return parts.length === 0 ? scheme : `${scheme} ${parts.join(', ')}`;
+  const parts = Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [`${name}="${toQuotable(value)}"`]));
+  return [scheme, parts.join(', ')].filter((part) => part !== '').join(' ');
 }
 
-function quote(value: string): string {
-  return value.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&');
+/** Adds parameters that a challenge, the last where there are several, does not name yet. */
+export function completeChallenge(challenge: string, params: Readonly<Record<string, string | undefined>>): string {
+  const last = parseChallenges(challenge).at(-1)?.params ?? new Map<string, string>();
+  const missing = formatChallenge('', Object.fromEntries(Object.entries(params).filter(([name]) => !last.has(name))));
+  if (missing === '') return challenge;
+  return `${challenge}${last.size === 0 ? '' : ','} ${missing}`;
+}
+
+function toQuotable(value: string): string {
+  return value.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?');
 }

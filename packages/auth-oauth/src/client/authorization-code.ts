@@ -2,20 +2,16 @@
 
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import * as oauth from 'oauth4webapi';
-import { DiscoveryError, PkceUnsupportedError, SignInPendingError, StateMismatchError, TokenRequestError } from '../errors.ts';
-import { nameUrl } from '../safe-fetch.ts';
-import { checkAuthorizationResponse } from './authorization-response.ts';
+import { AuthError, DiscoveryError, SignInPendingError } from '../errors.ts';
+import { assertSafeUrl, nameUrl, toSafeText } from '../safe-fetch.ts';
 import { toClientAuth } from './client-auth.ts';
-import type { PendingSignIn } from './credential-vault.ts';
-import type { RegisteredClient, TokenSet } from './credentials.ts';
-import type { Grant, GrantCall } from './grant.ts';
+import type { PendingSignIn, RegisteredClient, TokenSet } from './credentials.ts';
+import { type Grant, type GrantCall, requestToken, toTokens } from './grant.ts';
 import { type ClientIdentity, findClient, findClientById } from './register.ts';
 import type { SignIn, SignInVisit } from './sign-in.ts';
-import { requestToken, toTokenError, toTokens } from './token-request.ts';
 
 export class AuthorizationCodeGrant implements Grant {
-  readonly isSilent = false;
-  readonly wantsRefresh = true;
+  readonly asksPerson = true;
   readonly issuers: readonly string[];
   readonly #identity: ClientIdentity;
   readonly #signIn: SignIn;
@@ -33,8 +29,12 @@ export class AuthorizationCodeGrant implements Grant {
   }
 
   async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
-    assertPkce(call.as);
-    const registration = await call.vault.registration(call.as.issuer, call.nowMs);
+    const { issuer, code_challenge_methods_supported: methods } = call.as;
+    if (!Array.isArray(methods) || !methods.includes('S256')) {
+      const why = 'does not list S256 in code_challenge_methods_supported: nobody was asked to sign in';
+      throw new AuthError('ERR_PKCE_UNSUPPORTED', `The authorization server ${nameUrl(issuer)} ${why}`);
+    }
+    const registration = await call.vault.registration(issuer, call.nowMs);
     const visit = await this.#begin(registration?.redirectUrls ?? [], call.signal);
     try {
       return await this.#visit(call, scopes, visit);
@@ -45,9 +45,9 @@ export class AuthorizationCodeGrant implements Grant {
 
   /** Finishes a sign-in whose answer came by another way. @param callbackUrl Where the person came back to, with its query. */
   async finish(call: GrantCall, pending: PendingSignIn, callbackUrl: URL): Promise<TokenSet> {
-    checkAuthorizationResponse(callbackUrl.searchParams, toExpected(call.as, pending));
+    checkResponse(callbackUrl.searchParams, call.as, pending);
     const client = await this.findClient(call, pending.clientId);
-    if (!client) throw new StateMismatchError('The client that began this sign-in is not known any more: begin again');
+    if (!client) throw new AuthError('ERR_STATE_MISMATCH', 'The client that began this sign-in is not known any more: begin again');
     return await exchangeCode(call, client, pending, callbackUrl);
   }
 
@@ -61,8 +61,8 @@ export class AuthorizationCodeGrant implements Grant {
     return kept !== undefined;
   }
 
-  /** A visit that is there only after everybody has left is over at once. */
-  async #begin(redirectUrls: readonly string[], signal: AbortSignal | undefined): Promise<SignInVisit> {
+  /** A visit that begins only after everybody has left is closed at once. */
+  async #begin(redirectUrls: readonly string[], signal: AbortSignal): Promise<SignInVisit> {
     const begun = this.#signIn.begin({ redirectUrls }, { signal });
     try {
       return await abortable(begun, signal);
@@ -73,40 +73,35 @@ export class AuthorizationCodeGrant implements Grant {
   }
 
   async #visit(call: GrantCall, scopes: readonly string[], visit: SignInVisit): Promise<TokenSet> {
-    const client = await findClient(this.#identity, { ...call, redirectUrl: visit.redirectUrl });
+    const { as, vault, signal } = call;
+    const { redirectUrl } = visit;
+    const client = await findClient(this.#identity, { ...call, redirectUrl });
     const pending: PendingSignIn = {
       state: oauth.generateRandomState(),
       verifier: oauth.generateRandomCodeVerifier(),
-      issuer: call.as.issuer,
+      issuer: as.issuer,
       clientId: client.clientId,
-      redirectUrl: visit.redirectUrl,
+      redirectUrl,
       resource: call.resource,
       scopes,
       createdAtMs: call.nowMs,
     };
-    const url = await toAuthorizationUrl(call.as, pending);
-    call.assertSafe(url, 'authorization endpoint');
-    await call.vault.savePending(pending);
+    const url = await toAuthorizationUrl(as, pending);
+    assertSafeUrl(url, call.policy, 'authorization endpoint');
+    await vault.savePending(pending);
     // The person's way may not listen to its signal: whoever waits for the next sign-in must not wait for this one.
-    const back = await abortable(visit.authorize(url, { signal: call.signal }), call.signal);
+    const back = await abortable(visit.authorize(url, { signal }), signal);
     if (!back) throw new SignInPendingError(url.href);
-    await call.vault.takePending(pending.state, call.nowMs);
-    checkAuthorizationResponse(back.searchParams, toExpected(call.as, pending));
+    await vault.takePending(pending.state, call.nowMs);
+    checkResponse(back.searchParams, as, pending);
     return await exchangeCode(call, client, pending, back);
   }
 }
 
-/** @throws {PkceUnsupportedError} @see 2026-07-28 basic/authorization/security-considerations */
-function assertPkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
-  if (Array.isArray(methods) && methods.includes('S256')) return;
-  throw new PkceUnsupportedError(`The authorization server ${nameUrl(issuer)} does not list S256 in code_challenge_methods_supported`);
-}
-
 async function toAuthorizationUrl(as: oauth.AuthorizationServer, pending: PendingSignIn): Promise<URL> {
   const { authorization_endpoint: endpoint } = as;
-  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) {
-    throw new DiscoveryError(`The metadata of ${nameUrl(as.issuer)} has no authorization_endpoint`, []);
-  }
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint))
+    throw new DiscoveryError(`The metadata of ${nameUrl(as.issuer)} has no authorization_endpoint`);
   const url = new URL(endpoint);
   const params: Readonly<Record<string, string | undefined>> = {
     response_type: 'code',
@@ -124,39 +119,52 @@ async function toAuthorizationUrl(as: oauth.AuthorizationServer, pending: Pendin
   return url;
 }
 
-function toExpected(as: oauth.AuthorizationServer, { state, issuer }: PendingSignIn) {
-  return { state, issuer, issIsPromised: as.authorization_response_iss_parameter_supported === true };
+/** Parameters that decide something: one of them twice makes the answer ambiguous. */
+const SINGLE = ['state', 'iss', 'code', 'error', 'error_description'];
+
+/**
+ * Checks an authorization response: its state, then its issuer, letter by letter, and only then what it says. The library checks it again,
+ * and says less about why.
+ *
+ * @throws {AuthError} `ERR_AUTHORIZATION_RESPONSE`, `ERR_STATE_MISMATCH`, `ERR_RESPONSE_ISSUER`; `ERR_SIGN_IN_DENIED` for an error of the issuer.
+ * @see 2026-07-28 basic/authorization#authorization-response-validation; RFC 9207 section 2.4
+ */
+function checkResponse(params: URLSearchParams, as: oauth.AuthorizationServer, { state, issuer }: PendingSignIn): void {
+  const twice = SINGLE.find((name) => params.getAll(name).length > 1);
+  if (twice !== undefined)
+    throw new AuthError('ERR_AUTHORIZATION_RESPONSE', `The authorization response has "${twice}" twice: it was not used`);
+  if (params.get('state') !== state)
+    throw new AuthError('ERR_STATE_MISMATCH', 'The authorization response has another "state" than the sign-in: it was not used');
+  const isPromised = as.authorization_response_iss_parameter_supported === true;
+  if ((params.get('iss') ?? (isPromised ? '' : issuer)) !== issuer)
+    throw new AuthError(
+      'ERR_RESPONSE_ISSUER',
+      `The authorization response must have "iss" ${nameUrl(issuer)}, and has not: it was not used`,
+    );
+  const error = params.get('error');
+  if (error !== null) {
+    const description = toSafeText(params.get('error_description'));
+    throw new AuthError('ERR_SIGN_IN_DENIED', 'The sign-in was refused', { error: toSafeText(error) ?? 'unknown', description });
+  }
+  if (params.get('code') === null)
+    throw new AuthError('ERR_AUTHORIZATION_RESPONSE', 'The authorization response has neither a code nor an error');
 }
 
-/** @throws {TokenRequestError} */
+/** @throws {AuthError} `ERR_TOKEN_REQUEST` */
 async function exchangeCode(call: GrantCall, client: RegisteredClient, pending: PendingSignIn, back: URL): Promise<TokenSet> {
   const { as } = call;
-  if (as.issuer !== pending.issuer) throw new TokenRequestError('The sign-in belongs to another authorization server', {});
-  const oauthClient: oauth.Client = { client_id: client.clientId };
-  const params = validate(as, oauthClient, back, pending.state);
+  const { clientId, redirectUrl, verifier, resource, scopes, state } = pending;
+  const oauthClient: oauth.Client = { client_id: clientId };
   const answer = await requestToken(
     call,
-    async (options) =>
-      await oauth.authorizationCodeGrantRequest(as, oauthClient, toClientAuth(client, as), params, pending.redirectUrl, pending.verifier, {
+    async (options) => {
+      const params = oauth.validateAuthResponse(as, oauthClient, back, state);
+      return await oauth.authorizationCodeGrantRequest(as, oauthClient, toClientAuth(client, as), params, redirectUrl, verifier, {
         ...options,
-        additionalParameters: { resource: pending.resource },
-      }),
+        additionalParameters: { resource },
+      });
+    },
     async (response) => await oauth.processAuthorizationCodeResponse(as, oauthClient, response),
   );
-  return toTokens(answer, {
-    requestedScopes: pending.scopes,
-    clientId: client.clientId,
-    resource: pending.resource,
-    dpop: call.dpop !== undefined,
-    nowMs: call.nowMs,
-  });
-}
-
-/** The library's own checks, after ours. */
-function validate(as: oauth.AuthorizationServer, client: oauth.Client, back: URL, state: string): URLSearchParams {
-  try {
-    return oauth.validateAuthResponse(as, client, back, state);
-  } catch (error) {
-    throw toTokenError(error);
-  }
+  return toTokens(answer, call, { clientId, requestedScopes: scopes });
 }

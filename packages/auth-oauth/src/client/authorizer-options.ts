@@ -1,15 +1,16 @@
-/** What every flow can be told. */
+/** The options of every flow. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
+import type { OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer, CredentialStore } from '@mortise/protocol/contracts';
 import { isLoopbackHost, type UrlPolicy } from '@mortise/protocol/edge';
+import type { CryptoKeyPair } from 'oauth4webapi';
 import { AuthOptionError } from '../errors.ts';
 import type { FetchLike } from '../safe-fetch.ts';
-import type { DpopOptions } from './dpop.ts';
 
 /** Options that every flow has. */
 export interface AuthorizerOptions {
-  /** Where credentials and tokens are kept. Belongs to one user: whoever has it, is that user. @default in memory, until the process ends */
+  /** Keeps credentials and tokens. Belongs to one user: whoever has it, is that user. @default in memory, until the process ends */
   readonly store?: CredentialStore | undefined;
   /** Scopes to ask for beside those that the server wants. @default none */
   readonly scopes?: readonly string[] | undefined;
@@ -17,9 +18,14 @@ export interface AuthorizerOptions {
   readonly resource?: string | undefined;
   /** Chooses among the authorization servers that a server names. @default the first with credentials of ours, else the first */
   readonly chooseIssuer?: ((issuers: readonly string[]) => string) | undefined;
-  /** Binds tokens to a key, so that a stolen one is of no use. @default false */
-  readonly dpop?: boolean | DpopOptions | undefined;
-  /** What URLs of peers may lead to. @default https to public hosts and to the server's own; this machine where the server is on it */
+  /**
+   * Binds tokens to a key, so that a stolen one is of no use: `true` for a new key that cannot leave this process (tokens bound to it are
+   * kept in memory alone), or a key pair that outlives it.
+   *
+   * @default false
+   */
+  readonly dpop?: boolean | CryptoKeyPair | undefined;
+  /** What URLs of peers may lead to. @default https to public hosts and to the server's own; this machine if the server is on it */
   readonly urls?: UrlPolicy | undefined;
   /** How long one request may take with its body, in milliseconds. @default 10_000 */
   readonly timeoutMs?: number | undefined;
@@ -27,19 +33,37 @@ export interface AuthorizerOptions {
   readonly fetch?: FetchLike | undefined;
   /** Treats a server without metadata as one of the first revision with authorization: its own authorization server. @default false */
   readonly assumesOwnServer?: boolean | undefined;
-  /** Tells when tokens end, and runs the timers of requests. @default the system's */
+  /** Says when tokens end, and runs the timers of requests. @default the system's */
   readonly clock?: Clock | undefined;
 }
+
+/** What `findAuthorization` takes of them. */
+export const DISCOVERY_OPTIONS = {
+  resource: 'string',
+  chooseIssuer: 'function',
+  urls: { allowLoopback: 'boolean', allowPrivate: 'boolean', allowHttp: 'boolean', allowedHosts: 'array' },
+  timeoutMs: 0,
+  fetch: 'function',
+  assumesOwnServer: 'boolean',
+  clock: 'object',
+} as const;
+
+export const AUTHORIZER_OPTIONS: OptionTable<AuthorizerOptions> = {
+  ...DISCOVERY_OPTIONS,
+  store: 'object',
+  scopes: 'array',
+  dpop: ['boolean', 'object'],
+};
 
 /** An `Authorizer` that can be asked to sign in and out. */
 export interface OAuthAuthorizer extends Authorizer {
   /**
-   * Comes by new tokens now, before a request needs them or after one failed for good.
+   * Gets new tokens now, before a request needs them or after one failed for good.
    *
    * @param options.scopes Asked for beside those that were asked for before.
    */
   signIn(options?: { readonly scopes?: readonly string[]; readonly signal?: AbortSignal }): Promise<void>;
-  /** Forgets the tokens, and revokes them where the authorization server offers that; rejects where that fails. */
+  /** Forgets the tokens, and revokes them if the authorization server offers that; rejects if that fails. */
   signOut(options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
@@ -54,7 +78,7 @@ export function toServerUrl(server: string | URL): URL {
   return url;
 }
 
-/** The server's own host was chosen by the program; peers on this machine are only believed by a program that talks to this machine. */
+/** The program chose the server's own host; peers on this machine are only believed by a program that talks to this machine. */
 export function toUrlPolicy(server: URL, given: UrlPolicy = {}): UrlPolicy {
   return {
     allowLoopback: isLoopbackHost(server.hostname),

@@ -1,12 +1,16 @@
-/** Programs that act for themselves. @see ext-auth oauth-client-credentials */
+/** Programs that act for themselves: with credentials of their own, or with their platform's word. */
 
-import * as oauth from 'oauth4webapi';
-import type { AuthorizerOptions, OAuthAuthorizer } from './authorizer-options.ts';
-import { checkIssuer, toClientAuth } from './client-auth.ts';
-import type { RegisteredClient, TokenSet } from './credentials.ts';
-import type { Grant, GrantCall } from './grant.ts';
+import { abortable } from '@mortise/jsonrpc-core/connection';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import type { ClientExtension } from '@mortise/protocol/contracts';
+import { AuthOptionError } from '../errors.ts';
+import { AUTHORIZER_OPTIONS, type AuthorizerOptions, type OAuthAuthorizer } from './authorizer-options.ts';
+import type { RegisteredClient } from './credentials.ts';
+import { createProgramGrant, requestGrant } from './grant.ts';
 import { GrantAuthorizer } from './grant-authorizer.ts';
-import { requestToken, toTokens } from './token-request.ts';
+
+/** For `extensions` of `McpClient.connect`: says that the client can act for itself. */
+export const clientCredentialsExtension: ClientExtension = { id: 'io.modelcontextprotocol/oauth-client-credentials' };
 
 /** Who the program is. */
 export interface ClientCredentialsOptions extends AuthorizerOptions {
@@ -18,45 +22,50 @@ export interface ClientCredentialsOptions extends AuthorizerOptions {
  * Makes an authorizer for a program that acts for itself, with credentials that were registered by hand.
  *
  * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {AuthOptionError} An option cannot hold.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @see ext-auth oauth-client-credentials
  */
 export function clientCredentials(server: string | URL, options: ClientCredentialsOptions): OAuthAuthorizer {
-  return new GrantAuthorizer(server, new ClientCredentialsGrant(options.client), options);
+  checkOptions('clientCredentials', options, { ...AUTHORIZER_OPTIONS, client: 'any' }, AuthOptionError);
+  const { client } = options;
+  const grant = createProgramGrant(client, async (call, scopes) => requestGrant(call, client, { grantType: 'client_credentials', scopes }));
+  return new GrantAuthorizer(server, grant, options);
 }
 
-class ClientCredentialsGrant implements Grant {
-  readonly isSilent = true;
-  readonly wantsRefresh = false;
-  readonly issuers: readonly string[];
-  readonly #client: RegisteredClient;
+/** Whom a workload's token is for. */
+export interface WorkloadAudience {
+  readonly issuer: string;
+  readonly tokenEndpoint: string;
+  readonly signal: AbortSignal | undefined;
+}
 
-  constructor(client: RegisteredClient) {
-    this.#client = client;
-    this.issuers = [client.issuer];
-  }
+/** How a workload says who it is. */
+export interface WorkloadIdentityOptions extends AuthorizerOptions {
+  /** The authorization server that trusts the platform. The workload's token goes nowhere else. */
+  readonly issuer: string;
+  /** Gives the workload's signed token, asked each time. Its audience should be the token endpoint. Kept nowhere. */
+  readonly assertion: (audience: WorkloadAudience) => Promise<string>;
+}
 
-  isOurs(issuer: string, clientId: string): boolean {
-    return issuer === this.#client.issuer && clientId === this.#client.clientId;
-  }
+/** The grant that takes a signed assertion. @see RFC 7523 */
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-  async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
-    const { as, resource, nowMs, dpop } = call;
-    const client = checkIssuer(this.#client, as);
-    const oauthClient: oauth.Client = { client_id: client.clientId };
-    const params = { resource, ...(scopes.length > 0 && { scope: scopes.join(' ') }) };
-    const answer = await requestToken(
-      call,
-      async (options) => await oauth.clientCredentialsGrantRequest(as, oauthClient, toClientAuth(client, as), params, options),
-      async (response) => await oauth.processClientCredentialsResponse(as, oauthClient, response),
-    );
-    return toTokens(answer, { requestedScopes: scopes, clientId: client.clientId, resource, dpop: dpop !== undefined, nowMs });
-  }
-
-  async findClient(call: GrantCall): Promise<RegisteredClient> {
-    return checkIssuer(this.#client, call.as);
-  }
-
-  async forgetClient(): Promise<boolean> {
-    return false;
-  }
+/**
+ * Makes an authorizer for a workload whose platform gives it signed tokens: a cluster, a cloud, a build. It needs no client and no secret.
+ *
+ * @param server The URL that the transport is given. Tokens go to its origin alone.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @see SEP-1933
+ */
+export function workloadIdentity(server: string | URL, options: WorkloadIdentityOptions): OAuthAuthorizer {
+  checkOptions('workloadIdentity', options, { ...AUTHORIZER_OPTIONS, issuer: 'string', assertion: 'function' }, AuthOptionError);
+  const { issuer, assertion } = options;
+  // The library wants a client: nothing of it is sent.
+  const client: RegisteredClient = { issuer, clientId: 'workload' };
+  const grant = createProgramGrant(client, async (call, scopes) => {
+    const audience = { issuer, tokenEndpoint: call.as.token_endpoint ?? '', signal: call.signal };
+    const params = { assertion: await abortable(assertion(audience), call.signal) };
+    return await requestGrant(call, client, { grantType: JWT_BEARER, scopes, params, auth: () => undefined });
+  });
+  return new GrantAuthorizer(server, { ...grant, findClient: async () => undefined }, options);
 }

@@ -1,6 +1,7 @@
-/** What a client proves itself with, and the tokens that it was given. */
+/** A client's credentials and tokens, and how they are kept: by issuer, so that nothing of one issuer is ever found under another. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { CredentialStore, LockingStore } from '@mortise/protocol/contracts';
 import type { CryptoKey } from 'oauth4webapi';
 
 /** How a client authenticates at the token endpoint. */
@@ -9,7 +10,7 @@ export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_p
 /** A private key to sign assertions with. */
 export interface ClientKey {
   readonly key: CryptoKey;
-  /** Sent in the header of assertions, where the authorization server knows several keys. */
+  /** Sent in the header of assertions, for an authorization server that knows several keys. */
   readonly keyId?: string | undefined;
 }
 
@@ -19,22 +20,29 @@ export interface RegisteredClient {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
-  /** How the client shows at token endpoints who it is. @default what the authorization server says that it takes, `client_secret_basic` first */
+  /** How the client authenticates at token endpoints. @default what the authorization server accepts, `client_secret_basic` first */
   readonly authMethod?: ClientAuthMethod | undefined;
   /** For `private_key_jwt`. */
   readonly privateKey?: ClientKey | undefined;
 }
 
-/** Tokens of one client for one server, as they are kept. */
+/** A dynamic registration. */
+export interface Registration extends RegisteredClient {
+  readonly redirectUrls: readonly string[];
+  /** When the secret ends; undefined for never. */
+  readonly expiresAtMs: number | undefined;
+}
+
+/** Tokens of one client for one server. */
 export interface TokenSet {
   readonly accessToken: string;
-  /** `Bearer` or `DPoP`, as it is sent. */
+  /** As it is sent. */
   readonly scheme: 'Bearer' | 'DPoP';
-  readonly refreshToken: string | undefined;
-  /** Undefined where the authorization server did not say. */
-  readonly expiresAtMs: number | undefined;
+  readonly refreshToken?: string | undefined;
+  /** Undefined if the authorization server did not say. */
+  readonly expiresAtMs?: number | undefined;
   /** When to get the next one: shortly before its end, or halfway through a short life. */
-  readonly renewAtMs: number | undefined;
+  readonly renewAtMs?: number | undefined;
   /** What was granted, as far as is known. */
   readonly scopes: readonly string[];
   /** What was asked for: a step-up asks for these again. */
@@ -44,30 +52,103 @@ export interface TokenSet {
   readonly resource: string;
 }
 
-/** @returns undefined for what is no token set: of an older version, or spoilt. */
-export function toTokenSet(value: JsonObject | undefined): TokenSet | undefined {
-  if (!value) return undefined;
-  const { accessToken, scheme, refreshToken, expiresAtMs, renewAtMs, scopes, requestedScopes, clientId, resource } = value;
-  if (typeof accessToken !== 'string' || (scheme !== 'Bearer' && scheme !== 'DPoP')) return undefined;
-  if (typeof clientId !== 'string' || typeof resource !== 'string' || !isStrings(scopes) || !isStrings(requestedScopes)) return undefined;
-  return {
-    accessToken,
-    scheme,
-    refreshToken: typeof refreshToken === 'string' ? refreshToken : undefined,
-    expiresAtMs: typeof expiresAtMs === 'number' ? expiresAtMs : undefined,
-    renewAtMs: typeof renewAtMs === 'number' ? renewAtMs : undefined,
-    scopes,
-    requestedScopes,
-    clientId,
-    resource,
-  };
+/** A sign-in whose answer is awaited. */
+export interface PendingSignIn {
+  readonly state: string;
+  readonly verifier: string;
+  /** The validated issuer: what `iss` must be. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly redirectUrl: string;
+  readonly resource: string;
+  readonly scopes: readonly string[];
+  readonly createdAtMs: number;
 }
 
-/** As JSON, without what is undefined. */
-export function toJson(value: object): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
+/** The issuer that a server had last. */
+export interface KnownServer {
+  readonly issuer: string;
+  readonly resource: string;
 }
 
-export function isStrings(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+/** A person who takes longer has to begin again. */
+const PENDING_LIFETIME_MS = 15 * 60_000;
+/** Of one server: what nobody comes back to makes room for the next. */
+const MAX_PENDING = 10;
+
+/** What a store keeps about one server. */
+export class CredentialVault {
+  readonly #store: CredentialStore & Partial<LockingStore>;
+  /** The server's canonical URL: the key of what is known before any issuer is. */
+  readonly #server: string;
+
+  constructor(store: CredentialStore, server: string) {
+    this.#store = store;
+    this.#server = server;
+  }
+
+  /** Runs alone among all processes that share the store, if the store can do that. */
+  async alone<T>(fn: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    return this.#store.withLock === undefined ? await fn() : await this.#store.withLock(`oauth ${this.#server}`, fn, { signal });
+  }
+
+  async knownServer(): Promise<KnownServer | undefined> {
+    return await this.#get<KnownServer>(this.#server, 'server');
+  }
+
+  async tokens({ issuer, resource }: KnownServer): Promise<TokenSet | undefined> {
+    const tokens = await this.#get<TokenSet>(issuer, `tokens ${resource}`);
+    // Another program, or another version, may have written it.
+    return typeof tokens?.accessToken === 'string' && Array.isArray(tokens.requestedScopes) ? tokens : undefined;
+  }
+
+  async saveTokens(issuer: string, tokens: TokenSet): Promise<void> {
+    await this.#put(issuer, `tokens ${tokens.resource}`, tokens);
+    await this.#put(this.#server, 'server', { issuer, resource: tokens.resource });
+  }
+
+  async forgetTokens({ issuer, resource }: KnownServer): Promise<void> {
+    await this.#store.delete(issuer, `tokens ${resource}`);
+  }
+
+  /** @returns undefined also for a registration whose secret has ended. */
+  async registration(issuer: string, nowMs: number): Promise<Registration | undefined> {
+    const found = await this.#get<Registration>(issuer, 'client');
+    return found?.issuer === issuer && (found.expiresAtMs ?? Infinity) > nowMs ? found : undefined;
+  }
+
+  async saveRegistration(registration: Registration): Promise<void> {
+    await this.#put(registration.issuer, 'client', registration);
+  }
+
+  async forgetRegistration(issuer: string): Promise<void> {
+    await this.#store.delete(issuer, 'client');
+  }
+
+  async savePending(pending: PendingSignIn): Promise<void> {
+    const others = (await this.#pendings()).filter(({ createdAtMs }) => pending.createdAtMs - createdAtMs <= PENDING_LIFETIME_MS);
+    await this.#put(this.#server, 'sign-ins', { list: [...others, pending].slice(-MAX_PENDING) });
+  }
+
+  /** Gives a sign-in out once. */
+  async takePending(state: string, nowMs: number): Promise<PendingSignIn | undefined> {
+    const pendings = await this.#pendings();
+    const pending = pendings.find((candidate) => candidate.state === state);
+    if (!pending) return undefined;
+    await this.#put(this.#server, 'sign-ins', { list: pendings.filter((other) => other !== pending) });
+    return nowMs - pending.createdAtMs > PENDING_LIFETIME_MS ? undefined : pending;
+  }
+
+  async #pendings(): Promise<readonly PendingSignIn[]> {
+    return (await this.#get<{ readonly list: readonly PendingSignIn[] }>(this.#server, 'sign-ins'))?.list ?? [];
+  }
+
+  async #get<T>(issuer: string, key: string): Promise<T | undefined> {
+    return (await this.#store.get(issuer, key)) as T | undefined;
+  }
+
+  /** As JSON, without what is undefined. */
+  async #put(issuer: string, key: string, value: object): Promise<void> {
+    await this.#store.put(issuer, key, JSON.parse(JSON.stringify(value)) as JsonObject);
+  }
 }

@@ -1,11 +1,10 @@
-/** Finds out which authorization server protects a server, and what it offers. */
+/** Metadata of servers and of authorization servers: where it may be, and whether it may be believed. @see RFC 9728; RFC 8414 */
 
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { AuthorizationServer } from 'oauth4webapi';
-import { type DiscoveryAttempt, DiscoveryError, IssuerMismatchError, ResourceMismatchError } from '../errors.ts';
-import { nameUrl, type SafeFetch, type SafeResponse } from '../safe-fetch.ts';
-import { splitScopes } from './token-request.ts';
-import { canonicalUri, type ResourceCandidate, resourceCandidates, serverCandidates } from './well-known.ts';
+import { AuthError, type DiscoveryAttempt, DiscoveryError, listAttempts } from '../errors.ts';
+import { nameUrl, type SafeFetch } from '../safe-fetch.ts';
+import { splitScopes } from './grant.ts';
 
 /** What a server says of its protection. @see RFC 9728 section 2 */
 export interface ResourceMetadata {
@@ -15,124 +14,86 @@ export interface ResourceMetadata {
   readonly scopesSupported: readonly string[] | undefined;
 }
 
-/** What discovery wants to know. */
+/** What discovery looks for. */
 export interface DiscoveryInput {
   readonly server: URL;
-  /** `resource_metadata` of the challenge, where it had one. */
+  /** `resource_metadata` of the challenge, if it had one. */
   readonly challenged: string | undefined;
-  /** The identifier that the metadata must name, where the program knows it. */
+  /** The identifier that the metadata must name, if the program knows it. */
   readonly resource: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Reads documents until one counts: any 4xx, and any 200 that is no JSON object, is a miss. */
-async function firstDocument<T>(
-  fetchPeer: SafeFetch,
-  candidates: readonly { readonly url: string }[],
-  options: { readonly what: string; readonly signal: AbortSignal | undefined; readonly headers?: Readonly<Record<string, string>> },
-  read: (document: Readonly<Record<string, unknown>>, index: number, attempts: DiscoveryAttempt[]) => T | undefined,
-): Promise<{ readonly found: T | undefined; readonly attempts: readonly DiscoveryAttempt[] }> {
-  const attempts: DiscoveryAttempt[] = [];
-  for (const [index, { url }] of candidates.entries()) {
-    const headers = { accept: 'application/json', ...options.headers };
-    const answer = await fetchPeer(url, { headers, signal: options.signal });
-    const document = toObject(answer);
-    if (document !== undefined) {
-      const found = read(document, index, attempts);
-      if (found !== undefined) return { found, attempts };
-      continue;
-    }
-    attempts.push({ url: nameUrl(url), answer: describeMiss(answer) });
-    if (answer.status >= 500 || answer.status < 200) {
-      throw new DiscoveryError(`${options.what} cannot be had at present; what was tried:`, attempts);
-    }
-  }
-  return { found: undefined, attempts };
-}
-
-function toObject({ status, text }: SafeResponse): Readonly<Record<string, unknown>> | undefined {
-  if (status !== 200) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function describeMiss({ status }: SafeResponse): string {
-  return status === 200 ? '200, but no JSON object' : String(status);
-}
+const RESOURCE_PATH = '/.well-known/oauth-protected-resource';
 
 /**
- * Finds a server's protected resource metadata.
+ * Finds a server's protected resource metadata: where the challenge says, at the server's path, at the root.
  *
  * @returns undefined for a server that has none anywhere, with what was tried.
- * @throws {ResourceMismatchError} It speaks of another resource. {DiscoveryError} A candidate failed with 5xx.
+ * @throws {AuthError} `ERR_RESOURCE_MISMATCH`: it is for another resource. {DiscoveryError} A candidate failed with 5xx.
+ * @see 2026-07-28 basic/authorization/authorization-server-discovery; RFC 9728 section 3.1
  */
 export async function discoverResource(
   fetchPeer: SafeFetch,
-  { server, challenged, resource, signal }: DiscoveryInput,
+  { server, challenged, resource: expected, signal }: DiscoveryInput,
 ): Promise<{ readonly found: ResourceMetadata | undefined; readonly attempts: readonly DiscoveryAttempt[] }> {
-  const candidates = resourceCandidates(server, challenged);
+  const path = trimSlash(server.pathname);
+  const candidates = [
+    ...(challenged === undefined ? [] : [challenged]),
+    ...(path === '' ? [] : [`${server.origin}${RESOURCE_PATH}${path}${server.search}`]),
+    `${server.origin}${RESOURCE_PATH}`,
+  ];
   let mismatch: string | undefined;
-  const options = { what: 'Protected resource metadata', signal };
-  const outcome = await firstDocument(fetchPeer, candidates, options, (document, index, attempts) => {
-    const candidate = candidates[index];
-    const metadata = toResourceMetadata(document);
-    if (metadata !== undefined && candidate !== undefined && speaksOf(metadata.resource, server, candidate, resource)) return metadata;
-    mismatch ??= metadata?.resource;
-    const answer = metadata === undefined ? '200, but without "resource" and "authorization_servers"' : '200, but for another resource';
-    attempts.push({ url: nameUrl(candidate?.url ?? ''), answer });
-    return undefined;
+  const outcome = await firstDocument(fetchPeer, candidates, { what: 'Protected resource metadata', signal }, (document, url) => {
+    const { resource, authorization_servers: servers, scopes_supported: scopes } = document;
+    if (typeof resource !== 'string' || !isStrings(servers) || servers.length === 0)
+      return '200, but without "resource" and "authorization_servers"';
+    const isMeant = expected === undefined ? speaksOf(resource, server, url) : resource === expected;
+    const scopesSupported = isStrings(scopes) ? splitScopes(scopes.join(' ')) : undefined;
+    if (isMeant) return { resource, authorizationServers: servers, scopesSupported };
+    mismatch ??= resource;
+    return '200, but for another resource';
   });
-  if (outcome.found === undefined && mismatch !== undefined) {
-    const tried = outcome.attempts.map(({ url, answer }) => `\n  ${url}: ${answer}`).join('');
-    throw new ResourceMismatchError(
-      `The protected resource metadata is for ${nameUrl(mismatch)} and not for ${nameUrl(server)}: give "resource" if you trust it; what was tried:${tried}`,
-    );
-  }
-  return outcome;
+  if (outcome.found !== undefined || mismatch === undefined) return outcome;
+  const remedy = `give "resource" if you trust it; what was tried:${listAttempts(outcome.attempts)}`;
+  const what = `The protected resource metadata is for ${nameUrl(mismatch)} and not for ${nameUrl(server)}`;
+  throw new AuthError('ERR_RESOURCE_MISMATCH', `${what}: ${remedy}`);
 }
 
-function toResourceMetadata(document: Readonly<Record<string, unknown>>): ResourceMetadata | undefined {
-  const { resource, authorization_servers: servers, scopes_supported: scopes } = document;
-  if (typeof resource !== 'string' || !isStrings(servers) || servers.length === 0) return undefined;
-  return { resource, authorizationServers: servers, scopesSupported: isStrings(scopes) ? splitScopes(scopes.join(' ')) : undefined };
-}
-
-function isStrings(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
-}
-
-/** The server itself; or, of a well-known place, the identifier that the place stands for, where that holds the server. */
-function speaksOf(resource: string, server: URL, { identifier }: ResourceCandidate, expected: string | undefined): boolean {
-  if (expected !== undefined) return resource === expected;
+/** Whether a resource is the server itself; or, at a well-known place, the identifier that the place stands for, if that holds the server. */
+function speaksOf(resource: string, server: URL, place: string): boolean {
   if (!URL.canParse(resource) || resource.includes('#')) return false;
   const theirs = canonicalUri(resource);
   const ours = canonicalUri(server);
   if (theirs === ours) return true;
-  if (identifier === undefined || theirs !== canonicalUri(identifier)) return false;
+  const { origin, pathname, search } = new URL(place);
+  if (origin !== server.origin || (pathname !== RESOURCE_PATH && !pathname.startsWith(`${RESOURCE_PATH}/`))) return false;
+  if (theirs !== canonicalUri(`${origin}${pathname.slice(RESOURCE_PATH.length)}${search}`)) return false;
   return ours.startsWith(`${theirs}/`) || ours.startsWith(`${theirs}?`);
 }
 
 /**
- * Finds an authorization server's metadata.
+ * Finds an authorization server's metadata: RFC 8414, then OpenID Connect with the path inserted, then appended.
  *
  * @param issuer Exactly as the protected resource metadata has it.
- * @throws {IssuerMismatchError} The document names another issuer. {DiscoveryError} There is no document.
- * @see RFC 8414 section 3.3
+ * @throws {AuthError} `ERR_ISSUER_MISMATCH`: the document names another issuer. {DiscoveryError} There is no document.
+ * @see 2026-07-28 basic/authorization/authorization-server-discovery; RFC 8414 section 3.3
  */
 export async function discoverIssuer(fetchPeer: SafeFetch, issuer: string, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
-  if (!URL.canParse(issuer)) throw new DiscoveryError('The server names an authorization server that is no URL', []);
-  const candidates = serverCandidates(issuer).map((url) => ({ url }));
-  const options = { what: 'Authorization server metadata', signal };
-  const { found, attempts } = await firstDocument(fetchPeer, candidates, options, (document, index) => {
-    if (document['issuer'] === issuer) return document as unknown as AuthorizationServer;
-    throw new IssuerMismatchError(
-      `${nameUrl(candidates[index]?.url ?? '')} names another issuer than ${nameUrl(issuer)}: nothing of it is used`,
-    );
-  });
+  if (!URL.canParse(issuer)) throw new DiscoveryError('The server names an authorization server that is not a URL');
+  const { origin, pathname } = new URL(issuer);
+  const path = trimSlash(pathname);
+  const candidates = [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}/.well-known/openid-configuration${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ];
+  const { found, attempts } = await firstDocument(
+    fetchPeer,
+    candidates,
+    { what: 'Authorization server metadata', signal },
+    (document, url) => toServer(document, [issuer], url),
+  );
   if (found) return found;
   throw new DiscoveryError(`The authorization server ${nameUrl(issuer)} publishes no metadata; what was tried:`, attempts);
 }
@@ -142,15 +103,15 @@ export async function discoverIssuer(fetchPeer: SafeFetch, issuer: string, signa
  *
  * @see 2025-03-26 basic/authorization#server-metadata-discovery
  */
-export async function discoverAtOrigin(fetchPeer: SafeFetch, server: URL, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
-  const { origin } = server;
+export async function discoverAtOrigin(
+  fetchPeer: SafeFetch,
+  { origin }: URL,
+  signal: AbortSignal | undefined,
+): Promise<AuthorizationServer> {
   const headers = { 'mcp-protocol-version': ASSUMED_WITHOUT_HEADER.version };
-  const candidates = [{ url: `${origin}/.well-known/oauth-authorization-server` }];
+  const candidates = [`${origin}/.well-known/oauth-authorization-server`];
   const options = { what: 'Authorization server metadata', signal, headers };
-  const { found } = await firstDocument(fetchPeer, candidates, options, (document) => {
-    if (document['issuer'] === origin || document['issuer'] === `${origin}/`) return document as unknown as AuthorizationServer;
-    throw new IssuerMismatchError(`The metadata at ${origin} names another issuer: nothing of it is used`);
-  });
+  const { found } = await firstDocument(fetchPeer, candidates, options, (document, url) => toServer(document, [origin, `${origin}/`], url));
   if (found) return found;
   return {
     issuer: origin,
@@ -161,4 +122,64 @@ export async function discoverAtOrigin(fetchPeer: SafeFetch, server: URL, signal
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: ['none', 'client_secret_post', 'client_secret_basic'],
   };
+}
+
+function toServer(document: Document, issuers: readonly string[], url: string): AuthorizationServer {
+  if (issuers.includes(String(document['issuer']))) return document as unknown as AuthorizationServer;
+  throw new AuthError(
+    'ERR_ISSUER_MISMATCH',
+    `${nameUrl(url)} names another issuer than ${nameUrl(issuers[0] ?? '')}: nothing of it is used`,
+  );
+}
+
+type Document = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads documents until one can be used. Any 4xx, and any 200 that is not a JSON object, is a miss.
+ *
+ * @param read Gives what was looked for; or a text that says why the document is none.
+ */
+async function firstDocument<T extends object>(
+  fetchPeer: SafeFetch,
+  candidates: readonly string[],
+  { what, signal, headers }: { what: string; signal: AbortSignal | undefined; headers?: Readonly<Record<string, string>> },
+  read: (document: Document, url: string) => T | string,
+): Promise<{ readonly found: T | undefined; readonly attempts: readonly DiscoveryAttempt[] }> {
+  const attempts: DiscoveryAttempt[] = [];
+  for (const url of new Set(candidates)) {
+    const { status, text } = await fetchPeer(url, { headers: { accept: 'application/json', ...headers }, signal });
+    const document = status === 200 ? parseObject(text) : undefined;
+    const found = document === undefined ? describeMiss(status) : read(document, url);
+    if (typeof found !== 'string') return { found, attempts };
+    attempts.push({ url: nameUrl(url), answer: found });
+    if (status >= 500 || status < 200) throw new DiscoveryError(`${what} cannot be had at present; what was tried:`, attempts);
+  }
+  return { found: undefined, attempts };
+}
+
+function parseObject(text: string): Document | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function describeMiss(status: number): string {
+  return status === 200 ? '200, but not a JSON object' : String(status);
+}
+
+function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+/** A server's canonical URI: no fragment, no meaningless trailing slash, scheme and host in lower case. */
+export function canonicalUri(server: string | URL): string {
+  const { origin, pathname, search } = new URL(server);
+  return `${origin}${trimSlash(pathname)}${search}`;
+}
+
+function trimSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
 }

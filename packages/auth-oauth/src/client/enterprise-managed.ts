@@ -1,25 +1,25 @@
 /** Signing in through an enterprise's identity provider, which decides who may use which server. @see ext-auth enterprise-managed-authorization */
 
 import { abortable } from '@mortise/jsonrpc-core/connection';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import type { ClientExtension } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
-import { TokenRequestError } from '../errors.ts';
-import { assertSafeUrl } from '../safe-fetch.ts';
-import type { AuthorizerOptions, OAuthAuthorizer } from './authorizer-options.ts';
-import { checkIssuer, toClientAuth } from './client-auth.ts';
-import type { ClientAuthMethod, ClientKey, RegisteredClient, TokenSet } from './credentials.ts';
-import type { Grant, GrantCall } from './grant.ts';
+import { AuthError, AuthOptionError } from '../errors.ts';
+import { assertSafeUrl, nameUrl } from '../safe-fetch.ts';
+import { AUTHORIZER_OPTIONS, type AuthorizerOptions, type OAuthAuthorizer } from './authorizer-options.ts';
+import { toClientAuth } from './client-auth.ts';
+import { JWT_BEARER } from './client-credentials.ts';
+import type { RegisteredClient } from './credentials.ts';
+import { createProgramGrant, type GrantCall, requestGrant, requestToken } from './grant.ts';
 import { GrantAuthorizer } from './grant-authorizer.ts';
-import { requestToken, toTokens } from './token-request.ts';
+
+/** For `extensions` of `McpClient.connect`: says that the client can sign in through an enterprise's identity provider. */
+export const enterpriseManagedExtension: ClientExtension = { id: 'io.modelcontextprotocol/enterprise-managed-authorization' };
 
 /** The enterprise's identity provider, and who the client is there. */
-export interface IdentityProvider {
+export interface IdentityProvider extends Omit<RegisteredClient, 'issuer'> {
   /** From the organization's settings, never from a server. */
   readonly tokenEndpoint: string;
-  readonly clientId: string;
-  readonly clientSecret?: string | undefined;
-  readonly privateKey?: ClientKey | undefined;
-  /** How the client shows at the token endpoint who it is. @default `client_secret_basic` with a secret, `private_key_jwt` with a key */
-  readonly authMethod?: ClientAuthMethod | undefined;
 }
 
 /** Proof of who the person is, from their single sign-on. */
@@ -39,7 +39,6 @@ export interface EnterpriseManagedOptions extends AuthorizerOptions {
 }
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
-const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:';
 const ID_JAG = `${TOKEN_TYPE}id-jag`;
 
@@ -47,78 +46,50 @@ const ID_JAG = `${TOKEN_TYPE}id-jag`;
  * Makes an authorizer that turns a person's single sign-on into tokens, without asking the person again.
  *
  * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {AuthOptionError} {UnsafeUrlError} An option cannot hold.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {AuthError} `ERR_UNSAFE_URL`: the identity provider's endpoint is not https.
  */
 export function enterpriseManaged(server: string | URL, options: EnterpriseManagedOptions): OAuthAuthorizer {
-  const endpoint = options.identityProvider.tokenEndpoint;
+  const table = { ...AUTHORIZER_OPTIONS, client: 'any', identityProvider: 'any', identity: 'function' } as const;
+  checkOptions('enterpriseManaged', options, table, AuthOptionError);
+  const { client, identityProvider } = options;
+  const endpoint = identityProvider.tokenEndpoint;
   const host = URL.canParse(endpoint) ? new URL(endpoint).hostname : '';
   assertSafeUrl(endpoint, { allowedHosts: [host] }, 'identityProvider.tokenEndpoint');
   const urls = { ...options.urls, allowedHosts: [host, ...(options.urls?.allowedHosts ?? [])] };
-  return new GrantAuthorizer(server, new EnterpriseGrant(options), { ...options, urls });
+  const grant = createProgramGrant(client, async (call, scopes) => {
+    const params = { assertion: await getAssertion(call, scopes, options) };
+    return await requestGrant(call, client, { grantType: JWT_BEARER, scopes, params });
+  });
+  return new GrantAuthorizer(server, grant, { ...options, urls });
 }
 
-class EnterpriseGrant implements Grant {
-  readonly isSilent = true;
-  readonly wantsRefresh = false;
-  readonly issuers: readonly string[];
-  readonly #options: EnterpriseManagedOptions;
-
-  constructor(options: EnterpriseManagedOptions) {
-    this.#options = options;
-    this.issuers = [options.client.issuer];
-  }
-
-  isOurs(issuer: string, clientId: string): boolean {
-    return issuer === this.#options.client.issuer && clientId === this.#options.client.clientId;
-  }
-
-  async obtain(call: GrantCall, scopes: readonly string[]): Promise<TokenSet> {
-    const { as, resource, nowMs, dpop } = call;
-    const client = checkIssuer(this.#options.client, as);
-    const assertion = await this.#exchange(call, scopes);
-    const oauthClient: oauth.Client = { client_id: client.clientId };
-    const params = { assertion, resource, ...(scopes.length > 0 && { scope: scopes.join(' ') }) };
-    const answer = await requestToken(
-      call,
-      async (options) => await oauth.genericTokenEndpointRequest(as, oauthClient, toClientAuth(client, as), JWT_BEARER, params, options),
-      async (response) => await oauth.processGenericTokenEndpointResponse(as, oauthClient, response),
-    );
-    return toTokens(answer, { requestedScopes: scopes, clientId: client.clientId, resource, dpop: dpop !== undefined, nowMs });
-  }
-
-  async findClient(call: GrantCall): Promise<RegisteredClient> {
-    return checkIssuer(this.#options.client, call.as);
-  }
-
-  async forgetClient(): Promise<boolean> {
-    return false;
-  }
-
-  /** The identity provider's word for the authorization server: an assertion, and no access token. */
-  async #exchange({ as, resource, fetchPeer, signal }: GrantCall, scopes: readonly string[]): Promise<string> {
-    const { identityProvider, identity } = this.#options;
-    const { token, type = 'id_token' } = await abortable(identity({ signal }), signal);
-    const { tokenEndpoint } = identityProvider;
-    const provider: oauth.AuthorizationServer = { issuer: new URL(tokenEndpoint).origin, token_endpoint: tokenEndpoint };
-    const oauthClient: oauth.Client = { client_id: identityProvider.clientId };
-    const auth = toClientAuth({ ...identityProvider, issuer: provider.issuer }, provider);
-    const params = {
-      requested_token_type: ID_JAG,
-      audience: as.issuer,
-      resource,
-      subject_token: token,
-      subject_token_type: `${TOKEN_TYPE}${type}`,
-      ...(scopes.length > 0 && { scope: scopes.join(' ') }),
-    };
-    const answer = await requestToken(
-      { as: provider, fetchPeer, dpop: undefined, signal },
-      async (options) => await oauth.genericTokenEndpointRequest(provider, oauthClient, auth, TOKEN_EXCHANGE, params, options),
-      async (response) =>
-        await oauth.processGenericTokenEndpointResponse(provider, oauthClient, response, {
-          recognizedTokenTypes: { n_a: () => undefined },
-        }),
-    );
-    if (answer['issued_token_type'] === ID_JAG) return answer.access_token;
-    throw new TokenRequestError('The identity provider issued something else than the assertion that was asked for (id-jag)', {});
-  }
+/** The identity provider's word for the authorization server: an assertion, and not an access token. */
+async function getAssertion(
+  { as, resource, fetchPeer, signal }: GrantCall,
+  scopes: readonly string[],
+  { identityProvider, identity }: EnterpriseManagedOptions,
+): Promise<string> {
+  const { token, type = 'id_token' } = await abortable(identity({ signal }), signal);
+  const { tokenEndpoint, clientId } = identityProvider;
+  const provider: oauth.AuthorizationServer = { issuer: new URL(tokenEndpoint).origin, token_endpoint: tokenEndpoint };
+  const oauthClient: oauth.Client = { client_id: clientId };
+  const auth = toClientAuth({ ...identityProvider, issuer: provider.issuer }, provider);
+  const params = {
+    requested_token_type: ID_JAG,
+    audience: as.issuer,
+    resource,
+    subject_token: token,
+    subject_token_type: `${TOKEN_TYPE}${type}`,
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+  };
+  // An assertion is of the token type "N_A" (RFC 8693 section 2.2.1).
+  const recognizedTokenTypes = { n_a: () => undefined };
+  const answer = await requestToken(
+    { as: provider, fetchPeer, dpop: undefined, signal },
+    async (options) => await oauth.genericTokenEndpointRequest(provider, oauthClient, auth, TOKEN_EXCHANGE, params, options),
+    async (response) => await oauth.processGenericTokenEndpointResponse(provider, oauthClient, response, { recognizedTokenTypes }),
+  );
+  if (answer['issued_token_type'] === ID_JAG) return answer.access_token;
+  throw new AuthError('ERR_TOKEN_REQUEST', `${nameUrl(tokenEndpoint)} issued another type of token than the assertion asked for (id-jag)`);
 }

@@ -1,8 +1,93 @@
-/** Discovery on its own: for programs that want to know an issuer before they choose credentials. */
+/** What protects a server: which resource it is, and which authorization server gives tokens for it. */
 
-import { createSafeFetch } from '../safe-fetch.ts';
-import { type AuthorizerOptions, toServerUrl, toUrlPolicy } from './authorizer-options.ts';
-import { ProtectionFinder } from './protection.ts';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import type { AuthorizationServer } from 'oauth4webapi';
+import { AuthError, AuthOptionError, DiscoveryError } from '../errors.ts';
+import { createSafeFetch, nameUrl, type SafeFetch } from '../safe-fetch.ts';
+import { type AuthorizerOptions, DISCOVERY_OPTIONS, toServerUrl, toUrlPolicy } from './authorizer-options.ts';
+import { canonicalUri, discoverAtOrigin, discoverIssuer, discoverResource } from './discover.ts';
+
+/** What discovery found. */
+export interface Protection {
+  /** Exactly as the server spells it. */
+  readonly resource: string;
+  readonly scopesSupported: readonly string[] | undefined;
+  /** Validated: `as.issuer` is what the server named. */
+  readonly as: AuthorizationServer;
+}
+
+/** What decides between authorization servers. */
+type ProtectionRules = Pick<AuthorizerOptions, 'resource' | 'chooseIssuer' | 'assumesOwnServer' | 'clock'>;
+
+/** Metadata of an issuer is read again after this. */
+const KEEP_METADATA_MS = 10 * 60_000;
+
+/** Discovers from the server on, each time: what a server says of itself may change. Metadata of an issuer is kept for a while. */
+export class ProtectionFinder {
+  readonly #server: URL;
+  readonly #fetchPeer: SafeFetch;
+  readonly #rules: ProtectionRules;
+  readonly #preferred: readonly string[];
+  #as: AuthorizationServer | undefined;
+  #readAtMs = 0;
+
+  /** @param preferred Issuers that there are credentials for, best first. */
+  constructor(server: URL, fetchPeer: SafeFetch, rules: ProtectionRules, preferred: readonly string[] = []) {
+    this.#server = server;
+    this.#fetchPeer = fetchPeer;
+    this.#rules = rules;
+    this.#preferred = preferred;
+  }
+
+  /**
+   * @param challenged Where the server says that its metadata is.
+   * @throws {DiscoveryError} There is none. {AuthError} `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and what a fetch throws.
+   */
+  async find(challenged: string | undefined, signal: AbortSignal | undefined): Promise<Protection> {
+    const { resource, assumesOwnServer = false } = this.#rules;
+    const { found, attempts } = await discoverResource(this.#fetchPeer, { server: this.#server, challenged, resource, signal });
+    if (found) {
+      const issuer = this.#chooseIssuer(found.authorizationServers);
+      return { resource: found.resource, scopesSupported: found.scopesSupported, as: await this.findIssuer(issuer, signal) };
+    }
+    if (assumesOwnServer) {
+      const as = this.#remember(await discoverAtOrigin(this.#fetchPeer, this.#server, signal));
+      return { resource: resource ?? canonicalUri(this.#server), scopesSupported: undefined, as };
+    }
+    throw new DiscoveryError(`${nameUrl(this.#server)} publishes no protected resource metadata; what was tried:`, attempts);
+  }
+
+  /** Metadata of an issuer that is known to protect the server. */
+  async findIssuer(issuer: string, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
+    if (this.#as?.issuer === issuer && this.#nowMs - this.#readAtMs < KEEP_METADATA_MS) return this.#as;
+    const { origin } = this.#server;
+    const isOwn = this.#rules.assumesOwnServer === true && (issuer === origin || issuer === `${origin}/`);
+    const found = isOwn
+      ? await discoverAtOrigin(this.#fetchPeer, this.#server, signal)
+      : await discoverIssuer(this.#fetchPeer, issuer, signal);
+    return this.#remember(found);
+  }
+
+  #remember(as: AuthorizationServer): AuthorizationServer {
+    this.#readAtMs = this.#nowMs;
+    return (this.#as = as);
+  }
+
+  get #nowMs(): number {
+    return (this.#rules.clock ?? systemClock).now();
+  }
+
+  /** @throws {AuthError} `ERR_CLIENT_MISMATCH`: the program chose one that the server does not name. */
+  #chooseIssuer(issuers: readonly string[]): string {
+    const { chooseIssuer } = this.#rules;
+    const chosen = chooseIssuer ? chooseIssuer(issuers) : (this.#preferred.find((issuer) => issuers.includes(issuer)) ?? issuers[0]);
+    if (chosen !== undefined && issuers.includes(chosen)) return chosen;
+    throw new AuthError(
+      'ERR_CLIENT_MISMATCH',
+      `chooseIssuer must choose one of the authorization servers that ${nameUrl(this.#server)} names`,
+    );
+  }
+}
 
 /** What protects a server. */
 export interface FoundAuthorization {
@@ -11,33 +96,27 @@ export interface FoundAuthorization {
   /** The resource identifier, exactly as the server spells it. */
   readonly resource: string;
   readonly scopesSupported: readonly string[] | undefined;
-  /** Whether the authorization server says that it takes an enterprise's word for a person: then `enterpriseManaged` may be used. */
+  /** Whether the authorization server accepts an enterprise's word for a person: then `enterpriseManaged` may be used. */
   readonly takesEnterpriseAssertions: boolean;
 }
 
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 
 /**
- * Finds out which authorization server protects a server. Sends no credentials.
+ * Finds out which authorization server protects a server, before a program chooses credentials. Sends none.
  *
- * @throws {DiscoveryError} {ResourceMismatchError} {IssuerMismatchError} {UnsafeUrlError} and what else a fetch throws.
+ * @throws {DiscoveryError} There is no metadata. {AuthError} `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and what a fetch throws.
  */
 export async function findAuthorization(
   server: string | URL,
-  options: Pick<AuthorizerOptions, 'urls' | 'fetch' | 'timeoutMs' | 'resource' | 'chooseIssuer' | 'assumesOwnServer' | 'clock'> & {
-    readonly signal?: AbortSignal;
-  } = {},
+  options: Pick<AuthorizerOptions, keyof typeof DISCOVERY_OPTIONS> & { readonly signal?: AbortSignal } = {},
 ): Promise<FoundAuthorization> {
-  const { resource, chooseIssuer, assumesOwnServer = false, signal, fetch, timeoutMs, clock } = options;
+  checkOptions('findAuthorization', options, { ...DISCOVERY_OPTIONS, signal: 'any' }, AuthOptionError);
   const url = toServerUrl(server);
+  const { fetch, timeoutMs, clock, signal } = options;
   const fetchPeer = createSafeFetch({ urls: toUrlPolicy(url, options.urls), fetch, timeoutMs, clock });
-  const finder = new ProtectionFinder(url, fetchPeer, { resource, chooseIssuer, assumesOwnServer, clock, preferred: [] });
-  const found = await finder.find(undefined, signal);
-  const profiles: unknown = found.as['authorization_grant_profiles_supported'];
-  return {
-    issuer: found.as.issuer,
-    resource: found.resource,
-    scopesSupported: found.scopesSupported,
-    takesEnterpriseAssertions: Array.isArray(profiles) && profiles.includes(ID_JAG_PROFILE),
-  };
+  const { as, resource, scopesSupported } = await new ProtectionFinder(url, fetchPeer, options).find(undefined, signal);
+  const profiles: unknown = as['authorization_grant_profiles_supported'];
+  const takesEnterpriseAssertions = Array.isArray(profiles) && profiles.includes(ID_JAG_PROFILE);
+  return { issuer: as.issuer, resource, scopesSupported, takesEnterpriseAssertions };
 }

@@ -8,20 +8,17 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Challenge } from '@mortise/protocol/contracts';
 import type { UrlPolicy } from '@mortise/protocol/edge';
-import { InsufficientScopeError, TokenRejectedError, TokenRequestError } from '../errors.ts';
-import { assertSafeUrl, createSafeFetch, nameUrl, type SafeFetch } from '../safe-fetch.ts';
+import { AuthError, InsufficientScopeError } from '../errors.ts';
+import { createSafeFetch, nameUrl, type SafeFetch } from '../safe-fetch.ts';
+import { parseChallenges } from '../www-authenticate.ts';
 import { type AuthorizerOptions, type OAuthAuthorizer, toServerUrl, toUrlPolicy } from './authorizer-options.ts';
-import { type Demand, toDemand } from './challenge.ts';
-import { CredentialVault } from './credential-vault.ts';
-import type { TokenSet } from './credentials.ts';
+import { CredentialVault, type TokenSet } from './credentials.ts';
+import { canonicalUri } from './discover.ts';
 import { createDpopKey, type DpopKey } from './dpop.ts';
-import type { Grant, GrantCall } from './grant.ts';
+import { type Protection, ProtectionFinder } from './find-authorization.ts';
+import { type Grant, type GrantCall, MAX_SCOPES, refreshTokens, revokeTokens, splitScopes } from './grant.ts';
 import { MemoryCredentialStore } from './memory-credential-store.ts';
-import { type Protection, ProtectionFinder } from './protection.ts';
-import { refreshTokens, revokeTokens } from './renew-tokens.ts';
 import { SharedRun } from './shared-run.ts';
-import { MAX_SCOPES } from './token-request.ts';
-import { canonicalUri } from './well-known.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -30,6 +27,14 @@ const MAX_STEP_UPS = 2;
 /** For so many sets of scopes: a server that names new ones without end does not send its user to the browser without end. */
 const MAX_SCOPE_SETS = 50;
 const OFFLINE_ACCESS = 'offline_access';
+
+/** What a server wants when it refuses a request. */
+interface Demand {
+  readonly error: string | undefined;
+  readonly scopes: readonly string[];
+  /** Where it says that its metadata is. */
+  readonly resourceMetadata: string | undefined;
+}
 
 export class GrantAuthorizer implements OAuthAuthorizer {
   protected readonly vault: CredentialVault;
@@ -68,15 +73,8 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     this.#fetchPeer = createSafeFetch({ urls: this.#policy, fetch, timeoutMs, clock });
     const name = canonicalUri(this.#server);
     this.vault = new CredentialVault(store, name);
-    const keyIsLasting = typeof dpop === 'object' && dpop.keyPair !== undefined;
-    this.#tokenVault = dpop === false || keyIsLasting ? this.vault : new CredentialVault(new MemoryCredentialStore(), name);
-    this.#finder = new ProtectionFinder(this.#server, this.#fetchPeer, {
-      resource: options.resource,
-      clock,
-      chooseIssuer: options.chooseIssuer,
-      assumesOwnServer: options.assumesOwnServer ?? false,
-      preferred: grant.issuers,
-    });
+    this.#tokenVault = dpop === true ? new CredentialVault(new MemoryCredentialStore(), name) : this.vault;
+    this.#finder = new ProtectionFinder(this.#server, this.#fetchPeer, options, grant.issuers);
   }
 
   async headers(
@@ -162,7 +160,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   async #dpopKey(): Promise<DpopKey | undefined> {
     const { dpop = false } = this.#options;
     if (dpop === false) return undefined;
-    return await (this.#dpop ??= createDpopKey(dpop === true ? {} : dpop));
+    return await (this.#dpop ??= createDpopKey(dpop));
   }
 
   async #load(): Promise<void> {
@@ -196,7 +194,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const key = await this.#dpopKey();
     const nonce = challenge.header('dpop-nonce');
     if (!key || nonce === undefined || challenge.attempt > 2) return 'fail';
-    key.learnNonce(challenge.url, nonce);
+    await key.learnNonce(challenge.url, nonce);
     if (challenge.attempt === 1) this.#noncedFirst = challenge.given?.['authorization'];
     return 'retry';
   }
@@ -205,7 +203,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     return (this.#protection = await this.#finder.find(challenged, signal));
   }
 
-  /** @throws {TokenRejectedError} Another token would be refused as well. */
+  /** @throws {AuthError} `ERR_TOKEN_REJECTED`: another token would be refused as well. */
   async #onUnauthorized(demand: Demand, tries: number, signal: AbortSignal): Promise<void> {
     const refused = this.#tokens;
     const wasNew = tries > 1 && this.#origin === 'granted';
@@ -214,8 +212,10 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     // Within one call this holds whatever issuer the server names next: else it could send its user from one to another.
     if (refused && (wasNew || (isSame && refused.accessToken === this.#rejectedToken))) {
       this.#rejectedToken = refused.accessToken;
-      throw new TokenRejectedError(
-        `${nameUrl(this.#server)} refuses the token that ${nameUrl(this.#issuer ?? '')} has just issued for it: call signIn to try another`,
+      const issuer = nameUrl(this.#issuer ?? '');
+      throw new AuthError(
+        'ERR_TOKEN_REJECTED',
+        `${nameUrl(this.#server)} refuses the token that ${issuer} has just issued for it: call signIn to try another`,
       );
     }
     const wasRefreshed = tries > 1 && this.#origin === 'refreshed';
@@ -249,7 +249,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const dropped = new Set(others.slice(0, Math.max(0, others.length + ours.size - MAX_SCOPES)));
     const scopes = new Set([...before.filter((scope) => !dropped.has(scope)), ...ours]);
     scopes.delete(OFFLINE_ACCESS);
-    const isOffered = this.#grant.wantsRefresh && Array.isArray(as.scopes_supported) && as.scopes_supported.includes(OFFLINE_ACCESS);
+    const isOffered = this.#grant.asksPerson && Array.isArray(as.scopes_supported) && as.scopes_supported.includes(OFFLINE_ACCESS);
     // Alone it would stand for no other scope, where leaving the parameter out stands for the server's own choice.
     if (isOffered && scopes.size > 0) scopes.add(OFFLINE_ACCESS);
     return [...scopes];
@@ -260,8 +260,8 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     try {
       await this.#keep(protection.as.issuer, await this.#grant.obtain(call, scopes), 'granted');
     } catch (error) {
-      const isForgotten = error instanceof TokenRequestError && error.error === 'invalid_client' && (await this.#grant.forgetClient(call));
-      if (!isForgotten) throw error;
+      const isUnknown = error instanceof AuthError && error.code === 'ERR_TOKEN_REQUEST' && error.error === 'invalid_client';
+      if (!isUnknown || !(await this.#grant.forgetClient(call))) throw error;
       await this.#keep(protection.as.issuer, await this.#grant.obtain(call, scopes), 'granted');
     }
   }
@@ -277,7 +277,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
 
   /** Renews a token that is about to end, where that takes nobody's time. */
   async #renewEarly(signal: AbortSignal | undefined): Promise<void> {
-    const canObtain = this.#grant.isSilent && this.#protection !== undefined;
+    const canObtain = !this.#grant.asksPerson && this.#protection !== undefined;
     if (this.#tokens?.refreshToken === undefined && !canObtain) return;
     await this.renewAlone('early', signal, async (shared) => {
       const tokens = (await this.#adoptKept()) ? undefined : this.#tokens;
@@ -285,7 +285,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
       try {
         const as = await this.#finder.findIssuer(this.#issuer ?? '', shared);
         if (await this.#refresh({ as, resource: tokens.resource }, tokens, shared)) return;
-        if (this.#grant.isSilent && this.#protection) await this.#obtain(this.#protection, tokens.requestedScopes, shared);
+        if (!this.#grant.asksPerson && this.#protection) await this.#obtain(this.#protection, tokens.requestedScopes, shared);
       } catch (error) {
         // What is still good for a moment may be used; the server says when it is not.
         const endMs = this.#tokens?.expiresAtMs;
@@ -308,10 +308,17 @@ export class GrantAuthorizer implements OAuthAuthorizer {
       resource,
       vault: this.vault,
       fetchPeer: this.#fetchPeer,
-      assertSafe: (url, what) => assertSafeUrl(url, this.#policy, what),
+      policy: this.#policy,
       dpop: await this.#dpopKey(),
       nowMs: this.#clock.now(),
       signal,
     };
   }
+}
+
+/** Of several challenges for tokens, each parameter from the first that has it. */
+function toDemand(challenge: Challenge): Demand {
+  const challenges = parseChallenges(challenge.header('www-authenticate')).filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop');
+  const find = (name: string): string | undefined => challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined);
+  return { error: find('error'), scopes: splitScopes(find('scope')), resourceMetadata: find('resource_metadata') };
 }

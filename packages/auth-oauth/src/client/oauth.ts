@@ -1,9 +1,10 @@
 /** Signing in as a person: the authorization code flow as an `Authorizer`. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { AuthorizationResponseError, SignInRequiredError, StateMismatchError } from '../errors.ts';
+import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
+import { AuthError, AuthOptionError } from '../errors.ts';
 import { AuthorizationCodeGrant } from './authorization-code.ts';
-import type { AuthorizerOptions, OAuthAuthorizer } from './authorizer-options.ts';
+import { AUTHORIZER_OPTIONS, type AuthorizerOptions, type OAuthAuthorizer } from './authorizer-options.ts';
 import type { ClientKey, RegisteredClient } from './credentials.ts';
 import { GrantAuthorizer } from './grant-authorizer.ts';
 import { checkClientMetadataUrl } from './register.ts';
@@ -17,26 +18,35 @@ export interface OAuthOptions extends AuthorizerOptions {
   readonly clientName?: string | undefined;
   /** Clients registered by hand, each used at its own issuer alone. With these, none is registered dynamically. @default none */
   readonly clients?: readonly RegisteredClient[] | undefined;
-  /** The https URL of the client's published metadata, its id where such ids are taken. See `clientMetadataDocument`. @default none */
+  /** The https URL of the client's published metadata, its id at servers that accept such ids. See `clientMetadataDocument`. @default none */
   readonly clientMetadataUrl?: string | undefined;
   /** Signs for that document at token endpoints: the document publishes its public half and `private_key_jwt`. @default none */
   readonly clientMetadataKey?: ClientKey | undefined;
   /** More members for dynamic registration, as `client_uri`. @default none */
   readonly clientMetadata?: JsonObject | undefined;
-  /** What dynamic registration says of the client. @default `native` where the redirect URL is on this machine, else `web` */
-  readonly applicationType?: 'native' | 'web' | undefined;
   /** Asked last, for an issuer that no other way leads to: the program may ask its user. @default nobody */
   readonly askForClient?: ((issuer: string) => Promise<RegisteredClient | undefined>) | undefined;
 }
 
+const OPTIONS: OptionTable<OAuthOptions> = {
+  ...AUTHORIZER_OPTIONS,
+  signIn: 'object',
+  clientName: 'string',
+  clients: 'array',
+  clientMetadataUrl: 'string',
+  clientMetadataKey: 'any',
+  clientMetadata: 'object',
+  askForClient: 'function',
+};
+
 /** An authorizer whose sign-in may end in another request, or another process, than it began in. */
 export interface SignInAuthorizer extends OAuthAuthorizer {
   /**
-   * Takes the answer to a sign-in that was begun with this store: checks it and gets the tokens.
+   * Takes the answer to a sign-in that was begun with this store: checks it and gets the tokens. Each answer is taken once.
    *
    * @param callbackUrl Where the person came back to, with its query. The program must know that it is the same person: bind the
    * store to their session.
-   * @throws {StateMismatchError} {ResponseIssuerError} {AuthorizationResponseError} {SignInDeniedError} {TokenRequestError} Each answer is taken once.
+   * @throws {AuthError} `ERR_STATE_MISMATCH`, `ERR_RESPONSE_ISSUER`, `ERR_AUTHORIZATION_RESPONSE`, `ERR_SIGN_IN_DENIED`, `ERR_TOKEN_REQUEST`
    */
   finishSignIn(callbackUrl: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
@@ -47,23 +57,21 @@ export interface SignInAuthorizer extends OAuthAuthorizer {
  * Finds the authorization server, registers, signs in with PKCE, refreshes, steps up; every URL from a peer is judged first.
  *
  * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {AuthOptionError} An option cannot hold.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
  * @see 2026-07-28 basic/authorization
  */
 export function oauth(server: string | URL, options: OAuthOptions = {}): SignInAuthorizer {
-  const { clients = [], clientMetadataUrl, clientMetadata = {}, dpop = false } = options;
+  checkOptions('oauth', options, OPTIONS, AuthOptionError);
+  const { clients = [], clientMetadataUrl, clientMetadata = {}, clientName = 'MCP client', signIn = nobody } = options;
   const identity = {
     clients,
     clientMetadataUrl: clientMetadataUrl === undefined ? undefined : checkClientMetadataUrl(clientMetadataUrl),
     clientMetadataKey: options.clientMetadataKey,
-    clientName: options.clientName ?? 'MCP client',
+    clientName,
     clientMetadata,
-    applicationType: options.applicationType,
     askForClient: options.askForClient,
-    isDpop: dpop !== false,
   };
-  const grant = new AuthorizationCodeGrant(identity, options.signIn ?? nobody);
-  return new CodeAuthorizer(server, grant, options);
+  return new CodeAuthorizer(server, new AuthorizationCodeGrant(identity, signIn), options);
 }
 
 class CodeAuthorizer extends GrantAuthorizer implements SignInAuthorizer {
@@ -76,13 +84,16 @@ class CodeAuthorizer extends GrantAuthorizer implements SignInAuthorizer {
 
   async finishSignIn(callbackUrl: string | URL, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     if (!URL.canParse(String(callbackUrl)))
-      throw new AuthorizationResponseError('finishSignIn needs the whole URL that the person came back to: what it was given is none');
+      throw new AuthError('ERR_AUTHORIZATION_RESPONSE', 'finishSignIn needs the whole URL that the person came back to');
     const url = new URL(callbackUrl);
     const state = url.searchParams.get('state') ?? '';
     await this.renewAlone(`finish ${state}`, signal, async (shared) => {
-      const pending = state === '' ? undefined : await this.vault.takePending(state, this.nowMs);
+      const pending = await this.vault.takePending(state, this.nowMs);
       if (!pending)
-        throw new StateMismatchError('The authorization response answers no sign-in that was begun here, or one that is long ago');
+        throw new AuthError(
+          'ERR_STATE_MISMATCH',
+          'The authorization response answers no sign-in that was begun here in the last 15 minutes',
+        );
       await this.goOn(pending, shared, async (call) => await this.#code.finish(call, pending, url));
     });
   }
@@ -90,7 +101,8 @@ class CodeAuthorizer extends GrantAuthorizer implements SignInAuthorizer {
 
 const nobody: SignIn = {
   begin: async () => {
-    throw new SignInRequiredError(
+    throw new AuthError(
+      'ERR_SIGN_IN_REQUIRED',
       'Somebody has to sign in, and there is no way to ask: give "signIn", with loopbackSignIn or redirectSignIn',
     );
   },

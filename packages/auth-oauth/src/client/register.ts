@@ -3,65 +3,64 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { AuthorizationServer } from 'oauth4webapi';
-import { AuthOptionError, ClientMismatchError, RegistrationError } from '../errors.ts';
-import { nameUrl, type SafeFetch } from '../safe-fetch.ts';
-import type { CredentialVault, Registration } from './credential-vault.ts';
-import type { ClientKey, RegisteredClient } from './credentials.ts';
+import { AuthError, AuthOptionError } from '../errors.ts';
+import { nameUrl, type PeerAnswer, toSafeText } from '../safe-fetch.ts';
+import type { ClientKey, RegisteredClient, Registration } from './credentials.ts';
+import type { GrantCall } from './grant.ts';
 import { toApplicationType } from './sign-in.ts';
-import { toSafeText } from './to-safe-text.ts';
 
 /** Who the client is, in the ways that authorization servers ask for it. */
 export interface ClientIdentity {
   /** Clients that were registered by hand, each for its issuer. */
   readonly clients: readonly RegisteredClient[];
-  /** The https URL of the client's metadata document, which is its id wherever such ids are taken. */
+  /** The https URL of the client's metadata document, its id at servers that accept such ids. */
   readonly clientMetadataUrl: string | undefined;
   /** The key whose public half that document publishes. */
   readonly clientMetadataKey: ClientKey | undefined;
   readonly clientName: string;
   /** More members for dynamic registration, `client_uri` and `logo_uri` for instance. */
   readonly clientMetadata: JsonObject;
-  readonly applicationType: 'native' | 'web' | undefined;
   readonly askForClient: ((issuer: string) => Promise<RegisteredClient | undefined>) | undefined;
-  readonly isDpop: boolean;
 }
 
 /** What registration needs beside the client. */
-export interface RegistrationCall {
-  readonly as: AuthorizationServer;
-  readonly vault: CredentialVault;
-  readonly fetchPeer: SafeFetch;
-  readonly redirectUrl: string;
-  readonly nowMs: number;
-  readonly signal: AbortSignal | undefined;
-}
+type RegistrationCall = GrantCall & { readonly redirectUrl: string };
 
 /**
  * Finds the client to use, in the specification's order: registered by hand, metadata document, dynamic registration, the user's own.
  *
- * @throws {ClientMismatchError} {RegistrationError}
+ * @throws {AuthError} `ERR_CLIENT_MISMATCH`, `ERR_REGISTRATION`
  */
 export async function findClient(identity: ClientIdentity, call: RegistrationCall): Promise<RegisteredClient> {
-  const { as, vault, redirectUrl, nowMs } = call;
+  const { as, vault, redirectUrl, nowMs, signal } = call;
+  const { issuer } = as;
   const { clients, clientMetadataUrl, askForClient } = identity;
-  const given = clients.find(({ issuer }) => issuer === as.issuer);
+  const given = clients.find((client) => client.issuer === issuer);
   if (given) return given;
   if (clientMetadataUrl !== undefined && as['client_id_metadata_document_supported'] === true) {
     return documentClient(as, clientMetadataUrl, identity.clientMetadataKey);
   }
-  if (clients.length > 0 && clientMetadataUrl === undefined && !askForClient) throw toMismatch(as.issuer, clients);
   if (clients.length === 0 && typeof as.registration_endpoint === 'string') {
-    const kept = await vault.registration(as.issuer, nowMs);
+    const kept = await vault.registration(issuer, nowMs);
     return kept?.redirectUrls.includes(redirectUrl) ? kept : await register(identity, call, as.registration_endpoint);
   }
-  return checkAsked(as.issuer, askForClient && (await abortable(askForClient(as.issuer), call.signal)));
+  const asked = askForClient && (await abortable(askForClient(issuer), signal));
+  if (asked?.issuer === issuer) return asked;
+  const others = [...clients, ...(asked ? [asked] : [])].map((client) => nameUrl(client.issuer)).join(', ');
+  const remedy = 'register a client there and give it in "clients"';
+  if (others !== '')
+    throw new AuthError(
+      'ERR_CLIENT_MISMATCH',
+      `The server is protected by ${nameUrl(issuer)}, and the clients are for ${others}: ${remedy}`,
+    );
+  throw new AuthError('ERR_REGISTRATION', `The authorization server ${nameUrl(issuer)} registers no clients by itself: ${remedy}`);
 }
 
 /** The client that has a token already, to refresh or revoke it with. */
 export async function findClientById(
   { clients, clientMetadataUrl, clientMetadataKey, askForClient }: ClientIdentity,
   clientId: string,
-  { as, vault, nowMs }: Pick<RegistrationCall, 'as' | 'vault' | 'nowMs'>,
+  { as, vault, nowMs }: GrantCall,
 ): Promise<RegisteredClient | undefined> {
   const given = clients.find((client) => client.issuer === as.issuer && client.clientId === clientId);
   if (given) return given;
@@ -77,105 +76,87 @@ function documentClient(as: AuthorizationServer, clientId: string, privateKey: C
   return { issuer: as.issuer, clientId, privateKey, authMethod: privateKey ? 'private_key_jwt' : 'none' };
 }
 
-function checkAsked(issuer: string, asked: RegisteredClient | undefined): RegisteredClient {
-  if (asked?.issuer === issuer) return asked;
-  if (asked) throw toMismatch(issuer, [asked]);
-  throw new RegistrationError(
-    `The authorization server ${nameUrl(issuer)} knows no client of ours and registers none: register one there and give it in "clients"`,
-    {},
-  );
-}
-
-function toMismatch(issuer: string, clients: readonly RegisteredClient[]): ClientMismatchError {
-  const known = clients.map((client) => nameUrl(client.issuer)).join(', ');
-  return new ClientMismatchError(
-    `The server is protected by ${nameUrl(issuer)}, and the registered clients are for ${known}: register a client there and give it in "clients"`,
-  );
-}
-
 /** @see RFC 7591; OpenID Connect Dynamic Client Registration for `application_type` */
 async function register(identity: ClientIdentity, call: RegistrationCall, endpoint: string): Promise<Registration> {
   const { as, vault, fetchPeer, redirectUrl, signal } = call;
   const body = {
     client_name: identity.clientName,
+    application_type: toApplicationType(redirectUrl),
     ...identity.clientMetadata,
     redirect_uris: [redirectUrl],
-    application_type: identity.applicationType ?? toApplicationType(redirectUrl),
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: chooseRegisteredMethod(as),
-    ...(identity.isDpop && { dpop_bound_access_tokens: true }),
+    ...(call.dpop && { dpop_bound_access_tokens: true }),
   };
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const answer = await fetchPeer(endpoint, { method: 'POST', headers, body: JSON.stringify(body), signal });
-  const document = { token_endpoint_auth_method: body.token_endpoint_auth_method, ...readAnswer(endpoint, answer) };
-  const registration = toRegistration(as.issuer, redirectUrl, document);
+  const registration = readRegistration(endpoint, answer, {
+    issuer: as.issuer,
+    redirectUrl,
+    askedMethod: body.token_endpoint_auth_method,
+  });
   await vault.saveRegistration(registration);
   return registration;
 }
 
-/** Public where that is taken: what a program carries in itself is no secret. */
+/** Public if that is accepted: what a program carries in itself is not a secret. */
 function chooseRegisteredMethod(as: AuthorizationServer): string {
-  const taken = as.token_endpoint_auth_methods_supported;
-  if (!Array.isArray(taken)) return 'client_secret_basic';
-  return ['none', 'client_secret_basic', 'client_secret_post'].find((method) => taken.includes(method)) ?? 'none';
+  const accepted = as.token_endpoint_auth_methods_supported;
+  if (!Array.isArray(accepted)) return 'client_secret_basic';
+  return ['none', 'client_secret_basic', 'client_secret_post'].find((method) => accepted.includes(method)) ?? 'none';
 }
 
-/** @throws {RegistrationError} */
-function readAnswer(
+/** By hand: the library refuses answers with status 200, or a secret of `null`, and servers send both. @throws {AuthError} `ERR_REGISTRATION` */
+function readRegistration(
   endpoint: string,
-  { status, text }: { readonly status: number; readonly text: string },
-): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
+  { status, text }: PeerAnswer,
+  { issuer, redirectUrl, askedMethod }: { readonly issuer: string; readonly redirectUrl: string; readonly askedMethod: string },
+): Registration {
+  const document = parseObject(text);
+  const { client_id: clientId, client_secret: secret, client_secret_expires_at: expires, error, error_description: words } = document;
+  const { token_endpoint_auth_method: method = askedMethod } = document;
+  const isPublic = secret === undefined || secret === null || secret === '';
+  if ((status === 200 || status === 201) && isCredential(clientId) && (isPublic || isCredential(secret))) {
+    const clientSecret = isCredential(secret) && method !== 'none' ? secret : undefined;
+    const isMethod =
+      method === 'none' || (clientSecret !== undefined && (method === 'client_secret_basic' || method === 'client_secret_post'));
+    return {
+      issuer,
+      clientId,
+      clientSecret,
+      authMethod: isMethod ? method : undefined,
+      redirectUrls: [redirectUrl],
+      expiresAtMs: typeof expires === 'number' && expires > 0 && clientSecret !== undefined ? expires * 1000 : undefined,
+    };
   }
-  const document = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  const { client_id: clientId, client_secret: secret, error, error_description: description } = document;
-  const isUsable = isCredential(clientId) && (isNoSecret(secret) || isCredential(secret));
-  if ((status === 200 || status === 201) && isUsable) return document;
   const what = status < 300 ? 'answered without credentials that can be used' : `refused with ${status}`;
-  throw new RegistrationError(`${nameUrl(endpoint)} ${what}; look at the redirect URL and at "clientMetadata"`, {
-    status,
-    error: toSafeText(error),
-    description: toSafeText(description),
-  });
+  const refusal = { status, error: toSafeText(error), description: toSafeText(words) };
+  throw new AuthError('ERR_REGISTRATION', `${nameUrl(endpoint)} ${what}; look at the redirect URL and at "clientMetadata"`, refusal);
 }
 
-/** Longer ones are no names: they would not fit in a URL or a header. */
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Longer ones would not fit in a URL or a header. */
 const MAX_CREDENTIAL_LENGTH = 4096;
 
 function isCredential(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_CREDENTIAL_LENGTH;
 }
 
-/** Public clients are told so in several ways. */
-function isNoSecret(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
-}
-
-function toRegistration(issuer: string, redirectUrl: string, document: Readonly<Record<string, unknown>>): Registration {
-  const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: method, client_secret_expires_at: expires } = document;
-  const clientSecret = isCredential(secret) && method !== 'none' ? secret : undefined;
-  const isMethod = method === 'none' || method === 'client_secret_basic' || method === 'client_secret_post';
-  return {
-    issuer,
-    clientId: String(clientId),
-    clientSecret,
-    authMethod: isMethod && (method === 'none' || clientSecret !== undefined) ? method : undefined,
-    redirectUrls: [redirectUrl],
-    expiresAtMs: typeof expires === 'number' && expires > 0 && clientSecret !== undefined ? expires * 1000 : undefined,
-  };
-}
-
 /**
  * Writes the document that a client publishes at `url`, and whose address is then its id.
  *
- * @param options.url https, with a path: the `clientMetadataUrl` that `oauth` is given.
+ * @param options.url https, with a path: the `clientMetadataUrl` of `oauth`.
  * @param options.more Members beside and in place of the usual ones: `jwks_uri` and `token_endpoint_auth_method` for a client with a key.
- * @throws {AuthOptionError} The URL is not such a one.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: the URL is not https with a path.
  * @see OAuth Client ID Metadata Document
  */
 export function clientMetadataDocument(options: {
@@ -195,7 +176,7 @@ export function clientMetadataDocument(options: {
   };
 }
 
-/** @throws {AuthOptionError} It is not https, or has no path, or more than a path. */
+/** @throws {AuthOptionError} It is not https, has no path, or has a user name or a fragment. */
 export function checkClientMetadataUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isWhole = parsed?.protocol === 'https:' && parsed.pathname !== '/' && parsed.hash === '' && parsed.username === '';

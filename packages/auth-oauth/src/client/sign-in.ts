@@ -10,7 +10,7 @@ export interface SignInVisit {
   /**
    * Takes the person to a URL, which has been checked.
    *
-   * @returns The URL that they came back to, with its query; undefined where that will be told later, by `finishSignIn`.
+   * @returns The URL that they came back to, with its query; undefined if `finishSignIn` will get it later.
    */
   authorize(url: URL, options: { readonly signal?: AbortSignal | undefined }): Promise<URL | undefined>;
   /** Lets go of what waits for the person. Called once, whatever happened. */
@@ -49,7 +49,7 @@ export function redirectSignIn(options: {
 }
 
 /** @throws {AuthOptionError} It is neither https nor on this machine, or has a fragment. @see 2026-07-28 basic/authorization/security-considerations */
-export function checkRedirectUrl(redirectUrl: string): string {
+function checkRedirectUrl(redirectUrl: string): string {
   const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (isAllowed && url?.hash === '') return redirectUrl;

@@ -5,12 +5,13 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { classifyHost, type UrlPolicy } from '@mortise/protocol/edge';
 import { toServerUrl, toUrlPolicy } from '../client/authorizer-options.ts';
-import { AuthNetworkError, UnsafeUrlError } from '../errors.ts';
+import { AuthError, AuthOptionError } from '../errors.ts';
 import { type FetchLike, nameUrl } from '../safe-fetch.ts';
 
-/** What addresses are allowed, and who resolves names. */
+/** Which addresses are allowed, and who resolves names. */
 export interface CheckedFetchOptions {
   /** As given to `oauth`. @default public addresses; this machine where the server is on it */
   readonly urls?: UrlPolicy | undefined;
@@ -26,7 +27,9 @@ export interface CheckedFetchOptions {
  *
  * @param server The MCP server's URL.
  */
-export function checkedFetch(server: string | URL, { urls, resolve = resolveBySystem }: CheckedFetchOptions = {}): FetchLike {
+export function checkedFetch(server: string | URL, options: CheckedFetchOptions = {}): FetchLike {
+  checkOptions('checkedFetch', options, { urls: 'object', resolve: 'function' }, AuthOptionError);
+  const { urls, resolve = resolveBySystem } = options;
   const policy = toUrlPolicy(toServerUrl(server), urls);
   return async (url, init) => {
     const { method = 'GET', headers, body, signal } = init;
@@ -54,7 +57,7 @@ function toResponse(target: URL, message: IncomingMessage): Response {
   if (statusCode < 200 || statusCode > 599) {
     // No `Response` can hold it, and nobody would ever read it.
     message.destroy();
-    throw new AuthNetworkError(`${nameUrl(target)} answered with ${statusCode}, which is no status of HTTP`);
+    throw new AuthError('ERR_AUTH_NETWORK', `${nameUrl(target)} answered with ${statusCode}, which is not a status of HTTP`);
   }
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
@@ -88,7 +91,7 @@ function isAllowed(address: string, { allowLoopback, allowPrivate }: UrlPolicy):
 }
 
 function toRefusal(hostname: string): NodeJS.ErrnoException {
-  return new UnsafeUrlError(`${hostname} resolves to an address on this machine or in a private network: that is not allowed`);
+  return new AuthError('ERR_UNSAFE_URL', `${hostname} resolves to an address on this machine or in a private network: allow it in "urls"`);
 }
 
 function resolveBySystem(hostname: string): Promise<readonly string[]> {

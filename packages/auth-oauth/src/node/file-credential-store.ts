@@ -1,22 +1,14 @@
 /** A `CredentialStore` in one file that its owner alone can read. */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { checkOptionRules } from '@mortise/jsonrpc-core/transport';
 import type { CredentialStore, LockingStore } from '@mortise/protocol/contracts';
-import { AuthOptionError, CredentialFileError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { isCode, withFileLock } from './file-lock.ts';
 
-/** Where credentials are kept. */
-export interface FileCredentialStoreOptions {
-  /** Its folder is made where it is missing, for its owner alone. */
-  readonly path: string;
-  /** A lock that was not touched for this long, in milliseconds, was left by a process that died. @default 15_000 */
-  readonly staleLockMs?: number | undefined;
-}
-
+/** By issuer, then by key. */
 type Records = Map<string, Map<string, JsonObject>>;
 
 /**
@@ -25,17 +17,14 @@ type Records = Map<string, Map<string, JsonObject>>;
  * Processes share it: each change is made under a lock, and `withLock` holds over all of them. On Windows the folder's own rights
  * decide who reads it. C1 and C2 of `CredentialStore`.
  *
- * @throws {CredentialFileError} from each member: others may read the file, another user owns it, or it holds something else.
+ * @throws {AuthError} `ERR_CREDENTIAL_FILE`, from each member: others may read the file, another user owns it, or it holds something else.
  */
 export class FileCredentialStore implements CredentialStore, LockingStore {
   readonly #path: string;
-  readonly #staleMs: number;
 
-  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: `staleLockMs` is no number, or there is no such option. */
-  constructor(options: FileCredentialStoreOptions) {
-    checkOptionRules('FileCredentialStore', options, { path: 'no number', staleLockMs: 1 }, AuthOptionError);
-    this.#path = resolve(options.path);
-    this.#staleMs = options.staleLockMs ?? 15_000;
+  /** @param path Its folder is made if it is missing, for its owner alone. */
+  constructor(path: string) {
+    this.#path = resolve(path);
   }
 
   async get(issuer: string, key: string): Promise<JsonObject | undefined> {
@@ -63,7 +52,7 @@ export class FileCredentialStore implements CredentialStore, LockingStore {
 
   async #locked<T>(name: string, fn: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    return await withFileLock(`${this.#path}.${name}.lock`, fn, { staleMs: this.#staleMs, signal });
+    return await withFileLock(`${this.#path}.${name}.lock`, fn, signal);
   }
 
   async #change(change: (records: Records) => void): Promise<void> {
@@ -75,12 +64,11 @@ export class FileCredentialStore implements CredentialStore, LockingStore {
   }
 
   async #read(): Promise<Records> {
-    let text: string;
     try {
       const file = await open(this.#path, 'r');
       try {
         assertPrivate(this.#path, await file.stat());
-        text = await file.readFile('utf8');
+        return parseRecords(this.#path, await readFile(file, 'utf8'));
       } finally {
         await file.close();
       }
@@ -88,20 +76,13 @@ export class FileCredentialStore implements CredentialStore, LockingStore {
       if (isCode(error, 'ENOENT')) return new Map();
       throw error;
     }
-    return parseRecords(this.#path, text);
   }
 
   async #write(records: Records): Promise<void> {
     const issuers = Object.fromEntries([...records].map(([issuer, known]) => [issuer, Object.fromEntries(known)]));
     const beside = `${this.#path}.${randomUUID()}.tmp`;
     try {
-      const file = await open(beside, 'wx', 0o600);
-      try {
-        await file.writeFile(JSON.stringify({ version: 1, issuers }));
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await writeFile(beside, JSON.stringify({ version: 1, issuers }), { flag: 'wx', mode: 0o600, flush: true });
       await rename(beside, this.#path);
     } catch (error) {
       await rm(beside, { force: true });
@@ -112,8 +93,8 @@ export class FileCredentialStore implements CredentialStore, LockingStore {
 
 function assertPrivate(path: string, { mode, uid }: { readonly mode: number; readonly uid: number }): void {
   if (process.platform === 'win32') return;
-  if ((mode & 0o077) !== 0) throw new CredentialFileError(`Others may read ${path}: make it yours alone with "chmod 600"`);
-  if (uid !== process.getuid?.()) throw new CredentialFileError(`${path} belongs to another user: give a path of your own`);
+  if ((mode & 0o077) !== 0) throw new AuthError('ERR_CREDENTIAL_FILE', `Others may read ${path}: make it yours alone with "chmod 600"`);
+  if (uid !== process.getuid?.()) throw new AuthError('ERR_CREDENTIAL_FILE', `${path} belongs to another user: give a path of your own`);
 }
 
 function parseRecords(path: string, text: string): Records {
@@ -126,7 +107,7 @@ function parseRecords(path: string, text: string): Records {
       return new Map(Object.entries(issuers).map(([issuer, known]) => [issuer, new Map(Object.entries(known))]));
     }
   } catch {
-    // Told below, without a word of what it holds.
+    // Named below, without a word of what it holds.
   }
-  throw new CredentialFileError(`${path} is no file of credentials of this version: move it away to begin again`);
+  throw new AuthError('ERR_CREDENTIAL_FILE', `${path} is not a file of credentials of this version: move it away to begin again`);
 }

@@ -1,37 +1,33 @@
-/** Bearer tokens. @see RFC 6750 */
+/** Bearer tokens, and several verifiers as one. @see RFC 6750 */
 
-import type { Clock } from '@mortise/jsonrpc-core';
-import { abortable } from '@mortise/jsonrpc-core/connection';
-import { checkOptionRules, type OptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
-import { AuthOptionError } from '../errors.ts';
+import { type Clock, isMortiseError } from '@mortise/jsonrpc-core';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
-import { checkAuthInfo } from '@mortise/protocol/edge';
-import { refuse, toChallenge } from './challenge.ts';
-import { InvalidTokenError } from './errors.ts';
-import type { TokenReader } from './token-reader.ts';
+import { AuthOptionError, InvalidTokenError } from '../errors.ts';
+import { formatChallenge } from '../www-authenticate.ts';
+import { readValid, type TokenReader } from './token-reader.ts';
 
 /** The options of `bearerVerifier`. */
 export interface BearerVerifierOptions {
   /** How far the issuer's clock may be off, in seconds. @default 0 */
   readonly clockToleranceSeconds?: number | undefined;
-  /** Tells whether tokens have ended. @default systemClock */
+  /** Says whether tokens have ended. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-const RULES: OptionRules<BearerVerifierOptions> = { clockToleranceSeconds: 0, clock: 'no number' };
-
 /**
- * Verifies bearer tokens by a reader of one's own: a table, a session, an API.
+ * Verifies bearer tokens by a reader of your own: a table, a session, an API.
  *
  * A token that is bound to a key is refused, since whoever presents it as a bearer token has not shown the key.
  *
- * @param reader Reads a token, or a function that does. What it gives is the caller's identity, so it must check the audience itself.
- * @returns A verifier whose `verify` rejects with `AuthChallengeError` for whatever is not a good token, and with the reason of its signal.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option that cannot hold.
- * @see RFC 6750
+ * @param reader Reads a token, or a function that does. Its result is the caller's identity, so it must check the audience itself.
+ * @returns A verifier whose `verify` rejects with `AuthChallengeError` for anything but a good token, and with the reason of its signal.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
  */
 export function bearerVerifier(reader: TokenReader | TokenReader['read'], options: BearerVerifierOptions = {}): TokenVerifier {
-  checkOptionRules('bearerVerifier', options, RULES, AuthOptionError);
+  checkOptions('bearerVerifier', options, { clockToleranceSeconds: 0, clock: 'object' }, AuthOptionError);
+  const { clockToleranceSeconds = 0, clock = systemClock } = options;
   const given: Partial<TokenReader> | TokenReader['read'] | undefined = reader;
   const read = typeof given === 'function' ? given : given?.read?.bind(given);
   if (read === undefined)
@@ -39,41 +35,67 @@ export function bearerVerifier(reader: TokenReader | TokenReader['read'], option
   return {
     verify: async ({ scheme, token }, { signal }) => {
       if (scheme !== 'Bearer') throw refuse(401, 'A bearer token is needed', 'Bearer');
-      if (token === undefined) {
-        const description = 'The Authorization header holds no token';
-        throw refuse(400, description, toChallenge('Bearer', { error: 'invalid_request', error_description: description }));
-      }
+      if (token === undefined) throw refuse(400, 'The Authorization header holds no token', 'Bearer', { error: 'invalid_request' });
       try {
-        const info = await readValid(() => read(token, { signal }), { ...options, signal });
-        if (isBound(info)) throw new InvalidTokenError('The token is bound to a key: present it with proof of that key');
-        return info;
+        const info = await readValid(() => read(token, { signal }), { clock, clockToleranceSeconds, signal });
+        const cnf = info.claims?.['cnf'];
+        if (typeof cnf !== 'object' || cnf === null) return info;
+        throw new InvalidTokenError('The token is bound to a key: present it with proof of that key');
       } catch (error) {
-        throw toRefusal(error, 'Bearer');
+        throw error instanceof InvalidTokenError ? toRefusal(error, 'Bearer') : error;
       }
     },
   };
 }
 
-/** Reads a token for as long as somebody waits, and looks at its end again: a reader of one's own may have forgotten. */
-export async function readValid(
-  read: () => Promise<AuthInfo>,
-  { clock = systemClock, clockToleranceSeconds = 0, signal }: BearerVerifierOptions & { readonly signal: AbortSignal },
-): Promise<AuthInfo> {
-  const info = checkAuthInfo(await abortable(read(), signal));
-  const { expiresAtMs } = info;
-  if (expiresAtMs !== undefined && expiresAtMs + clockToleranceSeconds * 1000 <= clock.now())
-    throw new InvalidTokenError('The token has expired');
-  return info;
+/**
+ * Accepts what any of several verifiers accepts, asked in order: the old issuer and the new, people's tokens and workloads'. A token that
+ * none accepts gets the refusal of the last, unless one had a fault of its own: then nobody knows whether the token is good.
+ *
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: no verifier is given.
+ */
+export function anyVerifier(...verifiers: readonly TokenVerifier[]): TokenVerifier {
+  if (verifiers.length === 0) throw new AuthOptionError('anyVerifier needs at least one verifier');
+  return {
+    verify: async (request, options): Promise<AuthInfo> => {
+      let fault: unknown;
+      let refusal: unknown;
+      for (const verifier of verifiers) {
+        try {
+          return await verifier.verify(request, options);
+        } catch (error) {
+          options.signal.throwIfAborted();
+          if (isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE') refusal = error;
+          else fault ??= error;
+        }
+      }
+      throw fault ?? refusal;
+    },
+  };
 }
 
-/** An invalid token becomes a challenge; what is the server's own fault stays what it is. */
-export function toRefusal(error: unknown, scheme: string, params: Readonly<Record<string, string>> = {}): unknown {
-  if (!(error instanceof InvalidTokenError)) return error;
-  const challenge = toChallenge(scheme, { error: 'invalid_token', error_description: error.message, ...params });
-  return refuse(401, error.message, challenge, { cause: error });
+/**
+ * A refusal that says how to do better. The caller reads the message: it must hold nothing secret.
+ *
+ * @param params Of the challenge; with an `error` the message goes with it.
+ */
+export function refuse(
+  status: number,
+  message: string,
+  scheme: string,
+  { error, ...params }: Readonly<Record<string, string>> = {},
+  { headers = {}, cause }: { readonly headers?: Readonly<Record<string, string>>; readonly cause?: unknown } = {},
+): AuthChallengeError {
+  const challenge = formatChallenge(scheme, { error, error_description: error && message, ...params });
+  return new AuthChallengeError(message, { status, challenge, headers }, { cause });
 }
 
-function isBound({ claims }: AuthInfo): boolean {
-  const cnf = claims?.['cnf'];
-  return typeof cnf === 'object' && cnf !== null;
+/** The refusal of an invalid token or proof. */
+export function toRefusal(
+  cause: InvalidTokenError,
+  scheme: string,
+  params: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): AuthChallengeError {
+  return refuse(401, cause.message, scheme, { error: cause.error, ...params }, { headers, cause });
 }

@@ -1,26 +1,20 @@
-/** A map that forgets: what is too old, and past its bound what was put first. */
+/** A map that forgets: values that are too old, and past 1,000 the one that came first. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 
-interface Entry<V> {
-  readonly value: V;
-  readonly expiresAtMs: number;
-}
+const MAX_ENTRIES = 1_000;
 
 export class BoundedCache<V> {
-  readonly #entries: Map<string, Entry<V>> = new Map();
-  readonly #maxEntries: number;
+  readonly #entries: Map<string, { readonly value: V; readonly expiresAtMs: number }> = new Map();
   readonly #clock: Clock;
 
-  constructor(maxEntries: number, clock: Clock) {
-    this.#maxEntries = maxEntries;
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    if (entry.expiresAtMs > this.#clock.now()) return entry.value;
+    if (entry !== undefined && entry.expiresAtMs > this.#clock.now()) return entry.value;
     this.#entries.delete(key);
     return undefined;
   }
@@ -29,11 +23,7 @@ export class BoundedCache<V> {
   set(key: string, value: V, maxAgeMs: number): void {
     if (this.get(key) !== undefined) return;
     const [oldest] = this.#entries.keys();
-    if (this.#entries.size >= this.#maxEntries && oldest !== undefined) this.#entries.delete(oldest);
+    if (this.#entries.size >= MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
     this.#entries.set(key, { value, expiresAtMs: this.#clock.now() + maxAgeMs });
-  }
-
-  delete(key: string): void {
-    this.#entries.delete(key);
   }
 }

@@ -1,24 +1,25 @@
 /** One proof of possession against the request that it came with. @see RFC 9449 section 4.3 */
 
 import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTPayload, jwtVerify, type JWTVerifyResult } from 'jose';
-import { digest, isSameText } from './digest.ts';
-import { ProofError } from './errors.ts';
+import { InvalidTokenError } from '../errors.ts';
+import { digest } from './token-reader.ts';
 
-/** What a proof is held against. */
+/** Signature algorithms of proofs. */
+export const PROOF_ALGORITHMS: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];
+
+/** What a proof must be made for. */
 export interface ProofContext {
   readonly method: string;
   readonly urls: readonly string[];
   readonly token: string;
-  readonly algorithms: readonly string[];
-  readonly windowSeconds: number;
   readonly nowMs: number;
 }
 
-/** A proof that holds, but for its nonce and whether it was used before. */
+/** A proof that is good, but for its nonce and whether it was used before. */
 export interface Proof {
   readonly thumbprint: string;
   readonly nonce: string | undefined;
-  /** What it is remembered by: its key and its id. */
+  /** Remembers the proof: its key and its id. */
   readonly id: string;
   /** From when on its time alone keeps it out. */
   readonly expiresAtMs: number;
@@ -26,48 +27,52 @@ export interface Proof {
 
 const MAX_PROOF_LENGTH = 8_192;
 const MAX_ID_LENGTH = 512;
+/** How far a proof's time may be off, either way. */
+const WINDOW_SECONDS = 300;
 
-/** @throws {ProofError} Saying what does not hold. */
+/** @throws {InvalidTokenError} `invalid_dpop_proof`: the message says what is wrong. */
 export async function checkProof(proof: string | undefined, context: ProofContext): Promise<Proof> {
-  if (proof === undefined) throw new ProofError('The header "DPoP" is missing: send a proof with each request');
-  if (proof.length > MAX_PROOF_LENGTH) throw new ProofError('The proof is too long');
-  const { payload, protectedHeader } = await readProof(proof, context);
+  if (proof === undefined) throw badProof('The header "DPoP" is missing: send a proof with each request');
+  if (proof.length > MAX_PROOF_LENGTH) throw badProof(`The proof has more than ${MAX_PROOF_LENGTH} characters`);
+  const { payload, protectedHeader } = await readProof(proof, context.nowMs);
   const { jwk } = protectedHeader;
-  if (jwk === undefined || 'd' in jwk || 'k' in jwk) throw new ProofError('The proof must hold a public key, and no private one');
+  if (jwk === undefined || 'd' in jwk || 'k' in jwk) throw badProof('The proof must hold a public key, and no private one');
   const { jti, iat, nonce } = await checkClaims(payload, context);
   const thumbprint = await calculateJwkThumbprint(jwk);
-  return { thumbprint, nonce, id: `dpop ${thumbprint} ${await digest(jti)}`, expiresAtMs: (iat + context.windowSeconds + 1) * 1000 };
+  return { thumbprint, nonce, id: `dpop ${thumbprint} ${await digest(jti)}`, expiresAtMs: (iat + WINDOW_SECONDS + 1) * 1000 };
 }
 
-async function readProof(proof: string, { algorithms, nowMs }: ProofContext): Promise<JWTVerifyResult> {
+/** An invalid proof. */
+export function badProof(message: string, cause?: unknown): InvalidTokenError {
+  return new InvalidTokenError(message, { error: 'invalid_dpop_proof', cause });
+}
+
+async function readProof(proof: string, nowMs: number): Promise<JWTVerifyResult> {
   try {
     return await jwtVerify(proof, EmbeddedJWK, {
       typ: 'dpop+jwt',
-      algorithms: [...algorithms],
+      algorithms: [...PROOF_ALGORITHMS],
       currentDate: new Date(nowMs),
       requiredClaims: ['jti', 'htm', 'htu', 'iat', 'ath'],
     });
   } catch (error) {
     const isTheirs = error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException;
-    throw isTheirs ? new ProofError('The proof cannot be verified', 'invalid_dpop_proof', { cause: error }) : error;
+    throw isTheirs ? badProof('The proof cannot be verified', error) : error;
   }
 }
 
-interface ProofClaims {
-  readonly jti: string;
-  readonly iat: number;
-  readonly nonce: string | undefined;
-}
-
-async function checkClaims(payload: JWTPayload, context: ProofContext): Promise<ProofClaims> {
+async function checkClaims(
+  payload: JWTPayload,
+  { method, urls, token, nowMs }: ProofContext,
+): Promise<{ readonly jti: string; readonly iat: number; readonly nonce: string | undefined }> {
   const { jti, iat, htm, htu, ath, nonce } = payload as Readonly<Record<string, unknown>>;
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_LENGTH)
-    throw new ProofError('The proof has no "jti" that can be remembered');
-  if (htm !== context.method) throw new ProofError('The proof is for another method');
-  if (!context.urls.some((url) => isSameTarget(htu, url))) throw new ProofError('The proof is for another URL');
-  const isTimely = typeof iat === 'number' && Math.abs(context.nowMs / 1000 - iat) <= context.windowSeconds;
-  if (!isTimely) throw new ProofError('The proof is too old, or from the future');
-  if (typeof ath !== 'string' || !isSameText(ath, await digest(context.token))) throw new ProofError('The proof is for another token');
+    throw badProof(`The proof needs a "jti" of 1 to ${MAX_ID_LENGTH} characters`);
+  if (htm !== method) throw badProof('The proof is for another method');
+  if (!urls.some((url) => isSameTarget(htu, url))) throw badProof('The proof is for another URL');
+  const isTimely = typeof iat === 'number' && Math.abs(nowMs / 1000 - iat) <= WINDOW_SECONDS;
+  if (!isTimely) throw badProof('The proof is too old, or from the future');
+  if (ath !== (await digest(token))) throw badProof('The proof is for another token');
   return { jti, iat, nonce: typeof nonce === 'string' ? nonce : undefined };
 }
 

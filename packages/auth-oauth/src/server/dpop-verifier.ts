@@ -1,155 +1,127 @@
 /** Tokens that are bound to a key of the client. @see RFC 9449; ext-auth dpop-extension */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { checkOptionRules, type OptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, ReplayStore, TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
-import { AuthOptionError } from '../errors.ts';
-import { readValid, toRefusal } from './bearer-verifier.ts';
-import { refuse, toChallenge } from './challenge.ts';
-import { checkProof, type Proof } from './dpop-proof.ts';
-import { InvalidTokenError, ProofError } from './errors.ts';
+import { jwtVerify, SignJWT } from 'jose';
+import { AuthOptionError, InvalidTokenError } from '../errors.ts';
+import { refuse, toRefusal } from './bearer-verifier.ts';
+import { badProof, checkProof, type Proof, PROOF_ALGORITHMS } from './dpop-proof.ts';
 import { MemoryReplayStore } from './memory-replay-store.ts';
-import { NonceSource } from './nonce-source.ts';
-import type { TokenReader } from './token-reader.ts';
+import { readValid, type TokenReader } from './token-reader.ts';
 
 /** The options of `dpopVerifier`. */
 export interface DpopVerifierOptions {
-  /** Signature algorithms of proofs. @default ES256, ES384, PS256, RS256, EdDSA, Ed25519 */
-  readonly algorithms?: readonly string[] | undefined;
   /** Also takes bearer tokens, of clients that cannot do better. Bound tokens never pass as such. Needs a verifier for them. @default none */
   readonly bearer?: TokenVerifier | undefined;
-  /** How far a proof's time may be off, in seconds, either way. @default 300 */
-  readonly proofWindowSeconds?: number | undefined;
-  /** Remembers proofs, so that none is used twice; share it between machines. `false` relies on the window alone. @default in memory */
+  /** Remembers proofs, so that none is used twice; share it between machines. `false` relies on their time alone. @default in memory */
   readonly replayStore?: ReplayStore | false | undefined;
   /**
-   * Demands a nonce of ours in proofs, which ends the use of proofs made ahead. With `secret`, at least 32 characters that all machines share;
-   * without, one that this process makes up.
+   * Demands a nonce of ours in proofs, which ends the use of proofs made ahead: with a secret of 32 characters or more that all machines
+   * share, or `true` for one that this process makes up.
    *
    * @default false
    */
-  readonly nonce?: boolean | { readonly secret?: string; readonly lifetimeMs?: number } | undefined;
-  /** The URLs that proofs may be made for, where a proxy changes what this server sees. @default the URL of the request */
+  readonly nonce?: boolean | string | undefined;
+  /** The URLs that proofs may be made for, if a proxy changes what this server sees. @default the URL of the request */
   readonly urls?: readonly string[] | undefined;
-  /** Tells how old proofs and nonces are, and whether tokens have ended. @default systemClock */
+  /** Says how old proofs and nonces are, and whether tokens have ended. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-const ALGORITHMS: readonly string[] = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA', 'Ed25519'];
-
-const RULES: OptionRules<DpopVerifierOptions> = {
-  algorithms: 'no number',
-  bearer: 'no number',
-  proofWindowSeconds: 0,
-  replayStore: 'no number',
-  nonce: 'no number',
-  urls: 'no number',
-  clock: 'no number',
+const OPTIONS: OptionTable<DpopVerifierOptions> = {
+  bearer: 'object',
+  replayStore: ['object', 'boolean'],
+  nonce: ['boolean', 'string'],
+  urls: 'array',
+  clock: 'object',
 };
 
-const NONCE_RULES: OptionRules<Exclude<DpopVerifierOptions['nonce'], boolean | undefined>> = { secret: 'no number', lifetimeMs: 0 };
+const CHALLENGE = { algs: PROOF_ALGORITHMS.join(' ') };
+const TOLERANCE_SECONDS = 300;
 
 /**
  * Verifies tokens together with the proof that the caller holds the key that they are bound to.
  *
- * @param reader Reads the token itself: `jwtVerifier`, `introspectionVerifier` or one's own. It checks issuer and audience.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option that cannot hold.
+ * @param reader Reads the token itself: `jwtVerifier`, `introspectionVerifier` or your own. It checks issuer and audience.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
  */
 export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions = {}): TokenVerifier {
-  const verifier = new DpopVerifier(reader, options);
-  return { verify: (request, { signal }) => verifier.verify(request, signal) };
+  checkOptions('dpopVerifier', options, OPTIONS, AuthOptionError);
+  const { bearer, replayStore, nonce = false, urls, clock = systemClock } = options;
+  const replays = replayStore === false ? undefined : (replayStore ?? new MemoryReplayStore({ clock }));
+  const nonces = nonce === false ? undefined : new NonceSource(nonce, clock);
+
+  async function readProof({ header, method, url }: TokenRequest, token: string): Promise<Proof> {
+    const proof = await checkProof(header('dpop'), { method, urls: urls ?? [url], token, nowMs: clock.now() });
+    if (nonces === undefined || (await nonces.isGood(proof.nonce))) return proof;
+    throw new InvalidTokenError('The proof needs the nonce that goes with this answer', { error: 'use_dpop_nonce' });
+  }
+
+  async function readToken(request: TokenRequest, token: string, signal: AbortSignal): Promise<AuthInfo> {
+    const { id, thumbprint, expiresAtMs } = await readProof(request, token);
+    const rules = { clock, clockToleranceSeconds: TOLERANCE_SECONDS, signal };
+    const info = await readValid(() => reader.read(token, { signal }), rules);
+    const cnf = info.claims?.['cnf'] as { readonly jkt?: unknown } | undefined;
+    if (cnf?.jkt !== thumbprint) throw new InvalidTokenError('The token is not bound to the key of the proof');
+    // Last: strangers can make any number of proofs with keys of their own, and must not fill the store.
+    if (replays === undefined || (await replays.claim(id, expiresAtMs))) return info;
+    throw badProof('The proof has been used before: make a new one for each request');
+  }
+
+  return {
+    verify: async (request, { signal }) => {
+      const { scheme, token } = request;
+      if (scheme === 'Bearer' && bearer !== undefined) return await bearer.verify(request, { signal });
+      if (scheme !== 'DPoP') throw refuse(401, 'A token with proof of its key is needed', 'DPoP', CHALLENGE);
+      if (token === undefined)
+        throw refuse(400, 'The Authorization header holds no token', 'DPoP', { error: 'invalid_request', ...CHALLENGE });
+      try {
+        return await readToken(request, token, signal);
+      } catch (error) {
+        if (!(error instanceof InvalidTokenError)) throw error;
+        const isNonce = error.error === 'use_dpop_nonce' && nonces !== undefined;
+        const headers = isNonce ? { 'DPoP-Nonce': await nonces.create(), 'Cache-Control': 'no-store' } : {};
+        throw toRefusal(error, 'DPoP', CHALLENGE, headers);
+      }
+    },
+  };
 }
 
-class DpopVerifier {
-  readonly #reader: TokenReader;
-  readonly #options: DpopVerifierOptions;
-  readonly #algorithms: readonly string[];
+const MIN_SECRET_LENGTH = 32;
+const NONCE_SECONDS = 5 * 60;
+/** Another machine's clock may be a little ahead. */
+const AHEAD_SECONDS = 60;
+
+/** Nonces that need no memory: signed times. Any machine with the secret knows them. @see RFC 9449 section 8 */
+class NonceSource {
+  readonly #key: Uint8Array;
   readonly #clock: Clock;
-  readonly #replays: ReplayStore | undefined;
-  readonly #nonces: NonceSource | undefined;
 
-  constructor(reader: TokenReader, options: DpopVerifierOptions) {
-    checkOptionRules('dpopVerifier', options, RULES, AuthOptionError);
-    this.#reader = reader;
-    this.#options = options;
-    this.#algorithms = options.algorithms ?? ALGORITHMS;
-    const odd = this.#algorithms.find((algorithm) => !/^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/.test(algorithm));
-    if (odd !== undefined) throw new AuthOptionError(`The option "algorithms" holds "${odd}": proofs are signed asymmetrically`);
-    this.#clock = options.clock ?? systemClock;
-    this.#replays = options.replayStore === false ? undefined : (options.replayStore ?? new MemoryReplayStore({ clock: this.#clock }));
-    const { nonce = false } = options;
-    if (nonce === false) return;
-    const own = nonce === true ? {} : nonce;
-    checkOptionRules('dpopVerifier: nonce', own, NONCE_RULES, AuthOptionError);
-    this.#nonces = new NonceSource({ ...own, clock: this.#clock });
+  constructor(secret: string | true, clock: Clock) {
+    if (secret !== true && secret.length < MIN_SECRET_LENGTH)
+      throw new AuthOptionError(`dpopVerifier: the secret in "nonce" must have at least ${MIN_SECRET_LENGTH} random characters`);
+    this.#key = secret === true ? crypto.getRandomValues(new Uint8Array(32)) : new TextEncoder().encode(secret);
+    this.#clock = clock;
   }
 
-  async verify(request: TokenRequest, signal: AbortSignal): Promise<AuthInfo> {
-    const { bearer } = this.#options;
-    if (request.scheme === 'Bearer' && bearer !== undefined) return bearer.verify(request, { signal });
-    if (request.scheme !== 'DPoP') throw refuse(401, 'A token with proof of its key is needed', this.#challenge());
-    if (request.token === undefined) {
-      const description = 'The Authorization header holds no token';
-      throw refuse(400, description, this.#challenge({ error: 'invalid_request', error_description: description }));
-    }
-    const { token } = request;
-    const proof = await this.#orRefuse(() => this.#checkProof(request, token));
-    const info = await this.#readToken(token, proof.thumbprint, signal);
-    // Last: proofs of strangers, who can make any number with keys of their own, must not fill what remembers them.
-    await this.#orRefuse(() => this.#claim(proof));
-    return info;
+  async create(): Promise<string> {
+    const madeAt = new Date(this.#clock.now());
+    return await new SignJWT().setProtectedHeader({ alg: 'HS256', typ: 'dpop-nonce+jwt' }).setIssuedAt(madeAt).sign(this.#key);
   }
 
-  async #checkProof(request: TokenRequest, token: string): Promise<Proof> {
-    const proof = await checkProof(request.header('dpop'), {
-      method: request.method,
-      urls: this.#options.urls ?? [request.url],
-      token,
-      algorithms: this.#algorithms,
-      windowSeconds: this.#options.proofWindowSeconds ?? 300,
-      nowMs: this.#clock.now(),
-    });
-    await this.#checkNonce(proof.nonce);
-    return proof;
-  }
-
-  async #orRefuse<T>(check: () => Promise<T>): Promise<T> {
-    try {
-      return await check();
-    } catch (error) {
-      if (!(error instanceof ProofError)) throw error;
-      const challenge = this.#challenge({ error: error.oauthError, error_description: error.message });
-      const headers = error.oauthError === 'use_dpop_nonce' ? await this.#nonceHeaders() : {};
-      throw refuse(401, error.message, challenge, { headers, cause: error });
-    }
-  }
-
-  async #readToken(token: string, thumbprint: string, signal: AbortSignal): Promise<AuthInfo> {
-    try {
-      const info = await readValid(() => this.#reader.read(token, { signal }), { clock: this.#clock, clockToleranceSeconds: 300, signal });
-      const cnf = info.claims?.['cnf'] as { readonly jkt?: unknown } | undefined;
-      if (cnf?.jkt !== thumbprint) throw new InvalidTokenError('The token is not bound to the key of the proof');
-      return info;
-    } catch (error) {
-      throw toRefusal(error, 'DPoP', { algs: this.#algorithms.join(' ') });
-    }
-  }
-
-  async #checkNonce(nonce: string | undefined): Promise<void> {
-    if (this.#nonces === undefined || (nonce !== undefined && (await this.#nonces.isGood(nonce)))) return;
-    throw new ProofError('The proof needs the nonce that goes with this answer', 'use_dpop_nonce');
-  }
-
-  async #claim({ id, expiresAtMs }: Proof): Promise<void> {
-    if (this.#replays === undefined || (await this.#replays.claim(id, expiresAtMs))) return;
-    throw new ProofError('The proof has been used before: make a new one for each request');
-  }
-
-  async #nonceHeaders(): Promise<Readonly<Record<string, string>>> {
-    return this.#nonces === undefined ? {} : { 'DPoP-Nonce': await this.#nonces.create(), 'Cache-Control': 'no-store' };
-  }
-
-  #challenge(params: Readonly<Record<string, string>> = {}): string {
-    return toChallenge('DPoP', { ...params, algs: this.#algorithms.join(' ') });
+  async isGood(nonce: string | undefined): Promise<boolean> {
+    const currentDate = new Date(this.#clock.now());
+    const rules = {
+      typ: 'dpop-nonce+jwt',
+      algorithms: ['HS256'],
+      currentDate,
+      maxTokenAge: NONCE_SECONDS - AHEAD_SECONDS,
+      clockTolerance: AHEAD_SECONDS,
+    };
+    return await jwtVerify(nonce ?? '', this.#key, rules).then(
+      () => true,
+      () => false,
+    );
   }
 }

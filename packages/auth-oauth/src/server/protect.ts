@@ -1,15 +1,14 @@
 /** `protect`: everything that a server's authorization consists of, as plain data that a transport serves. */
 
-import { checkOptionRules, type OptionRules } from '@mortise/jsonrpc-core/transport';
-import type { JsonObject } from '@mortise/jsonrpc-core';
-import { isMortiseError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, ScopeChallenger, TokenVerifier } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import { AuthOptionError } from '../errors.ts';
-import { withToken } from './auth-info.ts';
-import { completeChallenge, refuse, toChallenge } from './challenge.ts';
-import type { TokenReader } from './token-reader.ts';
+import { completeChallenge, formatChallenge } from '../www-authenticate.ts';
+import { refuse } from './bearer-verifier.ts';
+import { withToken } from './token-reader.ts';
 
 /** The options of `protect`. */
 export interface ProtectOptions {
@@ -17,21 +16,30 @@ export interface ProtectOptions {
   readonly resource: string;
   /** The issuers whose tokens the verifier accepts, the advised one first. */
   readonly authorizationServers: readonly string[];
-  /** Says whom a token speaks for: `jwtVerifier`, `introspectionVerifier`, `dpopVerifier`, `bearerVerifier`, or one's own. */
+  /** Says whom a token speaks for: `jwtVerifier`, `introspectionVerifier`, `dpopVerifier`, `bearerVerifier`, or your own. */
   readonly verifier: TokenVerifier;
   /** What every request needs. Keep it small: tools ask for more by their own `scopes`. @default none */
   readonly scopes?: readonly string[] | undefined;
-  /** Every scope that the metadata tells of. @default `scopes` */
-  readonly scopesSupported?: readonly string[] | undefined;
   /** Which scopes a broader one holds: `{ 'files:write': ['files:read'] }`. What is held may hold more. @default none */
   readonly impliedScopes?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** What people read: `resource_name` of the metadata. @default none */
-  readonly name?: string | undefined;
-  /** A page for developers: `resource_documentation` of the metadata. @default none */
-  readonly documentation?: string | undefined;
-  /** Told to clients where tokens must be bound to a key, with `dpopVerifier` alone. @default false */
-  readonly requiresDpop?: boolean | undefined;
+  /**
+   * More members of the metadata: `resource_name`, `resource_documentation`, `dpop_bound_access_tokens_required`, and `scopes_supported`
+   * for more scopes than `scopes`.
+   *
+   * @default none
+   * @see RFC 9728 section 2
+   */
+  readonly metadata?: JsonObject | undefined;
 }
+
+const OPTIONS: OptionTable<ProtectOptions> = {
+  resource: 'string',
+  authorizationServers: 'array',
+  verifier: 'object',
+  scopes: 'array',
+  impliedScopes: 'object',
+  metadata: 'object',
+};
 
 /** What a transport serves: `createHttpHandler(server, { tokenVerifier: verifier, resourceMetadata: metadata })`. */
 export interface Protection {
@@ -45,16 +53,31 @@ export interface Protection {
 /**
  * Protects a server.
  *
- * Challenges of the verifier are completed with what clients need to do better: where the metadata is and which scopes to ask for. A token
+ * Adds to the challenges of the verifier what clients need to do better: where the metadata is and which scopes to ask for. A token
  * without `scopes` is refused with 403 and all of them.
  *
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option that cannot hold.
+ * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
  * @see 2026-07-28 basic/authorization
  */
 export function protect(options: ProtectOptions): Protection {
-  checkOptions(options);
-  const metadataUrl = toMetadataUrl(options.resource);
-  return { verifier: new ProtectingVerifier(options, metadataUrl), metadata: toMetadata(options), metadataUrl };
+  checkOptions('protect', options, OPTIONS, AuthOptionError);
+  const { resource, authorizationServers, scopes = [], metadata: more } = options;
+  checkHttpUrl('resource', resource);
+  if (resource.includes('#')) throw new AuthOptionError(`protect: "resource" has a fragment: leave it out of "${resource}"`);
+  if (authorizationServers.length === 0) throw new AuthOptionError('protect: "authorizationServers" is empty: name at least one issuer');
+  for (const issuer of authorizationServers) checkHttpUrl('authorizationServers', issuer);
+  const metadata: JsonObject = {
+    resource,
+    authorization_servers: [...authorizationServers],
+    bearer_methods_supported: ['header'],
+    ...(scopes.length === 0 ? {} : { scopes_supported: [...scopes] }),
+    ...more,
+  };
+  const supported = metadata['scopes_supported'];
+  for (const scope of [...scopes, ...(Array.isArray(supported) ? supported : []), ...Object.entries(options.impliedScopes ?? {}).flat(2)])
+    checkScope(String(scope));
+  const metadataUrl = toMetadataUrl(resource);
+  return { verifier: new ProtectingVerifier(options, metadataUrl), metadata, metadataUrl };
 }
 
 /** Where the metadata of a resource is: the well-known part goes between its host and its path. @see RFC 9728 section 3.1 */
@@ -63,21 +86,8 @@ export function toMetadataUrl(resource: string): string {
   return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
 }
 
-function toMetadata(options: ProtectOptions): JsonObject {
-  const { resource, authorizationServers, scopesSupported = options.scopes, name, documentation, requiresDpop } = options;
-  return {
-    resource,
-    authorization_servers: [...authorizationServers],
-    bearer_methods_supported: ['header'],
-    ...(scopesSupported === undefined || scopesSupported.length === 0 ? {} : { scopes_supported: [...scopesSupported] }),
-    ...(name === undefined ? {} : { resource_name: name }),
-    ...(documentation === undefined ? {} : { resource_documentation: documentation }),
-    ...(requiresDpop === true ? { dpop_bound_access_tokens_required: true } : {}),
-  };
-}
-
 class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
-  readonly #inner: TokenVerifier & Partial<TokenReader>;
+  readonly #inner: TokenVerifier;
   readonly #scopes: readonly string[];
   readonly #implied: ReadonlyMap<string, readonly string[]>;
   readonly #metadataUrl: string;
@@ -94,7 +104,13 @@ class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
       throw this.#complete(error);
     });
     const scopes = this.#expand(info.scopes);
-    if (this.#scopes.some((scope) => !scopes.includes(scope))) throw this.#insufficient(request.scheme ?? 'Bearer');
+    if (this.#scopes.some((scope) => !scopes.includes(scope))) {
+      throw refuse(403, 'The token lacks a scope that every request here needs', request.scheme ?? 'Bearer', {
+        error: 'insufficient_scope',
+        scope: this.#scopes.join(' '),
+        resource_metadata: this.#metadataUrl,
+      });
+    }
     return scopes.length === info.scopes.length ? info : withToken({ ...info, scopes }, info.token);
   }
 
@@ -104,7 +120,7 @@ class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
    */
   challengeScopes(auth: AuthInfo, scopes: readonly string[], { scheme }: { readonly scheme: string }): string {
     const all = new Set([...this.#scopes, ...scopes, ...auth.scopes]);
-    return toChallenge(scheme, { error: 'insufficient_scope', scope: [...all].join(' '), resource_metadata: this.#metadataUrl });
+    return formatChallenge(scheme, { error: 'insufficient_scope', scope: [...all].join(' '), resource_metadata: this.#metadataUrl });
   }
 
   #complete(error: unknown): unknown {
@@ -114,20 +130,6 @@ class ProtectingVerifier implements TokenVerifier, ScopeChallenger {
       resource_metadata: this.#metadataUrl,
     });
     return new AuthChallengeError(error.message, { status: error.status, challenge, headers: error.headers }, { cause: error });
-  }
-
-  #insufficient(scheme: string): AuthChallengeError {
-    const description = 'The token lacks a scope that every request here needs';
-    return refuse(
-      403,
-      description,
-      toChallenge(scheme, {
-        error: 'insufficient_scope',
-        error_description: description,
-        scope: this.#scopes.join(' '),
-        resource_metadata: this.#metadataUrl,
-      }),
-    );
   }
 
   /** Scopes and all that they hold. */
@@ -144,42 +146,17 @@ function isChallenge(error: unknown): error is AuthChallengeError {
   return isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE';
 }
 
-const RULES: OptionRules<ProtectOptions> = {
-  resource: 'no number',
-  authorizationServers: 'no number',
-  verifier: 'no number',
-  scopes: 'no number',
-  scopesSupported: 'no number',
-  impliedScopes: 'no number',
-  name: 'no number',
-  documentation: 'no number',
-  requiresDpop: 'no number',
-};
-
-function checkOptions(options: ProtectOptions): void {
-  checkOptionRules('protect', options, RULES, AuthOptionError);
-  const { resource, authorizationServers, scopes = [], scopesSupported = [], impliedScopes = {} } = options;
-  checkHttpUrl('resource', resource);
-  if (resource.includes('#')) throw new AuthOptionError(`The option "resource" has a fragment: leave it out of "${resource}"`);
-  if (authorizationServers.length === 0) throw new AuthOptionError('The option "authorizationServers" is empty: name at least one issuer');
-  for (const issuer of authorizationServers) checkHttpUrl('authorizationServers', issuer);
-  for (const scope of [...scopes, ...scopesSupported, ...Object.keys(impliedScopes), ...Object.values(impliedScopes).flat()])
-    checkScope(scope);
-}
-
 function checkHttpUrl(option: string, value: string): void {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))) return;
-  throw new AuthOptionError(`The option "${option}" must hold https URLs (http only on this machine), got "${value}"`);
+  throw new AuthOptionError(`protect: "${option}" must hold https URLs (http only on this machine), got "${value}"`);
 }
 
 /** @see RFC 6749 section 3.3; SEC-021 keeps wildcards out, 2026-07-28 basic/authorization#refresh-tokens keeps `offline_access` out */
 function checkScope(scope: string): void {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
-    throw new AuthOptionError(`The scope "${scope}" is not one: no spaces, quotes or backslashes`);
-  if (scope === '*') throw new AuthOptionError('The scope "*" asks for everything: name what is needed');
+    throw new AuthOptionError(`protect: the scope "${scope}" holds a space, a quote or a backslash`);
+  if (scope === '*') throw new AuthOptionError('protect: the scope "*" asks for everything: name what is needed');
   if (scope === 'offline_access')
-    throw new AuthOptionError(
-      'The scope "offline_access" is between a client and its authorization server: a resource does not ask for it',
-    );
+    throw new AuthOptionError('protect: the scope "offline_access" is between a client and its authorization server: leave it out');
 }

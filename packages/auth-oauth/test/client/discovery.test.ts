@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findAuthorization } from '@mortise/auth-oauth/client';
-import { DiscoveryError, IssuerMismatchError, ResourceMismatchError } from '@mortise/auth-oauth/errors';
+import { DiscoveryError } from '@mortise/auth-oauth';
 import { ask, createWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -55,7 +55,7 @@ describe('protected resource metadata', () => {
   it('[AUTH-016] discards metadata that speaks of another resource and asks nobody to sign in', async () => {
     const { server, as, authorizer } = world;
     server.metadata = { resource: 'https://other.example/mcp' };
-    await expect(ask(authorizer(), server.url)).rejects.toBeInstanceOf(ResourceMismatchError);
+    await expect(ask(authorizer(), server.url)).rejects.toMatchObject({ code: 'ERR_RESOURCE_MISMATCH' });
     expect(as.seen).toEqual([]);
   });
 
@@ -76,7 +76,7 @@ describe('protected resource metadata', () => {
     const { server } = world;
     server.metadata = { resource: server.origin };
     expect((await findAuthorization(server.url, { resource: server.origin })).resource).toBe(server.origin);
-    await expect(findAuthorization(server.url, { resource: server.url })).rejects.toBeInstanceOf(ResourceMismatchError);
+    await expect(findAuthorization(server.url, { resource: server.url })).rejects.toMatchObject({ code: 'ERR_RESOURCE_MISMATCH' });
   });
 
   it('[AUTH-017] lists every URL that was tried and what each answered', async () => {
@@ -87,7 +87,7 @@ describe('protected resource metadata', () => {
     expect(error).toBeInstanceOf(DiscoveryError);
     expect((error as DiscoveryError).attempts).toEqual([
       { url: `${server.origin}${wellKnown}/mcp`, answer: '404' },
-      { url: `${server.origin}${wellKnown}`, answer: '200, but no JSON object' },
+      { url: `${server.origin}${wellKnown}`, answer: '200, but not a JSON object' },
     ]);
     expect((error as DiscoveryError).message).toContain(`${wellKnown}/mcp: 404`);
   });
@@ -147,7 +147,7 @@ describe('authorization server metadata', () => {
   ])('[AUTH-025] refuses a document that names %s, and uses nothing of it', async (_, issuer) => {
     const { as, server, authorizer } = world;
     as.metadata = { issuer: issuer ?? `${as.issuer}/` };
-    await expect(ask(authorizer(), server.url)).rejects.toBeInstanceOf(IssuerMismatchError);
+    await expect(ask(authorizer(), server.url)).rejects.toMatchObject({ code: 'ERR_ISSUER_MISMATCH' });
     expect(pathsOf(as)).toEqual(['/.well-known/oauth-authorization-server']);
   });
 

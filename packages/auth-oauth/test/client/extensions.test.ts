@@ -396,7 +396,7 @@ describe('DPoP', () => {
     const store = new MemoryCredentialStore();
     const keyPair = await generateKeyPair('ES256');
     for (let run = 0; run < 2; run++) {
-      expect(await ask(oauth(server.url, { dpop: { keyPair }, store, signIn: agreeing(as) }), server.url)).toBe(200);
+      expect(await ask(oauth(server.url, { dpop: keyPair, store, signIn: agreeing(as) }), server.url)).toBe(200);
     }
     expect(tokenRequests()).toHaveLength(1);
   });

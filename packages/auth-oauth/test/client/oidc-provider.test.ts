@@ -79,7 +79,7 @@ describe('with oidc-provider', () => {
 
   it('[XDPOP-006] binds its tokens to a key', async () => {
     const keyPair = await generateKeyPair('ES256');
-    expect(await ask(oauth(url(), { signIn: signIn(), dpop: { keyPair } }), url())).toBe(200);
+    expect(await ask(oauth(url(), { signIn: signIn(), dpop: keyPair }), url())).toBe(200);
     expect(decodeJwt(tokens[0] ?? '')['cnf']).toHaveProperty('jkt');
   });
 });

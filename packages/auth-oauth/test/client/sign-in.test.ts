@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { MemoryCredentialStore, oauth, redirectSignIn } from '@mortise/auth-oauth/client';
-import { SignInPendingError } from '@mortise/auth-oauth/errors';
+import { SignInPendingError } from '@mortise/auth-oauth';
 import { agreeing, ask, createWorld, REDIRECT_URL, type World } from '../support/world.ts';
 
 let world: World;

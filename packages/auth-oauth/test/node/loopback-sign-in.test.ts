@@ -71,7 +71,7 @@ describe('the loopback listener', () => {
     const open = async (url: URL): Promise<void> => {
       page = await fetch(url);
     };
-    expect(await ask(oauth(server.url, { signIn: loopbackSignIn({ open, message: '<b>done</b>' }) }), server.url)).toBe(200);
+    expect(await ask(oauth(server.url, { signIn: loopbackSignIn({ open }) }), server.url)).toBe(200);
     expect(page?.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(page?.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page?.headers.get('referrer-policy')).toBe('no-referrer');

@@ -1,6 +1,7 @@
+import { AuthOptionError } from '@mortise/auth-oauth';
 import { AuthChallengeError } from '@mortise/protocol';
 import { describe, expect, it } from 'vitest';
-import { AuthOptionError, bearerVerifier, InvalidTokenError, protect, type ProtectOptions, toMetadataUrl } from '../../src/server.ts';
+import { bearerVerifier, InvalidTokenError, protect, type ProtectOptions } from '../../src/server.ts';
 import { ask, refusalOf } from './support/ask.ts';
 
 const RESOURCE = 'https://mcp.example/mcp';
@@ -18,7 +19,9 @@ const create = (options: Partial<ProtectOptions> = {}) =>
 
 describe('protect', () => {
   it('[AUTH-009] gives metadata that names the resource and its authorization servers', () => {
-    expect(create({ scopes: ['mcp'], name: 'Files', documentation: 'https://mcp.example/docs' }).metadata).toEqual({
+    expect(
+      create({ scopes: ['mcp'], metadata: { resource_name: 'Files', resource_documentation: 'https://mcp.example/docs' } }).metadata,
+    ).toEqual({
       resource: RESOURCE,
       authorization_servers: ['https://as.example'],
       bearer_methods_supported: ['header'],
@@ -29,7 +32,10 @@ describe('protect', () => {
   });
 
   it('[SEC-021] tells of more scopes than it demands', () => {
-    const { metadata } = create({ scopes: ['mcp'], scopesSupported: ['mcp', 'files:write'], requiresDpop: true });
+    const { metadata } = create({
+      scopes: ['mcp'],
+      metadata: { scopes_supported: ['mcp', 'files:write'], dpop_bound_access_tokens_required: true },
+    });
     expect(metadata).toMatchObject({ scopes_supported: ['mcp', 'files:write'], dpop_bound_access_tokens_required: true });
   });
 
@@ -39,7 +45,7 @@ describe('protect', () => {
     ['https://mcp.example/public/mcp', 'https://mcp.example/.well-known/oauth-protected-resource/public/mcp'],
     ['https://mcp.example/mcp?tenant=1', 'https://mcp.example/.well-known/oauth-protected-resource/mcp?tenant=1'],
   ])('[AUTH-015] puts the metadata of %s at %s', (resource, url) => {
-    expect([toMetadataUrl(resource), create({ resource }).metadataUrl]).toEqual([url, url]);
+    expect(create({ resource }).metadataUrl).toBe(url);
   });
 
   it('[AUTH-011][AUTH-061] completes a challenge with the metadata and the scopes to ask for', async () => {
@@ -100,7 +106,7 @@ describe('protect', () => {
 
   it('[AUTH-084] keeps offline_access out of metadata and challenges', () => {
     expect(() => create({ scopes: ['offline_access'] })).toThrow(AuthOptionError);
-    expect(() => create({ scopesSupported: ['offline_access'] })).toThrow(AuthOptionError);
+    expect(() => create({ metadata: { scopes_supported: ['offline_access'] } })).toThrow(AuthOptionError);
   });
 
   it.each<Partial<ProtectOptions>>([

@@ -1,6 +1,7 @@
+import { AuthOptionError } from '@mortise/auth-oauth';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createTokenExchange, jwtVerifier, TokenExchangeError, type TokenExchangeOptions } from '../../src/server.ts';
+import { createTokenExchange, jwtVerifier, type TokenExchangeOptions } from '../../src/server.ts';
 import { ask } from './support/ask.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { ISSUER, RESOURCE, TestIssuer } from './support/test-issuer.ts';
@@ -66,13 +67,13 @@ describe('createTokenExchange', () => {
 
   it('says what the authorization server refused with', async () => {
     issuer.exchange = () => Response.json({ error: 'invalid_target', error_description: 'x' }, { status: 400 });
-    await expect(create()(auth)).rejects.toMatchObject({ code: 'ERR_TOKEN_EXCHANGE', oauthError: 'invalid_target' });
+    await expect(create()(auth)).rejects.toMatchObject({ code: 'ERR_TOKEN_EXCHANGE', error: 'invalid_target' });
   });
 
   it('has nothing to exchange for a caller without a token', async () => {
-    await expect(create()(undefined)).rejects.toThrow(TokenExchangeError);
-    await expect(create()({ principal: 'local', scopes: [] })).rejects.toThrow(TokenExchangeError);
+    await expect(create()(undefined)).rejects.toMatchObject({ code: 'ERR_TOKEN_EXCHANGE' });
+    await expect(create()({ principal: 'local', scopes: [] })).rejects.toMatchObject({ code: 'ERR_TOKEN_EXCHANGE' });
     const { resource: _resource, ...rest } = { issuer: ISSUER, clientId: 'mcp', clientSecret: 's', resource: '' };
-    expect(() => createTokenExchange(rest)).toThrow(TokenExchangeError);
+    expect(() => createTokenExchange(rest)).toThrow(AuthOptionError);
   });
 });

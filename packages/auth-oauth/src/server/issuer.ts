@@ -1,0 +1,70 @@
+/** Asks an authorization server that the program named: its metadata, its token endpoint, its introspection. @see RFC 8414 */
+
+import { isLoopbackHost } from '@mortise/protocol/edge';
+import * as oauth from 'oauth4webapi';
+import { AuthOptionError, TokenSourceError } from '../errors.ts';
+import { createIssuerFetch, type FetchLike, toLibraryFetch } from '../safe-fetch.ts';
+
+/** An authorization server's metadata. @see RFC 8414 section 2 */
+export type IssuerMetadata = Partial<oauth.AuthorizationServer>;
+
+/** An authorization server, asked over a bounded fetch. Its metadata is read once. */
+export class Issuer {
+  readonly #issuer: string;
+  readonly #fetch: FetchLike | undefined;
+  #metadata: oauth.AuthorizationServer | undefined;
+
+  /** @throws {AuthOptionError} The issuer is not a URL. */
+  constructor(issuer: string, fetch: FetchLike | undefined, metadata?: IssuerMetadata) {
+    if (!URL.canParse(issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${issuer}"`);
+    this.#issuer = issuer;
+    this.#fetch = fetch;
+    if (metadata !== undefined) this.#metadata = { ...metadata, issuer };
+  }
+
+  /**
+   * OAuth's metadata, else OpenID Connect's. The `issuer` in the document must be the very one that was asked for.
+   *
+   * @throws {TokenSourceError} `ERR_TOKEN_SOURCE`: neither document exists and names the issuer.
+   */
+  async metadata(): Promise<oauth.AuthorizationServer> {
+    return (this.#metadata ??= await this.#discover());
+  }
+
+  /** Options for a request of `oauth4webapi`: plain http only to this machine. */
+  requestOptions(url = '') {
+    const isLocal = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
+    return {
+      [oauth.customFetch]: toLibraryFetch(createIssuerFetch(url, { fetch: this.#fetch })),
+      [oauth.allowInsecureRequests]: isLocal,
+    };
+  }
+
+  async #discover(): Promise<oauth.AuthorizationServer> {
+    const url = new URL(this.#issuer);
+    const causes: unknown[] = [];
+    for (const algorithm of ['oauth2', 'oidc'] as const) {
+      try {
+        const response = await oauth.discoveryRequest(url, { algorithm, ...this.requestOptions(this.#issuer) });
+        const metadata = await oauth.processDiscoveryResponse(url, response);
+        if (metadata.issuer === this.#issuer) return metadata;
+        causes.push(new Error(`The document names the issuer "${metadata.issuer}"`));
+      } catch (error) {
+        causes.push(error);
+      }
+    }
+    throw new TokenSourceError(`The issuer ${this.#issuer} publishes no metadata that names it`, { cause: new AggregateError(causes) });
+  }
+}
+
+/** How this server authenticates: Basic, where the issuer does not say that it takes the secret in the body alone. @see RFC 8414 section 2 */
+export function authenticate(clientSecret: string, methods: readonly string[] | undefined): oauth.ClientAuth {
+  const isPost = methods?.includes('client_secret_post') === true && !methods.includes('client_secret_basic');
+  return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
+}
+
+/** @throws {AuthOptionError} There is no audience: tokens that were issued for others would be as good. */
+export function checkAudience(audience: string | readonly string[] | undefined): void {
+  if (audience !== undefined && audience.length > 0) return;
+  throw new AuthOptionError('The option "audience" is missing or empty: give the URL that tokens are issued for, which is this server\'s');
+}
