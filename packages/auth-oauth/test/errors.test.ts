@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { AnyAuthError } from '@mortise/auth-oauth';
-import * as entry from '@mortise/auth-oauth';
+import type * as entry from '@mortise/auth-oauth';
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
