@@ -17,12 +17,8 @@ export interface FuzzOptions {
   readonly messagesPerConnection?: number;
   readonly recordings: readonly Recording[];
   readonly open: OpenChannel;
-  /** Which of several runners takes which connections: each the one after those of the others. @default the only one */
-  readonly share?: { readonly job: number; readonly jobs: number };
   /** How long nothing may arrive before what is still owed counts as unanswered. @default 60_000 */
   readonly quietTimeoutMs?: number;
-  /** Told after each connection. */
-  readonly onProgress?: (sent: number) => void;
 }
 
 export interface FuzzFigures {
@@ -47,41 +43,16 @@ const maxProblems = 20;
 
 /** Runs the fuzzer. Never rejects for what the server does: that is in the figures. */
 export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
-  const { seed, messages, messagesPerConnection = 1_000, share = { job: 0, jobs: 1 } } = options;
-  const figures = noFigures();
-  for (let connection = share.job; connection * messagesPerConnection < messages; connection += share.jobs) {
-    const connectionSeed = (seed + connection * 7919) >>> 0;
-    const count = Math.min(messagesPerConnection, messages - connection * messagesPerConnection);
-    await fuzzOneConnection(options, connectionSeed, count, figures);
-    options.onProgress?.(figures.sent);
+  const { seed, messages, messagesPerConnection = 1_000 } = options;
+  const figures: FuzzFigures = {
+    ...{ sent: 0, valid: 0, malformed: 0, notJson: 0, connections: 0 },
+    ...{ answers: 0, unanswered: 0, strays: 0, ignored: 0, crashes: 0, problems: [] },
+  };
+  for (let connection = 0; figures.sent < messages; connection += 1) {
+    const count = Math.min(messagesPerConnection, messages - figures.sent);
+    await fuzzOneConnection(options, (seed + connection * 7919) >>> 0, count, figures);
   }
   return figures;
-}
-
-/** Where counting begins. */
-export function noFigures(): FuzzFigures {
-  return {
-    sent: 0,
-    valid: 0,
-    malformed: 0,
-    notJson: 0,
-    connections: 0,
-    answers: 0,
-    unanswered: 0,
-    strays: 0,
-    ignored: 0,
-    crashes: 0,
-    problems: [],
-  };
-}
-
-/** The figures of two runners together. */
-export function addFigures(one: FuzzFigures, other: FuzzFigures): FuzzFigures {
-  const sums = noFigures();
-  for (const key of Object.keys(sums) as (keyof FuzzFigures)[]) {
-    if (key !== 'problems') sums[key] = one[key] + other[key];
-  }
-  return { ...sums, problems: [...one.problems, ...other.problems].slice(0, maxProblems) };
 }
 
 async function fuzzOneConnection(options: FuzzOptions, seed: number, count: number, figures: FuzzFigures): Promise<void> {

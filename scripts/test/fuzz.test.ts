@@ -1,14 +1,14 @@
-/** 50,000 fuzzed messages a transport (ROBUSTNESS rules 4 and 5). `npm run fuzz` does the same with more of them. */
+/** 10,000 fuzzed messages a transport (ROBUSTNESS rules 4 and 5). `npm run fuzz` does the same with more of them. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createInMemoryOpener, createWebSocketOpener, type OpenChannel, openStdio } from '../fuzz/fuzz-channel.ts';
 import { createHttpOpener } from '../fuzz/http-channel.ts';
 import type { Json } from '../fuzz/mutate.ts';
 import { recordMessages, type Recording } from '../fuzz/record-messages.ts';
-import { addFigures, runFuzz } from '../fuzz/run-fuzz.ts';
+import { runFuzz } from '../fuzz/run-fuzz.ts';
 
 const seed = Number(process.env['MORTISE_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
-const messages = 50_000;
+const messages = 10_000;
 const transports: readonly { name: string; open: OpenChannel }[] = [
   { name: 'in memory', open: createInMemoryOpener() },
   { name: 'over stdio', open: openStdio },
@@ -26,7 +26,7 @@ describe('fuzzed messages', () => {
   it.each(transports)(
     `[ROBUSTNESS-4][ROBUSTNESS-5] answers every readable id exactly once and never crashes, ${messages} messages $name`,
     async ({ open }) => {
-      const figures = await runFuzz({ seed, messages, messagesPerConnection: 10_000, recordings, open });
+      const figures = await runFuzz({ seed, messages, messagesPerConnection: 2_500, recordings, open });
       const { unanswered, strays, ignored, crashes, problems } = figures;
       expect({ seed, unanswered, strays, ignored, crashes, problems }).toEqual({
         seed,
@@ -39,21 +39,8 @@ describe('fuzzed messages', () => {
       expect(figures.sent).toBe(messages);
       expect(figures.valid / figures.sent).toBeGreaterThan(0.5);
     },
-    900_000,
+    300_000,
   );
-});
-
-describe('the fuzzer', () => {
-  it('sends the same, however many runners share the connections', async () => {
-    const options = { seed: 7, messages: 950, messagesPerConnection: 200, recordings };
-    const alone = await runFuzz({ ...options, open: createInMemoryOpener() });
-    const shares = await Promise.all(
-      [0, 1, 2].map((job) => runFuzz({ ...options, open: createInMemoryOpener(), share: { job, jobs: 3 } })),
-    );
-    expect(shares.map(({ connections }) => connections)).toEqual([2, 2, 1]);
-    expect(shares.reduce(addFigures)).toEqual(alone);
-    expect([alone.sent, alone.connections]).toEqual([950, 5]);
-  });
 });
 
 describe('the fuzzer notices', () => {
