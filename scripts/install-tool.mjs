@@ -6,15 +6,16 @@ import { root, runCommand } from './run-command.mjs';
 
 /**
  * @param {string} name A folder below tools/.
+ * @param {{ runsScripts?: boolean }} [options] `runsScripts`: its packages' install scripts run.
  * @returns {Promise<string>} Its node_modules.
  */
-export async function installTool(name) {
+export async function installTool(name, { runsScripts = false } = {}) {
   const folder = join(root, 'tools', name);
   const lock = join(folder, 'package-lock.json');
   // What is installed is known by the lockfile that it was installed from.
   const installed = join(folder, 'node_modules/.installed-lock.json');
   if (!existsSync(installed) || readFileSync(installed, 'utf8') !== readFileSync(lock, 'utf8')) {
-    const flags = ['--no-audit', '--no-fund', '--no-update-notifier', '--ignore-scripts'];
+    const flags = ['--no-audit', '--no-fund', '--no-update-notifier', `--ignore-scripts=${!runsScripts}`];
     const { code, output } = await runCommand('npm', ['ci', ...flags], { cwd: folder });
     if (code !== 0) throw new Error(`npm ci in tools/${name} failed:\n${output}`);
     copyFileSync(lock, installed);
