@@ -141,7 +141,7 @@ async function runOne({ listen = (listener) => listener, serverClock, clientCloc
   const transport = httpTransport(url, {
     ...(fetchLike && { fetch: fetchLike }),
     ...(clientClock && { clock: clientClock }),
-    reconnection: { maxRetries: 2 },
+    reconnectionOptions: { maxRetries: 2 },
   });
   const hung = !(await withinMs(hangMs, useSession(transport, era)));
   const lost = era === 'legacy' && (await losesSession(url));

@@ -359,7 +359,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
 
   'Cannot listen on …: another program listens there': () =>
     overHttp((url) => failureOf(() => serveHttp(makeServer(), { port: Number(new URL(url).port) }))),
-  'There is no option "…" of a server over HTTP: correct its name, or leave it out': () =>
+  'options of an HTTP server: unknown option "…" (known: …)': () =>
     failureOf(() => serveHttp(makeServer(), { port: 0, ...{ tokenVerifer: {} } })),
   'listen EADDRINUSE: address already in use': () =>
     overHttp((url) =>
@@ -397,7 +397,6 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     const options = { tokenVerifier: { verify: () => Promise.reject(refused) } };
     return overHttp((url) => failureOf(() => McpClient.connect(httpTransport(url), ME)), options);
   },
-  'Too many requests: come back later': () => refusal({}, { rateLimit: () => 5 }),
   'Too many sessions: end one, or come back later': () =>
     overHttp(
       (url) =>

@@ -1,11 +1,10 @@
 /** `@mortise/transport-http/express`: an MCP endpoint in an Express application. Needs nothing of Express but its `all`. */
 
 import type { McpEndpoint } from '@mortise/protocol/contracts';
-import { mountPaths } from './mounts/mount-paths.ts';
-import { requireApplication, toMountOptions } from './mounts/to-mount-options.ts';
+import { createMount } from './mount.ts';
 import { stderrLogger } from './node/stderr-logger.ts';
-import { createHttpHandler, type HttpHandler } from './server/handler.ts';
-import type { NodeRequest, NodeResponse } from './server/node-types.ts';
+import type { HttpHandler } from './server/handler.ts';
+import type { NodeRequest, NodeResponse } from './server/http/node-types.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
 
 /** What is asked of an Express application or router. */
@@ -20,12 +19,10 @@ export interface ExpressLike {
  * @param options.path @default '/mcp'
  * @param options.logger @default standard error, for warnings and what is worse
  * @returns The handler, to be closed with the application.
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no application, no server, or an option that cannot hold.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no application, no server, or an option of the wrong kind.
  */
 export function mountOnExpress(app: ExpressLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  requireApplication(app);
-  const settings = { ...toMountOptions(options), logger: options.logger ?? stderrLogger };
-  const handler = createHttpHandler(endpoint, settings);
-  for (const path of mountPaths(settings)) app.all(path, (request, response) => handler.node(request, response));
+  const { handler, paths } = createMount(app, endpoint, options, stderrLogger);
+  for (const path of paths) app.all(path, (request, response) => handler.node(request, response));
   return handler;
 }

@@ -1,11 +1,9 @@
 /** `@mortise/transport-http/fastify`: an MCP endpoint in a Fastify application, as a plugin. Needs no Fastify code of its own. */
 
 import type { McpEndpoint } from '@mortise/protocol/contracts';
-import { mountPaths } from './mounts/mount-paths.ts';
-import { toMountOptions } from './mounts/to-mount-options.ts';
+import { createMount } from './mount.ts';
 import { stderrLogger } from './node/stderr-logger.ts';
-import { createHttpHandler, type HttpHandler } from './server/handler.ts';
-import type { NodeRequest, NodeResponse } from './server/node-types.ts';
+import type { NodeRequest, NodeResponse } from './server/http/node-types.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
 
 /** What is asked of a Fastify request. */
@@ -33,16 +31,15 @@ export interface FastifyLike {
  *
  * @param options.path @default '/mcp'
  * @param options.logger @default standard error, for warnings and what is worse
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`, when it is registered: no server, or an option that cannot hold.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`, when it is registered: no server, or an option of the wrong kind.
  */
 export function fastifyMcp(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): (app: FastifyLike) => Promise<void> {
   return (app) => {
-    const settings = { ...toMountOptions(options), logger: options.logger ?? stderrLogger };
-    const handler: HttpHandler = createHttpHandler(endpoint, settings);
+    const { handler, paths } = createMount(app, endpoint, options, stderrLogger);
     // Only in this plugin's scope: the body stays unread for the handler.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    for (const path of mountPaths(settings)) {
+    for (const path of paths) {
       app.all(path, (request, reply) => {
         reply.hijack();
         void handler.node(request.raw, reply.raw);

@@ -1,13 +1,12 @@
 /** `@mortise/transport-http/hono`: an MCP endpoint in a Hono application, on any platform that Hono runs on. */
 
 import type { McpEndpoint } from '@mortise/protocol/contracts';
-import { mountPaths } from './mounts/mount-paths.ts';
-import { requireApplication, toMountOptions } from './mounts/to-mount-options.ts';
-import { createHttpHandler, type HttpHandler } from './server/handler.ts';
-import { isLoopbackAddress } from './server/loopback.ts';
-import type { NodeRequest } from './server/node-types.ts';
+import { createMount } from './mount.ts';
+import type { HttpHandler } from './server/handler.ts';
+import { isLoopbackAddress } from './server/http/node-exchange.ts';
+import type { NodeRequest } from './server/http/node-types.ts';
+import type { FetchInfo } from './server/http/web-exchange.ts';
 import type { HttpHandlerOptions } from './server/options.ts';
-import type { FetchInfo } from './server/web-face.ts';
 
 /** What is asked of a Hono context. */
 export interface HonoContextLike {
@@ -28,13 +27,11 @@ export interface HonoLike {
  * @param options.path @default '/mcp'
  * @param options.logger @default one that writes nothing: platforms differ in where faults belong
  * @returns The handler, to be closed with the application.
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no application, no server, or an option that cannot hold.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no application, no server, or an option of the wrong kind.
  */
 export function mountOnHono(app: HonoLike, endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  requireApplication(app);
-  const settings = toMountOptions(options);
-  const handler = createHttpHandler(endpoint, settings);
-  for (const path of mountPaths(settings)) app.all(path, (context) => handler.fetch(context.req.raw, toInfo(context.env)));
+  const { handler, paths } = createMount(app, endpoint, options);
+  for (const path of paths) app.all(path, (context) => handler.fetch(context.req.raw, toInfo(context.env)));
   return handler;
 }
 

@@ -1,5 +1,6 @@
 /** `@mortise/transport-http/node`: what needs `node:http`. */
 
-export { type HttpServing, serveHttp, type ServeHttpOptions } from './node/serve-http.ts';
+export { type HttpServing, serveHttp } from './node/serve-http.ts';
+export type { ServeHttpOptions } from './server/options.ts';
 export { ListenError } from './errors.ts';
 export { nodeHttp, type NodeHttpOptions } from './node/node-http.ts';

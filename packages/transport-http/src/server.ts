@@ -1,7 +1,7 @@
 /** `@mortise/transport-http/server`: an MCP server over HTTP, on any platform. What listens on a port by itself is at `/node`. */
 
 export { type CloseOptions, createHttpHandler, type HttpHandler, type HttpHandlerCounts, type NodeInfo } from './server/handler.ts';
-export type { HttpHandlerOptions, LimitSubject, SseEndpointOptions } from './server/options.ts';
-export type { FetchInfo } from './server/web-face.ts';
-export type { NodeRequest, NodeResponse, NodeSocket } from './server/node-types.ts';
+export type { HttpHandlerOptions, LimitSubject } from './server/options.ts';
+export type { FetchInfo } from './server/http/web-exchange.ts';
+export type { NodeRequest, NodeResponse, NodeSocket } from './server/http/node-types.ts';
 export { StreamableHTTPServerTransport, type StreamableHTTPServerTransportOptions } from './server/streamable-http-server-transport.ts';

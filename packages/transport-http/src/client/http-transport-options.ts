@@ -1,7 +1,7 @@
 /** What a program may say about how its client speaks HTTP, and what holds where it does not. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { checkOptionRules, type OptionRules, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
 import { createFetchSender, type FetchLike } from './fetch-sender.ts';
@@ -37,12 +37,6 @@ export interface HttpClientOptions {
   readonly authorizer?: Authorizer | undefined;
   /** The longest message, in bytes of a body or of an event. @default 16 MiB */
   readonly maxMessageBytes?: number | undefined;
-  /** How much of the body of an error is read. @default 64 KiB */
-  readonly maxErrorBytes?: number | undefined;
-  /** How long a server may take to accept what it need not answer, in milliseconds. Legacy era. @default 30_000 */
-  readonly acceptTimeoutMs?: number | undefined;
-  /** How long a server of HTTP+SSE may take to name its endpoint, in milliseconds. @default 10_000 */
-  readonly endpointTimeoutMs?: number | undefined;
   /** What tells the time. @default systemClock */
   readonly clock?: Clock | undefined;
   /** Numbers from 0 to below 1, for waits that differ. @default Math.random */
@@ -53,8 +47,8 @@ export interface HttpClientOptions {
 export interface HttpTransportOptions extends HttpClientOptions {
   /** Whether a legacy session has a stream for what belongs to no request, where the server gives one. @default true */
   readonly getStream?: boolean | undefined;
-  /** How streams of the legacy era that break are opened again. @default as each of its members says */
-  readonly reconnection?: ReconnectionOptions | undefined;
+  /** How streams of the legacy era that break are opened again; delays are in milliseconds. @default as each of its members says */
+  readonly reconnectionOptions?: ReconnectionOptions | undefined;
   /**
    * Whether a server that refuses `initialize` with 400, 404 or 405 is tried as one of HTTP+SSE. @default true
    *
@@ -63,39 +57,29 @@ export interface HttpTransportOptions extends HttpClientOptions {
   readonly sseFallback?: boolean | undefined;
   /** Whether `close` leaves a legacy session alive at the server, for whoever goes on with it. @default false */
   readonly keepsSession?: boolean | undefined;
-  /** How long `close` waits until the server has ended a session, in milliseconds. @default 1_000 */
-  readonly closeTimeoutMs?: number | undefined;
 }
 
 /** All that there are of any transport, as programs hand the same ones to several. */
-const RULES: OptionRules<StreamableHTTPClientTransportOptions> = {
-  headers: 'no number',
-  requestInit: 'no number',
-  fetch: 'no number',
-  sender: 'no number',
-  authorizer: 'no number',
+const TABLE: OptionTable<StreamableHTTPClientTransportOptions> = {
+  headers: ['object', 'array'],
+  requestInit: 'object',
+  fetch: 'function',
+  sender: 'function',
+  authorizer: 'object',
   maxMessageBytes: 1,
-  maxErrorBytes: 1,
-  acceptTimeoutMs: 1,
-  endpointTimeoutMs: 1,
-  clock: 'no number',
-  random: 'no number',
-  getStream: 'no number',
-  reconnection: 'no number',
-  sseFallback: 'no number',
-  keepsSession: 'no number',
-  closeTimeoutMs: 1,
-  sessionId: 'no number',
-  protocolVersion: 'no number',
-  reconnectionOptions: 'no number',
+  clock: 'object',
+  random: 'function',
+  getStream: 'boolean',
+  reconnectionOptions: { initialReconnectionDelay: 0, maxReconnectionDelay: 0, reconnectionDelayGrowFactor: 0, maxRetries: 0 },
+  sseFallback: 'boolean',
+  keepsSession: 'boolean',
+  sessionId: 'string',
+  protocolVersion: 'string',
 };
-
-const PACE: OptionRules<ReconnectionOptions> = { initialDelayMs: 0, maxDelayMs: 0, growFactor: 0, maxRetries: 0 };
 
 /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: a URL or an option that cannot hold, or an option that there is not. */
 export function toWire(url: string | URL, options: HttpTransportOptions): Wire {
-  checkOptionRules('a client over HTTP', options, RULES, HttpOptionError);
-  checkOptionRules('the option "reconnection"', options.reconnection ?? {}, PACE, HttpOptionError);
+  checkOptions<StreamableHTTPClientTransportOptions>('options of an HTTP client', options, TABLE, HttpOptionError);
   const { fetch, requestInit, headers, sender, authorizer, clock = systemClock } = options;
   const given = requestInit?.headers === undefined ? {} : Object.fromEntries(new Headers(requestInit.headers));
   return new Wire(url, {
@@ -115,12 +99,9 @@ function checkHeaders(headers: Readonly<Record<string, unknown>>): Record<string
   return headers as Record<string, string>;
 }
 
-/** The bounds of what is read. */
-export function toBounds({ maxMessageBytes, maxErrorBytes }: HttpClientOptions): {
-  readonly maxMessageBytes: number;
-  readonly maxErrorBytes: number;
-} {
-  return { maxMessageBytes: maxMessageBytes ?? 16 * 1024 * 1024, maxErrorBytes: maxErrorBytes ?? 64 * 1024 };
+/** The bounds of what is read: of a message, and of the body of an error. */
+export function toBounds({ maxMessageBytes }: HttpClientOptions): { readonly maxMessageBytes: number; readonly maxErrorBytes: number } {
+  return { maxMessageBytes: maxMessageBytes ?? 16 * 1024 * 1024, maxErrorBytes: 64 * 1024 };
 }
 
 /** A signal for all requests would end them all at once and gather their listeners: closing the transport is for that. */

@@ -39,19 +39,6 @@ export interface StreamableHTTPClientTransportOptions extends HttpTransportOptio
   readonly sessionId?: string | undefined;
   /** The revision that was agreed on in it. @default none */
   readonly protocolVersion?: string | undefined;
-  /** `reconnection` by the names that MCP's users know; delays are in milliseconds. @default as `reconnection` */
-  readonly reconnectionOptions?:
-    | {
-        /** Before the first attempt. @default 1_000 */
-        readonly initialReconnectionDelay?: number | undefined;
-        /** The longest wait that is not the server's own wish. @default 30_000 */
-        readonly maxReconnectionDelay?: number | undefined;
-        /** By how much each further wait is longer. @default 2 */
-        readonly reconnectionDelayGrowFactor?: number | undefined;
-        /** How many attempts in a row may fail. @default 10 */
-        readonly maxRetries?: number | undefined;
-      }
-    | undefined;
 }
 
 /** What transports to one server that follow one another share. */
@@ -97,7 +84,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   constructor(url: string | URL, options: StreamableHTTPClientTransportOptions = {}) {
     const family = familyOf(options) ?? { isBadRequestSpent: false, tools: new ToolHeaders(), channel: undefined };
     this.#url = url;
-    this.#options = toKnown(options);
+    this.#options = options;
     this.#family = family;
     this.#wire = toWire(url, this.#options);
     this.eraKey = toEraKey(this.#wire.url);
@@ -269,18 +256,4 @@ function familyOf(options: FamilyOptions): Family | undefined {
 
 function withFamily(options: StreamableHTTPClientTransportOptions, family: Family): FamilyOptions {
   return { ...options, [FAMILY]: family };
-}
-
-/** The options under their own names. */
-function toKnown({ reconnectionOptions, ...options }: StreamableHTTPClientTransportOptions): StreamableHTTPClientTransportOptions {
-  if (reconnectionOptions === undefined) return options;
-  const { initialReconnectionDelay, maxReconnectionDelay, reconnectionDelayGrowFactor, maxRetries } = reconnectionOptions;
-  const reconnection = {
-    initialDelayMs: initialReconnectionDelay,
-    maxDelayMs: maxReconnectionDelay,
-    growFactor: reconnectionDelayGrowFactor,
-    maxRetries,
-    ...options.reconnection,
-  };
-  return { ...options, reconnection };
 }

@@ -1,30 +1,14 @@
 /** `serveHttp`: one line from a server to a port. */
 
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import type { ClockTimer } from '@mortise/jsonrpc-core';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { guardLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { toReachableHost } from '@mortise/protocol/edge';
 import { HttpOptionError, ListenError } from '../errors.ts';
 import { createHttpHandler, DEFAULT_DRAIN_MS, type HttpHandler } from '../server/handler.ts';
-import type { HttpHandlerOptions } from '../server/options.ts';
-import { requireEndpoint } from '../server/require-endpoint.ts';
+import type { ServeHttpOptions } from '../server/options.ts';
 import { stderrLogger } from './stderr-logger.ts';
-
-/** The options of `serveHttp`, beside those of `createHttpHandler`. */
-export interface ServeHttpOptions extends HttpHandlerOptions {
-  /** The port to listen on, which has no default; 0 for any that is free. */
-  readonly port: number;
-  /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
-  readonly host?: string | undefined;
-  /** The endpoint's path. @default '/mcp' */
-  readonly path?: string | undefined;
-  /** Closes the server when it aborts. @default none */
-  readonly signal?: AbortSignal | undefined;
-  /** How long calls in flight may go on, and their answers go out, when the server closes, in milliseconds. @default 5_000 */
-  readonly drainMs?: number | undefined;
-}
 
 /** A server that listens. */
 export interface HttpServing extends AsyncDisposable {
@@ -50,11 +34,11 @@ const CHECK_EVERY_MS = 5_000;
  * @throws {ListenError} `ERR_LISTEN`: a port that is in use or not allowed, a host that is no address of this machine.
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
-  requireEndpoint(endpoint);
-  const { port, host = '127.0.0.1', path = '/mcp', signal, ...rest } = checkOptions(options);
-  const logger = guardLogger(rest.logger ?? stderrLogger);
+  const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs = DEFAULT_DRAIN_MS } = options ?? {};
+  const logger = guardLogger(options?.logger ?? stderrLogger);
+  const handler = createHttpHandler(endpoint, { ...options, path, logger });
+  checkPort(port);
   signal?.throwIfAborted();
-  const handler = createHttpHandler(endpoint, { ...rest, path, logger });
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -74,7 +58,7 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     signal?.removeEventListener('abort', onAbort);
-    return (closing ??= closeAll({ server, sockets, handler }, rest.drainMs ?? DEFAULT_DRAIN_MS));
+    return (closing ??= closeAll({ server, sockets, handler }, drainMs));
   };
   const onAbort = (): void => void close().catch(logError);
   signal?.addEventListener('abort', onAbort);
@@ -95,15 +79,11 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
 
 const PORT_HELP = 'give a whole number from 0 to 65535, as serveHttp(server, { port: 3000 }); 0 for any that is free';
 
-/** Programs without types forget the options, or hand on a text of the environment. */
-function checkOptions(options: ServeHttpOptions | undefined): ServeHttpOptions {
-  const port: unknown = options?.port;
-  if (options === undefined || port === undefined) throw new HttpOptionError(`The option "port" is missing: ${PORT_HELP}`);
-  if (!Number.isInteger(port) || (port as number) < 0 || (port as number) > 65_535) {
-    const shown = typeof port === 'string' ? JSON.stringify(port.slice(0, 20)) : String(port);
-    throw new HttpOptionError(`The option "port" cannot be ${shown}: ${PORT_HELP}`);
-  }
-  return options;
+function checkPort(port: unknown): asserts port is number {
+  if (port === undefined) throw new HttpOptionError(`The option "port" is missing: ${PORT_HELP}`);
+  if (Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535) return;
+  const shown = typeof port === 'string' ? JSON.stringify(port.slice(0, 20)) : String(port);
+  throw new HttpOptionError(`The option "port" cannot be ${shown}: ${PORT_HELP}`);
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
@@ -138,30 +118,19 @@ interface Open {
 
 async function closeAll({ server, sockets, handler }: Open, drainMs: number): Promise<void> {
   const deadlineMs = performance.now() + drainMs;
-  const closed = stopListening(server, sockets);
-  let deadline: ClockTimer | undefined;
+  // That of `node:http` would also close idle connections, among which it counts those whose answer is still going out.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  // Those too that were upgraded, which the HTTP server counts as its own no more.
+  const destroyAll = (): void => sockets.forEach((socket) => socket.destroy());
   try {
     await handler.close({ drainMs });
-    deadline = systemClock.schedule(() => destroyAll(sockets), Math.max(0, deadlineMs - performance.now()), { keepAlive: true });
+    const deadline = systemClock.schedule(destroyAll, Math.max(0, deadlineMs - performance.now()), { keepAlive: true });
     await untilSent(sockets);
+    deadline.cancel();
   } finally {
-    deadline?.cancel();
-    destroyAll(sockets);
+    destroyAll();
     await closed;
   }
-}
-
-/** Those too that were upgraded, which Node's server counts as its own no more, and yet waits for. */
-function destroyAll(sockets: ReadonlySet<Socket>): void {
-  for (const socket of sockets) socket.destroy();
-}
-
-/** Takes no new connection. Node closes those that are idle with it, among which it counts those whose answer is still going out. */
-function stopListening(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
-  if (findSending(sockets).length > 0) server.closeIdleConnections = () => undefined;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  Reflect.deleteProperty(server, 'closeIdleConnections');
-  return closed;
 }
 
 /** Waits until the system has all that was written, or the connection is gone. */

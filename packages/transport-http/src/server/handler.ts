@@ -1,13 +1,13 @@
 /** `createHttpHandler`: one endpoint behind both faces. */
 
 import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
-import { serveExchange } from './exchange.ts';
+import { toAuthInfo } from './exchange/authorize.ts';
+import { serveExchange } from './exchange/serve-exchange.ts';
+import { NodeExchange } from './http/node-exchange.ts';
+import type { NodeRequest, NodeResponse } from './http/node-types.ts';
+import { type FetchInfo, WebExchange } from './http/web-exchange.ts';
 import { HttpHost } from './http-host.ts';
-import { NodeFaceRequest, NodeFaceSink } from './node-face.ts';
-import type { NodePair, NodeRequest, NodeResponse } from './node-types.ts';
 import type { HttpHandlerOptions } from './options.ts';
-import { toAuthInfo } from './to-auth-info.ts';
-import { type FetchInfo, WebFaceRequest, WebFaceSink } from './web-face.ts';
 
 /** How `HttpHandler.close` ends. */
 export interface CloseOptions {
@@ -49,21 +49,22 @@ export const DEFAULT_DRAIN_MS = 5_000;
  *
  * It listens nowhere: give `node` to `createServer`, `fetch` to Bun, Deno or Workers, or use `serveHttp`.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option that cannot hold.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an option of the wrong kind, or an unknown one.
  * @see 2026-07-28 basic/transports/streamable-http
  */
 export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOptions = {}): HttpHandler {
-  return toHandler(new HttpHost(endpoint, options));
-}
-
-/** Puts both faces before a host. */
-export function toHandler(host: HttpHost): HttpHandler {
+  const host = new HttpHost(endpoint, options);
   const close = ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => host.close(drainMs);
   return {
-    node: (request, response, info) => serveNode(host, { request, response }, isNodeInfo(info) ? info : {}),
-    fetch: (request, info = {}) => serveFetch(host, request, info),
+    // Express passes `next` as the third argument.
+    node: (request, response, info) => serveNode(host, request, response, typeof info === 'object' && info !== null ? info : {}),
+    fetch: (request, info = {}) => {
+      const http = new WebExchange(host, request, toAuthInfo(info.auth), info);
+      void serveExchange(http).then(() => http.settle());
+      return http.response;
+    },
     get counts() {
-      return { sessions: host.sessions.size, streams: host.pulse.size, calls: host.callCount };
+      return { sessions: host.sessions.size, streams: host.streamCount, calls: host.callCount };
     },
     close,
     [Symbol.asyncDispose]: () => close(),
@@ -71,25 +72,6 @@ export function toHandler(host: HttpHost): HttpHandler {
 }
 
 /** Serves one request of `node:http`. */
-export function serveNode(host: HttpHost, pair: NodePair, info: NodeInfo): Promise<void> {
-  const { request } = pair;
-  const face = new NodeFaceRequest(request, toAuthInfo(info.auth ?? request.auth), info.parsedBody ?? request.body);
-  const sink = new NodeFaceSink(pair, host.settings);
-  return sink.turn === undefined ? serveExchange(host, face, sink) : serveInTurn(host, face, sink);
-}
-
-async function serveInTurn(host: HttpHost, face: NodeFaceRequest, sink: NodeFaceSink): Promise<void> {
-  await sink.turn;
-  if (!sink.hasLeft) await serveExchange(host, face, sink);
-}
-
-function serveFetch(host: HttpHost, request: Request, info: FetchInfo): Promise<Response> {
-  const sink = new WebFaceSink(request.signal);
-  void serveExchange(host, new WebFaceRequest(request, info), sink).then(() => sink.settle());
-  return sink.response;
-}
-
-/** Express passes `next` as the third argument. */
-function isNodeInfo(info: unknown): info is NodeInfo {
-  return typeof info === 'object' && info !== null;
+export function serveNode(host: HttpHost, request: NodeRequest, response: NodeResponse, info: NodeInfo): Promise<void> {
+  return serveExchange(new NodeExchange(host, request, response, toAuthInfo(info.auth ?? request.auth), info.parsedBody ?? request.body));
 }

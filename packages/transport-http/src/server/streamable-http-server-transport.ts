@@ -12,11 +12,11 @@ import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
 import type { EndpointTransport, EventStore, McpEndpoint } from '@mortise/protocol/contracts';
 import { ChannelEndpoint } from './channel-endpoint.ts';
 import { serveNode } from './handler.ts';
-import { HttpHost } from './http-host.ts';
-import type { NodeRequest, NodeResponse } from './node-types.ts';
+import { type HostTraits, HttpHost } from './http-host.ts';
+import type { NodeRequest, NodeResponse } from './http/node-types.ts';
 import type { HttpHandlerOptions } from './options.ts';
 import { reportTo } from '../report-to.ts';
-import { NoLink, type StatelessOpener } from './stateless-sessions.ts';
+import { NoLink, type StatelessOpener } from './session/stateless.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
 export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOptions, 'sessions' | 'path' | 'sse' | 'sessionStore'> {
@@ -72,7 +72,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
    * @throws {AlreadyStartedError} It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} An option cannot hold.
    */
   async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
-    this.#begin(new HttpHost(endpoint, this.#toHandlerOptions(), { isSingleSession: true }));
+    this.#begin(new HttpHost(endpoint, this.#handlerOptions(), this.#traits()));
     const close = (): Promise<void> => this.close();
     const drain = async (deadlineMs: number): Promise<void> => {
       await this.#host?.close(deadlineMs);
@@ -84,8 +84,8 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   /** Delivers messages by `onmessage` from now on. Called by whoever is connected in the plain way. @throws As `attach`. */
   async start(): Promise<void> {
     const channel = this.#channel;
-    const openStateless: StatelessOpener = (_revision, caller) => channel.openSession(new NoLink(caller));
-    this.#begin(new HttpHost(channel, this.#toHandlerOptions(), { isSingleSession: true, openStateless }));
+    const openStateless: StatelessOpener = (_revision, http) => channel.openSession(new NoLink(http));
+    this.#begin(new HttpHost(channel, this.#handlerOptions(), { ...this.#traits(), openStateless }));
   }
 
   /**
@@ -96,7 +96,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
     const host = this.#host;
     if (host === undefined) throw new NotConnectedError('The transport is not connected: call server.connect(transport) first');
-    await serveNode(host, { request, response }, { parsedBody: body });
+    await serveNode(host, request, response, { parsedBody: body });
   }
 
   /** @throws {ConnectionClosedError} `ERR_CONNECTION_CLOSED`: the transport is closed. */
@@ -134,27 +134,27 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     }
   }
 
-  #toHandlerOptions(): HttpHandlerOptions {
-    const {
-      sessionIdGenerator,
-      enableJsonResponse,
-      onsessioninitialized,
-      onsessionclosed,
-      enableDnsRebindingProtection,
-      retryInterval,
-      ...rest
-    } = this.#options;
-    void enableDnsRebindingProtection;
+  #handlerOptions(): HttpHandlerOptions {
+    const { sessionIdGenerator, enableJsonResponse, retryInterval, ...others } = this.#options;
+    const { onsessioninitialized: _opened, onsessionclosed: _closed, enableDnsRebindingProtection: _protection, ...rest } = others;
     return {
       ...rest,
-      ...(enableJsonResponse === undefined ? {} : { jsonOnly: enableJsonResponse }),
-      ...(retryInterval === undefined ? {} : { retryMs: retryInterval }),
-      ...(sessionIdGenerator === undefined ? { sessions: false } : { generateSessionId: sessionIdGenerator }),
-      onSessionOpened: (id) => {
+      jsonOnly: enableJsonResponse ?? rest.jsonOnly,
+      retryMs: retryInterval ?? rest.retryMs,
+      sessions: sessionIdGenerator !== undefined,
+    };
+  }
+
+  #traits(): HostTraits {
+    const { sessionIdGenerator, onsessioninitialized, onsessionclosed } = this.#options;
+    return {
+      isSingle: true,
+      generateId: sessionIdGenerator,
+      onOpened: (id) => {
         this.#sessionId = id;
         return onsessioninitialized?.(id);
       },
-      onSessionClosed: (id) => {
+      onClosed: (id) => {
         if (this.#isClosed) return undefined;
         void this.close();
         return onsessionclosed?.(id);

@@ -1,7 +1,7 @@
 import { decodeHeaderValue } from '@mortise/transport-http';
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../src/client/media-type.ts';
-import { isJsonContentType, namesEventStream, readAccepts } from '../../src/server/media-types.ts';
+import { isJsonContentType, namesEventStream, readAccepts } from '../../src/server/http/media-types.ts';
 import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 
 describe('header values', () => {

@@ -238,7 +238,7 @@ describe.each(FACES)('resumable streams over the %s face', (face) => {
     const eventStore = new TestEventStore();
     const lines: string[] = [];
     const logger = { log: (_level: string, line: string): void => void lines.push(line) };
-    serving = await serve(face, new ScriptedEndpoint(), { eventStore, logger, maxStreams: 2 });
+    serving = await serve(face, new ScriptedEndpoint(), { eventStore, logger, maxSessions: 2 });
     const [client, other] = await Promise.all([LegacyClient.open(serving.port), LegacyClient.open(serving.port)]);
     const stays = await other.get();
     const broken = await client.get();

@@ -139,7 +139,10 @@ describe('connected to an McpServer', () => {
     expect((await client.delete()).status).toBe(204);
     await closed.promise;
     await until(() => errors.length > 0);
-    expect(logged.sort()).toEqual(['The option "onSessionClosed" failed', 'The option "onSessionOpened" failed']);
+    expect(logged.sort()).toEqual([
+      'A callback of the transport (onsessionclosed) failed',
+      'A callback of the transport (onsessioninitialized) failed',
+    ]);
     expect(errors.map(({ message }) => message)).toContain('and once more');
   });
 

@@ -53,7 +53,7 @@ describe.each(FACES)('a body that comes byte by byte, over the %s face', (face) 
 describe('a web request whose body stops', () => {
   it('[ROBUSTNESS-9] is let go of with its 408', async () => {
     const clock = new FakeClock();
-    const handler = createHttpHandler(new ScriptedEndpoint(), { clock, bodyTimeoutMs: 30_000 });
+    const handler = createHttpHandler(new ScriptedEndpoint(), { clock, stallMs: 30_000 });
     const request = modernRequest('tools/call', { name: 'echo' });
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>({
@@ -134,7 +134,7 @@ describe.each(FACES)('what waits for a reader, over the %s face', (face) => {
       for (let value = 0; value < 50; value++) await call.send(progress('t', value));
       return text('done');
     });
-    serving = await serve(face, endpoint, { maxQueuedBytes: 10 });
+    serving = await serve(face, endpoint);
     expect(await (await modernTool(serving.port, 'steps')).text()).toContain('done');
   });
 });

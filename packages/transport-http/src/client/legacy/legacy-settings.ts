@@ -34,18 +34,18 @@ export interface Lineage {
 
 /** What a program has said, with what holds where it has not. */
 export function toLegacySettings(options: HttpTransportOptions, lineage: Lineage): LegacySettings {
-  const { clock = systemClock, random = Math.random, reconnection = {}, maxMessageBytes, maxErrorBytes } = options;
+  const { clock = systemClock, random = Math.random, reconnectionOptions = {}, maxMessageBytes } = options;
   return {
     clock,
     random,
-    reconnection,
+    reconnection: reconnectionOptions,
     lineage,
-    ...toBounds({ maxMessageBytes, maxErrorBytes }),
+    ...toBounds({ maxMessageBytes }),
     getStream: options.getStream !== false,
     keepsSession: options.keepsSession === true,
     sseFallback: options.sseFallback !== false,
-    acceptTimeoutMs: options.acceptTimeoutMs ?? 30_000,
-    endpointTimeoutMs: options.endpointTimeoutMs ?? 10_000,
-    closeTimeoutMs: options.closeTimeoutMs ?? 1_000,
+    acceptTimeoutMs: 30_000,
+    endpointTimeoutMs: 10_000,
+    closeTimeoutMs: 1_000,
   };
 }

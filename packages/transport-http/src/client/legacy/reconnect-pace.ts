@@ -5,11 +5,11 @@ import { StreamGivenUpError } from '../../errors.ts';
 /** How streams that break are opened again. */
 export interface ReconnectionOptions {
   /** Before the first attempt, in milliseconds; half of it to all of it, by chance. At least 500. @default 1_000 */
-  readonly initialDelayMs?: number | undefined;
+  readonly initialReconnectionDelay?: number | undefined;
   /** The longest wait that is not the server's own wish, in milliseconds. At most 30,000. @default 30_000 */
-  readonly maxDelayMs?: number | undefined;
+  readonly maxReconnectionDelay?: number | undefined;
   /** By how much each further wait is longer. @default 2 */
-  readonly growFactor?: number | undefined;
+  readonly reconnectionDelayGrowFactor?: number | undefined;
   /** How many attempts in a row may fail. @default 10 */
   readonly maxRetries?: number | undefined;
 }
@@ -29,9 +29,9 @@ export class ReconnectPace {
   #retryMs: number | undefined;
 
   constructor(options: ReconnectionOptions = {}, random: () => number = Math.random) {
-    this.#initialDelayMs = Math.max(FLOOR_MS, options.initialDelayMs ?? 1000);
-    this.#maxDelayMs = Math.min(CEILING_MS, options.maxDelayMs ?? CEILING_MS);
-    this.#growFactor = Math.max(1, options.growFactor ?? 2);
+    this.#initialDelayMs = Math.max(FLOOR_MS, options.initialReconnectionDelay ?? 1000);
+    this.#maxDelayMs = Math.min(CEILING_MS, options.maxReconnectionDelay ?? CEILING_MS);
+    this.#growFactor = Math.max(1, options.reconnectionDelayGrowFactor ?? 2);
     this.#maxRetries = options.maxRetries ?? 10;
     this.#random = random;
   }

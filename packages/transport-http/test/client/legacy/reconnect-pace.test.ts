@@ -13,9 +13,9 @@ describe('the pace of reconnection', () => {
   });
 
   it('[ROBUSTNESS-10] goes neither below half a second nor above half a minute, whatever it is told', () => {
-    const hasty = new ReconnectPace({ initialDelayMs: 0, maxDelayMs: 1, growFactor: 0 }, () => 0);
+    const hasty = new ReconnectPace({ initialReconnectionDelay: 0, maxReconnectionDelay: 1, reconnectionDelayGrowFactor: 0 }, () => 0);
     expect([hasty.next(), hasty.next()]).toEqual([500, 500]);
-    const sleepy = new ReconnectPace({ initialDelayMs: 10 ** 9, maxDelayMs: 10 ** 9 }, () => 0.999999);
+    const sleepy = new ReconnectPace({ initialReconnectionDelay: 10 ** 9, maxReconnectionDelay: 10 ** 9 }, () => 0.999999);
     expect(Math.round(sleepy.next())).toBe(30_000);
   });
 

@@ -1,0 +1,29 @@
+/** What the mounts on Express, Fastify and Hono share: a handler, and the paths that the framework routes to it. */
+
+import type { Logger } from '@mortise/jsonrpc-core';
+import type { McpEndpoint } from '@mortise/protocol/contracts';
+import { HttpOptionError } from './errors.ts';
+import { WELL_KNOWN } from './server/exchange/authorize.ts';
+import { createHttpHandler, type HttpHandler } from './server/handler.ts';
+import { checkHttpOptions, type HttpHandlerOptions, toSsePaths } from './server/options.ts';
+
+/** A handler and the paths that lead to it. */
+export interface Mount {
+  readonly handler: HttpHandler;
+  readonly paths: readonly string[];
+}
+
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: no application, no server, or an option of the wrong kind. */
+export function createMount(app: { readonly all?: unknown }, endpoint: McpEndpoint, options: HttpHandlerOptions, logger?: Logger): Mount {
+  if (typeof app?.all !== 'function')
+    throw new HttpOptionError('What a server is mounted on must be an application or a router, given first: it has no function "all"');
+  checkHttpOptions(options);
+  const path = options.path ?? '/mcp';
+  const sse = toSsePaths(options.sse);
+  const paths = [
+    path,
+    ...(sse === undefined ? [] : [sse.stream, sse.messages]),
+    ...(options.resourceMetadata === undefined ? [] : [WELL_KNOWN, WELL_KNOWN + path]),
+  ];
+  return { handler: createHttpHandler(endpoint, { ...options, path, logger: options.logger ?? logger }), paths };
+}

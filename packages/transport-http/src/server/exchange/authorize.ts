@@ -1,0 +1,124 @@
+/** Who calls and what they may do: the token verifier, its challenges, and protected resource metadata. @see RFC 6750; RFC 9728 */
+
+import { type Clock, type ClockTimer, isMortiseError, type JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { Cancellation } from '@mortise/jsonrpc-core/transport';
+import type { AuthChallengeError } from '@mortise/protocol';
+import type { AuthInfo, ScopeChallenger, TokenVerifier } from '@mortise/protocol/contracts';
+import { checkAuthInfo, parseAuthorization } from '@mortise/protocol/edge';
+import type { HttpExchange } from '../http/http-exchange.ts';
+import type { Settings } from '../options.ts';
+import { badCredentials, challenged, type HeaderList } from '../refusal.ts';
+
+/**
+ * Verifies the request's token, and notes whom it speaks for.
+ *
+ * @throws {HttpRefusal} What the verifier challenged with. A fault of its own becomes 500, which says nothing of its cause.
+ */
+export async function authorize(http: HttpExchange, verifier: TokenVerifier): Promise<void> {
+  const header = http.header('authorization');
+  const credentials = header === undefined ? { scheme: undefined, token: undefined } : parseAuthorization(header);
+  if (credentials === undefined) throw badCredentials();
+  const work = new Cancellation();
+  http.cancelOnLeave(work);
+  try {
+    http.auth = checkAuthInfo(await verifier.verify({ ...http.origin, ...credentials }, { signal: work.signal }));
+  } catch (error) {
+    throw isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE' ? toChallenge(http, error as AuthChallengeError) : error;
+  }
+  http.cancelOnLeave(undefined);
+}
+
+function toChallenge(http: HttpExchange, { status, message, headers, challenge }: AuthChallengeError): Error {
+  const own = challenge === '' ? [] : ['WWW-Authenticate', withMetadata(challenge, metadataUrlOf(http))];
+  return challenged(status, message, [...Object.entries(headers).flat(), ...own]);
+}
+
+function withMetadata(challenge: string, metadataUrl: string | undefined): string {
+  if (metadataUrl === undefined || /\bresource_metadata\s*=/i.test(challenge)) return challenge;
+  return `${challenge}${challenge.includes(' ') ? ',' : ''} resource_metadata="${metadataUrl}"`;
+}
+
+/**
+ * Reads what the program around a request says of its caller, or what a middleware left in `request.auth`: an `AuthInfo`, or the shape that
+ * MCP's TypeScript users know (`clientId`, `scopes`, `expiresAt` in seconds). Scopes that are not a list count as none: a part of a text
+ * would pass for a scope.
+ */
+export function toAuthInfo(auth: unknown): AuthInfo | undefined {
+  if (typeof auth !== 'object' || auth === null) return undefined;
+  const { principal, clientId, scopes, expiresAt, token, extra } = auth as Readonly<Record<string, unknown>>;
+  if (typeof principal === 'string' && principal !== '')
+    return Array.isArray(scopes) ? (auth as AuthInfo) : { ...(auth as AuthInfo), scopes: [] };
+  if (typeof clientId !== 'string') return undefined;
+  return {
+    principal: `client ${clientId}`,
+    clientId,
+    scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [],
+    ...(typeof expiresAt === 'number' ? { expiresAtMs: expiresAt * 1000 } : {}),
+    ...(typeof token === 'string' ? { token } : {}),
+    ...(typeof extra === 'object' && extra !== null ? { claims: extra as Readonly<Record<string, unknown>> } : {}),
+  };
+}
+
+// ---- too few scopes
+
+/** The status of an answer that refuses for lack of scope, and the code of its error. */
+export const FORBIDDEN = 403;
+
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** The challenge that names what to ask for; undefined for an answer that lacks no scope. @see RFC 6750 section 3.1 */
+export function scopeChallenge(response: JsonRpcResponse, http: HttpExchange): HeaderList | undefined {
+  const scopes = readRequiredScopes(response);
+  if (scopes === undefined || http.auth === undefined) return undefined;
+  const scheme = /^dpop /i.test(http.header('authorization') ?? '') ? 'DPoP' : 'Bearer';
+  const { tokenVerifier } = http.host.settings;
+  if (isScopeChallenger(tokenVerifier)) return ['WWW-Authenticate', tokenVerifier.challengeScopes(http.auth, scopes, { scheme })];
+  return ['WWW-Authenticate', withMetadata(`${scheme} error="insufficient_scope", scope="${scopes.join(' ')}"`, metadataUrlOf(http))];
+}
+
+function isScopeChallenger(verifier: object | undefined): verifier is ScopeChallenger {
+  return verifier !== undefined && 'challengeScopes' in verifier;
+}
+
+function readRequiredScopes(response: JsonRpcResponse): readonly string[] | undefined {
+  if (!('error' in response) || response.error.code !== FORBIDDEN) return undefined;
+  const { data } = response.error;
+  const scopes = isJsonObject(data) ? data['requiredScopes'] : undefined;
+  if (!Array.isArray(scopes) || scopes.length === 0) return undefined;
+  return scopes.every((scope) => typeof scope === 'string' && SCOPE.test(scope)) ? (scopes as readonly string[]) : undefined;
+}
+
+// ---- metadata
+
+/** Where protected resource metadata is, before the endpoint's own path. */
+export const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+
+/** Tells whether a path is where the metadata is: with the endpoint's path inserted, or at the root. */
+export function isMetadataPath(path: string, settings: Settings): boolean {
+  if (settings.resourceMetadata === undefined || !path.startsWith(WELL_KNOWN)) return false;
+  const rest = path.slice(WELL_KNOWN.length);
+  return rest === '' || (settings.path === undefined ? rest.startsWith('/') : rest === settings.path);
+}
+
+function metadataUrlOf(http: HttpExchange): string | undefined {
+  if (http.host.settings.resourceMetadata === undefined) return undefined;
+  const { origin, pathname } = new URL(http.url);
+  return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`;
+}
+
+// ---- expiry
+
+/** A verifier may let a token pass that has just expired by this machine's clock: its stream lives long enough to be of use. */
+const SHORTEST_LIFE_MS = 1_000;
+
+/**
+ * Calls `end` when the token that a stream was opened with expires: the client has to come back with a fresh one.
+ *
+ * @returns The timer, to be cancelled when the stream ends earlier; undefined where there is no expiry.
+ */
+export function watchExpiry(clock: Clock, auth: AuthInfo | undefined, end: () => void): ClockTimer | undefined {
+  const expiresAtMs = auth?.expiresAtMs;
+  if (expiresAtMs === undefined || !Number.isFinite(expiresAtMs)) return undefined;
+  return clock.schedule(end, Math.max(SHORTEST_LIFE_MS, expiresAtMs - clock.now()));
+}

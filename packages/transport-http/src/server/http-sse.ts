@@ -1,0 +1,140 @@
+/**
+ * HTTP+SSE of the oldest revision: one address gives an event stream, whose first event names another to post to. The stream is the
+ * channel, and its end is the session's.
+ *
+ * @deprecated since 2025-03-26: use Streamable HTTP.
+ * @see 2024-11-05 basic/transports#http-with-sse
+ */
+
+import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
+import { classifyMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import type { AuthInfo, LegacySession, Principal, SessionLink } from '@mortise/protocol/contracts';
+import { encodeEvent, encodeMessageEvent } from '../sse/encode-event.ts';
+import { PostCall, rejectUnreachable } from './exchange/post-call.ts';
+import type { HttpExchange } from './http/http-exchange.ts';
+import { namesEventStream } from './http/media-types.ts';
+import type { ResponseStream } from './http/response-stream.ts';
+import type { HttpHost } from './http-host.ts';
+import { busy, invalidMessage, notAcceptable, unknownChannel } from './refusal.ts';
+import { closeSession } from './session/http-session.ts';
+import { toFailure } from './session/legacy-post.ts';
+import { generateSessionId } from './session/session-table.ts';
+import { writeResponse } from './write-response.ts';
+
+const ID_PARAMETER = 'sessionId';
+/**
+ * How many calls of one channel may run at once, those included whose answer waits until the client reads. They hold no connection of their
+ * own, as those of Streamable HTTP do.
+ */
+const MAX_CALLS = 100;
+
+/** Opens a channel. */
+export function serveSseStream(http: HttpExchange): void {
+  const { host } = http;
+  if (!namesEventStream(http.header('accept'))) throw notAcceptable('This address opens an event stream: send "Accept: text/event-stream"');
+  const id = generateSessionId();
+  const release = host.holdStream(http.limitKey);
+  let channel: SseChannel;
+  try {
+    channel = new SseChannel(http);
+  } catch (error) {
+    release();
+    throw error;
+  }
+  host.channels.set(id, channel);
+  channel.stream.onClose(() => {
+    release();
+    host.channels.delete(id);
+    void channel.close();
+  });
+  // Relative to the stream's own address, so that it holds behind any proxy and never leaves the origin.
+  const path = http.mountPath + (host.settings.ssePaths?.messages ?? '');
+  void channel.stream.write(encodeEvent({ event: 'endpoint', data: `${path}?${ID_PARAMETER}=${encodeURIComponent(id)}` }));
+}
+
+/** Takes a message for a channel, whose answer goes out on the stream. @param readJson Reads the body. */
+export async function serveSseMessage(http: HttpExchange, readJson: (http: HttpExchange) => Promise<JsonValue>): Promise<void> {
+  const query = new URLSearchParams(http.target.slice(http.target.indexOf('?')));
+  const channel = http.host.channels.get(query.get(ID_PARAMETER) ?? '');
+  if (channel === undefined || channel.principal !== http.principal) throw unknownChannel();
+  const value = await readJson(http);
+  if (classifyMessage(value) === 'invalid') throw invalidMessage(value);
+  await channel.serve(http, value as unknown as JsonRpcMessage);
+}
+
+/** The channel of one client. */
+export class SseChannel implements SessionLink {
+  readonly canRequest: boolean = true;
+  readonly principal: Principal;
+  readonly auth: AuthInfo | undefined;
+  readonly stream: ResponseStream;
+  readonly #host: HttpHost;
+  readonly #legacy: LegacySession;
+  #closed: Promise<void> | undefined;
+  #calls = 0;
+
+  constructor(http: HttpExchange) {
+    this.principal = http.principal;
+    this.auth = http.auth;
+    this.#host = http.host;
+    this.#legacy = http.host.endpoint.openSession(this);
+    this.stream = http.openStream('wait');
+  }
+
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    if (!this.stream.isOpen) return rejectUnreachable(message, 'it closed its event stream');
+    try {
+      return this.stream.write(encodeMessageEvent(serializeMessage(message)));
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  /** @throws {HttpRefusal} 503: too many calls run, or wait for the client to read. 404: the stream has ended meanwhile. */
+  async serve(http: HttpExchange, message: JsonRpcMessage): Promise<void> {
+    if (!this.stream.isOpen) throw unknownChannel();
+    const isRequest = classifyMessage(message) === 'request';
+    // What is no request is taken whatever runs: it may be what a call waits for, or cancel it.
+    if (isRequest && this.#calls >= MAX_CALLS) throw busy('Too many calls at once on this stream: read its answers, then send again');
+    http.empty(202);
+    const call = this.#host.begin(new SseCall(http, this));
+    if (isRequest) this.#calls++;
+    try {
+      const response = await this.#answer(message, call);
+      if (response !== undefined) await this.stream.writeWhenRoom(encodeMessageEvent(writeResponse(response).json));
+    } finally {
+      if (isRequest) this.#calls--;
+      this.#host.end(call);
+    }
+  }
+
+  /** Safe to call twice: the end of the stream, which it brings about, calls it too. Never rejects. */
+  close(): Promise<void> {
+    this.#closed ??= closeSession(this.#legacy, this.#host.settings.logger);
+    this.stream.end();
+    return this.#closed;
+  }
+
+  /** The POST is answered already: who asked gets the failure on the stream, or would wait in vain. */
+  async #answer(message: JsonRpcMessage, call: SseCall): Promise<JsonRpcResponse | undefined> {
+    try {
+      return await this.#legacy.receive(message, call);
+    } catch (error) {
+      if (classifyMessage(message) !== 'request') throw error;
+      return toFailure(this.#host, message as JsonRpcRequest, error);
+    }
+  }
+}
+
+class SseCall extends PostCall {
+  readonly #channel: SseChannel;
+
+  constructor(http: HttpExchange, channel: SseChannel) {
+    super(http);
+    this.#channel = channel;
+  }
+
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    return this.#channel.send(message);
+  }
+}

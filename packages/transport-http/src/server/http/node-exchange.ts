@@ -1,0 +1,201 @@
+/** The `node:http` face: an exchange straight from Node's objects, without a `Request` or `Response`. */
+
+import type { AuthInfo } from '@mortise/protocol/contracts';
+import type { HttpHost } from '../http-host.ts';
+import { type HeaderList, tooManyHeaders } from '../refusal.ts';
+import { HttpExchange } from './http-exchange.ts';
+import type { NodeRequest, NodeResponse } from './node-types.ts';
+import type { BodyReader } from './read-body.ts';
+import { type ByteSink, ResponseStream } from './response-stream.ts';
+
+/** Headers that mean one thing: a second line could make two readers disagree. */
+const SINGLE_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'origin',
+  'authorization',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'last-event-id',
+]);
+const MAX_HEADERS = 200;
+/** A longer answer is written at the pace of its reader, so that one who takes nothing is noticed. */
+const LONG_ANSWER = 64 * 1024;
+/** How long a refused body is read on and thrown away, so that the client sees the refusal and not a broken connection. */
+const LINGER_MS = 1000;
+
+export class NodeExchange extends HttpExchange {
+  readonly method: string;
+  readonly target: string;
+  readonly mountPath: string;
+  protected readonly canClose: boolean = true;
+  readonly #request: NodeRequest;
+  readonly #response: NodeResponse;
+  /** Where the target is a whole URL: the ways to write its host, in lower case. */
+  readonly #targetAuthorities: readonly string[] | undefined;
+  #isComplete = false;
+
+  constructor(host: HttpHost, request: NodeRequest, response: NodeResponse, auth: AuthInfo | undefined, parsedBody: unknown) {
+    super(host, auth, parsedBody);
+    this.#request = request;
+    this.#response = response;
+    this.method = request.method ?? 'GET';
+    this.mountPath = typeof request.baseUrl === 'string' ? request.baseUrl : '';
+    const url = request.url ?? '/';
+    if (url.startsWith('/')) {
+      this.target = url;
+    } else {
+      const absolute = URL.canParse(url) ? new URL(url) : undefined;
+      this.target = absolute === undefined ? url : absolute.pathname + absolute.search;
+      this.#targetAuthorities = absolute === undefined ? [] : toAuthorities(absolute);
+    }
+    response.on('close', () => {
+      if (!this.#isComplete || !response.writableFinished) this.leave();
+    });
+    // A client that vanishes while something is written makes Node report an error here, which means no more than 'close' does.
+    response.on('error', () => undefined);
+  }
+
+  get scheme(): 'http' | 'https' {
+    return this.#request.socket?.encrypted === true ? 'https' : 'http';
+  }
+
+  get authority(): string | undefined {
+    const host = this.header('host') ?? this.header(':authority');
+    const inTarget = this.#targetAuthorities;
+    return inTarget === undefined || (host !== undefined && inTarget.includes(host.toLowerCase())) ? host : undefined;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#request.socket?.remoteAddress;
+  }
+
+  get isLoopback(): boolean | undefined {
+    const address = this.#request.socket?.localAddress;
+    return address === undefined ? undefined : isLoopbackAddress(address);
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name];
+    return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined;
+  }
+
+  findDuplicateHeader(): string | undefined {
+    const { rawHeaders } = this.#request;
+    if (rawHeaders.length > 2 * MAX_HEADERS) throw tooManyHeaders(`A request may have at most ${MAX_HEADERS} headers`);
+    // Node drops or joins what came twice, so only what came over the wire shows it.
+    const names: string[] = [];
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at]?.toLowerCase() ?? '';
+      if (!SINGLE_HEADERS.has(name) && !name.startsWith('mcp-')) continue;
+      if (names.includes(name)) return name;
+      names.push(name);
+    }
+    return undefined;
+  }
+
+  protected get isBodyTaken(): boolean {
+    return this.#request.readableEnded === true;
+  }
+
+  protected feed(reader: BodyReader): void {
+    const request = this.#request;
+    // Once the reader is done it throws away what comes, so that the connection is not stuck.
+    request.on('data', (chunk: Uint8Array) => reader.push(chunk));
+    request.on('end', () => reader.end());
+    request.on('error', () => reader.break());
+    request.on('close', () => reader.break());
+  }
+
+  protected respond(status: number, headers: HeaderList, body?: string): void {
+    if (this.hasLeft) return;
+    const response = this.#response;
+    this.#isComplete = true;
+    if (body === undefined) {
+      this.#writeHead(status, headers);
+      response.end();
+    } else if (body.length > LONG_ANSWER) {
+      this.#writeHead(status, [...headers, 'Content-Length', String(byteLength(body))]);
+      const stream = new ResponseStream(new NodeSink(response), this.host, { overflow: 'wait', isEvents: false });
+      response.on('close', () => stream.closed());
+      stream.end(body);
+    } else if (headers.length === 2) {
+      // Nearly every answer: Node takes one header and a text together for half of what it takes them one by one for.
+      response.writeHead(status, { [headers[0] ?? '']: headers[1] ?? '', 'Content-Length': byteLength(body) });
+      response.end(body);
+    } else {
+      this.#writeHead(status, [...headers, 'Content-Length', String(byteLength(body))]);
+      if (headers.includes('close')) this.#linger(body);
+      else response.end(body);
+    }
+  }
+
+  protected startStream(status: number, headers: HeaderList): ByteSink {
+    if (!this.hasLeft) {
+      this.#writeHead(status, headers);
+      this.#response.flushHeaders?.();
+    }
+    return new NodeSink(this.#response, () => (this.#isComplete = true));
+  }
+
+  #writeHead(status: number, headers: HeaderList): void {
+    this.#response.statusCode = status;
+    for (let at = 0; at < headers.length; at += 2) this.#response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
+  }
+
+  /** The whole answer is out at once; its end, which closes the connection, waits until the client has sent on for a while. */
+  #linger(body: string): void {
+    const response = this.#response;
+    response.write(body);
+    const timer = setTimeout(() => response.end(), LINGER_MS);
+    this.#request.on('end', () => response.end());
+    response.on('close', () => clearTimeout(timer));
+    this.#request.resume();
+  }
+}
+
+/** Tells whether the address of a socket is this machine talking to itself. */
+export function isLoopbackAddress(address: string): boolean {
+  return address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.');
+}
+
+/** The port that a scheme implies may be written or not. */
+function toAuthorities({ host, port, protocol }: URL): readonly string[] {
+  return port === '' ? [host, `${host}:${protocol === 'https:' ? 443 : 80}`] : [host];
+}
+
+const { Buffer } = globalThis as { readonly Buffer?: { byteLength(text: string): number } };
+
+/** By Node's own function, where there is one: this entry needs no Node types. */
+function byteLength(text: string): number {
+  return Buffer === undefined ? new TextEncoder().encode(text).length : Buffer.byteLength(text);
+}
+
+class NodeSink implements ByteSink {
+  onDrain: (() => void) | undefined;
+  readonly #response: NodeResponse;
+  readonly #onEnd: (() => void) | undefined;
+
+  constructor(response: NodeResponse, onEnd?: () => void) {
+    this.#response = response;
+    this.#onEnd = onEnd;
+    response.on('drain', () => this.onDrain?.());
+  }
+
+  get queuedBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  write(text: string): boolean {
+    return this.#response.write(text);
+  }
+
+  end(): void {
+    this.#onEnd?.();
+    this.#response.end();
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}

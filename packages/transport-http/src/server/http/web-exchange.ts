@@ -1,0 +1,190 @@
+/** The `fetch` face: a web `Request` in, a web `Response` out, for Bun, Deno, Workers and every framework that speaks them. */
+
+import type { AuthInfo } from '@mortise/protocol/contracts';
+import type { HttpHost } from '../http-host.ts';
+import { type HeaderList, tooManyHeaders } from '../refusal.ts';
+import { HttpExchange } from './http-exchange.ts';
+import type { BodyReader } from './read-body.ts';
+import type { ByteSink } from './response-stream.ts';
+
+/** What only the platform around a `Request` knows. */
+export interface FetchInfo {
+  /** The peer's address, which limits of anonymous callers go by. @default unknown: all count as one */
+  readonly remoteAddress?: string | undefined;
+  /** Whether the socket is bound to loopback. Left out, only loopback names and `allowedHosts` are served. @default unknown */
+  readonly isLoopback?: boolean | undefined;
+  /** What a framework in front has verified about the caller. @default nothing */
+  readonly auth?: AuthInfo | undefined;
+  /** The body, where a framework in front has parsed it already. @default it is read */
+  readonly parsedBody?: unknown;
+}
+
+/** `Headers` joins lines of one name by a comma, so a comma in what cannot have one means that there were two. */
+const NO_COMMA = [
+  'host',
+  'origin',
+  'authorization',
+  'content-encoding',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'mcp-method',
+  'last-event-id',
+];
+const MAX_HEADER_LENGTH = 16 * 1024;
+/** A body of announced length that is no longer is read as a whole, which platforms do faster than piece by piece. */
+const SHORT_BYTES = 64 * 1024;
+
+export class WebExchange extends HttpExchange {
+  readonly method: string;
+  readonly target: string;
+  readonly mountPath: string = '';
+  readonly scheme: 'http' | 'https';
+  readonly authority: string | undefined;
+  readonly remoteAddress: string | undefined;
+  readonly isLoopback: boolean | undefined;
+  readonly response: Promise<Response>;
+  /** The connection is the platform's. */
+  protected readonly canClose: boolean = false;
+  readonly #request: Request;
+  #resolve: (response: Response) => void = () => undefined;
+
+  constructor(host: HttpHost, request: Request, auth: AuthInfo | undefined, info: FetchInfo) {
+    super(host, auth, info.parsedBody);
+    this.#request = request;
+    this.method = request.method;
+    const url = splitUrl(request.url);
+    this.target = url.target;
+    this.scheme = url.scheme;
+    this.authority = request.headers.get('host') ?? url.host;
+    this.remoteAddress = info.remoteAddress;
+    this.isLoopback = info.isLoopback;
+    this.response = new Promise((resolve) => (this.#resolve = resolve));
+    if (request.signal.aborted) this.leave();
+    else request.signal.addEventListener('abort', this.#onAbort);
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined;
+  }
+
+  /** Walking all headers makes platforms sort them, so only those that mean something here are looked at. */
+  findDuplicateHeader(): string | undefined {
+    for (const name of NO_COMMA) {
+      const value = this.header(name);
+      if (value === undefined) continue;
+      if (value.length > MAX_HEADER_LENGTH) throw tooManyHeaders(`The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
+      if (value.includes(',')) return name;
+    }
+    return undefined;
+  }
+
+  protected get isBodyTaken(): boolean {
+    return this.#request.bodyUsed;
+  }
+
+  protected feed(reader: BodyReader, length: number | undefined): void {
+    const read = length !== undefined && length <= SHORT_BYTES ? this.#readWhole(reader) : this.#readPieces(reader);
+    read.then(
+      () => reader.end(),
+      () => reader.break(),
+    );
+  }
+
+  async #readWhole(reader: BodyReader): Promise<void> {
+    reader.push(new Uint8Array(await this.#request.arrayBuffer()));
+  }
+
+  async #readPieces(reader: BodyReader): Promise<void> {
+    const source = this.#request.body?.getReader();
+    // The platform need not read on either.
+    reader.onRefused = () => void source?.cancel().catch(() => undefined);
+    for (let piece = await source?.read(); piece?.done === false; piece = await source?.read()) reader.push(piece.value);
+  }
+
+  protected respond(status: number, headers: HeaderList, body?: string): void {
+    this.#stopListening();
+    this.#resolve(new Response(body ?? null, { status, headers: toHeaders(headers) }));
+  }
+
+  protected startStream(status: number, headers: HeaderList): ByteSink {
+    const sink = new WebSink(this.#onAbort, this.#stopListening);
+    this.#resolve(new Response(sink.readable, { status, headers: toHeaders(headers) }));
+    return sink;
+  }
+
+  /** The exchange is over. Where nothing was answered, because nobody is there, the platform still wants a `Response`. */
+  settle(): void {
+    if (!this.hasAnswered) this.respond(499, []);
+  }
+
+  readonly #stopListening = (): void => this.#request.signal.removeEventListener('abort', this.#onAbort);
+
+  readonly #onAbort = (): void => {
+    this.#stopListening();
+    this.leave();
+  };
+}
+
+/** A request's URL has been through a parser already, so that finding its parts needs no second one. */
+function splitUrl(url: string): { readonly scheme: 'http' | 'https'; readonly host: string; readonly target: string } {
+  const match = /^(https?):\/\/([^/?#@]*)(\/[^#]*)/.exec(url);
+  if (match !== null) return { scheme: match[1] === 'https' ? 'https' : 'http', host: match[2] ?? '', target: match[3] ?? '' };
+  const { protocol, host, pathname, search } = new URL(url);
+  return { scheme: protocol === 'https:' ? 'https' : 'http', host, target: pathname + search };
+}
+
+const encoder = new TextEncoder();
+
+class WebSink implements ByteSink {
+  readonly readable: ReadableStream<Uint8Array>;
+  onDrain: (() => void) | undefined;
+  readonly #onEnd: () => void;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  constructor(onCancel: () => void, onEnd: () => void) {
+    this.#onEnd = onEnd;
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.onDrain?.(),
+        cancel: () => {
+          this.#controller = undefined;
+          onCancel();
+        },
+      },
+      // `pull` is then called for what a reader takes, and for nothing else.
+      { highWaterMark: 0, size: (chunk) => chunk?.length ?? 0 },
+    );
+  }
+
+  get queuedBytes(): number {
+    return -(this.#controller?.desiredSize ?? 0);
+  }
+
+  write(text: string): boolean {
+    this.#controller?.enqueue(encoder.encode(text));
+    return this.queuedBytes === 0;
+  }
+
+  end(): void {
+    this.#onEnd();
+    this.#controller?.close();
+    this.#controller = undefined;
+  }
+
+  destroy(): void {
+    this.#onEnd();
+    this.#controller?.error(new Error('The stream was cut'));
+    this.#controller = undefined;
+  }
+}
+
+function toHeaders(list: HeaderList): Record<string, string> | [string, string][] {
+  const [name = '', value = ''] = list;
+  if (list.length === 2) return { [name]: value };
+  const pairs: [string, string][] = [];
+  for (let at = 0; at < list.length; at += 2) pairs.push([list[at] ?? '', list[at + 1] ?? '']);
+  return pairs;
+}

@@ -1,0 +1,156 @@
+/** A legacy session as its host keeps it: what the endpoint keeps of it, how it is stored, and the streams towards its client. */
+
+import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import type { Revision } from '@mortise/protocol';
+import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
+import { rejectUnreachable } from '../exchange/post-call.ts';
+import type { HttpExchange } from '../http/http-exchange.ts';
+import type { SessionStream, StreamLog } from './session-stream.ts';
+
+/** What a session is opened with. */
+export interface HttpSessionTerms {
+  readonly id: string;
+  readonly endpoint: McpEndpoint;
+  readonly logger: Logger;
+  /** Keeps what is sent, so that streams can be resumed. */
+  readonly log: StreamLog | undefined;
+  /** The state of the session that it goes on from. */
+  readonly saved?: SessionState | undefined;
+}
+
+export class HttpSession implements SessionLink {
+  readonly id: string;
+  readonly limitKey: string;
+  readonly principal: Principal;
+  readonly auth: AuthInfo | undefined;
+  readonly canRequest: boolean = true;
+  readonly log: StreamLog | undefined;
+  /** What `initialize` agreed on; undefined until then. */
+  revision: Revision | undefined;
+  /** Requests of the client that are being served. */
+  inFlight = 0;
+  usedAtMs = 0;
+  /** The version that the store last took from here. */
+  storedVersion = 0;
+  /** The state is not in the store yet. */
+  isDirty = false;
+  /** How often the state has changed. */
+  changes = 0;
+  timesReopened = 0;
+  /** The last of the writes to the store, which follow one another. */
+  keeping: Promise<void> = resolvedPromise;
+  isClosed = false;
+  /** Its client has ended it: whoever still waits for an answer gets an error that says so. */
+  isEnded = false;
+  /** Ends the subscription to what other machines receive. */
+  unsubscribe: (() => void) | undefined;
+  #legacy: LegacySession;
+  readonly #endpoint: McpEndpoint;
+  readonly #logger: Logger;
+  /** Replaced by `reopen`, and still serving calls. */
+  #retired: LegacySession[] = [];
+  /** Streams of POSTs that may be resumed, by id; made when there is one. */
+  #posts: Map<string, SessionStream> | undefined;
+  /** Streams that GETs opened, the newest last. */
+  #gets: SessionStream[] = [];
+
+  constructor(http: HttpExchange, { id, endpoint, logger, log, saved }: HttpSessionTerms) {
+    this.id = id;
+    this.limitKey = http.limitKey;
+    this.principal = http.principal;
+    this.auth = http.auth;
+    this.log = log;
+    this.#endpoint = endpoint;
+    this.#logger = logger;
+    this.#legacy = endpoint.openSession(this, saved);
+  }
+
+  /** Shown to handlers, so that what they keep by session can be found again. */
+  get sessionId(): string {
+    return this.id;
+  }
+
+  get legacy(): LegacySession {
+    return this.#legacy;
+  }
+
+  /** Whether a client holds a stream open. */
+  get isConnected(): boolean {
+    return this.#gets.some((stream) => stream.isConnected);
+  }
+
+  onStateChange(): void {
+    this.changes++;
+    this.isDirty = true;
+  }
+
+  /** Begins again from a state that another machine saved. Calls in flight end where they began. @throws What the endpoint throws. */
+  reopen(saved: SessionState): void {
+    const legacy = this.#endpoint.openSession(this, saved);
+    this.#retired.push(this.#legacy);
+    this.#legacy = legacy;
+    this.isDirty = false;
+    this.timesReopened++;
+    if (this.inFlight === 0) this.closeRetired();
+  }
+
+  /** Lets go of what `reopen` replaced. Called when no call is in flight. */
+  closeRetired(): void {
+    for (const session of this.#retired.splice(0)) void closeSession(session, this.#logger);
+  }
+
+  /** Sends what belongs to no request, on exactly one stream: the newest that is open, or that the client can come back to. */
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    const stream = this.#gets.findLast((candidate) => candidate.isConnected) ?? this.#gets.findLast((candidate) => candidate.isReachable);
+    return stream?.send(message) ?? rejectUnreachable(message, 'it has no GET stream open');
+  }
+
+  addPost(stream: SessionStream): void {
+    (this.#posts ??= new Map()).set(stream.id, stream);
+  }
+
+  deletePost(stream: SessionStream): void {
+    this.#posts?.delete(stream.id);
+  }
+
+  addGet(stream: SessionStream): void {
+    // Of the streams that nobody reads, only the newest can still be meant by a client that comes back for unasked messages.
+    this.#gets = this.#gets.filter((other) => other.isConnected && other !== stream);
+    this.#gets.push(stream);
+  }
+
+  /** A GET stream's connection has ended. */
+  dropGet(stream: SessionStream): void {
+    if (this.log === undefined) this.#gets = this.#gets.filter((other) => other !== stream);
+  }
+
+  findStream(streamId: string): SessionStream | undefined {
+    return this.#posts?.get(streamId) ?? this.#gets.find((stream) => stream.id === streamId);
+  }
+
+  /** Ends everything. Safe to call twice. Never rejects. */
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.closeRetired();
+    await closeSession(this.#legacy, this.#logger);
+    for (const stream of this.#gets) void stream.finish();
+    // Those of an ended session are ended by the answers to their requests, which come now, and which nobody can fetch later.
+    for (const stream of this.#posts?.values() ?? []) {
+      if (this.isEnded) stream.stopLogging();
+      else void stream.finish();
+    }
+    this.#gets = [];
+    this.#posts = undefined;
+  }
+}
+
+/** Closes a session. An endpoint that fails at it, which it should not, keeps nothing else from ending: that is logged. Never rejects. */
+export async function closeSession(session: LegacySession, logger: Logger): Promise<void> {
+  try {
+    await session.close();
+  } catch (error) {
+    logger.log('error', 'The endpoint failed to close a session', { error: String(error) });
+  }
+}

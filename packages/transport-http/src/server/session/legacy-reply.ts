@@ -1,0 +1,191 @@
+/**
+ * The reply to one legacy POST: a JSON body, or a stream as soon as something precedes the answer or the client must be able to
+ * resume. A batch has one reply with several responses.
+ *
+ * @see 2025-11-25 basic/transports#sending-messages-to-the-server
+ */
+
+import type { ClockTimer, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import type { Revision } from '@mortise/protocol';
+import { FORBIDDEN, scopeChallenge } from '../exchange/authorize.ts';
+import { PostCall, rejectUnreachable } from '../exchange/post-call.ts';
+import type { HttpExchange } from '../http/http-exchange.ts';
+import type { HeaderList } from '../refusal.ts';
+import { writeResponse } from '../write-response.ts';
+import type { HttpSession } from './http-session.ts';
+import { createStreamId, SessionStream } from './session-stream.ts';
+
+/** What shapes a reply. */
+export interface LegacyReplyTerms {
+  readonly revision: Revision;
+  /** Absent where the program turned sessions off. */
+  readonly session: HttpSession | undefined;
+  /** How many requests are to be answered. */
+  readonly expected: number;
+  readonly isBatch?: boolean;
+  /** Nothing may precede or follow the answer, which goes out as JSON if the client takes it: that to `initialize`. */
+  readonly isAlone?: boolean;
+}
+
+/** How long a call may take to be refused for lack of scope with a status of HTTP, where its stream would have begun at once. */
+const HOLD_MS = 200;
+/** Answers what is left without an answer when a host closes. */
+const CLOSED = 'The server has closed';
+
+export class LegacyReply {
+  readonly http: HttpExchange;
+  readonly #terms: LegacyReplyTerms;
+  readonly #responses: JsonRpcResponse[] = [];
+  #open: number;
+  #stream: SessionStream | undefined;
+  #holdTimer: ClockTimer | undefined;
+
+  constructor(http: HttpExchange, terms: LegacyReplyTerms) {
+    this.http = http;
+    this.#terms = terms;
+    this.#open = terms.expected;
+    if (!this.canPause) return;
+    // With a log, a client that has an event id from the beginning can come back for an answer that it missed. A caller who is known can
+    // lack a scope, which a status of HTTP says better: it waits a moment for that.
+    if (http.auth === undefined) this.#openStream();
+    else this.#holdTimer = http.host.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
+  }
+
+  /** Whether the stream may be closed before its answer and fetched later. */
+  get canPause(): boolean {
+    const { revision, session } = this.#terms;
+    return this.#canStream && revision.http.polling && session?.log !== undefined;
+  }
+
+  get #canStream(): boolean {
+    return this.http.accepts.sse && !this.http.host.settings.jsonOnly && this.#terms.isAlone !== true;
+  }
+
+  /** Sends what belongs to one of the requests. */
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    const { session } = this.#terms;
+    const isOver = this.#open === 0;
+    const canStream = this.#canStream && !isOver;
+    const stream = canStream ? (this.#stream ?? this.#openStream()) : undefined;
+    if (stream !== undefined && (stream.isReachable || !('id' in message))) return stream.send(message);
+    // A question may take the client's GET stream where its own has none; what only informs is dropped.
+    if (!('id' in message)) return resolvedPromise;
+    if (session !== undefined && session.isConnected) return session.send(message);
+    if (canStream) return rejectUnreachable(message, 'the client closed the stream of its request');
+    const why = isOver ? 'its request is answered' : 'answers are JSON alone';
+    return rejectUnreachable(message, `${why}, and the client has no GET stream open`);
+  }
+
+  /** Ends the connection early; the client comes back for the rest. */
+  pause(retryMs: number): void {
+    if (this.#open > 0) (this.#stream ?? this.#openStream()).pause(retryMs);
+  }
+
+  /**
+   * One request is done.
+   *
+   * @param response undefined where the request is not to be answered: the client cancelled it.
+   * @returns Resolves once the whole reply is handed to the layer below, which a slow log or reader delays; never rejects.
+   */
+  settle(response: JsonRpcResponse | undefined): Promise<void> {
+    if (response !== undefined) {
+      if (this.#stream === undefined) this.#responses.push(response);
+      else sendResponse(this.#stream, response);
+    }
+    return --this.#open === 0 ? this.#finish() : resolvedPromise;
+  }
+
+  #finish(): Promise<void> {
+    if (this.#stream === undefined && this.#wantsStream()) this.#openStream();
+    this.#holdTimer?.cancel();
+    const stream = this.#stream;
+    if (stream !== undefined) {
+      const finished = stream.finish();
+      return finished === resolvedPromise ? finished : finished.then(() => this.#terms.session?.deletePost(stream));
+    }
+    const [only] = this.#responses;
+    if (only === undefined) this.http.empty(202);
+    else if (this.#terms.isBatch === true) this.http.json(200, `[${this.#responses.map((each) => writeResponse(each).json).join(',')}]`);
+    else this.#answer(only);
+    return resolvedPromise;
+  }
+
+  /** An answer that could do without goes by stream where the client takes nothing else, or must be able to resume. */
+  #wantsStream(): boolean {
+    const [first] = this.#responses;
+    if (first === undefined || (this.http.accepts.json && !this.canPause)) return false;
+    return this.#terms.isBatch === true || this.#challengeOf(first) === undefined;
+  }
+
+  #challengeOf(response: JsonRpcResponse): HeaderList | undefined {
+    return 'error' in response ? scopeChallenge(response, this.http) : undefined;
+  }
+
+  #answer(response: JsonRpcResponse): void {
+    const challenge = this.#challengeOf(response);
+    if (challenge !== undefined) this.http.addHeaders(challenge);
+    this.http.json(challenge === undefined ? this.#statusOf(response) : FORBIDDEN, writeResponse(response).json);
+  }
+
+  #statusOf(response: JsonRpcResponse): number {
+    return 'error' in response ? (this.#terms.revision.http.statusByCode.get(response.error.code) ?? 200) : 200;
+  }
+
+  #openStream(): SessionStream {
+    const { revision, session, isAlone } = this.#terms;
+    // The answer to `initialize` cannot be resumed, since its client does not know its session yet.
+    const log = revision.http.resumable && isAlone !== true ? session?.log : undefined;
+    const stream = new SessionStream(log === undefined ? '' : createStreamId('post'), log);
+    this.#stream = stream;
+    if (log !== undefined) session?.addPost(stream);
+    stream.connect(this.http.openStream('wait'), this.canPause ? this.http.host.settings.retryMs : undefined);
+    for (const response of this.#responses.splice(0)) sendResponse(stream, response);
+    return stream;
+  }
+}
+
+function sendResponse(stream: SessionStream, response: JsonRpcResponse): void {
+  const { message, json } = writeResponse(response);
+  stream.sendAnswer(message, json);
+}
+
+/** A legacy request as its endpoint sees it. A client that leaves has not cancelled. */
+export class LegacyCall extends PostCall {
+  readonly request: JsonRpcRequest;
+  readonly #reply: LegacyReply;
+  #isSettled = false;
+
+  constructor(reply: LegacyReply, request: JsonRpcRequest) {
+    super(reply.http);
+    this.request = request;
+    this.#reply = reply;
+  }
+
+  get closeStream(): ((retryMs?: number) => void) | undefined {
+    if (!this.#reply.canPause) return undefined;
+    return (retryMs = this.http.host.settings.retryMs) => {
+      if (!this.isCancelled) this.#reply.pause(retryMs);
+    };
+  }
+
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    if (!this.isCancelled) return this.#reply.send(message);
+    if (!('id' in message)) return resolvedPromise;
+    return rejectUnreachable(message, CLOSED);
+  }
+
+  /** The endpoint is done with it, first or after it was aborted. @param response As of `LegacyReply.settle`. */
+  settle(response: JsonRpcResponse | undefined): Promise<void> {
+    if (this.#isSettled) return resolvedPromise;
+    this.#isSettled = true;
+    return this.#reply.settle(response);
+  }
+
+  /** The client gets an error at once, since the endpoint may never answer. */
+  override cut(reason: Error): void {
+    this.cancel(reason);
+    void this.settle({ jsonrpc: '2.0', id: this.request.id, error: { code: INTERNAL_ERROR, message: CLOSED } });
+  }
+}

@@ -1,0 +1,317 @@
+/**
+ * The legacy sessions that live in this process, the least recently used first: bounded in all and by key, ended when idle, and kept in
+ * a `SessionStore` where the program gives one, so that any machine can go on with them.
+ */
+
+import type { ClockTimer, JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import type { Call, McpEndpoint, SessionRecord, SessionState } from '@mortise/protocol/contracts';
+import { KeyedLimit } from '@mortise/protocol/edge';
+import { HttpOptionError } from '../../errors.ts';
+import type { HttpExchange } from '../http/http-exchange.ts';
+import type { Settings } from '../options.ts';
+import { badMessage, busy, HttpRefusal } from '../refusal.ts';
+import { HttpSession } from './http-session.ts';
+import { SessionRelay } from './session-relay.ts';
+import { StoredSessions } from './stored-sessions.ts';
+
+/** What only `StreamableHTTPServerTransport` sets. */
+export interface SessionTraits {
+  /** There is one session: a second `initialize` is refused. */
+  readonly isSingle?: boolean | undefined;
+  /** Makes the ids of sessions. @default 192 random bits */
+  readonly generateId?: (() => string) | undefined;
+  /** Called before the client learns of its session, which waits for it. What it throws is logged. */
+  readonly onOpened?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** Called when a session has ended, whoever ended it. What it throws is logged. */
+  readonly onClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
+}
+
+/**
+ * What only changes a session's state, and may be received again when another machine changed it first. Whatever else is received
+ * runs code of the program, and runs once.
+ */
+const STATE_METHODS: ReadonlySet<string> = new Set([
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'notifications/initialized',
+]);
+const SWEEP_MS = 30_000;
+const ID_BYTES = 24;
+
+export class SessionTable {
+  readonly #endpoint: McpEndpoint;
+  readonly #settings: Settings;
+  readonly #traits: SessionTraits;
+  readonly #limit: KeyedLimit;
+  readonly #relay: SessionRelay | undefined;
+  /** Present where the program gave a store. */
+  readonly #stored: StoredSessions | undefined;
+  readonly #sessions = new Map<string, HttpSession>();
+  readonly #opening = new Map<string, Promise<HttpSession | undefined>>();
+  #sweepTimer: ClockTimer | undefined;
+
+  constructor(endpoint: McpEndpoint, settings: Settings, traits: SessionTraits) {
+    this.#endpoint = endpoint;
+    this.#settings = settings;
+    this.#traits = traits;
+    this.#relay = settings.messageBus === undefined ? undefined : new SessionRelay(settings.messageBus, settings.logger);
+    this.#stored = settings.sessionStore === undefined ? undefined : new StoredSessions(settings.sessionStore, settings);
+    this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /**
+   * Makes a session for `initialize` to decide on. It counts from now on, and is found once it is admitted.
+   *
+   * @throws {HttpRefusal} 503 where all sessions are busy, 400 where there is one and may be but one.
+   */
+  create(http: HttpExchange): HttpSession {
+    if (this.#traits.isSingle === true && this.#limit.total > 0)
+      throw badMessage('This session is already initialized: send its "Mcp-Session-Id"');
+    return this.#counted(http, () => this.#make(http, checkSessionId((this.#traits.generateId ?? generateSessionId)())));
+  }
+
+  /** `initialize` failed: the session never was. */
+  async discard(session: HttpSession): Promise<void> {
+    this.#limit.release(session.limitKey);
+    await session.close();
+  }
+
+  /** `initialize` succeeded. @throws What the store or the bus throws: the session is not found then, and is to be discarded. */
+  async admit(session: HttpSession): Promise<void> {
+    await this.#stored?.create(session);
+    try {
+      this.#list(session);
+    } catch (error) {
+      await this.#stored?.discard(session);
+      throw error;
+    }
+    await this.#tell('onOpened', session.id);
+  }
+
+  /** Finds the session that a request names, if it belongs to the same principal. */
+  async find(id: string, http: HttpExchange): Promise<HttpSession | undefined> {
+    const live = this.#sessions.get(id);
+    if (live !== undefined && live.principal !== http.principal) return undefined;
+    const session = this.#stored === undefined ? live : await this.#refresh(this.#stored, live, id, http);
+    if (session === undefined) return undefined;
+    // It was ended, or made room for another, while the store was asked: that knows which.
+    if (this.#sessions.get(id) !== session) return this.find(id, http);
+    this.#use(session);
+    return session;
+  }
+
+  /** Hands a message to a session, and stores what it changed before the answer goes out. */
+  async receive(session: HttpSession, message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
+    session.inFlight++;
+    try {
+      const { changes, timesReopened } = session;
+      let response = await session.legacy.receive(message, call);
+      if (this.#stored !== undefined && session.isDirty && session.revision !== undefined) {
+        const isItsChange = session.changes !== changes && 'method' in message && STATE_METHODS.has(message.method);
+        const repeat = async (): Promise<void> => {
+          response = await session.legacy.receive(message, call);
+        };
+        await this.#stored.keep(session, timesReopened, isItsChange ? repeat : undefined);
+      }
+      await this.#relay?.pass(session, message);
+      return response;
+    } finally {
+      session.inFlight--;
+      if (session.inFlight === 0) session.closeRetired();
+      session.usedAtMs = this.#settings.clock.monotonicMs();
+    }
+  }
+
+  /** Ends a session for good because its client wants that. @throws What the session store throws: then others still find it. */
+  end(session: HttpSession): Promise<void> {
+    session.isEnded = true;
+    return this.#end(session);
+  }
+
+  /** Ends what lives here. Stored sessions stay, for other machines and later processes. */
+  async close(): Promise<void> {
+    this.#sweepTimer?.cancel();
+    await Promise.all(Array.from(this.#sessions.values(), (session) => this.#forget(session)));
+  }
+
+  /** Counts a session in. @throws {HttpRefusal} 503, or what `make` throws: nothing is counted then. */
+  #counted(http: HttpExchange, make: () => HttpSession): HttpSession {
+    const key = http.limitKey;
+    if (!this.#limit.acquire(key)) {
+      const victim = this.#findIdle(key) ?? (this.#limit.total >= this.#settings.maxSessions ? this.#findIdle(undefined) : undefined);
+      if (victim !== undefined) this.#forgetSoon(victim);
+      if (!this.#limit.acquire(key)) throw busy('Too many sessions: end one, or come back later');
+    }
+    try {
+      return make();
+    } catch (error) {
+      this.#limit.release(key);
+      throw error;
+    }
+  }
+
+  /** The least recently used session that nobody waits on; one whose client listens only where there is no other. */
+  #findIdle(key: string | undefined): HttpSession | undefined {
+    let listening: HttpSession | undefined;
+    for (const session of this.#sessions.values()) {
+      if (session.inFlight > 0 || (key !== undefined && session.limitKey !== key)) continue;
+      if (!session.isConnected) return session;
+      listening ??= session;
+    }
+    return listening;
+  }
+
+  #make(http: HttpExchange, id: string, saved?: SessionState): HttpSession {
+    const { eventStore, logger } = this.#settings;
+    const log = eventStore === undefined ? undefined : { store: eventStore, sessionId: id, logger };
+    return new HttpSession(http, { id, endpoint: this.#endpoint, logger, log, saved });
+  }
+
+  #list(session: HttpSession): void {
+    // First, since a bus that fails must leave nothing listed.
+    session.unsubscribe = this.#relay?.subscribe(session);
+    this.#use(session);
+    this.#sweepTimer ??= this.#scheduleSweep();
+  }
+
+  /** @returns false where somebody else was first. */
+  #unlist(session: HttpSession): boolean {
+    if (this.#sessions.get(session.id) !== session) return false;
+    this.#sessions.delete(session.id);
+    session.unsubscribe?.();
+    this.#limit.release(session.limitKey);
+    return true;
+  }
+
+  /** Moves a session to the end of the order in which they are evicted. */
+  #use(session: HttpSession): void {
+    session.usedAtMs = this.#settings.clock.monotonicMs();
+    this.#sessions.delete(session.id);
+    this.#sessions.set(session.id, session);
+  }
+
+  /** Ends a session here and in the stores. */
+  async #end(session: HttpSession): Promise<void> {
+    const isFirst = this.#unlist(session);
+    await session.close();
+    try {
+      await session.log?.store.delete(session.id);
+    } catch (error) {
+      this.#log('The events of a session could not be deleted', error);
+    }
+    await this.#stored?.delete(session);
+    if (isFirst) void this.#tell('onClosed', session.id);
+  }
+
+  /** Drops a session from memory. Without a store that is its end, and its log goes with it. */
+  async #forget(session: HttpSession): Promise<void> {
+    if (this.#stored === undefined) return this.#end(session);
+    this.#unlist(session);
+    await session.close();
+  }
+
+  #forgetSoon(session: HttpSession): void {
+    this.#forget(session).catch((error: unknown) => this.#log('A session could not be closed', error));
+  }
+
+  /** Looks the session up in the store, which alone knows whether it still exists and what other machines made of it. */
+  async #refresh(stored: StoredSessions, live: HttpSession | undefined, id: string, http: HttpExchange): Promise<HttpSession | undefined> {
+    const record = await stored.find(id);
+    if (record === undefined || record.principal !== http.principal) {
+      if (live !== undefined && record === undefined) await this.#forget(live);
+      return undefined;
+    }
+    await stored.touch(record);
+    if (live !== undefined) {
+      if (record.version === live.storedVersion || live.inFlight > 0 || this.#adopt(stored, live, record)) return live;
+      await this.#forget(live);
+      return undefined;
+    }
+    // Requests that arrive together must not open the session twice.
+    const opening = this.#opening.get(id) ?? this.#open(stored, record, http).finally(() => this.#opening.delete(id));
+    this.#opening.set(id, opening);
+    return opening;
+  }
+
+  #adopt(stored: StoredSessions, live: HttpSession, record: SessionRecord): boolean {
+    try {
+      stored.adopt(live, record);
+      return true;
+    } catch (error) {
+      this.#logUnopened(error);
+      return false;
+    }
+  }
+
+  async #open(stored: StoredSessions, record: SessionRecord, http: HttpExchange): Promise<HttpSession | undefined> {
+    await resolvedPromise;
+    const existing = this.#sessions.get(record.id);
+    if (existing !== undefined) return existing;
+    const opened = stored.open(record);
+    if (opened === undefined) return undefined;
+    try {
+      return this.#counted(http, () => {
+        const session = this.#make(http, record.id, opened.state);
+        session.revision = opened.revision;
+        session.storedVersion = record.version;
+        session.isDirty = false;
+        this.#list(session);
+        return session;
+      });
+    } catch (error) {
+      if (error instanceof HttpRefusal) throw error;
+      this.#logUnopened(error);
+      return undefined;
+    }
+  }
+
+  #scheduleSweep(): ClockTimer {
+    return this.#settings.clock.schedule(() => this.#sweep(), Math.min(SWEEP_MS, this.#settings.sessionIdleMs));
+  }
+
+  #sweep(): void {
+    const before = this.#settings.clock.monotonicMs() - this.#settings.sessionIdleMs;
+    for (const session of this.#sessions.values()) {
+      // The order is by use, so behind the first that is young enough all are.
+      if (session.usedAtMs > before) break;
+      if (session.inFlight === 0 && !session.isConnected) this.#forgetSoon(session);
+      else this.#use(session);
+    }
+    void this.#stored?.sweep();
+    this.#sweepTimer = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
+  }
+
+  async #tell(callback: 'onOpened' | 'onClosed', sessionId: string): Promise<void> {
+    try {
+      await this.#traits[callback]?.(sessionId);
+    } catch (error) {
+      this.#log(`A callback of the transport (${callback === 'onOpened' ? 'onsessioninitialized' : 'onsessionclosed'}) failed`, error);
+    }
+  }
+
+  #log(text: string, error: unknown): void {
+    this.#settings.logger.log('error', text, { error: String(error) });
+  }
+
+  #logUnopened(error: unknown): void {
+    this.#settings.logger.log('warning', 'A stored session could not be opened: its client has to begin anew', { error: String(error) });
+  }
+}
+
+/** Makes an id that nobody can guess. */
+export function generateSessionId(): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
+}
+
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: no header can carry the id that the program made. */
+function checkSessionId(id: string): string {
+  if (/^[\x21-\x7e]+$/.test(id)) return id;
+  throw new HttpOptionError('The option "sessionIdGenerator" must give visible ASCII characters alone: no header can carry others');
+}
