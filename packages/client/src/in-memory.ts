@@ -9,8 +9,13 @@ import {
   type JsonRpcResponse,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { type ExchangeOptions, type ExchangeTransport, type LegacyOpener, resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import { abortable } from '@mortise/jsonrpc-core/connection';
+import {
+  Cancellation,
+  type ExchangeOptions,
+  type ExchangeTransport,
+  type LegacyOpener,
+  resolvedPromise,
+} from '@mortise/jsonrpc-core/transport';
 import type { Implementation } from '@mortise/protocol';
 import type { AuthInfo, Call, McpEndpoint, Principal } from '@mortise/protocol/contracts';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
@@ -92,39 +97,29 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
   readonly #endpoint: McpEndpoint & Connectable;
   readonly #options: InMemoryConnectOptions;
   readonly #principal: Principal;
-  readonly #isCopying: boolean;
 
   constructor(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions) {
     this.#endpoint = endpoint;
     this.#options = options;
     this.#principal = principalOf(options);
-    this.#isCopying = options.passBy === 'json';
   }
 
   exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
-    // Mortise's own client settles its caller by itself and would be made to make a signal by being asked for one.
-    if ('isCancelled' in options) return this.#handle(request, options);
-    return this.#settleWith(request, options);
+    return new Promise((resolve, reject) => {
+      const call = new EndpointCall(this.#options, this.#principal, options, reject);
+      if (call.isCancelled) return;
+      this.#handle(request, call)
+        .then((response) => {
+          if (response.id === request.id) resolve(response);
+          else throw new InvalidResponseError(`The answer to "${request.method}" has another request's id`);
+        })
+        .catch(reject)
+        .finally(() => call.end());
+    });
   }
 
-  async #settleWith(request: JsonRpcRequest, { signal, headers, onMessage }: ExchangeOptions): Promise<JsonRpcResponse> {
-    signal?.throwIfAborted();
-    let isOver = false;
-    const tell = (message: JsonRpcNotification): void => {
-      if (!isOver) onMessage?.(message);
-    };
-    try {
-      const response = await abortable(this.#handle(request, { signal, headers, onMessage: tell }), signal);
-      if (response.id !== request.id) throw new InvalidResponseError(`The answer to "${request.method}" has another request's id`);
-      return response;
-    } finally {
-      isOver = true;
-    }
-  }
-
-  async #handle(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
-    const call = new EndpointCall(options, this.#principal, this.#options.auth, this.#isCopying);
-    if (!this.#isCopying) return this.#endpoint.handle(request, call);
+  async #handle(request: JsonRpcRequest, call: EndpointCall): Promise<JsonRpcResponse> {
+    if (this.#options.passBy !== 'json') return this.#endpoint.handle(request, call);
     return copy(await this.#endpoint.handle(copy(request), call));
   }
 
@@ -133,35 +128,47 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
   }
 }
 
-/** A call as the endpoint sees it. Reads the client's side only when asked, so that an unused signal is never made. */
-class EndpointCall implements Call {
+/** A call as the endpoint sees it. */
+class EndpointCall extends Cancellation implements Call {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
-  readonly #options: ExchangeOptions & { readonly isCancelled?: boolean };
-  readonly #isCopying: boolean;
-  #signal: AbortSignal | undefined;
+  readonly #passBy: InMemoryConnectOptions['passBy'];
+  readonly #exchange: ExchangeOptions;
+  readonly #onCancelled: (reason: unknown) => void;
+  #isOver = false;
 
-  constructor(options: ExchangeOptions, principal: Principal, auth: AuthInfo | undefined, isCopying: boolean) {
-    this.#options = options;
+  constructor(
+    { auth, passBy }: InMemoryConnectOptions,
+    principal: Principal,
+    exchange: ExchangeOptions,
+    onCancelled: (reason: unknown) => void,
+  ) {
+    super();
     this.principal = principal;
     this.auth = auth;
-    this.#isCopying = isCopying;
+    this.#passBy = passBy;
+    this.#exchange = exchange;
+    this.#onCancelled = onCancelled;
+    // Asking for a signal may be what makes it.
+    if (exchange.onAbort) exchange.onAbort((reason) => this.cancel(reason));
+    else if (exchange.signal) this.follow(exchange.signal);
   }
 
-  get signal(): AbortSignal {
-    return (this.#signal ??= this.#options.signal ?? new AbortController().signal);
+  override cancel(reason: unknown): void {
+    super.cancel(reason);
+    this.#onCancelled(reason);
   }
-
-  get isCancelled(): boolean {
-    return this.#options.isCancelled ?? this.signal.aborted;
-  }
-
-  /** Only the legacy era cancels by a message, and its calls have a channel. */
-  cancel(): void {}
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    if (!this.isCancelled && !('id' in message)) this.#options.onMessage?.(this.#isCopying ? copy(message) : message);
+    const isWanted = !this.#isOver && !this.isCancelled && !('id' in message);
+    if (isWanted) this.#exchange.onMessage?.(this.#passBy === 'json' ? copy(message) : message);
     return resolvedPromise;
+  }
+
+  /** Nothing belongs to the call any more. */
+  end(): void {
+    this.#isOver = true;
+    this.release();
   }
 }
 

@@ -5,7 +5,6 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contracts';
 import type { CallToolResult, Tool } from '@mortise/protocol/model';
 import { ToolOutputError } from './errors.ts';
-import { weigh } from './weigh.ts';
 
 /** Says what is wrong with a value; nothing where it fits. */
 export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
@@ -24,12 +23,12 @@ export async function compileSchema(schema: JsonObject, { validator, onError }: 
   return createJsonSchemaValidator({ from: 'peer', onWarning: (message) => onError(new Error(message)) }).compile(schema);
 }
 
-/** How much the schemas of all tools together may hold, as `weigh` counts. */
-const MAX_WEIGHT = 8_000_000;
+/** How many characters of JSON the schemas of all tools together may have. */
+const MAX_CHARACTERS = 8_000_000;
 
 interface KnownSchema {
+  readonly text: string;
   readonly schema: JsonObject;
-  readonly weight: number;
   /** Compiled when it is first needed, each by itself: a bad schema spoils no other tool. */
   check?: Promise<SchemaCheck>;
 }
@@ -38,7 +37,7 @@ interface KnownSchema {
 export class OutputChecks {
   readonly #parts: SchemaParts;
   readonly #schemas = new Map<string, KnownSchema>();
-  #weight = 0;
+  #characters = 0;
 
   constructor(parts: SchemaParts) {
     this.#parts = parts;
@@ -48,17 +47,22 @@ export class OutputChecks {
   learn(tools: readonly Tool[]): void {
     for (const { name, outputSchema } of tools) {
       const known = this.#schemas.get(name);
-      if (outputSchema === known?.schema) continue;
+      const text = isJsonObject(outputSchema) ? JSON.stringify(outputSchema) : '';
+      if (text === known?.text) continue;
       this.#schemas.delete(name);
-      this.#weight -= known?.weight ?? 0;
-      if (isJsonObject(outputSchema)) this.#keep(name, outputSchema);
+      this.#characters -= known?.text.length ?? 0;
+      if (!isJsonObject(outputSchema)) continue;
+      // A server may list without end; what is kept of it is bounded.
+      const fits = this.#characters + text.length <= MAX_CHARACTERS;
+      if (fits) this.#characters += text.length;
+      this.#schemas.set(name, fits ? { text, schema: outputSchema } : TOO_MUCH);
     }
   }
 
   /** Forgets everything: the tools have changed. */
   forget(): void {
     this.#schemas.clear();
-    this.#weight = 0;
+    this.#characters = 0;
   }
 
   /**
@@ -89,20 +93,12 @@ export class OutputChecks {
     const message = `the structuredContent of the tool "${tool}" does not fit its outputSchema${where}: ${first.message}`;
     throw new ToolOutputError(message, tool, result, { issues });
   }
-
-  /** A server may list without end; what is kept of it is bounded. */
-  #keep(name: string, schema: JsonObject): void {
-    const weight = weigh(schema, MAX_WEIGHT - this.#weight);
-    const isTooMuch = this.#weight + weight > MAX_WEIGHT;
-    if (!isTooMuch) this.#weight += weight;
-    this.#schemas.set(name, isTooMuch ? TOO_MUCH : { schema, weight });
-  }
 }
 
 /** Stands for each schema beyond the bound. */
 const TOO_MUCH: KnownSchema = {
+  text: '',
   schema: {},
-  weight: 0,
   get check() {
     return Promise.reject(new RangeError('the schemas of all tools together are too large'));
   },

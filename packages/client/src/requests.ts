@@ -13,6 +13,7 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS } from '@mortise/protocol';
 import { checkListItem, checkServerResult, hasCapability } from '@mortise/protocol/checks';
+import type { Tracer } from '@mortise/protocol/contracts';
 import { findRequest } from '@mortise/protocol/revisions';
 import { isResourceNotFound, readMissingCapabilities } from '@mortise/protocol/wire';
 import { CALL_OPTIONS, type CallOptions, type ClientOptions } from './client-options.ts';
@@ -44,10 +45,8 @@ interface Call {
   readonly round: number;
   /** Whether it was sent before to a session that was lost. */
   readonly isRepeated: boolean;
-  /** How many changes had come when it was sent. */
-  readonly changes: number;
-  /** See `AuthContextual`. */
-  readonly authContext: string | undefined;
+  /** What must not have changed when its result is kept: see `#keep`. Undefined for a result that may not be kept. */
+  readonly age: { readonly changes: number; readonly authContext: string | undefined } | undefined;
 }
 
 export class Requests {
@@ -94,7 +93,11 @@ export class Requests {
       this.#allowed.add(method);
     }
     const { tracer } = this.#parts.options;
-    if (!tracer) return this.#runMiddleware(session, method, params, options);
+    if (tracer) return this.#trace(tracer, session, method, params, options);
+    return this.middleware.isEmpty ? this.#fetch(session, method, params, options) : this.#runMiddleware(session, method, params, options);
+  }
+
+  #trace(tracer: Tracer, session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
     const call = { method, target: toTarget(params), protocolVersion: session.revision.version };
     return traceCall(tracer, call, (context) =>
       this.#runMiddleware(session, method, params, { ...options, meta: { ...context, ...options?.meta } }),
@@ -102,7 +105,6 @@ export class Requests {
   }
 
   #runMiddleware(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    if (this.middleware.isEmpty) return this.#findOrSend(session, method, params, options);
     const { revision, server } = session;
     const call = {
       method,
@@ -115,17 +117,16 @@ export class Requests {
       onProgress: options?.onProgress,
       state: new Map<unknown, unknown>(),
     };
-    return this.middleware.run(call, (changed) => this.#findOrSend(session, method, changed, options));
+    return this.middleware.run(call, (changed) => this.#fetch(session, method, changed, options));
   }
 
-  #findOrSend(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    const kept = this.#cache?.find(method, params, options);
-    return kept ? Promise.resolve(kept) : this.#send(session, this.#toCall(method, params, options, true));
-  }
-
-  #toCall(method: string, params: JsonObject, options: CallOptions | undefined, isOwn: boolean): Call {
-    const { authContext } = this.#parts.connector;
-    return { method, params, options, isOwn, round: 1, isRepeated: false, changes: this.#changes, authContext };
+  /** Finds a result that was kept, or sends the request. */
+  #fetch(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
+    const isCacheable = session.revision.requests.get(method)?.cacheable === true && this.#cache !== undefined;
+    const kept = isCacheable ? this.#cache?.find(method, params, options) : undefined;
+    if (kept) return Promise.resolve(kept);
+    const age = isCacheable ? { changes: this.#changes, authContext: this.#parts.connector.authContext } : undefined;
+    return this.#send(session, { method, params, options, isOwn: true, round: 1, isRepeated: false, age });
   }
 
   #send(session: Session, call: Call): Promise<JsonObject> {
@@ -154,7 +155,7 @@ export class Requests {
     const canonical = convert ? convert(result) : result;
     if (!isOwn) return canonical;
     const checked = this.#checkResult(method, canonical);
-    if (checked['ttlMs'] !== undefined) this.#keep(session, call, checked);
+    if (call.age && checked['ttlMs'] !== undefined) this.#keep(call, checked);
     return checked;
   }
 
@@ -238,10 +239,9 @@ export class Requests {
   }
 
   /** Keeps a result unless something changed since the request was sent: at the server, or on whose behalf this client speaks. */
-  #keep(session: Session, { method, params, options, round, changes, authContext }: Call, result: JsonObject): void {
-    const isCacheable = findRequest(session.revision, method, 'client')?.cacheable === true && round === 1;
-    const isAsItWas = changes === this.#changes && authContext === this.#parts.connector.authContext;
-    if (isCacheable && isAsItWas) this.#cache?.keep(method, params, options, result);
+  #keep({ method, params, options, round, age }: Call, result: JsonObject): void {
+    const isAsItWas = age?.changes === this.#changes && age.authContext === this.#parts.connector.authContext;
+    if (isAsItWas && round === 1) this.#cache?.keep(method, params, options, result);
   }
 
   onSession(): void {
@@ -264,7 +264,8 @@ export class Requests {
 
   /** Sends a request that no middleware sees and nothing checks. */
   async sendUnchecked(method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    return this.#send(await this.whenOpen(options), this.#toCall(method, params, options, false));
+    const call = { method, params, options, isOwn: false, round: 1, isRepeated: false, age: undefined };
+    return this.#send(await this.whenOpen(options), call);
   }
 
   async requestRaw(method: string, params: JsonObject | undefined, options: CallOptions = {}): Promise<JsonRpcResponse> {

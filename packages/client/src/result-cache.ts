@@ -132,7 +132,7 @@ export class CachedResults {
 
   /** A result that is still fresh and that this client may get. */
   find(method: string, params: JsonObject, options: CallOptions | undefined): JsonObject | undefined {
-    if (this.isEmpty || options?.skipsCache === true) return undefined;
+    if (options?.skipsCache === true) return undefined;
     const key = toKey(method, params, options);
     return key === undefined ? undefined : (this.#store.find(this.#private(key)) ?? this.#store.find(this.#public(key)));
   }

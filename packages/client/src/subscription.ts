@@ -4,10 +4,9 @@ import { ConnectionClosedError, ConnectionLostError, type JsonRpcNotification } 
 import { AsyncQueue } from '@mortise/jsonrpc-core/connection';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ListenHandle, ListenSink, Session } from './session.ts';
-import { weigh } from './weigh.ts';
 
-/** How much may wait for a slow reader, as `weigh` counts. */
-const MAX_WAITING_WEIGHT = 8_000_000;
+/** How many characters of JSON may wait for a slow reader. */
+const MAX_WAITING = 8_000_000;
 
 /** Opens subscriptions again. */
 export interface SubscriptionOwner {
@@ -49,7 +48,7 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
   #isAccepted = false;
   #isOverrun = false;
   /** How much waits for the reader, all but what came first. */
-  #waitingWeight = 0;
+  #waiting = 0;
   #resolveAccepted: (accepted: SubscriptionFilter) => void = () => undefined;
   #rejectAccepted: (error: unknown) => void = () => undefined;
 
@@ -123,10 +122,9 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
   /** Changes beyond what fits are dropped; the next one that fits says so. */
   #push(event: SubscriptionEvent): void {
     // Only what has to wait counts.
-    if (this.#queue.length === 0) this.#waitingWeight = 0;
-    else this.#waitingWeight += weigh(event.params ?? {}, MAX_WAITING_WEIGHT - this.#waitingWeight);
-    const fits = this.#waitingWeight <= MAX_WAITING_WEIGHT;
-    this.#isOverrun = !(fits && this.#queue.push(this.#isOverrun ? { ...event, isAfterGap: true } : event));
+    if (this.#queue.length === 0) this.#waiting = 0;
+    else this.#waiting += JSON.stringify(event.params ?? {}).length;
+    this.#isOverrun = !(this.#waiting <= MAX_WAITING && this.#queue.push(this.#isOverrun ? { ...event, isAfterGap: true } : event));
   }
 
   readonly #onAbort = (): void => this.fail(this.#signal?.reason);
