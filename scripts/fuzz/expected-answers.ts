@@ -11,6 +11,9 @@ const certainDepth = 100;
 /** A reader may refuse what holds more values than its bound (500,000 by default) in the same way. */
 const certainMembers = 200_000;
 
+/** An id that is longer is not taken for one. */
+const maxIdLength = 1024;
+
 /** What one id is owed: as many answers as it was sent with, at most; fewer where it was cancelled or cannot be read for sure. */
 interface Owed {
   most: number;
@@ -139,5 +142,5 @@ const countMembers = (value: Json): number =>
 const keyOf = (id: Json): string => JSON.stringify(id);
 
 function isReadableId(id: Json | undefined): id is string | number {
-  return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
+  return typeof id === 'string' ? id.length <= maxIdLength : typeof id === 'number' && Number.isSafeInteger(id);
 }

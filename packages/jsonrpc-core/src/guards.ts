@@ -19,7 +19,7 @@ export type MessageKind = 'request' | 'notification' | 'response' | 'invalid';
 const { hasOwn } = Object;
 
 /** Far more than honest peers' ids have. */
-export const MAX_ID_LENGTH = 16_384;
+export const MAX_ID_LENGTH = 1024;
 
 /**
  * Says which kind of message a value is.
@@ -59,7 +59,7 @@ export function isJsonRpcMessage(value: unknown): value is JsonRpcMessage {
 }
 
 /**
- * Tells whether a value can be a request's id: a string of at most 16,384 characters, or an integer that a double holds exactly.
+ * Tells whether a value can be a request's id: a string of at most 1,024 characters, or an integer that a double holds exactly.
  *
  * JSON-RPC bounds no id; but an answer repeats it, so that with longer ones a peer that asks and does not read would fill the memory of who answers.
  */

@@ -55,16 +55,41 @@ function findReason(value: Readonly<Record<string, unknown>>): string {
 }
 
 /** Whether a malformed message has an outcome and no method. */
-export function isMeantAsResponse(value: Readonly<Record<string, unknown>>): boolean {
+function isMeantAsResponse(value: Readonly<Record<string, unknown>>): boolean {
   return !Object.hasOwn(value, 'method') && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'));
 }
 
 /** The id of a message, where it has one that can be read. */
-export function readId(value: Readonly<Record<string, unknown>>): RequestId | undefined {
+function readId(value: Readonly<Record<string, unknown>>): RequestId | undefined {
   const id = ownMember(value, 'id');
   return isRequestId(id) ? id : undefined;
 }
 
 function ownMember(value: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** A malformed value, judged. */
+export interface Malformed {
+  readonly error: InvalidRequestError;
+  /** What it was meant as: only what may have been a request is answered. `either` is a response if a request waits for its id, else a request. */
+  readonly meantAs: 'request' | 'notification' | 'response' | 'either';
+  /** The id that it names, where one could be read. */
+  readonly id: RequestId | undefined;
+}
+
+/**
+ * Says what is wrong with a value and what it was meant as.
+ *
+ * A value with a method but without an id was meant as a notification, which is never answered, not even with an error. One
+ * with an outcome but without a method was meant as a response; answering it could send two peers round in circles.
+ */
+export function judgeMalformed(value: unknown): Malformed {
+  const error = toInvalidRequestError(value);
+  if (!isJsonObject(value)) return { error, meantAs: 'request', id: undefined };
+  const id = readId(value);
+  if (isMeantAsResponse(value)) return { error, meantAs: 'response', id };
+  if (!Object.hasOwn(value, 'method')) return { error, meantAs: 'either', id };
+  const isAnswered = typeof value['method'] !== 'string' || ownMember(value, 'id') !== undefined;
+  return { error, meantAs: isAnswered ? 'request' : 'notification', id };
 }

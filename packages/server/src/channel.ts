@@ -49,7 +49,6 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
       isErrorIdOptional: () => this.#session?.revision?.rules.errorIdOptional ?? this.#hasModernClient,
       maxInFlightBytes: core.options.maxInFlightBytes,
       clock: core.clock,
-      logger: core.logger,
     });
   }
 

@@ -1,127 +1,116 @@
-/** The way of answers to the peer: counts those that it does not have yet, and replaces what JSON cannot carry. */
+/** The way of answers to the peer: counts those that it has not taken yet, gathers those of a batch, and replaces what JSON cannot carry. */
 
+import { INTERNAL_ERROR } from '../error-codes.ts';
 import { ConnectionClosedError } from '../errors.ts';
-import type { JsonRpcResponse } from '../message.ts';
-import { countBytes } from '../parse-json.ts';
+import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../message.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
 import { serializeMessage } from '../serialize-message.ts';
-import { BatchAnswer } from './batch-answer.ts';
-import { type Answer, toSendable } from './to-sendable.ts';
+
+/** One answer, or the answers to a batch. */
+type Answer = JsonRpcResponse | readonly JsonRpcResponse[];
 
 /** What answering needs of the connection. */
 export interface AnswersHost {
   readonly isOpen: boolean;
-  /** Hands a message to the transport. Does not throw. */
-  send(message: JsonRpcResponse): Promise<void>;
-  /** Reports an error that ends nothing. Does not throw. */
-  report(error: Error): void;
-  /** Reports an answer that the transport did not take. */
+  /** Hands a message to the transport. Must not throw. */
+  send(message: JsonRpcMessage): Promise<void>;
+  /** Reports an answer that the transport did not take. Must not throw. */
   reportFailedSend(error: unknown): void;
-  /** The peer has taken an answer that it had to be waited for. */
+  /** The peer has taken an answer for which it had to be waited. */
   onTaken(): void;
-  close(): Promise<void>;
+  /** The peer asks on and on and does not read. */
+  giveUp(error: Error): void;
 }
 
+/** Sends answers. */
 export class Answers {
   readonly #host: AnswersHost;
   readonly #maxUnread: number;
-  readonly #maxUnreadEcho: number;
   #unread = 0;
-  /** How many characters the unread answers have that the peer chose: its ids, and what errors say of its words. */
-  #unreadEcho = 0;
-  #kept = 0;
-  #keptBytes = 0;
 
-  /** @param maxUnread With more answers than that waiting to be taken, or with very long ids in them, the connection is closed. */
+  /** @param maxUnread With more answers than that not taken the host gives up: sends that wait hold their messages. */
   constructor(host: AnswersHost, maxUnread: number) {
     this.#host = host;
     this.#maxUnread = maxUnread;
-    this.#maxUnreadEcho = Math.max(LEAST_MAX_ECHO, ECHO_PER_ANSWER * maxUnread);
   }
 
-  /** How many answers the peer does not have yet: it has not taken them, or they wait for the rest of their batch. */
-  get waiting(): number {
-    return this.#unread + this.#kept;
+  /** How many answers the peer has not taken yet. */
+  get unread(): number {
+    return this.#unread;
   }
 
-  /** How many bytes of answers wait for the rest of their batch. */
-  get keptBytes(): number {
-    return this.#keptBytes;
-  }
-
-  /** Sends an answer, or keeps it for its batch. Does not throw. */
-  give(response: JsonRpcResponse, batch: BatchAnswer | undefined): void {
-    if (!batch) return this.send(response);
-    const bytes = measure(response);
-    this.#kept++;
-    this.#keptBytes += bytes;
-    batch.add(response, bytes);
-  }
-
-  /** Begins the answer to a batch. */
-  openBatch(): BatchAnswer {
-    return new BatchAnswer((responses, bytes) => {
-      this.#kept -= responses.length;
-      this.#keptBytes -= bytes;
-      this.send(responses);
-      // Whoever waits for the last answer is not told of one that was taken at once.
-      this.#host.onTaken();
-    });
-  }
-
+  /** Does not throw. */
   send(answer: Answer): void {
     if (!this.#host.isOpen) return;
     // A batch reaches only a transport whose peer sent one; see the note at `Transport.send`.
     const sent = this.#host.send(answer as JsonRpcResponse);
     if (sent === resolvedPromise) return;
-    const echo = countEcho(answer);
     this.#unread++;
-    this.#unreadEcho += echo;
     sent.then(
-      () => this.#onTaken(echo),
+      () => this.#onTaken(),
       (error: unknown) => {
-        this.#onTaken(echo);
-        this.#onFailed(answer, error);
+        this.#onTaken();
+        this.#host.reportFailedSend(error);
+        const sendable = toSendable(answer);
+        if (sendable !== answer) this.send(sendable);
       },
     );
-    if (this.#unread > this.#maxUnread || this.#unreadEcho > this.#maxUnreadEcho) this.#giveUpOnPeer();
+    if (this.#unread > this.#maxUnread) {
+      this.#host.giveUp(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
+    }
   }
 
-  #onTaken(echo: number): void {
+  #onTaken(): void {
     this.#unread--;
-    this.#unreadEcho -= echo;
     this.#host.onTaken();
   }
-
-  /** An answer that JSON cannot carry is replaced, so that its request is answered all the same. */
-  #onFailed(answer: Answer, error: unknown): void {
-    this.#host.reportFailedSend(error);
-    const sendable = toSendable(answer);
-    if (sendable) this.send(sendable);
-  }
-
-  /** Sends that wait hold their messages, so a peer that asks on and on and never reads must not go on for ever. */
-  #giveUpOnPeer(): void {
-    this.#host.report(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
-    void this.#host.close();
-  }
 }
 
-/** What honest peers choose of an answer is far shorter on the average: a UUID has 36 characters. */
-const ECHO_PER_ANSWER = 512;
-const LEAST_MAX_ECHO = 8 * 1024 * 1024;
-
-function countEcho(answer: Answer): number {
-  if (Array.isArray(answer)) return (answer as readonly JsonRpcResponse[]).reduce((sum, response) => sum + countEcho(response), 0);
-  const { id, error } = answer as { readonly id?: unknown; readonly error?: { readonly message: string } };
-  return (typeof id === 'string' ? id.length : 0) + (error?.message.length ?? 0);
+/** Replaces what JSON cannot carry by -32603, so that its request is answered all the same. The same answer if nothing is wrong with it. */
+function toSendable(answer: Answer): Answer {
+  if (canSerialize(answer)) return answer;
+  if (Array.isArray(answer)) return (answer as readonly JsonRpcResponse[]).map((response) => toSendable(response) as JsonRpcResponse);
+  const { id } = answer as JsonRpcResponse;
+  return { jsonrpc: '2.0', id: id as RequestId, error: { code: INTERNAL_ERROR, message: 'Internal error' } };
 }
 
-/** What cannot be written is replaced by something short. */
-function measure(response: JsonRpcResponse): number {
+function canSerialize(answer: Answer): boolean {
   try {
-    return countBytes(serializeMessage(response));
+    serializeMessage(answer);
+    return true;
   } catch {
-    return 0;
+    return false;
+  }
+}
+
+/** Gathers the answers to one batch and hands them over as one array once all are there (JSON-RPC 2.0 section 6). */
+export class BatchAnswers {
+  readonly #onComplete: (responses: readonly JsonRpcResponse[], bytes: number) => void;
+  readonly #responses: JsonRpcResponse[] = [];
+  #bytes = 0;
+  /** One more for the batch itself, while its members are read. */
+  #waiting = 1;
+
+  /** @param onComplete Given the answers, and how many bytes they have together. */
+  constructor(onComplete: (responses: readonly JsonRpcResponse[], bytes: number) => void) {
+    this.#onComplete = onComplete;
+  }
+
+  /** One more answer is awaited; `add` or `drop` must follow. */
+  expect(): void {
+    this.#waiting++;
+  }
+
+  add(response: JsonRpcResponse, bytes: number): void {
+    this.#responses.push(response);
+    this.#bytes += bytes;
+    this.drop();
+  }
+
+  /** An answer that was awaited will not come: its request was cancelled. Called once more when every member of the batch has been read. */
+  drop(): void {
+    this.#waiting--;
+    // Nothing at all is sent for a batch without answers, not even an empty array.
+    if (this.#waiting === 0 && this.#responses.length > 0) this.#onComplete(this.#responses, this.#bytes);
   }
 }

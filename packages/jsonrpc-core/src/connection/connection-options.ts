@@ -1,9 +1,10 @@
-/** What a `Connection` takes and gives: its options, and the two sides of a call. */
+/** What a `Connection` takes. */
 
-import type { Clock, Logger } from '../instruments.ts';
-import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../message.ts';
-import type { RequestOptions } from './pending-request.ts';
+import type { OptionTable } from '../check-options.ts';
+import type { Clock } from '../instruments.ts';
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../message.ts';
 import type { MessageInfo } from '../transport/transport.ts';
+import type { InboundCall } from './inbound-call.ts';
 
 /** What a handler may give back for a request. */
 export type RequestOutcome = JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;
@@ -20,15 +21,15 @@ export interface ConnectionOptions {
    */
   onRequest?(request: JsonRpcRequest, call: InboundCall): RequestOutcome;
   /**
-   * Told each notification, except a cancellation of a request being served here. Progress of a request sent from here is
-   * also told to that request's `onProgress`, first.
+   * Called with each notification, except a cancellation of a request being served here. Progress of a request sent from here goes to that
+   * request's `onProgress` first.
    *
    * @default none
    */
   onNotification?(notification: JsonRpcNotification, info: MessageInfo | undefined): void;
-  /** Told what went wrong without ending the connection: garbage, unknown answers, throwing callbacks, failed sends. @default none */
+  /** Called with what went wrong without ending the connection: garbage, unknown answers, throwing callbacks, failed sends. @default none */
   onError?(error: Error): void;
-  /** Told once that the connection has ended, after everything that was pending has been settled. @default none */
+  /** Called once when the connection has ended, after everything that was pending has been settled. @default none */
   onClose?(): void;
   /**
    * Whether an array is a batch now (JSON-RPC 2.0 section 6), answered by an array; else it is one invalid request.
@@ -44,15 +45,14 @@ export interface ConnectionOptions {
   isErrorIdOptional?(): boolean;
   /**
    * Whether requests, and garbage that may have been one (-32700, -32600), may be answered now. A client of the modern era sends no
-   * responses: both are then told to `onError` and dropped.
+   * responses: both are then reported by `onError` and dropped.
    *
    * @default () => true
    */
   isAnswering?(): boolean;
   /**
-   * How many requests may be served at once, those counted whose answer the peer has not taken yet or that waits for the rest of its batch.
-   * Further ones are answered with -32603; if the peer goes on without reading, the connection is closed: with twice as many answers unread, or with
-   * ids in them of more than 512 characters on the average (and 8 Mi together).
+   * How many requests may be served at once, with those whose answer the peer has not taken yet or that waits for the rest of its batch.
+   * Further ones are answered with -32603; with twice as many answers unread the connection is closed.
    *
    * @default 10_000
    */
@@ -66,44 +66,33 @@ export interface ConnectionOptions {
    */
   readonly maxInFlightBytes?: number | undefined;
   /**
-   * How many messages a batch may hold. A longer one is refused as a whole with one -32600.
-   *
-   * @default 1_000
-   */
-  readonly maxBatch?: number | undefined;
-  /**
    * How long a request waits for its answer, in milliseconds. `Infinity` waits as long as the connection lives.
    *
    * @default 60_000
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * How long a request waits however much progress is told, in milliseconds; one with a longer `timeoutMs` of its own waits for that. While time is
-   * paused it stands still, for ten times as long in all, ten times 600,000 at the least.
+   * How long a request waits whatever progress comes, in milliseconds; one with a longer `timeoutMs` of its own waits for that.
    *
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */
   readonly maxRequestTimeoutMs?: number | undefined;
   /** Times requests and `drain` out. @default systemClock */
   readonly clock?: Clock | undefined;
-  /** Told what went wrong where there is no `onError`. @default a logger that drops every line */
-  readonly logger?: Logger | undefined;
 }
 
-/** One request that is being served. */
-export interface InboundCall {
-  /** The request itself. */
-  readonly message: JsonRpcRequest;
-  /** What the transport said about the request. */
-  readonly info: MessageInfo | undefined;
-  /** Aborts when the peer cancels (with a `CancelledError`) or the connection closes (`ConnectionClosedError`). Made on first use. */
-  readonly signal: AbortSignal;
-  /** True once the peer has cancelled the call or the connection has closed. */
-  readonly isCancelled: boolean;
-  /** True once the call is answered or cancelled: no notification that belongs to it is sent any more. */
-  readonly isSettled: boolean;
-  /** Sends a notification that belongs to this call. Does nothing once the call is settled. */
-  notify(method: string, params?: JsonObject): Promise<void>;
-  /** Asks the peer something that belongs to this call. Is cancelled together with it. See `Connection.request`. */
-  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
-}
+/** Every option and what it must be. */
+export const CONNECTION_OPTIONS: OptionTable<ConnectionOptions> = {
+  onRequest: 'function',
+  onNotification: 'function',
+  onError: 'function',
+  onClose: 'function',
+  isBatchingOn: 'function',
+  isErrorIdOptional: 'function',
+  isAnswering: 'function',
+  maxInFlight: 0,
+  maxInFlightBytes: 0,
+  requestTimeoutMs: 0,
+  maxRequestTimeoutMs: 0,
+  clock: 'object',
+};

@@ -1,27 +1,44 @@
 /** Requests, answers, notifications and cancellation in both directions over one transport. */
 
-import { Answers, type AnswersHost } from './answers.ts';
-import { checkAmounts } from '../check-amounts.ts';
-import type { ConnectionOptions } from './connection-options.ts';
+import { checkOptions } from '../check-options.ts';
 import { INVALID_REQUEST, PARSE_ERROR } from '../error-codes.ts';
 import {
   AlreadyStartedError,
   ConnectionClosedError,
+  InvalidRequestError,
+  InvalidResponseError,
   isMortiseError,
   type MessageTooLargeError,
   NotConnectedError,
   type ParseError,
+  RemoteError,
 } from '../errors.ts';
-import { type InboundHost, InboundCalls } from './inbound-calls.ts';
-import type { Clock, ClockTimer, Logger } from '../instruments.ts';
-import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcResponse } from '../message.ts';
-import type { RequestOptions } from './pending-request.ts';
-import { RequestTable } from './request-table.ts';
-import { Receiver, type ReceiverHost } from './receiver.ts';
+import { classifyMessage, isRequestId } from '../guards.ts';
+import type { Clock, ClockTimer } from '../instruments.ts';
+import type { MessageHead } from '../message-head.ts';
+import type {
+  JsonObject,
+  JsonRpcErrorObject,
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestId,
+} from '../message.ts';
+import { measureMessage } from '../parse-json.ts';
+import { judgeMalformed } from '../parse-message.ts';
 import { resolvedPromise } from '../resolved-promise.ts';
-import { silentLogger, systemClock } from '../system-clock.ts';
+import { systemClock } from '../system-clock.ts';
 import { holdTransport, toError } from '../transport/hold-transport.ts';
 import type { ChannelEndError, MessageInfo, SendOptions, Transport } from '../transport/transport.ts';
+import { Answers, type BatchAnswers } from './answers.ts';
+import { CONNECTION_OPTIONS, type ConnectionOptions } from './connection-options.ts';
+import { DEFAULT_MAX_IN_FLIGHT, InboundCalls } from './inbound-calls.ts';
+import type { RequestOptions } from './pending-request.ts';
+import { RequestTable } from './request-table.ts';
+
+/** How many messages a batch may hold. A longer one is refused as a whole. */
+const MAX_BATCH = 1000;
 
 /**
  * One JSON-RPC connection: correlates answers, serves requests, carries cancellation, progress and timeouts, and settles
@@ -37,41 +54,55 @@ export class Connection {
   readonly #transport: Transport;
   readonly #options: ConnectionOptions;
   readonly #clock: Clock;
-  readonly #logger: Logger;
   readonly #requests: RequestTable;
-  readonly #inbound: InboundCalls;
   readonly #answers: Answers;
-  readonly #receiver: Receiver;
+  readonly #inbound: InboundCalls;
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
   #giveBack: (() => void) | undefined;
-  readonly #idleWaiters: (() => void)[] = [];
+  #idleWaiters: (() => void)[] = [];
   #resolveClosed: () => void = () => undefined;
   #closedError: ConnectionClosedError | undefined;
 
   /**
    * @param transport Unstarted; `start` starts it.
-   * @throws {RangeError} A numeric option is no number, or less than 0.
+   * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
    */
   constructor(transport: Transport, options: ConnectionOptions = {}) {
-    checkAmounts("the connection's options", options, LEAST);
+    checkOptions('Connection options', options, CONNECTION_OPTIONS);
     this.#transport = transport;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#logger = options.logger ?? silentLogger;
+    const report = (error: Error): void => this.#report(error);
+    const checkIdle = (): void => this.#checkIdle();
     this.#requests = new RequestTable({
       send: (request, pending) => this.#send(request, pending),
       sendCancelled: (params) => this.#sendAndReport(toNotification('notifications/cancelled', params)),
-      onEmpty: () => this.#checkIdle(),
-      onError: (error) => this.#report(error),
+      onEmpty: checkIdle,
+      onError: report,
       timeoutMs: options.requestTimeoutMs,
       maxTimeoutMs: options.maxRequestTimeoutMs,
       clock: this.#clock,
     });
-    const maxInFlight = options.maxInFlight ?? 10_000;
-    const host = this.#makeHost();
-    this.#answers = new Answers(host, 2 * maxInFlight);
-    this.#inbound = new InboundCalls(options, maxInFlight, host);
-    this.#receiver = new Receiver(options, { requests: this.#requests, inbound: this.#inbound, answers: this.#answers }, host);
+    const connection = this;
+    const answersHost = {
+      get isOpen(): boolean {
+        return connection.#state === 'open';
+      },
+      send: (message: JsonRpcMessage) => this.#send(message, undefined),
+      reportFailedSend: (error: unknown) => this.#reportFailedSend(error),
+      onTaken: checkIdle,
+      giveUp: (error: Error) => {
+        this.#report(error);
+        void this.close();
+      },
+    };
+    this.#answers = new Answers(answersHost, 2 * (options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT));
+    this.#inbound = new InboundCalls(options, this.#answers, {
+      notify: (method, params, how) => this.notify(method, params, how),
+      request: (method, params, how) => this.request(method, params, how),
+      report,
+      onCallEnded: checkIdle,
+    });
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -83,9 +114,8 @@ export class Connection {
   }
 
   /**
-   * Lets the time limits of every request that was sent from here stand still, for as long as this side itself answers what the peer asks meanwhile.
-   * Neither `timeoutMs` nor `maxTimeoutMs` goes on; each request gets exactly the time that it lost, one that is sent meanwhile too: up to ten times
-   * the connection's `maxRequestTimeoutMs` (600,000 if that is longer) in all, however many pauses it meets.
+   * Lets the time of every request that was sent from here stand still, for as long as this side answers what the peer asks meanwhile. See
+   * `RequestTable.pauseTimeouts`.
    *
    * @returns Lets the time go on. Of several pauses the last one ends it.
    */
@@ -229,10 +259,65 @@ export class Connection {
   #receive(value: unknown, info: MessageInfo | undefined): void {
     if (this.#state !== 'open') return;
     try {
-      this.#receiver.receive(value, info);
+      this.#dispatch(value, info);
     } catch (error) {
       this.#report(toError(error));
     }
+  }
+
+  #dispatch(value: unknown, info: MessageInfo | undefined, batch?: BatchAnswers): void {
+    switch (classifyMessage(value)) {
+      case 'response':
+        return this.#onResponse(value as JsonRpcResponse);
+      case 'request':
+        return this.#inbound.serve(value as JsonRpcRequest, info, batch);
+      case 'notification':
+        return this.#onNotification(value as JsonRpcNotification, info);
+      default:
+        if (!batch && Array.isArray(value) && this.#options.isBatchingOn?.() === true) this.#onBatch(value, info);
+        else this.#onMalformed(value, batch);
+    }
+  }
+
+  #onResponse(response: JsonRpcResponse): void {
+    if (this.#requests.settle(response)) return;
+    const { id } = response;
+    if (id !== undefined && id !== null) {
+      this.#report(new InvalidResponseError(`An answer came for id ${JSON.stringify(id)}, which no request has: it was ignored`));
+    } else if ('error' in response) this.#report(new RemoteError(response.error));
+  }
+
+  #onNotification(notification: JsonRpcNotification, info: MessageInfo | undefined): void {
+    const { method, params } = notification;
+    if (method === 'notifications/cancelled') {
+      const id = params?.['requestId'];
+      if (!isRequestId(id) || this.#inbound.cancel(id, params?.['reason'])) return;
+    } else if (method === 'notifications/progress') this.#requests.progress(params);
+    this.#attempt(() => this.#options.onNotification?.(notification, info));
+  }
+
+  #onBatch(members: readonly unknown[], info: MessageInfo | undefined): void {
+    if (members.length === 0 || members.length > MAX_BATCH) {
+      const message =
+        members.length === 0 ? 'A batch must not be empty' : `A batch may hold ${MAX_BATCH} messages at most: send smaller ones`;
+      this.#report(new InvalidRequestError(message, INVALID_REQUEST));
+      return this.#refuse({ code: INVALID_REQUEST, message }, undefined);
+    }
+    const batch = this.#inbound.openBatch();
+    const isMeasured = info?.bytes !== undefined;
+    for (const member of members) this.#dispatch(member, isMeasured ? { ...info, bytes: measureMember(member) } : info, batch);
+    batch.drop();
+  }
+
+  // ---- what cannot be read
+
+  #onMalformed(value: unknown, batch: BatchAnswers | undefined): void {
+    const { error, meantAs, id } = judgeMalformed(value);
+    this.#report(error);
+    if (meantAs === 'response') this.#requests.settleMalformed(id);
+    if (meantAs === 'response' || meantAs === 'notification') return;
+    if (meantAs === 'either' && this.#requests.settleMalformed(id, 'has neither a result nor an error')) return;
+    this.#refuse({ code: error.rpcCode, message: error.message }, id, batch);
   }
 
   #onTransportError(error: Error): void {
@@ -241,38 +326,25 @@ export class Connection {
       this.#closedError = new ConnectionClosedError(`The connection is closed: ${error.message}`, { cause: error });
     } else if (isUnparsable(error)) {
       const { excess = 'the text is not valid JSON', head } = error as Partial<ParseError>;
-      this.#receiver.refuseUnread(error, `Parse error: ${excess}`, PARSE_ERROR, head);
+      this.#onUnread(error, { code: PARSE_ERROR, message: `Parse error: ${excess}` }, head);
     } else if (isMortiseError(error) && error.code === 'ERR_MESSAGE_TOO_LARGE') {
-      this.#receiver.refuseUnread(error, error.message, INVALID_REQUEST, (error as MessageTooLargeError).head);
+      this.#onUnread(error, { code: INVALID_REQUEST, message: error.message }, (error as MessageTooLargeError).head);
     }
     if (isMortiseError(error) && error.code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
   }
 
-  // ---- what the parts need of it
+  /** A request is answered with an error under its id; whoever waits for a response learns why there is none. */
+  #onUnread(error: Error, wireError: JsonRpcErrorObject, head: MessageHead | undefined): void {
+    if (head?.kind === 'response') this.#requests.settleMalformed(head.id, `cannot be read: ${wireError.message}`, error);
+    else this.#refuse(wireError, head?.id);
+  }
 
-  #makeHost(): InboundHost & AnswersHost & ReceiverHost {
-    const connection = this;
-    return {
-      notify: (method, params, options) => this.notify(method, params, options),
-      request: (method, params, options) => this.request(method, params, options),
-      send: (message) => this.#send(message, undefined),
-      answer: (response, batch) => this.#answers.give(response, batch),
-      attempt: (fn) => this.#attempt(fn),
-      report: (error) => this.#report(error),
-      reportFailedSend: (error) => this.#reportFailedSend(error),
-      onCallEnded: () => this.#checkIdle(),
-      onTaken: () => this.#checkIdle(),
-      close: () => this.close(),
-      get isOpen(): boolean {
-        return connection.#state === 'open';
-      },
-      get waitingAnswers(): number {
-        return connection.#answers.waiting;
-      },
-      get keptBytes(): number {
-        return connection.#answers.keptBytes;
-      },
-    };
+  #refuse(error: JsonRpcErrorObject, id: RequestId | undefined, batch?: BatchAnswers): void {
+    if (this.#options.isAnswering?.() === false) return;
+    batch?.expect();
+    if (id !== undefined) this.#inbound.answer({ jsonrpc: '2.0', id, error }, batch);
+    else if (this.#options.isErrorIdOptional?.() === true) this.#inbound.answer({ jsonrpc: '2.0', error }, batch);
+    else this.#inbound.answer({ jsonrpc: '2.0', id: null, error }, batch);
   }
 
   // ---- the end
@@ -301,7 +373,7 @@ export class Connection {
   }
 
   #isIdle(): boolean {
-    return this.#inbound.running === 0 && this.#requests.size === 0 && this.#answers.waiting === 0;
+    return this.#inbound.running === 0 && this.#requests.size === 0 && this.#answers.unread === 0;
   }
 
   #checkIdle(): void {
@@ -324,7 +396,7 @@ export class Connection {
 
   #report(error: Error): void {
     try {
-      const told: unknown = this.#options.onError ? this.#options.onError(error) : this.#logger.log('warning', error.message);
+      const told: unknown = this.#options.onError?.(error);
       if (told instanceof Promise) told.catch(() => undefined);
     } catch {
       // Whoever is told of errors has failed: there is nobody left to tell.
@@ -332,14 +404,21 @@ export class Connection {
   }
 }
 
-const LEAST = { maxInFlight: 0, maxInFlightBytes: 0, maxBatch: 0, requestTimeoutMs: 0, maxRequestTimeoutMs: 0 } satisfies {
-  readonly [Name in keyof ConnectionOptions]?: number;
-};
-
 function toNotification(method: string, params: JsonObject | undefined): JsonRpcNotification {
   return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
 }
 
 function isUnparsable(error: unknown): boolean {
   return error instanceof SyntaxError || (isMortiseError(error) && error.code === 'ERR_PARSE');
+}
+
+/** Each member counts by itself: one may be nearly the whole batch, and be in flight long after all others. What asks nothing does not stay. */
+function measureMember(member: unknown): number | undefined {
+  if (classifyMessage(member) !== 'request') return undefined;
+  try {
+    return measureMessage(JSON.stringify(member));
+  } catch {
+    // It came by reference and holds what JSON cannot carry.
+    return undefined;
+  }
 }

@@ -1,55 +1,60 @@
 /** The requests that are being served here: each with a readable id gets exactly one answer, or none once it is cancelled. */
 
-import type { BatchAnswer } from './batch-answer.ts';
-import { IdMap } from './id-map.ts';
-import type { ConnectionOptions } from './connection-options.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../error-codes.ts';
 import { CancelledError, InvalidRequestError, SerializeError } from '../errors.ts';
 import { classifyMessage } from '../guards.ts';
 import type { JsonRpcErrorObject, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
-import { type CallLink, ServedCall } from './served-call.ts';
+import { countBytes } from '../parse-json.ts';
+import { serializeMessage } from '../serialize-message.ts';
 import { toWireError } from '../to-wire-error.ts';
 import { toError } from '../transport/hold-transport.ts';
 import type { MessageInfo } from '../transport/transport.ts';
+import { type Answers, BatchAnswers } from './answers.ts';
+import type { ConnectionOptions } from './connection-options.ts';
+import { IdMap } from './id-map.ts';
+import { type CallLink, InboundCall } from './inbound-call.ts';
 
 /** What serving needs of the connection. */
 export interface InboundHost extends CallLink {
-  /** Sends an answer, or keeps it for its batch. Does not throw. */
-  answer(response: JsonRpcResponse, batch: BatchAnswer | undefined): void;
-  /** Reports an error that ends nothing. Does not throw. */
+  /** Reports an error that ends nothing. Must not throw. */
   report(error: Error): void;
-  /** How many answers the peer does not have yet. */
-  readonly waitingAnswers: number;
-  /** How many bytes of answers wait for the rest of their batch. */
-  readonly keptBytes: number;
   /** A call has ended. */
   onCallEnded(): void;
 }
 
+/** Far more than honest peers have in flight. */
+export const DEFAULT_MAX_IN_FLIGHT = 10_000;
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+
+/** Serves requests within bounds. */
 export class InboundCalls {
   readonly #options: ConnectionOptions;
   readonly #maxInFlight: number;
   readonly #maxBytes: number;
+  readonly #answers: Answers;
   readonly #host: InboundHost;
   /** The calls that can still be answered, by id. A cancelled one leaves at once though its handler may still run. */
-  readonly #calls = new IdMap<RequestId, ServedCall>();
+  readonly #calls = new IdMap<RequestId, InboundCall>();
   #running = 0;
   #bytes = 0;
+  /** How many bytes of answers wait for the rest of their batch. */
+  #keptBytes = 0;
   #isDraining = false;
 
-  constructor(options: ConnectionOptions, maxInFlight: number, host: InboundHost) {
+  constructor(options: ConnectionOptions, answers: Answers, host: InboundHost) {
     this.#options = options;
-    this.#maxInFlight = maxInFlight;
+    this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
     this.#maxBytes = options.maxInFlightBytes ?? DEFAULT_MAX_BYTES;
+    this.#answers = answers;
     this.#host = host;
   }
 
-  /** How many handlers run. */
+  /** How many handlers run, and answers wait for the rest of their batch. */
   get running(): number {
     return this.#running;
   }
 
-  /** How many bytes the requests have whose handlers run. */
+  /** How many bytes the requests have whose handlers run, where the transport tells. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -59,7 +64,26 @@ export class InboundCalls {
     this.#isDraining = true;
   }
 
-  serve(request: JsonRpcRequest, info: MessageInfo | undefined, batch: BatchAnswer | undefined): void {
+  /** Gathers the answers to a batch, which count as in flight until all of them can be sent. */
+  openBatch(): BatchAnswers {
+    return new BatchAnswers((responses, bytes) => {
+      this.#running -= responses.length;
+      this.#keptBytes -= bytes;
+      this.#answers.send(responses);
+      this.#host.onCallEnded();
+    });
+  }
+
+  /** Sends an answer, or keeps it for its batch. */
+  answer(response: JsonRpcResponse, batch: BatchAnswers | undefined): void {
+    if (!batch) return this.#answers.send(response);
+    const bytes = countAnswerBytes(response);
+    this.#running++;
+    this.#keptBytes += bytes;
+    batch.add(response, bytes);
+  }
+
+  serve(request: JsonRpcRequest, info: MessageInfo | undefined, batch: BatchAnswers | undefined): void {
     if (this.#options.isAnswering?.() === false) {
       const message = `The peer sent the request "${request.method.slice(0, 100)}", which is not allowed now: it was dropped`;
       this.#host.report(new InvalidRequestError(message, INVALID_REQUEST, request.id));
@@ -67,14 +91,11 @@ export class InboundCalls {
     }
     batch?.expect();
     const refusal = this.#findRefusal(request, info);
-    if (refusal) {
-      this.#host.answer({ jsonrpc: '2.0', id: request.id, error: refusal }, batch);
-      return;
-    }
-    const call = new ServedCall(request, info, batch, this.#host);
+    if (refusal) return this.answer({ jsonrpc: '2.0', id: request.id, error: refusal }, batch);
+    const call = new InboundCall(request, info, batch, this.#host);
     this.#calls.set(request.id, call);
     this.#running++;
-    this.#bytes += call.bytes;
+    this.#bytes += info?.bytes ?? 0;
     this.#run(call);
   }
 
@@ -83,7 +104,7 @@ export class InboundCalls {
     const call = this.#calls.get(id);
     if (!call) return false;
     this.#calls.delete(id);
-    this.#attempt(() => call.cancel(new CancelledError(typeof reason === 'string' ? reason : undefined)));
+    this.#abort(call, new CancelledError(typeof reason === 'string' ? reason : undefined));
     call.batch?.drop();
     return true;
   }
@@ -92,7 +113,7 @@ export class InboundCalls {
   abortAll(reason: Error): void {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
-    for (const call of calls) this.#attempt(() => call.cancel(reason));
+    for (const call of calls) this.#abort(call, reason);
   }
 
   #findRefusal(request: JsonRpcRequest, info: MessageInfo | undefined): JsonRpcErrorObject | undefined {
@@ -101,28 +122,16 @@ export class InboundCalls {
     }
     if (!this.#options.onRequest) return { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method.slice(0, 100)}` };
     if (this.#isDraining) return { code: INTERNAL_ERROR, message: 'Shutting down: no new requests are taken' };
-    const { waitingAnswers } = this.#host;
-    if (this.#running + waitingAnswers >= this.#maxInFlight) {
+    if (this.#running + this.#answers.unread >= this.#maxInFlight) {
       return { code: INTERNAL_ERROR, message: `Too many requests at once (${this.#maxInFlight}): wait for answers, then send again` };
     }
-    if (info === undefined && waitingAnswers === 0) return undefined;
-    return this.#wouldBeTooMuch(info) ? this.#toTooMuch() : undefined;
-  }
-
-  #wouldBeTooMuch(info: MessageInfo | undefined): boolean {
-    const { keptBytes } = this.#host;
-    // What is told nothing of is short: a large one in flight does not hold it up.
-    if (info === undefined) return keptBytes > this.#maxBytes;
-    const inFlight = this.#bytes + keptBytes + (info.unreadBytes ?? 0);
-    return inFlight > 0 && inFlight + (info.bytes ?? 0) > this.#maxBytes;
-  }
-
-  #toTooMuch(): JsonRpcErrorObject {
+    const inFlight = this.#bytes + this.#keptBytes + (info?.unreadBytes ?? 0);
+    if (inFlight === 0 || inFlight + (info?.bytes ?? 0) <= this.#maxBytes) return undefined;
     const message = `Too many bytes of requests and unread answers at once (maxInFlightBytes is ${this.#maxBytes} here): wait for answers and take them, then send again`;
     return { code: INTERNAL_ERROR, message };
   }
 
-  #run(call: ServedCall): void {
+  #run(call: InboundCall): void {
     try {
       const outcome = this.#options.onRequest?.(call.message, call);
       if (isThenable(outcome)) {
@@ -137,46 +146,49 @@ export class InboundCalls {
     }
   }
 
-  #end(call: ServedCall, response: JsonRpcResponse | undefined): void {
+  #end(call: InboundCall, response: JsonRpcResponse | undefined): void {
     if (call.isCancelled || isAnswerTo(response, call.message.id)) this.#finish(call, response);
     else
       this.#endFailed(call, new SerializeError(`The handler of "${call.message.method}" gave back what is not an answer to its request`));
   }
 
-  #endFailed(call: ServedCall, error: unknown): void {
+  #endFailed(call: InboundCall, error: unknown): void {
     // Once nobody waits, failing is how most handlers stop.
-    if (call.isSettled) {
-      this.#finish(call, undefined);
-      return;
-    }
+    if (call.isSettled) return this.#finish(call, undefined);
     const wireError = toWireError(error);
     if (wireError.code === INTERNAL_ERROR) this.#host.report(toError(error));
     this.#finish(call, { jsonrpc: '2.0', id: call.message.id, error: wireError });
   }
 
-  #finish(call: ServedCall, response: JsonRpcResponse | undefined): void {
+  #finish(call: InboundCall, response: JsonRpcResponse | undefined): void {
     this.#running--;
-    this.#bytes -= call.bytes;
+    this.#bytes -= call.info?.bytes ?? 0;
     if (!call.isSettled && response) {
       this.#calls.delete(call.message.id);
       call.settle();
-      this.#host.answer(response, call.batch);
+      this.answer(response, call.batch);
     }
     this.#host.onCallEnded();
   }
 
   /** A listener of a signal may throw in platforms that do not report it themselves. */
-  #attempt(fn: () => void): void {
+  #abort(call: InboundCall, reason: Error): void {
     try {
-      fn();
+      call.cancel(reason);
     } catch (error) {
       this.#host.report(toError(error));
     }
   }
 }
 
-/** Far more than honest peers have in flight. */
-const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+/** What cannot be written is replaced by something short. */
+function countAnswerBytes(response: JsonRpcResponse): number {
+  try {
+    return countBytes(serializeMessage(response));
+  } catch {
+    return 0;
+  }
+}
 
 function isThenable(outcome: unknown): outcome is PromiseLike<JsonRpcResponse | undefined> {
   return (

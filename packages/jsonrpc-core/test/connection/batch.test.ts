@@ -88,13 +88,12 @@ describe('an array that arrives', () => {
     let served = 0;
     const { peer } = await connectToRawPeer({
       isBatchingOn,
-      maxBatch: 2,
       onRequest: ({ id }) => {
         served++;
         return result(id);
       },
     });
-    await peer.send([request(1), request(2), request(3)]);
+    await peer.send(Array.from({ length: 1001 }, (_, id) => request(id)));
     expect(peer.take()).toEqual([errorOf(null, -32600)]);
     expect(served).toBe(0);
   });

@@ -1,0 +1,72 @@
+/** One request that is being served, as its handler sees it. Made for each request, so everything in it is lazy. */
+
+import { Cancellation } from '../cancellation.ts';
+import type { JsonObject, JsonRpcRequest } from '../message.ts';
+import { resolvedPromise } from '../resolved-promise.ts';
+import type { MessageInfo, SendOptions } from '../transport/transport.ts';
+import type { BatchAnswers } from './answers.ts';
+import type { RequestOptions } from './pending-request.ts';
+
+/** What a call sends through: the connection that it came by. */
+export interface CallLink {
+  notify(method: string, params?: JsonObject, options?: SendOptions): Promise<void>;
+  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
+}
+
+/**
+ * One request that is being served. Its `signal` aborts when the peer cancels (with a `CancelledError`) or the connection closes
+ * (with a `ConnectionClosedError`).
+ */
+export class InboundCall extends Cancellation {
+  /** The request itself. */
+  readonly message: JsonRpcRequest;
+  /** What the transport said about the request. */
+  readonly info: MessageInfo | undefined;
+  readonly #batch: BatchAnswers | undefined;
+  readonly #link: CallLink;
+  #isAnswered = false;
+
+  constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: BatchAnswers | undefined, link: CallLink) {
+    super();
+    this.message = message;
+    this.info = info;
+    this.#batch = batch;
+    this.#link = link;
+  }
+
+  /** True once the call is answered or cancelled: nothing more is sent that belongs to it. */
+  get isSettled(): boolean {
+    return this.#isAnswered || this.isCancelled;
+  }
+
+  /** Where the answer goes if the request came in a batch. */
+  get batch(): BatchAnswers | undefined {
+    return this.#batch;
+  }
+
+  /** Sends a notification that belongs to this call. Does nothing once the call is settled. */
+  notify(method: string, params?: JsonObject): Promise<void> {
+    if (this.isSettled) return resolvedPromise;
+    return this.#link.notify(method, params, { relatedRequestId: this.message.id });
+  }
+
+  /** Asks the peer something that belongs to this call. Is cancelled together with it. See `Connection.request`. */
+  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+    const related = { ...options, relatedRequestId: this.message.id };
+    if (!options?.signal) return this.#link.request(method, params, { ...related, signal: this.signal });
+    const either = new Cancellation();
+    either.follow(options.signal);
+    either.follow(this.signal);
+    return this.#link.request(method, params, { ...related, signal: either.signal }).finally(() => either.release());
+  }
+
+  /** The answer is about to be sent. */
+  settle(): void {
+    this.#isAnswered = true;
+  }
+
+  /** Nobody waits for an answer any more. Does nothing once the call is settled. */
+  override cancel(reason: unknown): void {
+    if (!this.isSettled) super.cancel(reason);
+  }
+}
