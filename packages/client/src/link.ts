@@ -143,13 +143,12 @@ export class ChannelLink extends Link {
   /** @param transport Unstarted; `start` starts it. */
   constructor(transport: Transport, settings: LinkSettings) {
     super();
-    const { requestTimeoutMs, maxRequestTimeoutMs, clock, logger } = settings;
+    const { requestTimeoutMs, maxRequestTimeoutMs, clock } = settings;
     this.#settings = settings;
     this.heardAtMs = clock.monotonicMs();
     if (settings.isKeptAlive) this.#noteMessages(transport);
     this.#connection = new Connection(transport, {
       clock,
-      logger,
       requestTimeoutMs,
       maxRequestTimeoutMs,
       onRequest: (request, call) => this.host.onRequest?.(request, call),

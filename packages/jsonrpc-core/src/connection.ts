@@ -6,7 +6,4 @@ export type { InboundCall } from './connection/inbound-call.ts';
 export { RequestTable, type RequestTableOptions } from './connection/request-table.ts';
 export type { PendingRequest, RequestOptions } from './connection/pending-request.ts';
 export { AsyncQueue, type AsyncQueueOptions } from './async-queue.ts';
-export { SignalWatch } from './signal-watch.ts';
 export { abortable, type LinkedSignal, linkSignals, withTimeout } from './signals.ts';
-export { DeadlineTable } from './connection/deadline-table.ts';
-export { findBadTimes, type TimeBounds, TimeLimit } from './connection/time-limit.ts';
