@@ -56,9 +56,11 @@ class SchemaCopier {
     this.#prototype = prototype;
   }
 
-  copy(schema: JsonObject): JsonObject {
+  /** @param isNegated Whether it stands within a `not`: there a pattern that is not tried must count the other way. */
+  copy(schema: JsonObject, isNegated = false): JsonObject {
     const copy = Object.create(this.#prototype) as Record<string, JsonValue | undefined>;
-    for (const [keyword, value] of Object.entries(mapSubschemas(schema, (sub) => this.copy(sub))))
+    const copied = mapSubschemas(schema, (sub, keyword) => this.copy(sub, isNegated !== (keyword === 'not')));
+    for (const [keyword, value] of Object.entries(copied))
       if (KEYWORDS.has(keyword) && this.#isRead(keyword, schema)) copy[keyword] = value;
     if (copy['$dynamicRef'] !== undefined) throw new SchemaNotCheckableError('"$dynamicRef" is not supported: use "$ref"', '');
     const { $dynamicAnchor, format, pattern, patternProperties, uniqueItems, enum: values, const: only } = copy;
@@ -67,7 +69,7 @@ class SchemaCopier {
     if (UNSAFE_FORMATS.includes(format)) delete copy['format'];
     if (typeof pattern === 'string') {
       delete copy['pattern'];
-      added.push(...this.#guardPattern(pattern));
+      added.push(this.#guardPattern(pattern, isNegated));
     }
     if (isJsonObject(patternProperties)) copy['patternProperties'] = this.#guardNames(patternProperties);
     if (uniqueItems === true) {
@@ -90,11 +92,11 @@ class SchemaCopier {
     return this.#dialect !== '7' || $ref === undefined || ['$ref', 'definitions', '$defs'].includes(keyword);
   }
 
-  #guardPattern(pattern: string): readonly JsonObject[] {
-    const maxLength = this.#limitOf(pattern);
+  #guardPattern(pattern: string, isNegated: boolean): JsonObject {
     const { tooLong } = this.#patterns;
-    if (maxLength === 0) return [];
-    return [{ if: { maxLength }, then: { pattern }, ...(tooLong === undefined ? undefined : { else: refuse(tooLong) }) }];
+    const maxLength = this.#limitOf(pattern);
+    const untried = (tooLong !== undefined) === isNegated ? {} : refuse(tooLong ?? 'is not checked');
+    return maxLength === 0 ? untried : { if: { maxLength }, then: { pattern }, else: untried };
   }
 
   /** A pattern that is left out takes every name, so that `additionalProperties: false` beside it refuses none. */

@@ -340,6 +340,16 @@ describe('patterns', () => {
     ]);
   });
 
+  it('counts a pattern that is not tried the other way within a not', () => {
+    const schema = { not: { pattern: '^ ' } };
+    expect(issues(schema, 'x')).toEqual([]);
+    expect(issues(schema, ' x')).toHaveLength(1);
+    expect(issues(schema, long)).toHaveLength(1);
+    expect(fromPeer.compile(schema)(long)).toEqual([]);
+    expect(fromPeer.compile({ not: { pattern: '^(a+)+$' } })('b')).toEqual([]);
+    expect(fromPeer.compile({ not: { not: { pattern: '^(a+)+$' } } })('b')).toEqual([]);
+  });
+
   it("[ROBUSTNESS-6] tries a peer's pattern on texts up to 1,000 characters, and lets longer ones pass", () => {
     const check = fromPeer.compile({ pattern: '^[a-w]+$' });
     expect(check('x'.repeat(1000))).toHaveLength(1);
