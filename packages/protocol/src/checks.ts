@@ -10,3 +10,4 @@ export { checkInputRequired, checkListItem, checkServerNotification, checkServer
 export { checkJsonSchema, decodePointer, dialectOf, forEachSubschema, mapSubschemas } from './json-schema/check-json-schema.ts';
 export { checkExtensionId, checkMetaKey, checkToolName, isReservedMetaKey } from './names.ts';
 export { hasCapability, hasExtension, missingCapability, toCapabilities } from './capabilities.ts';
+export { PARAM_HEADER_KEYWORD, readParamHeaders } from './param-headers.ts';

@@ -7,10 +7,10 @@
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { PARAM_HEADER_KEYWORD, readParamHeaders } from '@mortise/protocol/checks';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
 import { ToolHeaderError } from '../errors.ts';
 import { encodeHeaderValue, PARAM_HEADER_PREFIX, readPath, toParamText } from '../headers.ts';
-import { PARAM_HEADER_KEYWORD, readParamHeaders } from './param-headers.ts';
 
 const MAX_TOOLS = 10_000;
 
