@@ -4,9 +4,7 @@ import { MortiseError } from '@mortise/jsonrpc-core';
 
 /** An option is wrong: its name, its kind, or what it leads to. The message names it. */
 export class AuthOptionError extends MortiseError {
-  override get name(): string {
-    return 'AuthOptionError';
-  }
+  override readonly name: string = 'AuthOptionError';
   override readonly code: 'ERR_AUTH_OPTION' = 'ERR_AUTH_OPTION';
 }
 
@@ -49,9 +47,7 @@ export interface OAuthRefusal {
 
 /** Authorization failed. The message names the URL, the rule and the remedy. */
 export class AuthError extends MortiseError {
-  override get name(): string {
-    return 'AuthError';
-  }
+  override readonly name: string = 'AuthError';
   override readonly code: AuthErrorCode;
   /** The HTTP status that an OAuth endpoint refused with. */
   readonly status: number | undefined;
@@ -68,9 +64,7 @@ export class AuthError extends MortiseError {
 
 /** A person has been sent to sign in; call `finishSignIn` with the URL that they come back to, then try again. */
 export class SignInPendingError extends MortiseError {
-  override get name(): string {
-    return 'SignInPendingError';
-  }
+  override readonly name: string = 'SignInPendingError';
   override readonly code: 'ERR_SIGN_IN_PENDING' = 'ERR_SIGN_IN_PENDING';
   /** Where the person signs in. Checked. */
   readonly authorizationUrl: string;
@@ -83,9 +77,7 @@ export class SignInPendingError extends MortiseError {
 
 /** The server wants scopes that asking for did not bring. Not asked for again until `signIn` is called. */
 export class InsufficientScopeError extends MortiseError {
-  override get name(): string {
-    return 'InsufficientScopeError';
-  }
+  override readonly name: string = 'InsufficientScopeError';
   override readonly code: 'ERR_INSUFFICIENT_SCOPE' = 'ERR_INSUFFICIENT_SCOPE';
   /** What the server said that the operation needs. */
   readonly scopes: readonly string[];
@@ -105,9 +97,7 @@ export interface DiscoveryAttempt {
 
 /** No candidate had the metadata that was looked for. The message lists every URL that was tried and its answer. */
 export class DiscoveryError extends MortiseError {
-  override get name(): string {
-    return 'DiscoveryError';
-  }
+  override readonly name: string = 'DiscoveryError';
   override readonly code: 'ERR_DISCOVERY' = 'ERR_DISCOVERY';
   readonly attempts: readonly DiscoveryAttempt[];
 
@@ -127,9 +117,7 @@ export function listAttempts(attempts: readonly DiscoveryAttempt[]): string {
  * a token reader of your own. The caller gets a 401 with the message.
  */
 export class InvalidTokenError extends MortiseError {
-  override get name(): string {
-    return 'InvalidTokenError';
-  }
+  override readonly name: string = 'InvalidTokenError';
   override readonly code: 'ERR_TOKEN_INVALID' = 'ERR_TOKEN_INVALID';
   /** The OAuth error code of the challenge. @see RFC 6750 section 3.1; RFC 9449 section 7.1 */
   readonly error: 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce';
@@ -145,9 +133,7 @@ export class InvalidTokenError extends MortiseError {
 
 /** Keys, metadata or introspection could not be reached, so that nobody knows whether the token is good. The caller gets a 500. */
 export class TokenSourceError extends MortiseError {
-  override get name(): string {
-    return 'TokenSourceError';
-  }
+  override readonly name: string = 'TokenSourceError';
   override readonly code: 'ERR_TOKEN_SOURCE' = 'ERR_TOKEN_SOURCE';
 }
 

@@ -26,28 +26,21 @@ interface PeerRules {
   readonly maxRedirects?: number;
 }
 
-/** One request to a peer. */
+/** A request to a peer, as `oauth4webapi` and `jose` make them too. */
 interface PeerRequest {
-  readonly method?: 'GET' | 'POST';
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body?: string | undefined;
+  readonly method?: string;
+  readonly headers?: Headers | Readonly<Record<string, string>>;
+  readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer, read to its end. */
-export interface PeerAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
 /**
- * Fetches one URL. A POST follows no redirect.
+ * Fetches one URL, and gives its answer once all of it was read. A POST follows no redirect.
  *
  * @throws {AuthError} `ERR_UNSAFE_URL`, `ERR_REDIRECT_REFUSED`, `ERR_DOCUMENT_TOO_LARGE`, `ERR_AUTH_TIMEOUT`, `ERR_AUTH_NETWORK`; and the
  * reason of an abort.
  */
-export type SafeFetch = (url: string, request?: PeerRequest) => Promise<PeerAnswer>;
+export type SafeFetch = (url: string, request: PeerRequest) => Promise<Response>;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_BYTES = 1_048_576;
@@ -60,14 +53,21 @@ export function createSafeFetch({
   clock,
   maxRedirects = 3,
 }: PeerRules): SafeFetch {
-  async function follow(first: string, request: PeerRequest, signal: AbortSignal): Promise<PeerAnswer> {
-    const { method = 'GET', headers = {}, body = null } = request;
+  async function follow(first: string, { method = 'GET', headers, body }: PeerRequest, signal: AbortSignal): Promise<Response> {
+    const init: RequestInit = {
+      method,
+      headers: Object.fromEntries(new Headers(headers as Record<string, string>)),
+      body: body === undefined || body === null ? null : String(body),
+      redirect: 'manual',
+      credentials: 'omit',
+      signal,
+    };
     let url = first;
     for (let count = 0; ; count++) {
       assertSafeUrl(url, urls);
-      const response = await fetchLike(url, { method, headers, body, redirect: 'manual', credentials: 'omit', signal });
+      const response = await fetchLike(url, init);
       const next = findRedirect(url, response);
-      if (next === undefined) return { status: response.status, headers: response.headers, text: await readText(url, response) };
+      if (next === undefined) return await readAnswer(url, response);
       await response.body?.cancel();
       if (method !== 'GET')
         throw new AuthError('ERR_REDIRECT_REFUSED', `POST ${nameUrl(url)} was redirected: requests with credentials follow no redirect`);
@@ -77,7 +77,7 @@ export function createSafeFetch({
     }
   }
 
-  return async (url, request = {}) => {
+  return async (url, request) => {
     const limit = withTimeout(timeoutMs, request.signal, clock);
     try {
       limit.signal.throwIfAborted();
@@ -92,36 +92,9 @@ export function createSafeFetch({
 }
 
 /** For an issuer that the program named itself: its host may be private; only what crosses a network must be https. */
-export function createIssuerFetch(
-  issuer: string,
-  { fetch, clock }: { readonly fetch: FetchLike | undefined; readonly clock?: Clock | undefined },
-): SafeFetch {
-  const allowLoopback = URL.canParse(issuer) && isLoopbackHost(new URL(issuer).hostname);
-  return createSafeFetch({ urls: { allowPrivate: true, allowLoopback }, fetch, timeoutMs: 5_000, clock, maxRedirects: 0 });
-}
-
-/** A request of `oauth4webapi` or `jose`. */
-interface LibraryRequest {
-  readonly method: string;
-  readonly headers: Headers | Record<string, string>;
-  readonly body?: unknown;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** A `SafeFetch` as `oauth4webapi` and `jose` call it. @param signal Ends the wait, in place of the request's own. */
-export function toLibraryFetch(fetchPeer: SafeFetch, signal?: AbortSignal): (url: string, request: LibraryRequest) => Promise<Response> {
-  return async (url, request) => {
-    const { status, text, headers } = await fetchPeer(url, {
-      method: request.method === 'POST' ? 'POST' : 'GET',
-      headers: Object.fromEntries(new Headers(request.headers)),
-      body: request.body === undefined || request.body === null ? undefined : String(request.body),
-      signal: signal ?? request.signal,
-    });
-    const copy = new Headers(headers);
-    // The text is decoded, and as long as it is.
-    for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) copy.delete(name);
-    return new Response(text === '' ? null : text, { status, headers: copy });
-  };
+export function createIssuerFetch(url: string, fetch: FetchLike | undefined): SafeFetch {
+  const allowLoopback = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
+  return createSafeFetch({ urls: { allowPrivate: true, allowLoopback }, fetch, timeoutMs: 5_000, maxRedirects: 0 });
 }
 
 /**
@@ -133,6 +106,12 @@ export function toLibraryFetch(fetchPeer: SafeFetch, signal?: AbortSignal): (url
 export function assertSafeUrl(url: string | URL, policy: UrlPolicy, what = ''): void {
   const why = checkUrl(url, policy);
   if (why !== undefined) throw new AuthError('ERR_UNSAFE_URL', what === '' ? why : `The ${what} is refused: ${why}`);
+}
+
+/** The JSON object that an answer holds. @returns undefined if it holds something else. */
+export async function readObject(answer: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const value: unknown = await answer.json().catch(() => undefined);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
 }
 
 /** A URL in errors: without the query, which may hold secrets. */
@@ -166,10 +145,13 @@ function findRedirect(url: string, { type, status, headers }: Response): string 
   throw new AuthError('ERR_REDIRECT_REFUSED', `${nameUrl(url)} redirects without a readable "Location" header`);
 }
 
-async function readText(url: string, response: Response): Promise<string> {
-  const bytes = await readBytes(response.body, MAX_BYTES);
-  if (bytes) return new TextDecoder().decode(bytes);
-  throw new AuthError('ERR_DOCUMENT_TOO_LARGE', `${nameUrl(url)} sent more than ${MAX_BYTES} bytes: the rest was not read`);
+async function readAnswer(url: string, { status, headers, body }: Response): Promise<Response> {
+  const bytes = await readBytes(body, MAX_BYTES);
+  if (!bytes) throw new AuthError('ERR_DOCUMENT_TOO_LARGE', `${nameUrl(url)} sent more than ${MAX_BYTES} bytes: the rest was not read`);
+  const copy = new Headers(headers);
+  // The bytes are decoded, and as many as they are.
+  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) copy.delete(name);
+  return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), { status, headers: copy });
 }
 
 function toAuthError(cause: unknown, url: string, signal: AbortSignal): unknown {

@@ -8,14 +8,13 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
-import { readBytes } from '@mortise/protocol/edge';
 import { ClientTable, toProxyClient } from './clients.ts';
 import { renderErrorPage } from './consent-page.ts';
 import { OAuthRefusal } from './errors.ts';
 import { GrantTable } from './grants.ts';
+import { jsonResponse, pageResponse, preflightResponse, readForm, readJson, redirectResponse, refusalResponse } from './http.ts';
 import { type AuthorizationProxyOptions, type ProxySettings, toProxySettings } from './options.ts';
-import { AUTH_METHODS, registerClient } from './register.ts';
-import { jsonResponse, pageResponse, preflightResponse, redirectResponse, refusalResponse } from './responses.ts';
+import { AUTH_METHODS, registerClient } from './registration.ts';
 import { type ProxyParts, SignIn } from './sign-in.ts';
 import { serveRevocation, serveToken } from './token-endpoint.ts';
 import { Upstream } from './upstream.ts';
@@ -39,13 +38,11 @@ export interface AuthorizationProxy {
   readonly upstreamToken: (auth: AuthInfo | undefined) => Promise<string>;
 }
 
-const MAX_BODY_BYTES = 64 * 1024;
-
 /** A path of the proxy. */
 interface Endpoint {
   readonly method: 'GET' | 'POST';
   /** Whether a person's browser comes here, which gets pages. */
-  readonly isForPeople: boolean;
+  readonly isForPeople?: boolean;
   readonly serve: (request: Request) => Promise<Response>;
 }
 
@@ -99,20 +96,19 @@ function toMetadata(settings: ProxySettings): JsonObject {
 
 function createEndpoints(parts: ProxyParts, signIn: SignIn, metadata: JsonObject): ReadonlyMap<string, Endpoint> {
   const { settings, clients } = parts;
-  const people = (method: Endpoint['method'], handler: Endpoint['serve']): Endpoint => ({ method, isForPeople: true, serve: handler });
-  const programs = (method: Endpoint['method'], handler: Endpoint['serve']): Endpoint => ({ method, isForPeople: false, serve: handler });
+  const forPeople = { isForPeople: true };
   const path = settings.basePath;
-  const endpoints = new Map([
-    [`/.well-known/oauth-authorization-server${path}`, programs('GET', async () => jsonResponse(200, metadata))],
-    [`${path}/authorize`, people('GET', (request) => signIn.authorize(request))],
-    [`${path}/consent`, people('POST', async (request) => signIn.decide(request, await readForm(request)))],
-    [`${path}/callback`, people('GET', (request) => signIn.finish(request))],
-    [`${path}/token`, programs('POST', async (request) => serveToken(request, await readForm(request), parts))],
-    [`${path}/revoke`, programs('POST', async (request) => serveRevocation(request, await readForm(request), parts))],
+  const endpoints = new Map<string, Endpoint>([
+    [`/.well-known/oauth-authorization-server${path}`, { method: 'GET', serve: async () => jsonResponse(200, metadata) }],
+    [`${path}/authorize`, { ...forPeople, method: 'GET', serve: (request) => signIn.authorize(request) }],
+    [`${path}/consent`, { ...forPeople, method: 'POST', serve: async (request) => signIn.decide(request, await readForm(request)) }],
+    [`${path}/callback`, { ...forPeople, method: 'GET', serve: (request) => signIn.finish(request) }],
+    [`${path}/token`, { method: 'POST', serve: async (request) => serveToken(request, await readForm(request), parts) }],
+    [`${path}/revoke`, { method: 'POST', serve: async (request) => serveRevocation(request, await readForm(request), parts) }],
   ]);
   const register: Endpoint['serve'] = async (request) =>
     jsonResponse(201, await registerClient(await readJson(request), clients, settings));
-  return settings.registration ? endpoints.set(`${path}/register`, programs('POST', register)) : endpoints;
+  return settings.registration ? endpoints.set(`${path}/register`, { method: 'POST', serve: register }) : endpoints;
 }
 
 async function serve(
@@ -122,7 +118,7 @@ async function serve(
 ): Promise<Response> {
   const endpoint = endpoints.get(new URL(request.url).pathname);
   if (endpoint === undefined) return new Response('There is nothing at this path', { status: 404 });
-  const { method, isForPeople } = endpoint;
+  const { method, isForPeople = false } = endpoint;
   if (request.method === 'OPTIONS' && !isForPeople) return preflightResponse();
   if (request.method !== method) return new Response(`Use ${method} here`, { status: 405, headers: { Allow: method } });
   try {
@@ -139,31 +135,6 @@ async function serve(
 function toFault(cause: unknown, { logger }: ProxySettings): OAuthRefusal {
   logger.log('error', 'A request to the authorization proxy failed', { error: String(cause) });
   return new OAuthRefusal('server_error', 'The server failed: its log says why', { status: 500, cause });
-}
-
-async function readForm(request: Request): Promise<URLSearchParams> {
-  return new URLSearchParams(await readBody(request, 'application/x-www-form-urlencoded'));
-}
-
-async function readJson(request: Request): Promise<unknown> {
-  const text = await readBody(request, 'application/json');
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new OAuthRefusal('invalid_client_metadata', 'The body is not JSON', { cause });
-  }
-}
-
-async function readBody(request: Request, mediaType: string): Promise<string> {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== mediaType) throw new OAuthRefusal('invalid_request', `The body must be ${mediaType}`, { status: 415 });
-  const bytes = await readBytes(request.body, MAX_BODY_BYTES);
-  if (bytes === undefined) throw new OAuthRefusal('invalid_request', `The body has more than ${MAX_BODY_BYTES} bytes`, { status: 413 });
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new OAuthRefusal('invalid_request', 'The body is not UTF-8', { cause });
-  }
 }
 
 /** @see RFC 6750 section 3.1 */

@@ -3,7 +3,7 @@
 import type { ClientTable, ProxyClient } from './clients.ts';
 import { OAuthRefusal } from './errors.ts';
 import type { ProxySettings } from './options.ts';
-import { isRegisteredRedirect } from './redirect-uri.ts';
+import { isRegisteredRedirect } from './registration.ts';
 
 /** A request that may be shown to a person. */
 export interface AuthorizationRequest {

@@ -3,9 +3,9 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { checkUrl } from '@mortise/protocol/edge';
 import { OAuthRefusal } from './errors.ts';
-import { fetchBounded } from './fetch-bounded.ts';
+import { fetchBounded } from './http.ts';
 import type { KnownClient, ProxySettings } from './options.ts';
-import { readRedirectUris } from './redirect-uri.ts';
+import { readRedirectUris } from './registration.ts';
 import { digest } from './secrets.ts';
 
 /** One client. */

@@ -2,7 +2,7 @@
 
 import type { ProxyClient } from './clients.ts';
 import type { UpstreamOptions } from './options.ts';
-import { isLocalRedirect } from './redirect-uri.ts';
+import { isLocalRedirect } from './registration.ts';
 
 /** What the consent page shows. All of it is text that somebody else chose. */
 export interface ConsentView {

@@ -6,8 +6,8 @@ import type { ProxyClient } from './clients.ts';
 import { renderConsentPage } from './consent-page.ts';
 import { OAuthRefusal } from './errors.ts';
 import type { ProxySettings } from './options.ts';
-import { isLocalRedirect } from './redirect-uri.ts';
-import { pageResponse, readCookie, writeCookie } from './responses.ts';
+import { isLocalRedirect } from './registration.ts';
+import { pageResponse, readCookie, writeCookie } from './http.ts';
 import { digest, randomText } from './secrets.ts';
 
 /** Ties a consent page to the browser that shows it. */

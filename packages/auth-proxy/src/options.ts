@@ -90,22 +90,14 @@ export interface AuthorizationProxyOptions {
 }
 
 /** The options with their defaults, and what follows from them. */
-export interface ProxySettings extends Required<Omit<AuthorizationProxyOptions, 'identify'>> {
-  readonly store: AuthorizationStore;
-  readonly scopes: readonly string[];
-  readonly clients: readonly KnownClient[];
-  readonly registration: boolean;
-  readonly privateSchemes: readonly string[];
-  readonly accessTokenMs: number;
-  readonly grantMs: number;
-  readonly fetch: typeof globalThis.fetch;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export type ProxySettings = {
+  readonly [Name in keyof Omit<AuthorizationProxyOptions, 'identify'>]-?: NonNullable<AuthorizationProxyOptions[Name]>;
+} & {
   readonly identify: AuthorizationProxyOptions['identify'];
   readonly sealer: Sealer;
   /** The path under which the endpoints lie: empty or `/like-this`. */
   readonly basePath: string;
-}
+};
 
 const OPTIONS: OptionTable<AuthorizationProxyOptions> = {
   issuer: 'string',

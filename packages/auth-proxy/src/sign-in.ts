@@ -14,8 +14,8 @@ import { Consent, toRecord } from './consent.ts';
 import { OAuthRefusal } from './errors.ts';
 import type { GrantTable } from './grants.ts';
 import type { ProxySettings } from './options.ts';
-import { isRegisteredRedirect } from './redirect-uri.ts';
-import { readCookie, redirectResponse, writeCookie } from './responses.ts';
+import { isRegisteredRedirect } from './registration.ts';
+import { readCookie, redirectResponse, writeCookie } from './http.ts';
 import { digest, randomText } from './secrets.ts';
 import type { Upstream, UpstreamFlow, UpstreamTokens } from './upstream.ts';
 

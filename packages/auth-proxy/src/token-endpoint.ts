@@ -4,7 +4,7 @@ import { isSameResource, readScopes } from './authorization-request.ts';
 import type { ProxyClient } from './clients.ts';
 import { OAuthRefusal } from './errors.ts';
 import type { IssuedTokens } from './grants.ts';
-import { jsonResponse } from './responses.ts';
+import { jsonResponse } from './http.ts';
 import { digest } from './secrets.ts';
 import type { ProxyParts } from './sign-in.ts';
 

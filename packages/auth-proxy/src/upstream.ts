@@ -3,7 +3,7 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import * as oauth from 'oauth4webapi';
-import { fetchBounded } from './fetch-bounded.ts';
+import { fetchBounded } from './http.ts';
 import type { ProxySettings, UpstreamOptions } from './options.ts';
 
 /** What the provider gave. */

@@ -32,19 +32,12 @@ export function clientCredentials(server: string | URL, options: ClientCredentia
   return new GrantAuthorizer(server, grant, options);
 }
 
-/** Whom a workload's token is for. */
-export interface WorkloadAudience {
-  readonly issuer: string;
-  readonly tokenEndpoint: string;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** How a workload says who it is. */
 export interface WorkloadIdentityOptions extends AuthorizerOptions {
   /** The authorization server that trusts the platform. The workload's token goes nowhere else. */
   readonly issuer: string;
   /** Gives the workload's signed token, asked each time. Its audience should be the token endpoint. Kept nowhere. */
-  readonly assertion: (audience: WorkloadAudience) => Promise<string>;
+  readonly assertion: (audience: { issuer: string; tokenEndpoint: string; signal: AbortSignal }) => Promise<string>;
 }
 
 /** The grant that takes a signed assertion. @see RFC 7523 */

@@ -3,7 +3,7 @@
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { AuthorizationServer } from 'oauth4webapi';
 import { AuthError, type DiscoveryAttempt, DiscoveryError, listAttempts } from '../errors.ts';
-import { nameUrl, type SafeFetch } from '../safe-fetch.ts';
+import { nameUrl, readObject, type SafeFetch } from '../safe-fetch.ts';
 import { splitScopes } from './grant.ts';
 
 /** What a server says of its protection. @see RFC 9728 section 2 */
@@ -147,27 +147,15 @@ async function firstDocument<T extends object>(
 ): Promise<{ readonly found: T | undefined; readonly attempts: readonly DiscoveryAttempt[] }> {
   const attempts: DiscoveryAttempt[] = [];
   for (const url of new Set(candidates)) {
-    const { status, text } = await fetchPeer(url, { headers: { accept: 'application/json', ...headers }, signal });
-    const document = status === 200 ? parseObject(text) : undefined;
-    const found = document === undefined ? describeMiss(status) : read(document, url);
+    const answer = await fetchPeer(url, { headers: { accept: 'application/json', ...headers }, signal });
+    const { status } = answer;
+    const document = status === 200 ? await readObject(answer) : undefined;
+    const found = document === undefined ? `${status}${status === 200 ? ', but not a JSON object' : ''}` : read(document, url);
     if (typeof found !== 'string') return { found, attempts };
     attempts.push({ url: nameUrl(url), answer: found });
     if (status >= 500 || status < 200) throw new DiscoveryError(`${what} cannot be had at present; what was tried:`, attempts);
   }
   return { found: undefined, attempts };
-}
-
-function parseObject(text: string): Document | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function describeMiss(status: number): string {
-  return status === 200 ? '200, but not a JSON object' : String(status);
 }
 
 function isStrings(value: unknown): value is readonly string[] {

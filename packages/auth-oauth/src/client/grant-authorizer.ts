@@ -49,8 +49,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   /** Where tokens are kept: with a key that only this process has, nobody else could use them. */
   readonly #tokenVault: CredentialVault;
   #dpop: Promise<DpopKey> | undefined;
-  #loading: Promise<unknown> | undefined;
-  #isLoaded = false;
+  #loading: Promise<void> | undefined;
   #tokens: TokenSet | undefined;
   /** The issuer of the tokens in use. */
   #issuer: string | undefined;
@@ -82,7 +81,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<Headers> {
     if (!this.#isOurs(request.url)) return {};
-    if (!this.#isLoaded) await (this.#loading ??= this.#load());
+    await (this.#loading ??= this.#load());
     if (this.#isEnding(this.#tokens)) await this.#renewEarly(options.signal);
     const tokens = this.#tokens;
     if (!tokens) return {};
@@ -166,9 +165,9 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   async #load(): Promise<void> {
     try {
       await this.#adoptKept();
-      this.#isLoaded = true;
-    } finally {
+    } catch (error) {
       this.#loading = undefined;
+      throw error;
     }
   }
 
@@ -298,7 +297,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     this.#tokens = tokens;
     this.#issuer = issuer;
     this.#origin = origin;
-    this.#isLoaded = true;
+    this.#loading ??= Promise.resolve();
     await this.#tokenVault.saveTokens(issuer, tokens);
   }
 

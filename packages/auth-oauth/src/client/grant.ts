@@ -4,7 +4,7 @@ import { isMortiseError } from '@mortise/jsonrpc-core';
 import type { UrlPolicy } from '@mortise/protocol/edge';
 import * as oauth from 'oauth4webapi';
 import { AuthError } from '../errors.ts';
-import { nameUrl, type SafeFetch, toLibraryFetch, toSafeText } from '../safe-fetch.ts';
+import { nameUrl, type SafeFetch, toSafeText } from '../safe-fetch.ts';
 import { toClientAuth } from './client-auth.ts';
 import type { CredentialVault, RegisteredClient, TokenSet } from './credentials.ts';
 import type { DpopKey } from './dpop.ts';
@@ -65,7 +65,7 @@ export type TokenCall = Pick<GrantCall, 'as' | 'fetchPeer' | 'dpop' | 'signal'>;
 
 /** Options for `oauth4webapi`. Our fetch has judged the URL: it lets http through to loopback alone. */
 export function toRequestOptions({ fetchPeer, signal }: Pick<TokenCall, 'fetchPeer' | 'signal'>) {
-  return { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: toLibraryFetch(fetchPeer, signal) };
+  return { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: fetchPeer, signal };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { AuthorizationServer } from 'oauth4webapi';
 import { AuthError, AuthOptionError } from '../errors.ts';
-import { nameUrl, type PeerAnswer, toSafeText } from '../safe-fetch.ts';
+import { nameUrl, readObject, toSafeText } from '../safe-fetch.ts';
 import type { ClientKey, RegisteredClient, Registration } from './credentials.ts';
 import type { GrantCall } from './grant.ts';
 import { toApplicationType } from './sign-in.ts';
@@ -91,13 +91,13 @@ async function register(identity: ClientIdentity, call: RegistrationCall, endpoi
   };
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const answer = await fetchPeer(endpoint, { method: 'POST', headers, body: JSON.stringify(body), signal });
-  const registration = readRegistration(endpoint, answer, {
-    issuer: as.issuer,
-    redirectUrl,
-    askedMethod: body.token_endpoint_auth_method,
+  const registration = toRegistration(endpoint, answer.status, {
+    token_endpoint_auth_method: body.token_endpoint_auth_method,
+    ...(await readObject(answer)),
   });
-  await vault.saveRegistration(registration);
-  return registration;
+  const kept = { ...registration, issuer: as.issuer, redirectUrls: [redirectUrl] };
+  await vault.saveRegistration(kept);
+  return kept;
 }
 
 /** Public if that is accepted: what a program carries in itself is not a secret. */
@@ -108,40 +108,23 @@ function chooseRegisteredMethod(as: AuthorizationServer): string {
 }
 
 /** By hand: the library refuses answers with status 200, or a secret of `null`, and servers send both. @throws {AuthError} `ERR_REGISTRATION` */
-function readRegistration(
+function toRegistration(
   endpoint: string,
-  { status, text }: PeerAnswer,
-  { issuer, redirectUrl, askedMethod }: { readonly issuer: string; readonly redirectUrl: string; readonly askedMethod: string },
-): Registration {
-  const document = parseObject(text);
+  status: number,
+  document: Readonly<Record<string, unknown>>,
+): Omit<Registration, 'issuer' | 'redirectUrls'> {
   const { client_id: clientId, client_secret: secret, client_secret_expires_at: expires, error, error_description: words } = document;
-  const { token_endpoint_auth_method: method = askedMethod } = document;
+  const method = document['token_endpoint_auth_method'];
   const isPublic = secret === undefined || secret === null || secret === '';
   if ((status === 200 || status === 201) && isCredential(clientId) && (isPublic || isCredential(secret))) {
-    const clientSecret = isCredential(secret) && method !== 'none' ? secret : undefined;
-    const isMethod =
-      method === 'none' || (clientSecret !== undefined && (method === 'client_secret_basic' || method === 'client_secret_post'));
-    return {
-      issuer,
-      clientId,
-      clientSecret,
-      authMethod: isMethod ? method : undefined,
-      redirectUrls: [redirectUrl],
-      expiresAtMs: typeof expires === 'number' && expires > 0 && clientSecret !== undefined ? expires * 1000 : undefined,
-    };
+    if (isPublic || method === 'none') return { clientId, authMethod: method === 'none' ? method : undefined, expiresAtMs: undefined };
+    const isMethod = method === 'client_secret_basic' || method === 'client_secret_post';
+    const expiresAtMs = typeof expires === 'number' && expires > 0 ? expires * 1000 : undefined;
+    return { clientId, clientSecret: secret, authMethod: isMethod ? method : undefined, expiresAtMs };
   }
   const what = status < 300 ? 'answered without credentials that can be used' : `refused with ${status}`;
   const refusal = { status, error: toSafeText(error), description: toSafeText(words) };
   throw new AuthError('ERR_REGISTRATION', `${nameUrl(endpoint)} ${what}; look at the redirect URL and at "clientMetadata"`, refusal);
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }
 
 /** Longer ones would not fit in a URL or a header. */

@@ -6,8 +6,7 @@ import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
 import { AuthOptionError, InvalidTokenError, TokenSourceError } from '../errors.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
-import { BoundedCache } from './bounded-cache.ts';
-import { authenticate, checkAudience, Issuer, type IssuerMetadata } from './issuer.ts';
+import { AnswerCache, authenticate, checkAudience, Issuer, type IssuerMetadata } from './issuer.ts';
 import { type Claims, digest, findAudience, toAuthInfo, type TokenReader } from './token-reader.ts';
 
 /** The options of `introspectionVerifier`. */
@@ -56,7 +55,7 @@ export function introspectionVerifier(options: IntrospectionVerifierOptions): To
   checkAudience(options.audience);
   const { issuer, audience, cacheMs = 0, readScopes, fetch, clock = systemClock } = options;
   const source = new Issuer(issuer, fetch, options.metadata);
-  const answers = new BoundedCache<oauth.IntrospectionResponse>(clock);
+  const answers = new AnswerCache<oauth.IntrospectionResponse>(clock);
   const reader: TokenReader = {
     read: async (token): Promise<AuthInfo> => {
       const key = await digest(token);

@@ -1,9 +1,10 @@
-/** Asks an authorization server that the program named: its metadata, its token endpoint, its introspection. @see RFC 8414 */
+/** Asks an authorization server that the program named, and keeps its answers for a while. @see RFC 8414 */
 
+import type { Clock } from '@mortise/jsonrpc-core';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import * as oauth from 'oauth4webapi';
 import { AuthOptionError, TokenSourceError } from '../errors.ts';
-import { createIssuerFetch, type FetchLike, toLibraryFetch } from '../safe-fetch.ts';
+import { createIssuerFetch, type FetchLike } from '../safe-fetch.ts';
 
 /** An authorization server's metadata. @see RFC 8414 section 2 */
 export type IssuerMetadata = Partial<oauth.AuthorizationServer>;
@@ -35,7 +36,7 @@ export class Issuer {
   requestOptions(url = '') {
     const isLocal = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
     return {
-      [oauth.customFetch]: toLibraryFetch(createIssuerFetch(url, { fetch: this.#fetch })),
+      [oauth.customFetch]: createIssuerFetch(url, this.#fetch),
       [oauth.allowInsecureRequests]: isLocal,
     };
   }
@@ -67,4 +68,31 @@ export function authenticate(clientSecret: string, methods: readonly string[] | 
 export function checkAudience(audience: string | readonly string[] | undefined): void {
   if (audience !== undefined && audience.length > 0) return;
   throw new AuthOptionError('The option "audience" is missing or empty: give the URL that tokens are issued for, which is this server\'s');
+}
+
+const MAX_ANSWERS = 1_000;
+
+/** Answers that are used again for a while; past 1,000 the one that came first goes. */
+export class AnswerCache<V> {
+  readonly #entries: Map<string, { readonly value: V; readonly expiresAtMs: number }> = new Map();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get(key: string): V | undefined {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined && entry.expiresAtMs > this.#clock.now()) return entry.value;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  /** Keeps a value, unless the key still has one: its time is not made longer. */
+  set(key: string, value: V, maxAgeMs: number): void {
+    if (this.get(key) !== undefined) return;
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size >= MAX_ANSWERS && oldest !== undefined) this.#entries.delete(oldest);
+    this.#entries.set(key, { value, expiresAtMs: this.#clock.now() + maxAgeMs });
+  }
 }

@@ -14,7 +14,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { AuthOptionError, InvalidTokenError, TokenSourceError } from '../errors.ts';
-import { createIssuerFetch, toLibraryFetch } from '../safe-fetch.ts';
+import { createIssuerFetch } from '../safe-fetch.ts';
 import { bearerVerifier } from './bearer-verifier.ts';
 import { checkAudience, Issuer } from './issuer.ts';
 import { type Claims, findAudience, toAuthInfo, type TokenReader } from './token-reader.ts';
@@ -87,7 +87,7 @@ function createKeySource({ issuer, keys, fetch }: JwtVerifierOptions): JWTVerify
     const url = keys ?? (await source.metadata()).jwks_uri;
     if (url === undefined)
       throw new TokenSourceError(`The metadata of ${issuer} has no jwks_uri: give "keys", or use introspectionVerifier`);
-    return createRemoteJWKSet(new URL(url), { [customFetch]: toLibraryFetch(createIssuerFetch(url, { fetch })) });
+    return createRemoteJWKSet(new URL(url), { [customFetch]: createIssuerFetch(url, fetch) });
   };
   let opened: Promise<JWTVerifyGetKey> | undefined;
   return async (header, token) => {

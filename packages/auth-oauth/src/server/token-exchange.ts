@@ -5,8 +5,7 @@ import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-co
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
 import { AuthError, AuthOptionError } from '../errors.ts';
-import { BoundedCache } from './bounded-cache.ts';
-import { authenticate, Issuer, type IssuerMetadata } from './issuer.ts';
+import { AnswerCache, authenticate, Issuer, type IssuerMetadata } from './issuer.ts';
 import { digest } from './token-reader.ts';
 
 /** The options of `createTokenExchange`. */
@@ -76,7 +75,7 @@ export function createTokenExchange(options: TokenExchangeOptions): TokenExchang
   const { issuer, resource, audience, fetch, metadata, clock = systemClock } = options;
   if (resource === undefined && audience === undefined)
     throw new AuthOptionError('createTokenExchange needs "resource" or "audience": name the upstream service');
-  const kept = new BoundedCache<UpstreamToken>(clock);
+  const kept = new AnswerCache<UpstreamToken>(clock);
   const source = new Issuer(issuer, fetch, metadata);
   return async (auth) => {
     if (auth?.token === undefined) throw new AuthError('ERR_TOKEN_EXCHANGE', 'There is no token to exchange: the caller presented none');

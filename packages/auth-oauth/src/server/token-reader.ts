@@ -18,19 +18,16 @@ export interface TokenReader {
   read(token: string, options: { readonly signal: AbortSignal }): Promise<AuthInfo>;
 }
 
-/** Whom a token speaks for. */
-export interface Identity {
-  readonly issuer: string;
-  readonly subject?: string | undefined;
-  readonly clientId?: string | undefined;
-}
-
 /**
  * Joins issuer, subject and client so that no two different identities give one string. Sessions, tasks and request states are bound to it.
  *
  * @see 2026-07-28 security_best_practices#state-handle-hijacking
  */
-export function toPrincipal({ issuer, subject, clientId }: Identity): Principal {
+export function toPrincipal({
+  issuer,
+  subject,
+  clientId,
+}: Pick<AuthInfo, 'subject' | 'clientId'> & { readonly issuer: string }): Principal {
   return JSON.stringify([issuer, subject ?? null, clientId ?? null]);
 }
 
@@ -56,12 +53,12 @@ export function toAuthInfo(claims: Claims, { issuer, resource, token, readScopes
   const subject = readText(claims, 'sub');
   const clientId = readText(claims, 'client_id') ?? readText(claims, 'azp');
   if (subject === undefined && clientId === undefined) throw new InvalidTokenError('The token names neither a subject nor a client');
+  const who = { ...(subject === undefined ? {} : { subject }), ...(clientId === undefined ? {} : { clientId }) };
   const expires = claims['exp'];
   const info: AuthInfo = {
-    principal: toPrincipal({ issuer, subject, clientId }),
+    principal: toPrincipal({ issuer, ...who }),
     issuer,
-    ...(subject === undefined ? {} : { subject }),
-    ...(clientId === undefined ? {} : { clientId }),
+    ...who,
     scopes: readScopes(claims),
     ...(typeof expires === 'number' ? { expiresAtMs: expires * 1000 } : {}),
     resource,

@@ -1,7 +1,8 @@
-/** The answers of the proxy, none of which may be cached, and its cookies. */
+/** HTTP as the proxy speaks it: answers, none of which may be cached, cookies, bounded bodies, and bounded requests to others. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { OAuthRefusal } from './errors.ts';
+import { readBytes } from '@mortise/protocol/edge';
+import { OAuthRefusal } from './errors.ts';
 
 const NEVER_CACHED = { 'Cache-Control': 'no-store', Pragma: 'no-cache', 'X-Content-Type-Options': 'nosniff' };
 
@@ -69,4 +70,54 @@ export function writeCookie(name: string, value: string, maxAgeMs: number): stri
 export function readCookie(request: Request, name: string): string | undefined {
   const pairs = (request.headers.get('cookie') ?? '').split(/; */);
   return pairs.find((pair) => pair.startsWith(`${PREFIX}${name}=`))?.slice(PREFIX.length + name.length + 1);
+}
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** The form in a request. @throws {OAuthRefusal} 413 or 415: it is too long, or of another media type. */
+export async function readForm(request: Request): Promise<URLSearchParams> {
+  return new URLSearchParams(await readBody(request, 'application/x-www-form-urlencoded'));
+}
+
+/** The JSON in a request. @throws {OAuthRefusal} It is not JSON; 413 or 415. */
+export async function readJson(request: Request): Promise<unknown> {
+  const text = await readBody(request, 'application/json');
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new OAuthRefusal('invalid_client_metadata', 'The body is not JSON', { cause });
+  }
+}
+
+async function readBody(request: Request, mediaType: string): Promise<string> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== mediaType) throw new OAuthRefusal('invalid_request', `The body must be ${mediaType}`, { status: 415 });
+  const bytes = await readBytes(request.body, MAX_BODY_BYTES);
+  if (bytes === undefined) throw new OAuthRefusal('invalid_request', `The body has more than ${MAX_BODY_BYTES} bytes`, { status: 413 });
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new OAuthRefusal('invalid_request', 'The body is not UTF-8', { cause });
+  }
+}
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Fetches a document to its end. Follows no redirect, and does NOT judge the URL.
+ *
+ * @throws {Error} The body is longer than `maxBytes`; or what `fetch` throws, after ten seconds too.
+ */
+export async function fetchBounded(
+  url: string,
+  init: RequestInit,
+  { fetch, maxBytes }: { readonly fetch: typeof globalThis.fetch; readonly maxBytes: number },
+): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const bytes = await readBytes(response.body, maxBytes);
+  if (bytes === undefined) throw new Error(`${new URL(url).host} sent more than ${maxBytes} bytes`);
+  const headers = new Headers(response.headers);
+  // The bytes are decoded, and as many as they are.
+  for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) headers.delete(name);
+  return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), { status: response.status, headers });
 }
