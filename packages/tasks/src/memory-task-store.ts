@@ -59,7 +59,7 @@ export class MemoryTaskStore implements TaskStore {
     return Promise.resolve(copyJson(this.#write(entry, copyJson(changes))));
   }
 
-  list(
+  async list(
     principal: Principal,
     options: { readonly cursor?: string; readonly limit: number; readonly generation?: string },
   ): Promise<TaskPage> {
@@ -72,10 +72,10 @@ export class MemoryTaskStore implements TaskStore {
       .filter((record) => after === undefined || byCreation(record, after) > 0);
     const tasks = found.slice(0, options.limit);
     const last = tasks.at(-1);
-    return Promise.resolve({
+    return {
       tasks: copyJson(tasks),
       ...(last && found.length > tasks.length ? { nextCursor: `${last.createdAtMs}:${last.id}` } : {}),
-    });
+    };
   }
 
   count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number> {
@@ -199,8 +199,9 @@ function byCreation(one: Position, other: Position): number {
   return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }
 
-/** Cursors of a store are read by the engine alone, which checks those of callers. */
+/** @throws {RangeError} Not a cursor of this store. */
 function parseCursor(cursor: string): Position {
-  const at = cursor.indexOf(':');
-  return { createdAtMs: Number(cursor.slice(0, at)), id: cursor.slice(at + 1) };
+  const [, createdAtMs, id = ''] = /^(\d+):(.+)$/.exec(cursor) ?? [];
+  if (createdAtMs === undefined) throw new RangeError('not a cursor of this store');
+  return { createdAtMs: Number(createdAtMs), id };
 }

@@ -158,6 +158,7 @@ const taskStores: readonly (readonly [string, string, Breaker<TaskStore, SmallTa
       },
     }),
   ],
+  ['takes any cursor', 'K4.4', (store) => ({ list: (who, { cursor: _cursor, ...options }) => store.list(who, options) })],
   ['gives back what it is given', 'K5.1', (store) => ({ putStep: async (id, key, value) => (await store.putStep(id, key, value), value) })],
   [
     'takes null for nothing',

@@ -7,6 +7,7 @@
  * K3  `lease` succeeds only where no other owner's lease lives at `nowMs`; of several callers at once exactly one succeeds. It counts
  *     `version` up, so that what an earlier owner read can no longer be written.
  * K4  `list` pages by `createdAtMs` then id, newest last, of one principal alone; the cursor stays good while records come and go.
+ *     It rejects with a RangeError for a cursor that it did not give.
  * K5  Steps are written once: the second write of a key gives the first one's value.
  * K6  A record past `expiresAtMs` is not found; `deleteExpired` removes it with its steps.
  * K7  Records handed out are copies.

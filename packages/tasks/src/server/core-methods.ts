@@ -1,9 +1,9 @@
 /** `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` of the core's own generation. */
 
 import { isMortiseError, type JsonObject, ProtocolError, RemoteError } from '@mortise/jsonrpc-core';
+import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExtensionCall, ExtensionHost, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
-import { createCursorCodec } from '@mortise/protocol/cursors';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import { isOutstanding } from '../engine/transitions.ts';
 import type { GivenAnswer } from '../engine/with-answers.ts';
@@ -25,13 +25,11 @@ export interface CoreMethodsInit {
   readonly engine: TaskEngine;
   readonly routes: Routes;
   readonly pageSize: number;
-  readonly cursorKey: Uint8Array | undefined;
 }
 
 /** Adds the methods. */
 export function addCoreMethods(host: ExtensionHost, init: CoreMethodsInit): void {
   const { engine, routes, pageSize } = init;
-  const cursors = createCursorCodec(init.cursorKey ? { key: init.cursorKey } : {});
   const asker = new Asker(engine, routes);
   const add = (method: string, fn: (params: JsonObject, call: ExtensionCall) => Promise<JsonObject>): void =>
     host.addMethod(method, { eras: ['legacy'] }, (params, call) => {
@@ -62,13 +60,10 @@ export function addCoreMethods(host: ExtensionHost, init: CoreMethodsInit): void
 
   add('tasks/list', async ({ cursor }, call) => {
     if (!mayList(call.principal)) throw new ProtocolError(METHOD_NOT_FOUND, 'Tasks are not listed for callers that nobody verified');
-    const list = `tasks/list ${call.principal}`;
-    const position = typeof cursor === 'string' ? cursors.decode(list, cursor) : undefined;
-    if (cursor !== undefined && position === undefined)
-      throw new ProtocolError(INVALID_PARAMS, 'The cursor is none of this list: start again without one');
+    const position = cursor === undefined ? undefined : readCursor(String(cursor));
     const options = { limit: pageSize, generation: CORE_GENERATION, ...(position !== undefined && { cursor: position }) };
-    const { tasks, nextCursor } = await engine.list(call.principal, options);
-    return { tasks: tasks.map(toCoreTask), ...(nextCursor !== undefined && { nextCursor: cursors.encode(list, nextCursor) }) };
+    const { tasks, nextCursor } = await engine.list(call.principal, options).catch(refuseCursor);
+    return { tasks: tasks.map(toCoreTask), ...(nextCursor !== undefined && { nextCursor: writeCursor(nextCursor) }) };
   });
 
   add('tasks/cancel', async ({ taskId }, call) => {
@@ -76,6 +71,23 @@ export function addCoreMethods(host: ExtensionHost, init: CoreMethodsInit): void
     if (!isChanged) throw new ProtocolError(INVALID_PARAMS, `The task cannot be cancelled: it is ${record.status} already`);
     return toCoreTask(record);
   });
+}
+
+/** A cursor of `tasks/list`: the store's own, in a form that clients do not read. It guards nothing: each page holds only the caller's tasks. */
+function writeCursor(position: string): string {
+  return toBase64Url(new TextEncoder().encode(position));
+}
+
+/** @throws {ProtocolError} -32602: not one that `writeCursor` gave. */
+function readCursor(cursor: string): string {
+  const bytes = fromBase64Url(cursor);
+  return bytes === undefined ? refuseCursor(new RangeError(cursor)) : new TextDecoder().decode(bytes);
+}
+
+/** Stores reject with a RangeError for a cursor that they did not give. */
+function refuseCursor(error: unknown): never {
+  if (!(error instanceof RangeError)) throw error;
+  throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
 }
 
 /** The result in the form that the caller's revision has. */

@@ -36,8 +36,6 @@ export interface TasksOptions extends TaskLimits {
   readonly pageSize?: number | undefined;
   /** Lets what handlers ask go out as tasks of the client's, in the core's generation, where the client takes them. @default as plain requests */
   readonly askAsTasks?: AskAsTaskOptions | boolean | undefined;
-  /** 16 bytes that machines share so that each can read the cursors of the others. @default random */
-  readonly cursorKey?: Uint8Array | undefined;
   /** Told what is created, taken up, ended, cancelled and refused, and failed look-ups. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
   /** Counts `mcp.tasks.created`, `.refused`, `.failed_lookups`, `.fast_polls` and `.refused_polls`. @default nothing is counted */
@@ -97,13 +95,7 @@ class TasksExtension implements Tasks {
 
   constructor(options: TasksOptions) {
     checkAmounts('the options of tasks', options, LEAST);
-    const {
-      clock = systemClock,
-      store = new MemoryTaskStore({ now: () => clock.now() }),
-      pageSize: _size,
-      cursorKey: _key,
-      ...rest
-    } = options;
+    const { clock = systemClock, store = new MemoryTaskStore({ now: () => clock.now() }), pageSize: _size, ...rest } = options;
     this.#options = options;
     this.#clock = clock;
     this.#statuses = new StatusFromProgress(clock);
@@ -182,7 +174,7 @@ class TasksExtension implements Tasks {
     this.#host = host;
     const engine = this.#engine;
     this.#calls = new ToolCalls({ host, engine, routes: this.#routes, clock: this.#clock });
-    addCoreMethods(host, { engine, routes: this.#routes, pageSize: this.#options.pageSize ?? 100, cursorKey: this.#options.cursorKey });
+    addCoreMethods(host, { engine, routes: this.#routes, pageSize: this.#options.pageSize ?? 100 });
     addExtensionMethods(host, engine);
     addTaskFilter(host, engine, this.#clock);
     const { askAsTasks: asks } = this.#options;

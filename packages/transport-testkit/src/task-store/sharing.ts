@@ -1,6 +1,6 @@
 /** `TaskStore`: who runs a task, and what lists show. */
 
-import { check, checkEqual } from '../check.ts';
+import { check, checkEqual, checkRejects } from '../check.ts';
 import { HOUR_MS, callers, idsOf, nowOf, record, type TaskStoreCase, type NewRecord } from './subject.ts';
 
 export const sharing: readonly TaskStoreCase[] = [
@@ -118,6 +118,16 @@ export const sharing: readonly TaskStoreCase[] = [
         ['t3', 't4', 't5', 't6'],
         'The rest after records came and went',
       );
+    },
+  },
+  {
+    id: 'K4.4',
+    title: 'rejects with a RangeError for a cursor that it did not give',
+    async run({ store }) {
+      for (const cursor of ['', 'made up', ':', '-1']) {
+        const error = await checkRejects(store.list('issuer|ada', { limit: 10, cursor }), `list with the cursor "${cursor}"`);
+        check(error instanceof RangeError, `What list rejects with for the cursor "${cursor}" should be a RangeError`);
+      }
     },
   },
 ];
