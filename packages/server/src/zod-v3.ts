@@ -113,19 +113,10 @@ function toResult({ success, data, error }: Parsed): StandardResult<unknown> {
 }
 
 /** Kinds without a form in JSON Schema. */
-const UNCONVERTIBLE: ReadonlySet<unknown> = new Set([
-  'ZodBigInt',
-  'ZodDate',
-  'ZodFunction',
-  'ZodMap',
-  'ZodNaN',
-  'ZodPromise',
-  'ZodSet',
-  'ZodSymbol',
-]);
+const UNCONVERTIBLE = /^Zod(?:BigInt|Date|Function|Map|NaN|Promise|Set|Symbol)$/;
 
 function refuseUnconvertible({ typeName, coerce, effect }: Definition, io: 'input' | 'output'): void {
-  if (UNCONVERTIBLE.has(typeName) && !(coerce === true && io === 'input'))
+  if (UNCONVERTIBLE.test(String(typeName)) && !(coerce === true && io === 'input'))
     throw new TypeError(`${String(typeName)} cannot be represented in JSON Schema`);
   if (effect?.type === 'transform' && io === 'output') throw new TypeError('Transforms cannot be represented in JSON Schema');
 }
