@@ -1,6 +1,5 @@
 /** `@mortise/client/host`: what hosts show people: forms, pages to open, icons, names, hints, completions; and sampling with approval. */
 
-export { type Approval, type ApprovalOptions, withApproval } from './host/approval.ts';
 export { type Completer, type CompleterOptions, createCompleter } from './host/completer.ts';
 export {
   type ChoiceField,
@@ -15,9 +14,16 @@ export {
   type SwitchField,
   type TextField,
 } from './host/forms.ts';
-export { checkIconUrl, type FetchedIcon, fetchIcon, type FetchIconOptions, type IconSource } from './host/icons.ts';
-export { type ImageFacts, type ImageType, readImageFacts } from './host/image-facts.ts';
-export { type ModelFacts, selectModel } from './host/models.ts';
+export {
+  checkIconUrl,
+  type FetchedIcon,
+  fetchIcon,
+  type FetchIconOptions,
+  type IconSource,
+  type ImageFacts,
+  type ImageType,
+  readImageFacts,
+} from './host/icons.ts';
 export { checkPage, describePage, type PageAddress, type PageWarning } from './host/pages.ts';
-export { type ToolHints, toolHints } from './host/tool-hints.ts';
-export { displayName, type NamedTools, type ToolPlace, uniqueToolNames } from './host/tool-names.ts';
+export { type Approval, type ApprovalOptions, type ModelFacts, selectModel, withApproval } from './host/sampling.ts';
+export { displayName, type NamedTools, type ToolHints, toolHints, type ToolPlace, uniqueToolNames } from './host/tools.ts';

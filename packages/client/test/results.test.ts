@@ -82,6 +82,33 @@ describe.each(REVISIONS)('results in $version', (revision) => {
     await expect(call(client)).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', message: expect.stringContaining(method) });
   });
 
+  it.each([
+    { method: 'tools/call', call: (client: McpClient) => client.callTool('x'), result: { content: [null] } },
+    { method: 'tools/call', call: (client: McpClient) => client.callTool('x'), result: { content: [{ type: 'text', text: 5 }] } },
+    { method: 'tools/call', call: (client: McpClient) => client.callTool('x'), result: { content: [], isError: 'yes' } },
+    { method: 'prompts/get', call: (client: McpClient) => client.getPrompt('p'), result: { messages: [null] } },
+    { method: 'resources/read', call: (client: McpClient) => client.readResource('a:b'), result: { contents: [{ uri: 5, text: '' }] } },
+    { method: 'tools/list', call: (client: McpClient) => client.listTools(), result: { tools: [null] } },
+  ])('[ROBUSTNESS-19] of $method never reach the program with a shape that its types deny: $result', async ({ method, call, result }) => {
+    const { client } = await connect(revision, { [method]: () => complete(revision, result as JsonObject) });
+    await expect(call(client)).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', message: expect.stringContaining(method) });
+  });
+
+  it('[ROBUSTNESS-19] that list malformed items give the others, and report each', async () => {
+    const good = { name: 'good', inputSchema: { type: 'object' } };
+    const errors: Error[] = [];
+    const { client } = await connect(
+      revision,
+      { 'tools/list': () => complete(revision, { tools: [{}, good, { ...good, name: 5 }] }) },
+      { onError: (error) => errors.push(error) },
+    );
+    expect((await client.listTools()).tools).toEqual([good]);
+    expect(errors).toMatchObject([
+      { code: 'ERR_INVALID_RESULT' },
+      { message: expect.stringContaining('item.name must be a string, got 5') },
+    ]);
+  });
+
   it.each([-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32019, -32042, -1, 12345])(
     "[ERR-001][ERR-010] that are the error %d are the server's own words and nothing else",
     async (code) => {

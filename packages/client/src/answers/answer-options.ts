@@ -1,7 +1,8 @@
-/** What a program may answer when a server asks: options of the client. */
+/** What a program may answer when a server asks: options of the client, and the check of what their handlers give. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { OptionTable } from '@mortise/jsonrpc-core/transport';
+import { checkClientResult } from '@mortise/protocol/checks';
 import type { UrlPolicy } from '@mortise/protocol/edge';
 import type {
   CreateMessageRequestParams,
@@ -11,6 +12,7 @@ import type {
   ElicitResult,
   Root,
 } from '@mortise/protocol/model';
+import { InvalidAnswerError } from '../errors.ts';
 
 /** What a handler knows beside the question. */
 export interface AnswerContext {
@@ -101,3 +103,10 @@ export const ELICITATION_OPTIONS: OptionTable<ElicitationOptions> = {
 };
 
 export const SAMPLING_OPTIONS: OptionTable<SamplingOptions> = { handler: 'function', tools: 'boolean', context: 'boolean' };
+
+/** Gives the answer back. @throws {InvalidAnswerError} It is not an answer to this method. */
+export function checkAnswer<Answer extends JsonObject>(method: string, answer: Answer): Answer {
+  const problem = checkClientResult(method, answer);
+  if (problem === undefined) return answer;
+  throw new InvalidAnswerError(`the handler of "${method}" must give an answer to it: ${problem}`);
+}

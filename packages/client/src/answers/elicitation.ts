@@ -7,8 +7,7 @@ import { checkUrl } from '@mortise/protocol/edge';
 import type { ElicitContent, ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult } from '@mortise/protocol/model';
 import { InvalidAnswerError } from '../errors.ts';
 import { compileSchema } from '../output-checks.ts';
-import type { AnswerContext, ElicitationOptions } from './answer-options.ts';
-import { checkAnswer } from './check-answer.ts';
+import { type AnswerContext, checkAnswer, type ElicitationOptions } from './answer-options.ts';
 
 /** What asking takes beside the handlers. */
 export interface ElicitParts {

@@ -9,8 +9,7 @@ import type {
   SamplingMessageContentBlock,
 } from '@mortise/protocol/model';
 import { InvalidAnswerError } from '../errors.ts';
-import type { AnswerContext, SamplingOptions } from './answer-options.ts';
-import { checkAnswer } from './check-answer.ts';
+import { type AnswerContext, checkAnswer, type SamplingOptions } from './answer-options.ts';
 
 /**
  * Asks the model by the program's handler.
