@@ -1,6 +1,6 @@
 /** The client that programs use: MCP's features by name, on top of the low-level `Client`. */
 
-import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type {
@@ -34,7 +34,6 @@ import { Client } from './client.ts';
 import { CLIENT_OPTIONS, CONNECT_OPTIONS, type CallOptions, type ClientOptions, type ConnectOptions } from './client-options.ts';
 import { MissingCapabilityError } from './errors.ts';
 import { type PagesOptions, type PagesReading, readPages } from './lists.ts';
-import { OutputChecks } from './output-checks.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
 /**
@@ -46,13 +45,10 @@ import type { ClientTransportSource } from './transport-source.ts';
  * ```
  */
 export class McpClient extends Client {
-  readonly #outputs: OutputChecks | undefined;
   readonly #changes: Changes;
 
   constructor(info: Implementation, options: ClientOptions = {}) {
     super(info, options);
-    const { validator } = options;
-    if (validator !== false) this.#outputs = new OutputChecks({ validator, onError: (error) => this.report(error) });
     const client = this;
     this.#changes = new Changes({
       get needsListen() {
@@ -92,10 +88,8 @@ export class McpClient extends Client {
   // ---- lists
 
   /** Fetches one page of tools. */
-  async listTools(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListToolsResult> {
-    const page = await this.request('tools/list', params, options);
-    this.#outputs?.learn(page.tools);
-    return page;
+  listTools(params: PaginatedRequestParams = {}, options?: CallOptions): Promise<ListToolsResult> {
+    return this.request('tools/list', params, options);
   }
 
   /** Fetches one page of prompts. */
@@ -164,8 +158,9 @@ export class McpClient extends Client {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
   callTool(params: CallToolRequestParams, options?: CallOptions): Promise<CallToolResult>;
   callTool(tool: string | CallToolRequestParams, second?: JsonObject | CallOptions, third?: CallOptions): Promise<CallToolResult> {
-    if (typeof tool !== 'string') return this.#callTool(tool, second as CallOptions | undefined);
-    return this.#callTool(second === undefined ? { name: tool } : { name: tool, arguments: second as JsonObject }, third);
+    if (typeof tool !== 'string') return this.request('tools/call', tool, second as CallOptions | undefined);
+    const params = second === undefined ? { name: tool } : { name: tool, arguments: second as JsonObject };
+    return this.request('tools/call', params, third);
   }
 
   /**
@@ -330,16 +325,6 @@ export class McpClient extends Client {
   /** The server's instructions, under the name that MCP's TypeScript users know. */
   getInstructions(): string | undefined {
     return this.isConnected ? this.instructions : undefined;
-  }
-
-  protected override onChange(notification: JsonRpcNotification): void {
-    super.onChange(notification);
-    if (notification.method === 'notifications/tools/list_changed') this.#outputs?.forget();
-  }
-
-  #callTool(params: CallToolRequestParams, options: CallOptions | undefined): Promise<CallToolResult> {
-    const called = this.request('tools/call', params, options);
-    return this.#outputs ? called.then((result) => this.#outputs?.check(params.name, result) ?? result) : called;
   }
 
   #pages(options: PagesOptions): PagesReading {

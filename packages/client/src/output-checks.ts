@@ -3,7 +3,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contracts';
-import type { CallToolResult, Tool } from '@mortise/protocol/model';
+import type { CallToolResult, ListToolsResult } from '@mortise/protocol/model';
 import { ToolOutputError } from './errors.ts';
 
 /** Says what is wrong with a value; nothing where it fits. */
@@ -43,9 +43,9 @@ export class OutputChecks {
     this.#parts = parts;
   }
 
-  /** Notes the tools of a page. What is known of others stays. */
-  learn(tools: readonly Tool[]): void {
-    for (const { name, outputSchema } of tools) {
+  /** Notes the tools of a page, which is given back. What is known of others stays. */
+  learn(page: ListToolsResult): ListToolsResult {
+    for (const { name, outputSchema } of page.tools) {
       const known = this.#schemas.get(name);
       const text = isJsonObject(outputSchema) ? JSON.stringify(outputSchema) : '';
       if (text === known?.text) continue;
@@ -57,6 +57,7 @@ export class OutputChecks {
       if (fits) this.#characters += text.length;
       this.#schemas.set(name, fits ? { text, schema: outputSchema } : TOO_MUCH);
     }
+    return page;
   }
 
   /** Forgets everything: the tools have changed. */
@@ -70,9 +71,9 @@ export class OutputChecks {
    *
    * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: it does not fit, is missing, or the schema cannot be checked.
    */
-  check(tool: string, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
-    const known = this.#schemas.get(tool);
-    return known === undefined || result.isError === true ? result : this.#check(tool, known, result);
+  check(tool: unknown, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
+    const known = this.#schemas.get(tool as string);
+    return known === undefined || result.isError === true ? result : this.#check(String(tool), known, result);
   }
 
   async #check(tool: string, known: KnownSchema, result: CallToolResult): Promise<CallToolResult> {

@@ -14,6 +14,7 @@ import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS } from '@mortise/protocol';
 import { checkListItem, checkServerResult, hasCapability } from '@mortise/protocol/checks';
 import type { Tracer } from '@mortise/protocol/contracts';
+import type { CallToolResult, ListToolsResult } from '@mortise/protocol/model';
 import { findRequest } from '@mortise/protocol/revisions';
 import { isResourceNotFound, readMissingCapabilities } from '@mortise/protocol/wire';
 import { CALL_OPTIONS, type CallOptions, type ClientOptions } from './client-options.ts';
@@ -22,6 +23,7 @@ import { InvalidResultError, MissingCapabilityError, ResourceNotFoundError, Unsu
 import type { Extensions } from './extensions.ts';
 import { type AskedRequest, answerInputRequired, showRequiredPages } from './input-required.ts';
 import { MiddlewareChain, toTarget } from './middleware.ts';
+import { OutputChecks } from './output-checks.ts';
 import { CachedResults } from './result-cache.ts';
 import type { Session, SessionSettings } from './session.ts';
 import { traceCall } from './tracing.ts';
@@ -53,6 +55,7 @@ export class Requests {
   readonly middleware: MiddlewareChain = new MiddlewareChain();
   readonly #parts: RequestParts;
   readonly #cache: CachedResults | undefined;
+  readonly #outputs: OutputChecks | undefined;
   /** The methods that this session's server was found to answer. */
   readonly #allowed = new Set<string>();
   /** What was fetched before a change came must not be kept after it. */
@@ -61,7 +64,8 @@ export class Requests {
   constructor(parts: RequestParts) {
     this.#parts = parts;
     const { options, settings, connector } = parts;
-    const { resultCache, cachePartition: partition } = options;
+    const { resultCache, cachePartition: partition, validator } = options;
+    if (validator !== false) this.#outputs = new OutputChecks({ validator, onError: settings.onError });
     if (resultCache !== false) {
       this.#cache = new CachedResults({ cache: resultCache, clock: settings.clock, partition, transport: connector });
     }
@@ -77,8 +81,13 @@ export class Requests {
     } catch (error) {
       return Promise.reject(error as TypeError);
     }
-    if (connector.session) return this.#start(connector.session, method, params, options);
-    return this.whenOpen(options).then((session) => this.#start(session, method, params, options));
+    const answered = connector.session
+      ? this.#start(connector.session, method, params, options)
+      : this.whenOpen(options).then((session) => this.#start(session, method, params, options));
+    const outputs = this.#outputs;
+    if (outputs && method === 'tools/call') return answered.then((result) => outputs.check(params['name'], result as CallToolResult));
+    if (outputs && method === 'tools/list') return answered.then((result) => outputs.learn(result as ListToolsResult));
+    return answered;
   }
 
   /** Waits for the session, which is opened again if it was lost. */
@@ -252,6 +261,7 @@ export class Requests {
   onChange(notification: Parameters<CachedResults['onChange']>[0]): void {
     this.#changes += 1;
     this.#cache?.onChange(notification);
+    if (notification.method === 'notifications/tools/list_changed') this.#outputs?.forget();
   }
 
   /** Whatever was kept of this server may be out of date. */
