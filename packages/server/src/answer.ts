@@ -1,124 +1,190 @@
-/** Runs a request and answers it: exactly once, whatever its handler does. */
+/** The second half of a request's way: middleware, the handler with its time, and its outcome as exactly one response. */
 
-import { isMortiseError, type JsonObject, type JsonRpcErrorResponse, type JsonRpcResponse, type RequestId } from '@mortise/jsonrpc-core';
-import { isJsonObject, toWireError } from '@mortise/jsonrpc-core/messages';
-import { afterError, afterResult } from './asks/after-run.ts';
+import { isMortiseError, type JsonObject, type JsonRpcResponse, type ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { URL_ELICITATION_REQUIRED, type UrlElicitationData } from '@mortise/protocol/wire';
+import type { Context, Outcome } from './context.ts';
 import { HandlerTimeoutError, InvalidHandlerResultError } from './errors.ts';
 import { finishResult } from './finish-result.ts';
-import { onDemand } from './on-demand.ts';
-import type { RequestCall } from './request-call.ts';
+import type { Answer } from './server-internals.ts';
 import { isThenable } from './thenable.ts';
-import { toCallError } from './wire-error.ts';
+import { isForProtocol, toCallError } from './wire-error.ts';
 
-const withTracing = onDemand(() => import('./tracing.ts'));
-
-/** A plain answer where nothing waits, so that it costs no promise. */
-export type Answer = JsonRpcResponse | Promise<JsonRpcResponse>;
-
-/** Runs a call. Neither throws nor rejects. */
-export function answer(call: RequestCall): Answer {
-  const { tracer } = call.core.options;
-  return tracer ? withTracing(({ traceRequest }) => traceRequest(tracer, call, () => serve(call))) : serve(call);
-}
-
-function serve(call: RequestCall): Answer {
-  let outcome: JsonObject | Promise<JsonObject>;
+/** Runs a request and answers it. Neither throws nor rejects. */
+export function answer(context: Context): Answer {
+  let result: JsonObject | Promise<JsonObject>;
   try {
-    outcome = call.resolved.invoke(call);
+    result = invoke(context);
   } catch (error) {
-    return settleError(call, error);
+    return settle(context, { error });
   }
-  if (isThenable(outcome)) return answerLater(call, outcome);
-  const asked = call.resolved.runsInRounds ? afterResult(call, outcome) : undefined;
-  return asked ? answerLater(call, asked) : succeed(call, outcome);
+  return isThenable(result) ? answerLater(context, result) : settle(context, { result });
 }
 
-/** The answer to a request that fails before it has a call. */
-export function toErrorAnswer(id: RequestId, error: unknown): JsonRpcErrorResponse {
-  return { jsonrpc: '2.0', id, error: toWireError(error) };
-}
-
-function answerLater(call: RequestCall, outcome: PromiseLike<JsonObject>): Promise<JsonRpcResponse> {
+function answerLater(context: Context, result: PromiseLike<JsonObject>): Promise<JsonRpcResponse> {
   return new Promise((resolve) => {
-    if (call.resolved.entry.isBounded) call.bound((timeoutMs) => resolve(expire(call, timeoutMs)));
-    if (call.resolved.runsInRounds) call.onSuspended = (asked) => resolve(answerWith(call, asked));
-    outcome.then(
-      (result) => {
-        if (!call.isEnded) resolve(settleResult(call, result));
+    if (!context.route.entry.isUnbounded) context.bound((timeoutMs) => resolve(expire(context, timeoutMs)));
+    context.onSuspended = (asked) => resolve(settleAsked(context, asked));
+    result.then(
+      (value) => {
+        if (!context.isEnded) resolve(settle(context, { result: value }));
       },
       (error: unknown) => {
-        if (!call.isEnded) resolve(settleError(call, error));
+        if (!context.isEnded) resolve(settle(context, { error }));
       },
     );
   });
 }
 
-/** A handler's result, or what the client is asked in its place. */
-function settleResult(call: RequestCall, result: JsonObject): Answer {
-  const asked = call.resolved.runsInRounds ? afterResult(call, result) : undefined;
-  return asked ? answerWith(call, asked) : succeed(call, result);
+// ---- middleware and the handler
+
+function invoke(context: Context): JsonObject | Promise<JsonObject> {
+  const makeApp = context.server.options.context;
+  if (!makeApp && context.route.chain.length === 0) return runHandler(context);
+  return invokeChain(context, makeApp as ((context: Context) => unknown) | undefined);
 }
 
-function settleError(call: RequestCall, error: unknown): Answer {
-  const asked = call.resolved.runsInRounds ? afterError(call, error) : undefined;
-  return asked ? answerWith(call, asked) : fail(call, error);
+async function invokeChain(context: Context, makeApp: ((context: Context) => unknown) | undefined): Promise<JsonObject> {
+  if (makeApp) context.app = await makeApp(context);
+  return invokeFrom(context, 0);
 }
 
-async function answerWith(call: RequestCall, asked: Promise<JsonObject>): Promise<JsonRpcResponse> {
+async function invokeFrom(context: Context, index: number): Promise<JsonObject> {
+  const link = context.route.chain[index];
+  if (!link) return runInChain(context);
+  return link(context, (params) => {
+    if (params) context.params = params;
+    return invokeFrom(context, index + 1);
+  });
+}
+
+/** Middleware is given a result that asks as any other, and never sees how the handler was left. */
+async function runInChain(context: Context): Promise<JsonObject> {
+  let outcome: Outcome;
   try {
-    return succeed(call, await asked);
+    outcome = { result: await runHandler(context) };
   } catch (error) {
-    return fail(call, error);
+    outcome = { error };
+  }
+  const asked = findQuestion(context, outcome);
+  if (asked) return asked;
+  if ('error' in outcome) throw outcome.error;
+  return outcome.result;
+}
+
+function runHandler(context: Context): JsonObject | Promise<JsonObject> {
+  const { requestState, inputResponses } = context.params;
+  const isRetry = requestState !== undefined || inputResponses !== undefined;
+  if (isRetry && context.route.facts?.inputRequired) return context.server.withAsks((asks) => asks.resume(context));
+  return context.route.entry.run(context.params, context);
+}
+
+// ---- questions in place of an outcome
+
+/** The result that puts questions to the client in place of the handler's outcome; undefined where the outcome stands. */
+function findQuestion(context: Context, outcome: Outcome): Promise<JsonObject> | undefined {
+  const { route, round, server } = context;
+  if (!route.mayAsk || context.isConcluded) return undefined;
+  if (round?.isSuspended) return round.conclude(outcome);
+  round?.abandon();
+  if ('result' in outcome) {
+    const { result } = outcome;
+    if (!isJsonObject(result) || result['resultType'] !== 'input_required') return undefined;
+    return orFailure(
+      context,
+      server.withAsks((asks) => asks.askByHand(context, result)),
+    );
+  }
+  const pages = findPages(outcome.error);
+  if (!pages) return undefined;
+  return orFailure(
+    context,
+    server.withAsks((asks) => asks.askForPages(context, pages)),
+  );
+}
+
+/** The pages that a `UrlElicitationRequiredError` names. */
+function findPages(error: unknown): UrlElicitationData['elicitations'] | undefined {
+  if (!isMortiseError(error) || error.code !== 'ERR_PROTOCOL') return undefined;
+  const { rpcCode, data } = error as ProtocolError;
+  if (rpcCode !== URL_ELICITATION_REQUIRED || !isJsonObject(data)) return undefined;
+  const { elicitations } = data;
+  return Array.isArray(elicitations) && elicitations.length > 0 ? (elicitations as UrlElicitationData['elicitations']) : undefined;
+}
+
+/** A question that cannot be asked is the tool's failure, as it is where the tool waits for the answer. */
+async function orFailure(context: Context, asked: Promise<JsonObject>): Promise<JsonObject> {
+  try {
+    return await asked;
+  } catch (error) {
+    const { toFailedResult } = context.route.entry;
+    if (!toFailedResult || !isMortiseError(error) || isForProtocol(error, context)) throw error;
+    context.isConcluded = true;
+    context.server.logger.log('error', 'A tool could not ask', { tool: context.target, error });
+    return toFailedResult(error);
   }
 }
 
-function succeed(call: RequestCall, result: JsonObject): JsonRpcResponse {
+// ---- the response
+
+function settle(context: Context, outcome: Outcome): Answer {
+  const asked = findQuestion(context, outcome);
+  if (asked) return settleAsked(context, asked);
+  return 'error' in outcome ? fail(context, outcome.error) : succeed(context, outcome.result);
+}
+
+async function settleAsked(context: Context, asked: Promise<JsonObject>): Promise<JsonRpcResponse> {
+  try {
+    return succeed(context, await asked);
+  } catch (error) {
+    return fail(context, error);
+  }
+}
+
+function succeed(context: Context, result: JsonObject): JsonRpcResponse {
   if (!isJsonObject(result)) {
     const kind = result === null ? 'null' : Array.isArray(result) ? 'an array' : typeof result;
-    const told = `"${call.method}" gave ${kind}, which is no result: a handler gives an object, middleware what next() gave`;
-    return fail(call, new InvalidHandlerResultError(told));
+    const message = `"${context.method}" gave ${kind}, which is no result: a handler gives an object, middleware what next() gave`;
+    return fail(context, new InvalidHandlerResultError(message));
   }
   try {
-    call.end();
-    reportCancelled(call);
-    return { jsonrpc: '2.0', id: call.requestId, result: finishResult(result, call) };
+    context.end();
+    logCancelled(context);
+    return { jsonrpc: '2.0', id: context.requestId as RequestId, result: finishResult(result, context) };
   } catch (error) {
-    return fail(call, error);
+    return fail(context, error);
   }
 }
 
-function fail(call: RequestCall, error: unknown): JsonRpcResponse {
+function fail(context: Context, error: unknown): JsonRpcResponse {
   try {
-    call.end();
-    if (!reportCancelled(call)) reportFault(call, error);
-    call.span?.recordError(error);
+    context.end();
+    const isPlanned = isMortiseError(error) && error.code === 'ERR_PROTOCOL';
+    if (!logCancelled(context) && !isPlanned) {
+      // The client gets a neutral sentence, the operator all of it.
+      context.server.logger.log('error', 'A handler failed', { method: context.method, target: context.target, error });
+    }
+    context.span?.recordError(error);
   } catch {
-    // What tells the operator must not cost the request its answer.
+    // What informs the operator must not cost the request its answer.
   }
-  return { jsonrpc: '2.0', id: call.requestId, error: toCallError(error, call.revision) };
+  return { jsonrpc: '2.0', id: context.requestId as RequestId, error: toCallError(error, context.revision) };
 }
 
-function expire(call: RequestCall, timeoutMs: number): JsonRpcResponse {
-  const error = new HandlerTimeoutError(
-    `${call.target === undefined ? call.method : `"${call.target}"`} did not finish within ${timeoutMs} ms`,
-    timeoutMs,
-  );
-  call.abort(error);
-  call.core.logger.log('warning', 'A handler was stopped at its bound', { method: call.method, target: call.target, timeoutMs });
-  const result = call.resolved.entry.toExpiredResult?.(error);
-  return result ? succeed(call, result) : fail(call, error);
+function expire(context: Context, timeoutMs: number): JsonRpcResponse {
+  const { method, target, server } = context;
+  const name = target === undefined ? method : `"${target}"`;
+  const error = new HandlerTimeoutError(`${name} did not finish within ${timeoutMs} ms`, timeoutMs);
+  context.abort(error);
+  server.logger.log('warning', 'A handler was stopped at its bound', { method, target, timeoutMs });
+  const result = context.route.entry.toFailedResult?.(error);
+  return result ? succeed(context, result) : fail(context, error);
 }
 
-function reportCancelled(call: RequestCall): boolean {
-  if (!call.host.isCancelled) return false;
-  const reason: unknown = call.host.signal.reason;
-  const told = isMortiseError(reason) && 'reason' in reason ? reason.reason : undefined;
-  call.core.logger.log('info', 'A call was cancelled', { method: call.method, requestId: call.requestId, reason: told });
+function logCancelled({ host, server, method, requestId }: Context): boolean {
+  if (!host.isCancelled) return false;
+  const error: unknown = host.signal.reason;
+  const reason = isMortiseError(error) && 'reason' in error ? error.reason : undefined;
+  server.logger.log('info', 'A call was cancelled', { method, requestId, reason });
   return true;
-}
-
-/** What the client is told nothing of, the operator must see. */
-function reportFault(call: RequestCall, error: unknown): void {
-  if (isMortiseError(error) && error.code === 'ERR_PROTOCOL') return;
-  call.core.logger.log('error', 'A handler failed', { method: call.method, target: call.target, error });
 }

@@ -7,7 +7,7 @@ import { serverCapabilitiesFor } from '@mortise/protocol/revisions';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Principal, ServerExtension } from '@mortise/protocol/contracts';
 
-/** To whom capabilities are told. */
+/** Who asks for capabilities. */
 export interface CapabilityAudience {
   readonly via: 'channel' | 'exchange';
   readonly principal: Principal;
@@ -49,16 +49,16 @@ export class CapabilityBook {
     return hasCapability(own, dotted);
   }
 
-  /** What is told to a client. */
-  tellTo(revision: Revision, audience: CapabilityAudience): ServerCapabilities {
+  /** What a client is shown. */
+  advertise(revision: Revision, audience: CapabilityAudience): ServerCapabilities {
     let capabilities = merge(this.#registered, this.#declared);
     for (const extension of this.#extensions) {
       const own = extension.capabilities?.(revision, audience);
       if (own) capabilities = merge(capabilities, own as ServerCapabilities);
       if (extension.settings) capabilities = merge(capabilities, { extensions: { [extension.id]: extension.settings } });
     }
-    const told = serverCapabilitiesFor(revision, capabilities);
-    return audience.hasWayBack ? told : withoutWayBack(told);
+    const shown = serverCapabilitiesFor(revision, capabilities);
+    return audience.hasWayBack ? shown : withoutWayBack(shown);
   }
 }
 
@@ -72,7 +72,7 @@ function merge(under: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
-/** Nothing can be told to such a client that it did not ask for at that moment. */
+/** Nothing can reach such a client that it did not ask for at that moment. */
 function withoutWayBack(capabilities: ServerCapabilities): ServerCapabilities {
   const kept: Record<string, JsonValue | undefined> = { ...capabilities };
   for (const name of ['tools', 'resources', 'prompts']) {

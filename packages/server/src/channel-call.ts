@@ -1,15 +1,17 @@
-/** One request on a connection, in the form in which every host hands over its calls. */
+/** One request on a connection, as a `Call`. */
 
 import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
-import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { InboundCall } from '@mortise/jsonrpc-core/connection';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, Principal } from '@mortise/protocol/contracts';
 
 /** The principal of a connection whose transport verified nobody: the user of the machine. */
 export const LOCAL: Principal = 'local';
 
-/** The connection that a call arrived on. */
+/** The connection that a call arrived on, and what its calls listen to. */
 export interface CallOwner {
+  listens: number;
+  subscriptions: number;
   send(notification: JsonRpcNotification): Promise<void>;
 }
 
@@ -28,15 +30,12 @@ export class ChannelCall implements Call {
   get principal(): Principal {
     return this.inbound.info?.principal ?? LOCAL;
   }
-
   get auth(): AuthInfo | undefined {
     return this.inbound.info?.auth as AuthInfo | undefined;
   }
-
   get signal(): AbortSignal {
     return this.inbound.signal;
   }
-
   get isCancelled(): boolean {
     return this.inbound.isCancelled;
   }

@@ -9,46 +9,43 @@ import {
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import { Connection, type InboundCall } from '@mortise/jsonrpc-core/connection';
-import { isModernParams } from '@mortise/protocol/wire';
+import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
-import type { Answer } from './answer.ts';
+import { isModernParams } from '@mortise/protocol/wire';
 import { type CallOwner, ChannelCall, LOCAL } from './channel-call.ts';
-import type { ClientLink, LinkRequestOptions } from './client-link.ts';
-import { Session } from './era/session.ts';
-import { serveModern } from './era/stateless.ts';
-import type { KeepAlive, KeepAliveTarget } from './keep-alive.ts';
-import { serveRaw } from './serve-raw.ts';
-import type { ServerCore } from './server-core.ts';
+import type { KeepAlive } from './keep-alive.ts';
+import type { Answer, OpenConnection, ServerInternals } from './server-internals.ts';
+import { type ClientLink, Session } from './session.ts';
 
 /** Serves a transport until it closes. Rejects when the transport cannot be started. */
-export async function openChannel(core: ServerCore, transport: Transport): Promise<ServerConnection> {
-  const channel = new Channel(core, transport);
+export async function openChannel(server: ServerInternals, transport: Transport): Promise<ServerConnection> {
+  const channel = new Channel(server, transport);
   await channel.start();
   return channel;
 }
 
-class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarget {
-  readonly canRequest: boolean = true;
-  readonly #core: ServerCore;
+class Channel implements ServerConnection, OpenConnection, CallOwner {
+  listens = 0;
+  subscriptions = 0;
+  readonly #server: ServerInternals;
   readonly #connection: Connection;
   #session: Session | undefined;
   #keepAlive: KeepAlive | undefined;
   /** Whether a modern request has come: who sends one knows that an error may lack its id. */
   #hasModernClient = false;
 
-  constructor(core: ServerCore, transport: Transport) {
-    this.#core = core;
+  constructor(server: ServerInternals, transport: Transport) {
+    this.#server = server;
     this.#connection = new Connection(transport, {
       onRequest: (request, inbound) => this.#onRequest(request, inbound),
       onNotification: (notification, info) => this.#onNotification(notification, info),
-      onError: (error) => core.logger.log(isMortiseError(error) ? 'notice' : 'warning', error.message),
+      onError: (error) => server.logger.log(isMortiseError(error) ? 'notice' : 'warning', error.message),
       onClose: () => this.#onClose(),
       isBatchingOn: () => this.#session?.revision?.rules.batching ?? false,
       isErrorIdOptional: () => this.#session?.revision?.rules.errorIdOptional ?? this.#hasModernClient,
-      maxInFlightBytes: core.options.maxInFlightBytes,
-      clock: core.clock,
+      maxInFlightBytes: server.options.maxInFlightBytes,
+      clock: server.clock,
     });
   }
 
@@ -57,17 +54,17 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
   }
 
   async start(): Promise<void> {
-    this.#core.connections.add(this);
-    const { keepAlive } = this.#core.options;
-    if (keepAlive) {
+    this.#server.connections.add(this);
+    const { keepAliveMs } = this.#server.options;
+    if (keepAliveMs !== undefined && keepAliveMs !== Infinity) {
       const { KeepAlive } = await import('./keep-alive.ts');
-      this.#keepAlive = new KeepAlive(this, this.#core.clock, keepAlive === true ? {} : keepAlive);
+      this.#keepAlive = new KeepAlive(this.#createPings(), this.#server.clock, keepAliveMs);
     }
     await this.#connection.start();
   }
 
   async drain(deadlineMs: number): Promise<void> {
-    const own = [...this.#core.listens].filter(({ host }) => host instanceof ChannelCall && host.owner === this);
+    const own = [...this.#server.listens].filter(({ host }) => host instanceof ChannelCall && host.owner === this);
     await Promise.all(own.map((listen) => listen.end()));
     await (deadlineMs > 0 ? this.#connection.drain(deadlineMs) : this.#connection.close());
   }
@@ -80,66 +77,19 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
     return this.close();
   }
 
-  // ---- the session's way to its client
-
-  get sessionId(): string | undefined {
-    return this.#connection.transport.sessionId;
-  }
-
   send(notification: JsonRpcNotification): Promise<void> {
     return this.#connection.notify(notification.method, notification.params);
   }
 
-  request(method: string, params: JsonObject | undefined, { call, signal, timeoutMs }: LinkRequestOptions): Promise<JsonObject> {
-    const options = { signal, timeoutMs };
-    return call instanceof ChannelCall ? call.inbound.request(method, params, options) : this.#connection.request(method, params, options);
-  }
-
-  onOpened(version: string): void {
-    this.#connection.transport.setProtocolVersion?.(version);
-  }
-
-  // ---- keep-alive
-
-  get isPingable(): boolean {
-    return this.#session?.isReady === true;
-  }
-
-  ping(timeoutMs: number): Promise<void> {
-    return this.#connection.request('ping', undefined, { timeoutMs, resetTimeoutOnProgress: false }).then(
-      () => undefined,
-      (error: unknown) => {
-        // An error is an answer too: the client lives.
-        if (!(error instanceof RemoteError)) throw error;
-      },
-    );
-  }
-
-  onFailure(inARow: number): void {
-    this.#core.logger.log('warning', 'A ping was not answered', { sessionId: this.sessionId, inARow });
-  }
-
-  onDead(): void {
-    void this.close();
-  }
-
-  // ---- messages
-
   #onRequest(request: JsonRpcRequest, inbound: InboundCall): Answer {
     this.#keepAlive?.heard();
     const call = new ChannelCall(inbound, this);
-    const isModern = isModernParams(request.params);
-    this.#hasModernClient ||= isModern;
-    if (!this.#core.rawHandler) return this.#serve(request, call, isModern);
-    const ask = (method: string, params: JsonObject | undefined, options: LinkRequestOptions): Promise<JsonObject> =>
-      inbound.request(method, params, options);
-    const carrier = { core: this.#core, host: call, via: 'channel' as const, sessionId: this.sessionId, request: ask };
-    return serveRaw(request, carrier, () => this.#serve(request, call, isModern));
-  }
-
-  #serve(request: JsonRpcRequest, call: ChannelCall, isModern: boolean): Answer {
-    if (isModern) return serveModern(this.#core, request, call, 'channel');
-    return (this.#session ??= new Session(this.#core, this, call)).serve(request, call);
+    if (isModernParams(request.params)) {
+      this.#hasModernClient = true;
+      return this.#server.serve(request, call);
+    }
+    this.#session ??= new Session(this.#server, this.#createLink(call));
+    return this.#server.serve(request, call, this.#session);
   }
 
   #onNotification(notification: JsonRpcNotification, info: MessageInfo | undefined): void {
@@ -149,7 +99,42 @@ class Channel implements ServerConnection, ClientLink, CallOwner, KeepAliveTarge
 
   #onClose(): void {
     this.#keepAlive?.stop();
-    this.#core.connections.delete(this);
+    this.#server.connections.delete(this);
     void this.#session?.close();
+  }
+
+  /** The session's way to its client. It belongs to whoever sent the first message. */
+  #createLink({ principal, auth }: ChannelCall): ClientLink {
+    const connection = this.#connection;
+    return {
+      principal,
+      auth,
+      canRequest: true,
+      get sessionId() {
+        return connection.transport.sessionId;
+      },
+      send: (message) => connection.notify(message.method, message.params),
+      request(method: string, params: JsonObject | undefined, { call, signal, timeoutMs }): Promise<JsonObject> {
+        return (call instanceof ChannelCall ? call.inbound : connection).request(method, params, { signal, timeoutMs });
+      },
+      onOpened: (version) => connection.transport.setProtocolVersion?.(version),
+    };
+  }
+
+  #createPings(): ConstructorParameters<typeof KeepAlive>[0] {
+    return {
+      isPingable: () => this.#session?.isReady === true,
+      ping: async (timeoutMs) => {
+        try {
+          await this.#connection.request('ping', undefined, { timeoutMs, resetTimeoutOnProgress: false });
+        } catch (error) {
+          // An error is an answer too: the client lives.
+          if (!(error instanceof RemoteError)) throw error;
+        }
+      },
+      onFailure: (inARow) =>
+        this.#server.logger.log('warning', 'A ping was not answered', { sessionId: this.#connection.transport.sessionId, inARow }),
+      onDead: () => void this.close(),
+    };
   }
 }

@@ -1,76 +1,67 @@
 /** Checks what a server is made of. */
 
-import { isLoggingLevel } from '@mortise/protocol/checks';
-import { checkType, checkTypes, type Kind } from './check-types.ts';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import { REVISIONS, type Revision } from '@mortise/protocol';
+import type { Implementation } from '@mortise/protocol/model';
 import { RegistrationError } from './errors.ts';
-import { noSuchLevel } from './logging.ts';
-import type { McpServerOptions } from './mcp-server.ts';
-import { checkShown } from './registry/check-shown.ts';
-import { refuseUnknown } from './registry/refuse-unknown.ts';
+import { isCacheScope, isTtl } from './finish-result.ts';
+import type { ServerOptions } from './options.ts';
+import { checkIcon } from './registry/check-registration.ts';
 
-/** All that there are: the compiler sees to it. */
-const OPTIONS: Readonly<Record<keyof McpServerOptions, Kind>> = {
-  capabilities: 'object',
-  instructions: 'string',
-  revisions: 'list',
-  context: 'function',
-  extensions: 'list',
-  messageBus: 'object',
-  validator: 'object',
-  handlerTimeoutMs: 'amount',
-  askTimeoutMs: 'amount',
-  requestState: 'object',
-  roots: 'object',
-  pageSize: 'count',
-  cursorKey: 'bytes',
-  debounceMs: 'amount',
-  sendsServerInfo: 'boolean',
-  cache: 'object',
-  progress: 'object',
-  logging: 'object',
-  keepAlive: 'setting',
-  describeError: 'function',
-  maxSubscriptions: 'amount',
-  maxListens: 'amount',
-  maxInFlightBytes: 'amount',
-  maxQueuedNotifications: 'amount',
-  clock: 'object',
-  logger: 'logger',
-  tracer: 'object',
-  tools: 'object',
-  prompts: 'object',
-  resources: 'object',
-};
+/** The options of `McpServer` that hold tools, prompts and resources made elsewhere: checked with each registration. */
+type Values = { readonly tools?: object; readonly prompts?: object; readonly resources?: object };
 
-/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument is missing, has a member of another type, or an option that there is not. */
-export function checkServer(info: unknown, options: unknown): void {
-  checkType('The first argument of a new server, { name, version },', info, 'object');
-  const { name, version } = info as Readonly<Record<string, unknown>>;
-  checkType('the server: "name"', name, 'string');
-  checkType('the server: "version"', version, 'string');
-  checkShown('the server', info as object);
-  checkTypes("the server's options", options, OPTIONS);
-  refuseUnknown("the server's options", options as object, Object.keys(OPTIONS));
-  checkParts(options as McpServerOptions);
-  const { extensions = [] } = options as { readonly extensions?: readonly unknown[] };
-  for (const extension of extensions) checkType("the server's options: each extension", extension, 'object');
+const KEY_BYTES = 32;
+
+/** @throws {RegistrationError} `ERR_REGISTRATION`: an argument is missing, an option is unknown or of another kind. */
+export function checkServer(info: Implementation, options: ServerOptions & Values): void {
+  if (typeof info !== 'object' || (info as unknown) === null || typeof info.name !== 'string' || typeof info.version !== 'string')
+    throw new RegistrationError('The first argument of a new server is { name, version }, both strings');
+  for (const icon of info.icons ?? []) checkIcon('the server', icon);
+  checkOptions<ServerOptions & Values>(
+    "the server's options",
+    options,
+    {
+      capabilities: 'any',
+      instructions: 'string',
+      revisions: 'array',
+      context: 'function',
+      extensions: 'array',
+      messageBus: 'object',
+      validator: 'object',
+      handlerTimeoutMs: 0,
+      askTimeoutMs: 0,
+      requestState: { keys: 'array', ttlMs: 0, maxStateBytes: 0, store: 'object', replay: 'object', maxRounds: 0 },
+      pageSize: 1,
+      debounceMs: 0,
+      cache: { listTtlMs: 0, readTtlMs: 0, listScope: 'string' },
+      keepAliveMs: 1,
+      describeError: 'function',
+      maxSubscriptions: 0,
+      maxInFlightBytes: 0,
+      tracer: 'object',
+      logger: 'object',
+      clock: 'object',
+      tools: 'object',
+      prompts: 'object',
+      resources: 'object',
+    },
+    RegistrationError,
+  );
+  const { listTtlMs = 0, readTtlMs = 0, listScope = 'public' } = options.cache ?? {};
+  if (!isTtl(listTtlMs) || !isTtl(readTtlMs) || !isCacheScope(listScope))
+    throw new RegistrationError('cache: "listTtlMs" and "readTtlMs" are integers of milliseconds, "listScope" is "public" or "private"');
+  for (const key of options.requestState?.keys ?? []) {
+    if (ArrayBuffer.isView(key) && key.length === KEY_BYTES) continue;
+    throw new RegistrationError(
+      `requestState.keys: a key is a Uint8Array of ${KEY_BYTES} bytes: make it with crypto.getRandomValues(new Uint8Array(${KEY_BYTES}))`,
+    );
+  }
 }
 
-/** Options that are objects of bounds and the like. `requestState.keys` and `cache` are checked by files of their own. */
-const PARTS = {
-  requestState: { ttlMs: 'amount', maxStateBytes: 'amount', store: 'object', replay: 'object', maxRounds: 'amount' },
-  progress: { minIntervalMs: 'amount', burst: 'amount' },
-  logging: { burst: 'amount', perSecond: 'amount' },
-  keepAlive: { everyMs: 'amount', timeoutMs: 'amount', failures: 'count' },
-} as const satisfies Partial<Record<keyof McpServerOptions, Readonly<Record<string, Kind>>>>;
-
-/** A bound that is no number would silently be none. */
-function checkParts(options: McpServerOptions): void {
-  for (const [name, kinds] of Object.entries(PARTS)) {
-    const part = options[name as keyof typeof PARTS];
-    if (typeof part === 'object') checkTypes(`the server's options: "${name}"`, part, kinds);
-  }
-  const level = options.logging?.defaultLevel;
-  if (level !== undefined && !isLoggingLevel(level))
-    throw new RegistrationError(`the server's options: "logging": ${noSuchLevel(level).message}`);
+/** @throws {RegistrationError} `ERR_REGISTRATION`: something else than a revision, or none. */
+export function chooseRevisions(given: readonly Revision[] = REVISIONS): readonly Revision[] {
+  if (given.length === 0 || given.some((each) => !REVISIONS.includes(each)))
+    throw new RegistrationError("revisions: give values of @mortise/protocol, at least one, such as revisionsOf('modern')");
+  return REVISIONS.filter((revision) => given.includes(revision));
 }

@@ -1,6 +1,5 @@
 /** Completion of arguments while they are typed: how a field says what it suggests, and how suggestions are put into order. */
 
-import { checkType } from './check-types.ts';
 import { RegistrationError } from './errors.ts';
 import type { TypedSchema } from './schema/infer.ts';
 
@@ -38,7 +37,7 @@ interface Marked {
 export function completable<S extends TypedSchema>(schema: S, complete: Completer): S {
   if (!isMarkable(schema) || !('~standard' in schema))
     throw new RegistrationError('completable(schema, complete): "schema" must be a schema, such as z.string()');
-  checkType('completable(schema, complete): "complete"', complete, 'function');
+  if (typeof complete !== 'function') throw new RegistrationError('completable(schema, complete): "complete" must be a function');
   return Object.defineProperty(copySchema(schema), COMPLETER, { value: complete });
 }
 

@@ -3,6 +3,7 @@
 import type {
   Annotations,
   CacheScope,
+  ContentBlock,
   GetPromptResult,
   Icon,
   InputRequiredResult,
@@ -12,9 +13,8 @@ import type {
   ToolAnnotations,
 } from '@mortise/protocol/model';
 import type { ToolOptions } from '@mortise/protocol/contracts';
-import type { VisibilityContext } from './context.ts';
-import type { AnySchema, InferOutput, ObjectSchema } from './schema/infer.ts';
-import type { ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
+import type { VisibilityContext } from './handler-context.ts';
+import type { AnySchema, InferInput, InferOutput, ObjectSchema } from './schema/infer.ts';
 
 /** What lists show of anything, and to whom. */
 export interface ListedConfig<App = unknown> {
@@ -92,6 +92,52 @@ export type ReadReturn =
 /** What a prompt's handler may give back: text (one message of the user), one message, several, or the whole result. */
 export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | GetPromptResult | InputRequiredResult;
 
+/**
+ * What a handler may give back: a whole result, or just text, one block of content, or several. A tool with an `outputSchema` gives
+ * `structuredContent` of the type that the schema takes, or says that it failed; without `content` it is mirrored as JSON text.
+ */
+export type ToolReturn<Out = undefined> =
+  | InputRequiredResult
+  | (Out extends undefined
+      ? string | ContentBlock | readonly ContentBlock[] | ToolResultLike
+      : StructuredResultLike<InferInput<Out>> | FailedResultLike);
+
+/** The result of a tool with an `outputSchema`. */
+export interface StructuredResultLike<Value> {
+  readonly structuredContent: Value;
+  readonly content?: readonly ContentBlock[] | undefined;
+  readonly isError?: false | undefined;
+  readonly _meta?: MetaObject | undefined;
+}
+
+/** The result of a tool that failed: `content` says how, and `outputSchema` does not apply. */
+export interface FailedResultLike {
+  readonly isError: true;
+  readonly content?: readonly ContentBlock[] | undefined;
+  readonly structuredContent?: unknown;
+  readonly _meta?: MetaObject | undefined;
+}
+
+/** A tool's result, with everything that can be filled in left optional. */
+export interface ToolResultLike {
+  readonly content?: readonly ContentBlock[] | undefined;
+  readonly structuredContent?: unknown;
+  /** The tool failed, and `content` says how; `outputSchema` does not apply. @default false */
+  readonly isError?: boolean | undefined;
+  readonly _meta?: MetaObject | undefined;
+}
+
+/** A tool's handler: `(args, ctx)` where there is an `inputSchema`, `(ctx)` where there is none. */
+export type ToolHandler<In, Out, Context> = In extends undefined
+  ? (ctx: Context) => ToolReturn<Out> | Promise<ToolReturn<Out>>
+  : (args: InferOutput<In>, ctx: Context) => ToolReturn<Out> | Promise<ToolReturn<Out>>;
+
+/** What a tool's `inputSchema` may be: its root is an object. */
+export type ToolInputSchema = ObjectSchema | undefined;
+
+/** What a tool's `outputSchema` may be: any schema. Revisions up to 2025-11-25 are told those whose root is an object. */
+export type ToolOutputSchema = AnySchema | undefined;
+
 /** A prompt's handler: `(args, ctx)` where there is an `argsSchema`, `(ctx)` where there is none. */
 export type PromptHandler<Args, Context> = Args extends undefined
   ? (ctx: Context) => PromptReturn | Promise<PromptReturn>
@@ -106,7 +152,7 @@ export type TemplateVariables = Readonly<Record<string, string | string[]>>;
 /** Reads a resource of a template's family. */
 export type TemplateReader<Context> = (uri: URL, variables: TemplateVariables, ctx: Context) => ReadReturn | Promise<ReadReturn>;
 
-/** What every handle can do, also while clients are connected: they are told that the list changed. */
+/** What every handle can do, also while clients are connected: they hear that the list changed. */
 export interface RegisteredItem {
   readonly name: string;
   /** Whether it is shown and can be used. */

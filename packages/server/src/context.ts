@@ -1,7 +1,24 @@
-/** What handlers and visibility rules are given. */
+/**
+ * `Context`: one request on its way through the server. Handlers, middleware and extensions are given this very object. What is not always
+ * needed is made when it is first used.
+ */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, LogLevel, RequestId } from '@mortise/jsonrpc-core';
+import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
+import { hasCapability, isLoggingLevel, isProgressToken } from '@mortise/protocol/checks';
+import type {
+  Ask,
+  AuthInfo,
+  Call,
+  CallOrigin,
+  ExtensionCall,
+  HandlerFacts,
+  HandlerRun,
+  Principal,
+  RunSoFar,
+  Span,
+} from '@mortise/protocol/contracts';
 import type {
   CreateMessageRequestParams,
   CreateMessageResult,
@@ -9,179 +26,500 @@ import type {
   ElicitResult,
   ListRootsResult,
 } from '@mortise/protocol/model';
-import type { AuthInfo, CallOrigin, ContextMembers, HandlerRun, Principal } from '@mortise/protocol/contracts';
-import type { ClientRoots } from './asks/client-roots.ts';
+import { META_LOG_LEVEL, META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
+import type { Round } from './asks/round.ts';
+import { Steps } from './asks/steps.ts';
+import { ChannelCall } from './channel-call.ts';
+import type { BoundedRun } from './deadlines.ts';
+import { listKindOf } from './events.ts';
+import type {
+  AskOptions,
+  ElicitFormRequest,
+  ElicitFormResult,
+  HandlerContext,
+  HandlerLog,
+  OwnContext,
+  ProgressUpdate,
+} from './handler-context.ts';
+import { createLog, LogGate, noSuchLevel, warnOfSilence } from './logging.ts';
+import type { Route } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
+import { ProgressReporter } from './progress.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
+import type { Asks, ServerInternals } from './server-internals.ts';
+import type { Session } from './session.ts';
 
-/** Who asks, for rules that show different things to different callers. Never says which connection or session it is. */
-export interface VisibilityContext<App = unknown> {
-  readonly principal: Principal;
-  readonly auth: AuthInfo | undefined;
-  /** What `options.context` made; undefined without that option, and where a rule is asked outside a request. */
-  readonly app: App | undefined;
-  readonly origin: CallOrigin | undefined;
-}
-
-/** One step of progress. Values that do not increase are dropped. */
-export interface ProgressUpdate {
-  readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
-}
-
-/**
- * Sends a log message to the client, as far as it asked for that level, and the server declares `logging`.
- *
- * @deprecated since 2026-07-28, with the protocol's logging: write to stderr, or use OpenTelemetry. Works in every revision.
- */
-export interface HandlerLog {
-  (level: LogLevel, data: JsonValue, logger?: string): Promise<void>;
-  debug(data: JsonValue, logger?: string): Promise<void>;
-  info(data: JsonValue, logger?: string): Promise<void>;
-  notice(data: JsonValue, logger?: string): Promise<void>;
-  warning(data: JsonValue, logger?: string): Promise<void>;
-  error(data: JsonValue, logger?: string): Promise<void>;
-  critical(data: JsonValue, logger?: string): Promise<void>;
-  alert(data: JsonValue, logger?: string): Promise<void>;
-  emergency(data: JsonValue, logger?: string): Promise<void>;
-}
-
-/** How one question to the client is asked. */
-export interface AskOptions {
-  /** The question's own name, for handlers whose questions depend on something that may change between runs. @default none */
-  readonly key?: string | undefined;
-  /** Gives the question up; it then rejects with the signal's reason. @default none */
-  readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer, where the call waits for it: in the legacy era. @default the server's `askTimeoutMs` */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** A form whose fields are given as a schema of any library instead of JSON Schema. */
-export interface ElicitFormRequest<S extends ObjectSchema> {
-  readonly mode?: 'form' | undefined;
-  readonly message: string;
-  readonly requestedSchema: S;
-}
-
-/** What a user put into a typed form. */
-export type ElicitFormResult<T> =
-  | { readonly action: 'accept'; readonly content: T; readonly _meta?: JsonObject | undefined }
-  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined; readonly _meta?: JsonObject | undefined };
-
-/**
- * What a tool, prompt or resource handler is given beside its arguments. Extensions add members by declaration merging.
- *
- * After the call is answered or cancelled nothing is sent any more: what is written then is dropped.
- */
-export interface HandlerContext<App = unknown> extends OwnContext<App>, ContextMembers {}
-
-/** What the server itself gives a handler. */
-export interface OwnContext<App = unknown> {
-  /** Aborts when the call is cancelled (with the client's reason), its bound is reached, or the server closes. */
-  readonly signal: AbortSignal;
-  /** On whose behalf the call is made. */
-  readonly principal: Principal;
-  /** What the verified token says; undefined where nobody was verified. */
-  readonly auth: AuthInfo | undefined;
-  /** The same as `auth`. */
-  readonly authInfo: AuthInfo | undefined;
-  /** Undefined where a tool runs outside a request, as in a task. */
+/** What a request is, once its revision is known. */
+export interface ContextInit {
+  readonly server: ServerInternals;
+  readonly route: Route;
+  /** Undefined where no request stands behind it: a notification, a tool that runs from its record. */
   readonly requestId: RequestId | undefined;
-  /** The legacy session's id, where the transport has one. */
-  readonly sessionId: string | undefined;
-  readonly revision: Revision;
-  readonly era: Era;
+  /** Canonical. */
+  readonly params: JsonObject;
   readonly client: ClientFacts;
-  /** The request's `_meta`. */
-  readonly meta: JsonObject;
-  /** The HTTP request behind the call, where there is one. */
-  readonly origin: CallOrigin | undefined;
-  /** What `options.context` made for this request. */
-  readonly app: App;
-  /** What middleware left for the handler. */
-  readonly state: Map<unknown, unknown>;
-  /** The seam to the client: what `elicit`, `sample`, `once` and the rest go through. */
-  readonly run: HandlerRun;
-  /**
-   * Sends a log message to the client: `ctx.log.info('done')`. Nothing goes out unless the server declares `capabilities: { logging: {} }`, of which
-   * its `logger` is told once; a modern client must also ask for a level with the request.
-   *
-   * @deprecated since 2026-07-28, with the protocol's logging: write to stderr, or use OpenTelemetry. Works in every revision.
-   */
-  readonly log: HandlerLog;
-  /**
-   * Tells the client how far the call has come, if it asked. Steps that come too fast are merged to the newest; the last one
-   * is always sent, before the answer.
-   */
-  progress(update: ProgressUpdate): Promise<void>;
-  progress(progress: number, total?: number, message?: string): Promise<void>;
-  /** Sends a notification that belongs to this call. */
-  notify(method: string, params?: JsonObject): Promise<void>;
-  /** Closes the call's stream early, so that the client comes back for the answer; does nothing where the host cannot. */
-  closeStream(retryMs?: number): void;
-  /**
-   * Asks the user, by a form or a web page. In the modern era the exchange ends here, and the handler runs again from its top
-   * with the answer: what it does before belongs into `once`. See docs/guides/ask-the-user.md.
-   *
-   * @throws {Suspended} `ERR_SUSPENDED`: the question went out; let it pass.
-   * @throws {InvalidAskError} `ERR_INVALID_ASK`: the question breaks a rule, or asks for a secret by a form.
-   * @throws {InvalidAnswerError} `ERR_INVALID_ANSWER`: the client answered with what the form does not allow.
-   * @throws {AskChangedError} `ERR_ASK_CHANGED`: the handler asked something else when it ran again.
-   * @throws {TooManyAsksError} `ERR_TOO_MANY_ASKS`: `requestState.maxRounds` is reached.
-   * @throws {ClientCapabilityError} `ERR_CLIENT_CAPABILITY`: the client cannot do that.
-   * @throws {AskUnavailableError} `ERR_ASK_UNAVAILABLE`: no question can reach the client on this connection.
-   * @throws {RemoteError} `ERR_REMOTE`: the client refused.
-   */
+  readonly host: Call;
+  /** Of a legacy client. */
+  readonly session: Session | undefined;
+}
+
+/** What a run of a handler may know of the rounds before it. */
+export interface EarlierRounds {
+  /** What the client answered to the questions of the last round, by their keys. */
+  readonly inputResponses: Readonly<Record<string, JsonObject>>;
+  /** The state that the handler gave by hand in the last round. */
+  readonly requestState: JsonValue | undefined;
+  /** How many notifications earlier rounds sent. They are not sent again. */
+  readonly reports: number;
+  /** The highest step of progress that earlier rounds told. */
+  readonly progress: number | undefined;
+}
+
+/** What a question is sent with: its params with the trace's context, and the end of its span. */
+export interface TracedAsk {
+  readonly params: JsonObject | undefined;
+  end(error?: unknown): void;
+}
+
+/** How a handler settled. */
+export type Outcome = { readonly result: JsonObject } | { readonly error: unknown };
+
+const EMPTY: JsonObject = Object.freeze({});
+const ignore = (): void => undefined;
+
+export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRun {
+  readonly server: ServerInternals;
+  readonly route: Route;
+  readonly requestId: RequestId | undefined;
+  readonly client: ClientFacts;
+  readonly host: Call;
+  readonly session: Session | undefined;
+  /** The params as they came, before any middleware. */
+  readonly givenParams: JsonObject;
+  params: JsonObject;
+  app: unknown = undefined;
+  /** A result that is not converted: an extension's own, or a list whose items have their revision's shape. */
+  ownResult: JsonObject | undefined = undefined;
+  /** Where the program gave a tracer. */
+  span: Span | undefined = undefined;
+  traceAsk: ((method: string, params: JsonObject | undefined) => TracedAsk) | undefined = undefined;
+  earlier: EarlierRounds | undefined = undefined;
+  /** What this run has asked and been answered; undefined as long as it has nothing to do with questions. */
+  round: Round | undefined = undefined;
+  /** How many notifications the handler has sent. */
+  reports = 0;
+  /** How many questions were sent to the client as requests. */
+  asked = 0;
+  /** Whether what the handler gives is no longer the answer. */
+  isConcluded = false;
+  /** Called when the client is asked though the handler goes on. */
+  onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
+  startedAtMs = 0;
+  usedMs = 0;
+  pauses = 0;
+  #isEnded = false;
+  #cancellation: Cancellation | undefined;
+  #onExpired: ((timeoutMs: number) => void) | undefined;
+  /** What the handler goes on with where no request waits for it any more: a task's run. */
+  #taskRun: HandlerRun | undefined;
+  #steps: Steps | undefined;
+  #opening: Promise<Round> | undefined;
+  #openAsks = 0;
+  #onAsked: (() => void)[] | undefined;
+  #progress: ProgressReporter | undefined;
+  #log: HandlerLog | undefined;
+  #logGate: LogGate | undefined;
+  #state: Map<unknown, unknown> | undefined;
+  #roots: Promise<ListRootsResult> | undefined;
+
+  constructor(init: ContextInit) {
+    this.server = init.server;
+    this.route = init.route;
+    this.requestId = init.requestId;
+    this.client = init.client;
+    this.host = init.host;
+    this.session = init.session;
+    this.givenParams = init.params;
+    this.params = init.params;
+  }
+
+  // ---- what the request is
+
+  get method(): string {
+    return this.route.method;
+  }
+
+  /** What the request is about: a tool's or prompt's name, a resource's URI. */
+  get target(): string | undefined {
+    const { targetParam } = this.route;
+    // Middleware may have set the params to anything.
+    const target = targetParam === undefined ? undefined : (this.params as JsonObject | null)?.[targetParam];
+    return typeof target === 'string' ? target : undefined;
+  }
+
+  get revision(): Revision {
+    return this.route.revision;
+  }
+  get era(): Era {
+    return this.route.revision.era;
+  }
+  get principal(): Principal {
+    return this.host.principal;
+  }
+  get auth(): AuthInfo | undefined {
+    return this.host.auth;
+  }
+  get authInfo(): AuthInfo | undefined {
+    return this.host.auth;
+  }
+  get origin(): CallOrigin | undefined {
+    return this.host.origin;
+  }
+  get sessionId(): string | undefined {
+    return this.session?.id;
+  }
+  get clientCapabilities(): ClientFacts['capabilities'] {
+    return this.client.capabilities;
+  }
+  get via(): 'channel' | 'exchange' {
+    return this.session || this.host instanceof ChannelCall ? 'channel' : 'exchange';
+  }
+  get meta(): JsonObject {
+    const meta = this.givenParams['_meta'];
+    return typeof meta === 'object' && meta !== null && !Array.isArray(meta) ? (meta as JsonObject) : EMPTY;
+  }
+  get state(): Map<unknown, unknown> {
+    return (this.#state ??= new Map());
+  }
+  get inputResponses(): Readonly<Record<string, JsonObject>> | undefined {
+    return this.earlier?.inputResponses;
+  }
+  get requestState(): JsonValue | undefined {
+    return this.earlier?.requestState;
+  }
+
+  // ---- its end
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Whether nothing may be sent any more. */
+  get isOver(): boolean {
+    if (this.#taskRun) return this.#taskRun.signal.aborted;
+    return this.#isEnded || this.host.isCancelled;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#cancellation) {
+      this.#cancellation = new Cancellation();
+      if (this.#taskRun || !this.#isEnded || this.host.isCancelled) this.#cancellation.follow((this.#taskRun ?? this.host).signal);
+    }
+    return this.#cancellation.signal;
+  }
+
+  /** Tells the handler to stop. */
+  abort(reason: Error): void {
+    (this.#cancellation ??= new Cancellation()).cancel(reason);
+  }
+
+  /** Begins to count the handler's time. */
+  bound(onExpired: (timeoutMs: number) => void): void {
+    this.#onExpired = onExpired;
+    this.server.deadlines.add(this);
+  }
+
+  onExpired(timeoutMs: number): void {
+    this.#onExpired?.(timeoutMs);
+  }
+
+  /** The time stands still while the client is asked. @returns Lets it go on. */
+  pause(): () => void {
+    this.server.deadlines.pause(this);
+    return () => this.server.deadlines.resume(this, this.#isEnded || this.#onExpired === undefined);
+  }
+
+  /** The answer is about to be given: the last progress goes out, and after that nothing. */
+  end(): void {
+    if (this.#isEnded) return;
+    if (this.#openAsks > 0 && !this.#isAborted) {
+      this.server.warnOnce(
+        `${this.#name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
+      );
+    }
+    this.server.deadlines.delete(this);
+    if (this.host.isCancelled) this.#progress?.stop();
+    else this.#progress?.flush();
+    this.#isEnded = true;
+    // What goes on in a task still hears of the task's end.
+    if (!this.#taskRun) this.#cancellation?.release();
+  }
+
+  /** Whether the handler was told to stop, by its client or for its time. */
+  get #isAborted(): boolean {
+    return this.host.isCancelled || this.#cancellation?.isCancelled === true;
+  }
+
+  /** Registered names are the program's own, and few; what else a call names is the peer's text. */
+  get #name(): string {
+    return this.route.entry.findsByName ? `${this.method} "${this.target}"` : this.method;
+  }
+
+  // ---- for extensions
+
+  /** Gives the context the members of extensions, for the handler. Their getters stay getters. */
+  forHandler(): HandlerContext {
+    for (const extension of this.server.extensions) {
+      const members = extension.context?.(this.#forExtensions);
+      if (members) Object.defineProperties(this, Object.getOwnPropertyDescriptors(members));
+    }
+    return this as OwnContext as HandlerContext;
+  }
+
+  get #forExtensions(): HandlerFacts {
+    const { requestId } = this;
+    return requestId === undefined && this.#taskRun ? { run: this.#taskRun, call: undefined } : { run: this, call: this };
+  }
+
+  get tell(): ((notification: JsonRpcNotification) => void) | undefined {
+    const { session } = this;
+    return session && ((notification) => session.tell(notification, undefined));
+  }
+
+  request(ask: Ask): Promise<JsonObject> {
+    return this.ask(ask);
+  }
+
+  /** The handler's questions, steps and reports go to a task from now on, and its signal is the task's. */
+  continueIn(run: HandlerRun): void {
+    this.#taskRun = run;
+    if (!this.#cancellation) return;
+    this.#cancellation.release();
+    this.#cancellation.follow(run.signal);
+  }
+
+  get taskRun(): HandlerRun | undefined {
+    return this.#taskRun;
+  }
+
+  detach(run: HandlerRun): RunSoFar | undefined {
+    const isBusy = this.#openAsks > 0 || this.round?.isAsking === true;
+    if (this.session || this.#taskRun || this.isOver || this.isConcluded || isBusy) return undefined;
+    // What the handler gives now is no longer the answer to this request.
+    this.isConcluded = true;
+    this.server.deadlines.delete(this);
+    this.continueIn(run);
+    const { done, running } = this.steps;
+    return { steps: done, running, answers: this.round?.state.answers ?? new Map(), hasLeft: () => this.host.isCancelled };
+  }
+
+  get asking(): Promise<void> | undefined {
+    if (this.session || this.#openAsks === 0) return undefined;
+    return new Promise((resolve) => (this.#onAsked ??= []).push(resolve));
+  }
+
+  // ---- what the handler's run can do: a `HandlerRun`, which `detach` exchanges once
+
+  get run(): HandlerRun {
+    return this;
+  }
+
+  ask(ask: Ask): Promise<JsonObject> {
+    return this.#whileAsking(this.server.withAsks((asks) => asks.send(this, ask)));
+  }
+
+  once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T> {
+    const value = (this.#taskRun ?? this.steps).once(key, fn);
+    value.catch(ignore);
+    return value;
+  }
+
+  report(notification: JsonRpcNotification): Promise<void> {
+    if (this.#taskRun) return this.#taskRun.report(notification);
+    // What an earlier round sent is not sent again.
+    return this.reports++ < (this.earlier?.reports ?? 0) ? resolvedPromise : this.send(notification);
+  }
+
+  /** Sends a canonical notification that belongs to the request. */
+  send(notification: JsonRpcNotification): Promise<void> {
+    if (this.#taskRun) return this.#taskRun.report(notification);
+    if (this.isOver) return resolvedPromise;
+    const convert = notification.params && this.revision.toWire.notifications.get(notification.method);
+    const sent = this.host.send(convert ? { ...notification, params: convert(notification.params ?? EMPTY) } : notification);
+    // That the caller has gone is not the handler's fault.
+    return sent === resolvedPromise ? sent : sent.catch(ignore);
+  }
+
+  /** The steps of `once`. */
+  get steps(): Steps {
+    return (this.#steps ??= new Steps());
+  }
+
+  /** Goes on with the steps of earlier rounds. */
+  set steps(steps: Steps) {
+    this.#steps = steps;
+  }
+
+  /** Opens what earlier rounds left, if the request goes on with one. Rejects where it cannot be opened. */
+  openRound(): Promise<Round> {
+    this.#opening ??= this.#whileAsking(this.server.withAsks(async (asks) => (this.round = await asks.openRound(this))));
+    return this.#opening;
+  }
+
+  /** The handler is about to run again within the same request: what it sent stays sent. */
+  beginAgain(inputResponses: Readonly<Record<string, JsonObject>>, requestState: JsonValue | undefined): void {
+    const reports = Math.max(this.reports, this.earlier?.reports ?? 0);
+    this.reports = 0;
+    this.earlier = { inputResponses, requestState, reports, progress: undefined };
+  }
+
+  // ---- what handlers use
+
   elicit<S extends ObjectSchema>(params: ElicitFormRequest<S>, options?: AskOptions): Promise<ElicitFormResult<InferOutput<S>>>;
   elicit(params: ElicitRequestParams, options?: AskOptions): Promise<ElicitResult>;
-  /**
-   * Asks the client's model. Throws as `elicit` does.
-   *
-   * @deprecated since 2026-07-28: call a model provider's API from the server. Works in every revision.
-   */
-  sample(params: CreateMessageRequestParams, options?: AskOptions): Promise<CreateMessageResult>;
-  /**
-   * Asks which places the client offers to work in. Throws as `elicit` does.
-   *
-   * @deprecated since 2026-07-28: take directories as arguments, resource URIs or configuration. Works in every revision.
-   */
-  listRoots(options?: AskOptions): Promise<ListRootsResult>;
-  /**
-   * The client's roots, kept while they are good, and whether a path lies in them.
-   *
-   * @deprecated since 2026-07-28: take directories as arguments, resource URIs or configuration. Works in every revision.
-   */
-  readonly roots: ClientRoots;
-  /**
-   * Runs a step once along one chain of runs of the handler, and gives its value each time. A step that failed is run again.
-   *
-   * @param fn Given a key that is the same in each run of the chain, for services that take one.
-   * @throws {InvalidStepError} `ERR_INVALID_STEP`: its value is not JSON.
-   */
-  once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T>;
-  /**
-   * The answers to what this handler asked with `inputRequired`, by its keys; undefined when it runs for the first time. A client may
-   * also send answers that nobody asked it for: where `requestState` matters, look at that first.
-   */
-  readonly inputResponses: Readonly<Record<string, JsonObject>> | undefined;
-  /** The state that this handler gave to `inputRequired`; undefined when it runs for the first time. */
-  readonly requestState: JsonValue | undefined;
-  /**
-   * Tells this client that a page it was asked to open is done with. May be called after the call, as long as the session lives.
-   * Does nothing where the revision has no such notification.
-   *
-   * @param elicitationId The one that `elicit` or `UrlElicitationRequiredError` was given, or that the error made.
-   */
-  completeElicitation(elicitationId: string): Promise<void>;
-  /** The same as `notify`, in the form that MCP users know. */
-  sendNotification(
-    notification: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcNotification,
-  ): Promise<void>;
-  /** Asks the client anything; a legacy connection only. The schema that MCP users pass second is not needed and not looked at. */
+  elicit(params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams, options?: AskOptions): Promise<unknown> {
+    return this.#askClient('ctx.elicit', (asks) => asks.elicit(this, params, options));
+  }
+
+  sample(params: CreateMessageRequestParams, options?: AskOptions): Promise<CreateMessageResult> {
+    const { includeContext = 'none' } = params;
+    if (includeContext !== 'none') {
+      this.server.warnOnce(`includeContext "${includeContext}" is deprecated: leave it out, and put what the model needs into messages`);
+    }
+    const method = 'sampling/createMessage';
+    return this.#askClient(`"${method}"`, (asks) => asks.askClient(this, method, params, options)) as Promise<CreateMessageResult>;
+  }
+
+  listRoots(options?: AskOptions): Promise<ListRootsResult> {
+    if (this.#roots && !options) return this.#roots;
+    const asked = this.#askClient('"roots/list"', (asks) => asks.listRoots(this, options));
+    if (options) return asked;
+    this.#roots = asked;
+    // What failed may succeed the next time.
+    asked.catch(() => (this.#roots = undefined));
+    return asked;
+  }
+
   sendRequest(
-    request: { readonly method: string; readonly params?: JsonObject | undefined } | JsonRpcRequest,
-    schema?: unknown,
+    { method, params }: JsonRpcRequest | { readonly method: string; readonly params?: JsonObject | undefined },
+    _schema?: unknown,
     options?: AskOptions,
-  ): Promise<JsonObject>;
+  ): Promise<JsonObject> {
+    return this.#askClient(`"${method}"`, (asks) => asks.askClient(this, method, params, options));
+  }
+
+  get log(): HandlerLog {
+    return (this.#log ??= createLog((level, data, logger) => this.#writeLog(level, data, logger)));
+  }
+
+  progress(update: ProgressUpdate | number, total?: number, message?: string): Promise<void> {
+    if (this.isOver) this.#warnIfAnswered('ctx.progress');
+    else this.#reporter?.report(typeof update === 'number' ? { progress: update, total, message } : update);
+    return resolvedPromise;
+  }
+
+  /** The highest step of progress that was reported; undefined for none. */
+  get highestProgress(): number | undefined {
+    return this.#progress?.highest;
+  }
+
+  notify(method: string, params?: JsonObject): Promise<void>;
+  notify(notification: JsonRpcNotification): Promise<void>;
+  notify(what: string | JsonRpcNotification, params?: JsonObject): Promise<void> {
+    return typeof what === 'string' ? this.sendNotification({ method: what, params }) : this.send(what);
+  }
+
+  sendNotification({ method, params }: { readonly method: string; readonly params?: JsonObject | undefined }): Promise<void> {
+    const { progress, total, message, level, data, logger } = params ?? EMPTY;
+    switch (method) {
+      case 'notifications/progress':
+        // A token of another call may no longer be active, so only the call's own is used.
+        if (params?.['progressToken'] !== this.meta[META_PROGRESS_TOKEN] || typeof progress !== 'number') return resolvedPromise;
+        return this.progress(progress, typeof total === 'number' ? total : undefined, typeof message === 'string' ? message : undefined);
+      case 'notifications/message':
+        return this.#writeLog(level as LogLevel, data ?? null, typeof logger === 'string' ? logger : undefined);
+      case 'notifications/cancelled':
+        // Only the server itself may send one, for what it began itself.
+        return resolvedPromise;
+      default:
+        return this.#publish(method, params) ?? this.report({ jsonrpc: '2.0', method, ...(params ? { params } : {}) });
+    }
+  }
+
+  /** @see 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation */
+  completeElicitation(elicitationId: string): Promise<void> {
+    if (!this.revision.rules.elicitationIds || !hasCapability(this.client.capabilities, 'elicitation.url')) return resolvedPromise;
+    const notification: JsonRpcNotification = { jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId } };
+    if (!this.isOver) return this.send(notification);
+    this.session?.tell(notification, undefined);
+    return resolvedPromise;
+  }
+
+  closeStream(retryMs?: number): void {
+    if (!this.isOver) this.host.closeStream?.(retryMs);
+  }
+
+  /** Where clients subscribe to changes, a handler's notification of one reaches those who did. */
+  #publish(method: string, params: JsonObject | undefined): Promise<void> | undefined {
+    if (this.revision.rules.changeNotifications !== 'listen') return undefined;
+    const { events } = this.server;
+    if (method === 'notifications/resources/updated') return events.resourceUpdated(String(params?.['uri']));
+    const kind = listKindOf(method);
+    if (!kind) return undefined;
+    events.listChanged(kind);
+    return resolvedPromise;
+  }
+
+  #askClient<T>(use: string, ask: (asks: Asks) => Promise<T>): Promise<T> {
+    this.#warnIfAnswered(use);
+    return this.#whileAsking(this.server.withAsks(ask));
+  }
+
+  /** Counts an open question. One that nobody waits for, because the handler waits for another one first, must not end the process when it rejects. */
+  #whileAsking<T>(asked: Promise<T>): Promise<T> {
+    this.#openAsks += 1;
+    const onSettled = (): void => {
+      this.#openAsks -= 1;
+      if (this.#openAsks === 0) for (const resolve of this.#onAsked?.splice(0) ?? []) resolve();
+    };
+    asked.then(onSettled, onSettled);
+    return asked;
+  }
+
+  /** Tells the operator, once, of a handler that uses its context after its answer. */
+  #warnIfAnswered(use: string): void {
+    if (!this.#isEnded || this.#isAborted || this.#taskRun) return;
+    this.server.warnOnce(`${this.#name} uses ${use} after it has given its answer, which does nothing: await everything before you return`);
+  }
+
+  #writeLog(level: LogLevel, data: JsonValue, logger: string | undefined): Promise<void> {
+    if (!isLoggingLevel(level)) return Promise.reject(noSuchLevel(level));
+    if (this.isOver) {
+      this.#warnIfAnswered('ctx.log');
+      return resolvedPromise;
+    }
+    const gate = this.#findLogGate();
+    if (!gate) warnOfSilence(this.server, this.revision, 'ctx.log');
+    const params = gate?.admit(level, data ?? null, logger);
+    return params ? this.report({ jsonrpc: '2.0', method: 'notifications/message', params }) : resolvedPromise;
+  }
+
+  /** Which log messages the client gets; undefined for none. */
+  #findLogGate(): LogGate | undefined {
+    if (!this.server.capabilities.has(this.revision, 'logging')) return undefined;
+    if (this.session && this.revision.rules.logLevel === 'session') return this.session.logGate;
+    const level = this.meta[META_LOG_LEVEL];
+    return isLoggingLevel(level) ? (this.#logGate ??= new LogGate(level, this.server.clock)) : undefined;
+  }
+
+  /** Thins out progress; undefined where the client did not ask for any. */
+  get #reporter(): ProgressReporter | undefined {
+    const token = this.meta[META_PROGRESS_TOKEN];
+    if (this.#progress || !isProgressToken(token)) return this.#progress;
+    const send = (params: JsonObject): Promise<void> | undefined => {
+      const sent = this.send({ jsonrpc: '2.0', method: 'notifications/progress', params });
+      return sent === resolvedPromise ? undefined : sent;
+    };
+    return (this.#progress = new ProgressReporter(token, send, this.server.clock, this.earlier?.progress));
+  }
 }

@@ -3,11 +3,20 @@
  * `createClient<typeof server>`.
  */
 
-import type { PromptConfig, PromptHandler, ResourceConfig, ResourceReader, TemplateReader, ToolConfig } from './config.ts';
-import type { HandlerContext } from './context.ts';
+import type {
+  PromptConfig,
+  PromptHandler,
+  ResourceConfig,
+  ResourceReader,
+  TemplateReader,
+  ToolConfig,
+  ToolHandler,
+  ToolInputSchema,
+  ToolOutputSchema,
+} from './config.ts';
+import type { HandlerContext } from './handler-context.ts';
 import type { ResourceTemplate } from './resource-template.ts';
 import type { InferInput, InferOutput, ObjectSchema } from './schema/infer.ts';
-import type { ToolHandler, ToolInputSchema, ToolOutputSchema } from './tool-handler.ts';
 
 /** A tool as a value. */
 export interface ToolDefinition<In = ToolInputSchema, Out = ToolOutputSchema, App = unknown> {

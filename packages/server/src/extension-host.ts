@@ -1,57 +1,105 @@
 /** What extensions are given: their methods, filters and interceptors become the server's, and tools can be run from records. */
 
-import type { JsonObject } from '@mortise/jsonrpc-core';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import { type CallToolResult, findRevision } from '@mortise/protocol';
 import { checkExtensionId } from '@mortise/protocol/checks';
-import type { BusMessage, ExtensionHost, ListenFilter, ServerExtension } from '@mortise/protocol/contracts';
+import type { Call, ExtensionHost, HandlerRun, ServerExtension, ToolCallRecord } from '@mortise/protocol/contracts';
+import { Context } from './context.ts';
 import { RegistrationError } from './errors.ts';
-import { onDemand } from './on-demand.ts';
-import { requireScopes } from './registry/require-scopes.ts';
+import type { Interceptor, MethodEntry, NotificationEntry } from './method.ts';
 import type { Tools } from './registry/tools.ts';
-import { RequestCall } from './request-call.ts';
-import type { ServerCore } from './server-core.ts';
+import { requireScopes } from './registry/require-scopes.ts';
+import type { ServerInternals } from './server-internals.ts';
+import { toCallError } from './wire-error.ts';
 
-const withRecorded = onDemand(() => import('./run-recorded.ts'));
-
-/** Installs a server's extensions. @param filters Takes their listen filters. @param tools Undefined for a low-level server. */
-export function installExtensions(core: ServerCore, filters: ListenFilter[], tools: () => Tools | undefined): void {
-  for (const extension of core.options.extensions ?? []) {
-    const problem = checkExtensionId(extension.id);
-    if (problem !== undefined) throw new RegistrationError(`extension "${extension.id}": ${problem}`);
-    extension.install(createHost(core, extension, filters, tools));
-  }
+/** What an extension may add to. */
+export interface ExtensibleServer extends ServerInternals {
+  /** Undefined for a low-level server. */
+  readonly tools: Tools | undefined;
+  addExtensionMethod(method: string, entry: MethodEntry): void;
+  addExtensionNotification(method: string, entry: NotificationEntry): void;
+  addInterceptor(method: string, interceptor: Interceptor): void;
+  onClose(fn: () => Promise<void>): void;
 }
 
-function createHost(core: ServerCore, extension: ServerExtension, filters: ListenFilter[], tools: () => Tools | undefined): ExtensionHost {
+/** Installs an extension. @throws {RegistrationError} Its id is not a valid one, or its listen filter's key is taken. */
+export function installExtension(server: ExtensibleServer, extension: ServerExtension): void {
+  if (typeof (extension as Partial<ServerExtension> | null)?.install !== 'function')
+    throw new RegistrationError('the server\'s options: each of "extensions" must be an object with id and install, such as createTasks()');
+  const problem = checkExtensionId(extension.id);
+  if (problem !== undefined) throw new RegistrationError(`extension "${extension.id}": ${problem}`);
+  extension.install(createHost(server, extension));
+}
+
+function createHost(server: ExtensibleServer, extension: ServerExtension): ExtensionHost {
   return {
-    addMethod(method, { eras, nameParam }, fn) {
-      core.addExtensionMethod(method, { run: (params, call) => fn(params, call), isBounded: false, eras, nameParam });
-    },
-    addNotification(method, { eras }, fn) {
-      core.notifications.add(method, { eras, run: fn });
-    },
+    addMethod: (method, where, run) => server.addExtensionMethod(method, { ...where, run, isUnbounded: true }),
+    addNotification: (method, { eras }, run) => server.addExtensionNotification(method, { eras, run }),
     intercept(method, fn) {
-      core.addInterceptor(method, async (call, next) => {
+      server.addInterceptor(method, async (context, next) => {
         let inner: JsonObject | undefined;
-        const result = await fn(call.params, call, async () => (inner = await next()));
+        const result = await fn(context.params, context, async () => (inner = await next()));
         // What the extension answers itself has the shape that it chose.
-        if (result !== inner && extension.answers?.includes(method)) call.ownResult = result;
+        if (result !== inner && extension.answers?.includes(method)) context.ownResult = result;
         return result;
       });
     },
-    runTool: async (record, run) => withRecorded(({ runRecorded }) => runRecorded(core, tools(), record, run)),
-    toolOptions: (name, principal) => tools()?.find(name, principal)?.options,
+    runTool: (record, run) => runTool(server, record, run),
+    toolOptions: (name, principal) => server.tools?.find(name, { principal })?.options,
     authorizeTool(name, call) {
-      const item = call instanceof RequestCall ? tools()?.findFor(name, call) : tools()?.find(name, call.principal);
-      if (item?.scopes) requireScopes(`tool "${item.key}"`, item.scopes, { principal: call.principal, auth: call.auth });
+      const item = server.tools?.find(name, call);
+      if (item?.config.scopes) requireScopes(`tool "${item.key}"`, item.config.scopes, call);
       return item?.options;
     },
-    publish: (event: BusMessage) => core.publish(event),
+    publish: (event) => server.events.publish(event),
     addFilter(filter) {
-      if (filters.some(({ key }) => key === filter.key))
+      if (server.listenFilters.some(({ key }) => key === filter.key))
         throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is taken`);
-      filters.push(filter);
+      server.listenFilters.push(filter);
     },
-    interceptAsk: (fn) => void core.askInterceptors.push(fn),
-    onClose: (fn) => void core.onClose.push(fn),
+    interceptAsk: (fn) => void server.askInterceptors.push(fn),
+    onClose: (fn) => server.onClose(fn),
+  };
+}
+
+/** Runs a tool from its record. It enters at the handler: middleware and scopes were settled when the record was made. */
+async function runTool(server: ExtensibleServer, record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
+  const revision = findRevision(record.revision);
+  if (!revision)
+    throw new ProtocolError(
+      INVALID_PARAMS,
+      `The record of tool "${record.tool}" is of version ${record.revision}, which is not known here`,
+    );
+  const route = server.findRoute(revision, 'tools/call');
+  const item = server.tools?.findAny(record.tool);
+  if (!server.tools || !item || !route) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${record.tool.slice(0, 128)}"`);
+  const params = { name: record.tool, arguments: record.arguments, ...(record.meta ? { _meta: record.meta } : {}) };
+  const client = { info: undefined, capabilities: record.clientCapabilities };
+  const host = createRecordCall(record, run);
+  const context = new Context({ server, route, requestId: undefined, params, client, host, session: undefined });
+  context.continueIn(run);
+  try {
+    return await server.tools.run(item, record.arguments, context);
+  } catch (error) {
+    if (run.signal.aborted) throw error;
+    const { code, message, data } = toCallError(error, revision);
+    throw new ProtocolError(code, message, data);
+  } finally {
+    context.end();
+  }
+}
+
+function createRecordCall({ principal }: ToolCallRecord, { signal }: HandlerRun): Call {
+  return {
+    principal,
+    signal,
+    get isCancelled() {
+      return signal.aborted;
+    },
+    // The task cancels its run itself.
+    cancel: () => undefined,
+    // What belongs to the run is sent by `run.report`.
+    send: async () => undefined,
   };
 }

@@ -2,10 +2,10 @@
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import type { CacheScope, Implementation } from '@mortise/protocol/model';
 import { META_SERVER_INFO } from '@mortise/protocol/wire';
-import { isCacheScope, isTtl } from './cache-hints.ts';
+import type { Context } from './context.ts';
 import { InvalidHandlerResultError } from './errors.ts';
-import type { RequestCall } from './request-call.ts';
 
 /** Marks results that are finished already, as kept pages of lists are. */
 const FINISHED: unique symbol = Symbol('finished');
@@ -15,33 +15,45 @@ export function markFinished<R extends JsonObject>(result: R): R {
   return Object.defineProperty(result, FINISHED, { value: true });
 }
 
-/** Finishes a result for its call. */
-export function finishResult(result: JsonObject, call: RequestCall): JsonObject {
+export function finishResult(result: JsonObject, context: Context): JsonObject {
   if ((result as { readonly [FINISHED]?: true })[FINISHED]) return result;
-  const { writeResult, revision } = call.resolved;
-  const shaped = writeResult && result !== call.ownResult ? writeResult(result) : result;
-  return revision.rules.resultType ? addResultMembers(shaped, call) : shaped;
+  const { writeResult, revision } = context.route;
+  const shaped = writeResult && result !== context.ownResult ? writeResult(result) : result;
+  return revision.rules.resultType ? addModernMembers(shaped, context) : shaped;
 }
 
-function addResultMembers(result: JsonObject, call: RequestCall): JsonObject {
+function addModernMembers(result: JsonObject, { route, method, server }: Context): JsonObject {
   const resultType = result['resultType'] ?? 'complete';
-  if (resultType === 'input_required' && call.resolved.facts?.inputRequired !== true && call.resolved.facts !== undefined)
-    throw new InvalidHandlerResultError(`"${call.method}" may not be answered with input_required: only tools, prompts and resources ask`);
+  if (resultType === 'input_required' && route.facts && !route.facts.inputRequired)
+    throw new InvalidHandlerResultError(`"${method}" may not be answered with input_required: only tools, prompts and resources ask`);
   const finished: Record<string, JsonValue | undefined> = { resultType, ...result };
   finished['resultType'] = resultType;
-  const { serverInfo } = call.core;
-  if (serverInfo) {
-    const meta = result['_meta'];
-    finished['_meta'] = isJsonObject(meta) ? { [META_SERVER_INFO]: serverInfo, ...meta } : call.core.resultMeta;
+  const meta = result['_meta'];
+  finished['_meta'] = isJsonObject(meta) ? { [META_SERVER_INFO]: server.info, ...meta } : metaOf(server.info);
+  if (route.facts?.cacheable && resultType === 'complete') {
+    // What is read is its reader's own unless the resource says otherwise.
+    const { listTtlMs = 0, listScope = 'public', readTtlMs = 0 } = server.options.cache ?? {};
+    const isRead = method === 'resources/read';
+    if (!isTtl(finished['ttlMs'])) finished['ttlMs'] = isRead ? readTtlMs : listTtlMs;
+    if (!isCacheScope(finished['cacheScope'])) finished['cacheScope'] = isRead ? 'private' : listScope;
   }
-  if (call.resolved.facts?.cacheable && resultType === 'complete') addCacheHints(finished, call);
   return finished;
 }
 
-function addCacheHints(finished: Record<string, JsonValue | undefined>, call: RequestCall): void {
-  const defaults = call.core.cacheHints(call.method);
-  const ttlMs = finished['ttlMs'];
-  if (!isTtl(ttlMs)) finished['ttlMs'] = defaults.ttlMs;
-  const scope = finished['cacheScope'];
-  if (!isCacheScope(scope)) finished['cacheScope'] = defaults.cacheScope;
+const metas = new WeakMap<Implementation, JsonObject>();
+
+/** The `_meta` of a result that has no other. One for all results of a server: nobody may change it. */
+function metaOf(info: Implementation): JsonObject {
+  let meta = metas.get(info);
+  if (!meta) metas.set(info, (meta = Object.freeze({ [META_SERVER_INFO]: info })));
+  return meta;
+}
+
+/** Whether a value can be a `ttlMs`. */
+export function isTtl(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export function isCacheScope(value: unknown): value is CacheScope {
+  return value === 'public' || value === 'private';
 }

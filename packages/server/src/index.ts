@@ -8,8 +8,7 @@ export { ResourceTemplate } from './resource-template.ts';
 export { completable } from './completable.ts';
 export { definePrompt, defineResource, defineTool } from './define-tool.ts';
 export { inputRequired } from './asks/input-required.ts';
-export type { ClientRoots, RootGuard } from './asks/client-roots.ts';
-export type { RequestStateOptions } from './asks/request-state-options.ts';
+export type { RequestStateOptions } from './options.ts';
 export { MemoryReplayStore, MemoryStateStore } from './asks/memory-state-stores.ts';
 export type {
   AskOptions,
@@ -19,7 +18,7 @@ export type {
   HandlerLog,
   ProgressUpdate,
   VisibilityContext,
-} from './context.ts';
+} from './handler-context.ts';
 export type {
   PromptConfig,
   PromptHandler,
@@ -31,9 +30,10 @@ export type {
   ResourceReader,
   TemplateReader,
   ToolConfig,
+  ToolHandler,
+  ToolReturn,
 } from './config.ts';
 export type { ToolOptions } from '@mortise/protocol/contracts';
-export type { ToolHandler, ToolReturn } from './tool-handler.ts';
 export type { CloseOptions } from './server.ts';
 export { RegistrationError, Suspended, ToolError, UrlElicitationRequiredError } from './errors.ts';
 export { describeError } from './describe-error.ts';

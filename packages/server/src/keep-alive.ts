@@ -1,12 +1,11 @@
 /** Asks a silent legacy client whether it is still there. Quiet while messages come. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
-import type { KeepAliveOptions } from './options.ts';
 
-/** What keep-alive does with its findings. */
+/** What keep-alive pings, and what it does with its findings. */
 export interface KeepAliveTarget {
   /** Whether pings may be sent now: a legacy client that is ready. */
-  readonly isPingable: boolean;
+  isPingable(): boolean;
   /** Resolves with the answer, whatever it says; rejects when none came in time. */
   ping(timeoutMs: number): Promise<void>;
   /** One ping failed. @param inARow How many have, with this one. */
@@ -15,30 +14,28 @@ export interface KeepAliveTarget {
   onDead(): void;
 }
 
-const EVERY_MS = 30_000;
+/** How long a ping waits for its answer. */
 const TIMEOUT_MS = 10_000;
-const FAILURES = 3;
+/** How many pings in a row must fail before the client counts as gone. */
+const MAX_FAILURES = 3;
 
 /** @see 2025-11-25 basic/utilities/ping */
 export class KeepAlive {
   readonly #target: KeepAliveTarget;
   readonly #clock: Clock;
   readonly #everyMs: number;
-  readonly #timeoutMs: number;
-  readonly #maxFailures: number;
   #heardAtMs: number;
   #failures = 0;
   #timer: ClockTimer | undefined;
   #isStopped = false;
 
-  constructor(target: KeepAliveTarget, clock: Clock, options: KeepAliveOptions) {
+  /** @param everyMs How long nothing must have come before a ping is sent. */
+  constructor(target: KeepAliveTarget, clock: Clock, everyMs: number) {
     this.#target = target;
     this.#clock = clock;
-    this.#everyMs = options.everyMs ?? EVERY_MS;
-    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-    this.#maxFailures = options.failures ?? FAILURES;
+    this.#everyMs = everyMs;
     this.#heardAtMs = clock.monotonicMs();
-    this.#wait(this.#everyMs);
+    this.#wait(everyMs);
   }
 
   /** Something came from the client. */
@@ -53,28 +50,25 @@ export class KeepAlive {
   }
 
   #wait(delayMs: number): void {
-    if (!this.#isStopped) this.#timer = this.#clock.schedule(() => this.#look(), delayMs);
+    if (!this.#isStopped) this.#timer = this.#clock.schedule(() => void this.#look(), delayMs);
   }
 
-  #look(): void {
+  async #look(): Promise<void> {
     const silentMs = this.#clock.monotonicMs() - this.#heardAtMs;
     if (silentMs < this.#everyMs) return this.#wait(this.#everyMs - silentMs);
-    if (!this.#target.isPingable) return this.#wait(this.#everyMs);
-    this.#target.ping(this.#timeoutMs).then(
-      () => {
-        this.heard();
-        this.#wait(this.#everyMs);
-      },
-      () => this.#onFailed(),
-    );
-  }
-
-  #onFailed(): void {
-    if (this.#isStopped) return;
-    this.#failures++;
-    this.#target.onFailure(this.#failures);
-    if (this.#failures < this.#maxFailures) return this.#wait(this.#everyMs);
-    this.stop();
-    this.#target.onDead();
+    if (!this.#target.isPingable()) return this.#wait(this.#everyMs);
+    try {
+      await this.#target.ping(TIMEOUT_MS);
+      this.heard();
+    } catch {
+      if (this.#isStopped) return;
+      this.#failures += 1;
+      this.#target.onFailure(this.#failures);
+      if (this.#failures >= MAX_FAILURES) {
+        this.stop();
+        return this.#target.onDead();
+      }
+    }
+    this.#wait(this.#everyMs);
   }
 }

@@ -1,16 +1,15 @@
-/** `subscriptions/listen`: one long request that delivers the changes it asked for. */
+/** `subscriptions/listen`: one long request that delivers the changes it asked for. Loaded when somebody first listens. */
 
-import type { JsonObject, JsonRpcNotification, JsonValue, RequestId } from '@mortise/jsonrpc-core';
-import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
+import { type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { BusMessage, Call, ListenFilter, Principal } from '@mortise/protocol/contracts';
+import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { ChannelCall } from './channel-call.ts';
-import { LIST_KINDS, type ListKind, listTopic } from './list-changed.ts';
+import type { Context } from './context.ts';
+import { type EventListener, LIST_KINDS, type ListKind, listTopic, resourceTopic, updatedUri } from './events.ts';
 import { Outbox } from './outbox.ts';
-import { takeListen } from './take-listen.ts';
-import type { RequestCall } from './request-call.ts';
-import { requireShortUris } from './subscribed-uri.ts';
-import type { TopicListener } from './topics.ts';
+import type { OpenListen } from './server-internals.ts';
+import { checkSubscribedUri } from './session.ts';
 
 const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
   tools: 'toolsListChanged',
@@ -18,120 +17,102 @@ const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
   prompts: 'promptsListChanged',
 };
 
-/** What an extension's part of a filter came to. */
-interface AcceptedFilter {
-  readonly filter: ListenFilter;
-  readonly accepted: JsonValue;
-}
+/** How many listens one connection may have open. Over HTTP each is a stream of its own, which the transport bounds. */
+const MAX_LISTENS = 100;
 
-/** The honoured part of a wish. */
+/** The part of a filter that the server honours. */
 interface Honoured {
+  /** As the acknowledgement says it. */
   readonly notifications: JsonObject;
   readonly topics: readonly string[];
-  /** The resources that are named. */
-  readonly uris: readonly unknown[];
-  readonly extensions: readonly AcceptedFilter[];
+  /** How many resources it names. */
+  readonly subscriptions: number;
+  readonly extensions: readonly (readonly [filter: ListenFilter, accepted: JsonValue])[];
 }
 
 /** Serves `subscriptions/listen`. */
-export async function listen(params: JsonObject, call: RequestCall, filters: readonly ListenFilter[]): Promise<JsonObject> {
-  return new Listen(call, await honour(params['notifications'] as JsonObject, call, filters)).run();
+export async function listen(params: JsonObject, context: Context): Promise<JsonObject> {
+  return new Listen(context, await honour(params['notifications'] as JsonObject, context)).run();
 }
 
-async function honour(wish: JsonObject, call: RequestCall, filters: readonly ListenFilter[]): Promise<Honoured> {
-  const { core, revision } = call;
+async function honour(wish: JsonObject, context: Context): Promise<Honoured> {
+  const { server, revision } = context;
   const notifications: Record<string, JsonValue> = {};
   const topics: string[] = [];
-  let uris: readonly unknown[] = [];
+  const extensions: [ListenFilter, JsonValue][] = [];
   for (const kind of LIST_KINDS) {
-    if (wish[FILTER_KEYS[kind]] !== true || !core.capabilities.has(revision, `${kind}.listChanged`)) continue;
+    if (wish[FILTER_KEYS[kind]] !== true || !server.capabilities.has(revision, `${kind}.listChanged`)) continue;
     notifications[FILTER_KEYS[kind]] = true;
     topics.push(listTopic(kind));
   }
-  const wished = wish['resourceSubscriptions'];
-  if (Array.isArray(wished) && core.capabilities.has(revision, 'resources.subscribe')) {
-    requireShortUris(wished);
-    notifications['resourceSubscriptions'] = wished;
-    uris = wished;
-    topics.push(...new Set(wished.map((uri) => `resource:${String(uri)}`)));
+  const uris = server.capabilities.has(revision, 'resources.subscribe') ? wish['resourceSubscriptions'] : undefined;
+  if (Array.isArray(uris)) {
+    uris.forEach(checkSubscribedUri);
+    notifications['resourceSubscriptions'] = uris;
+    topics.push(...new Set(uris.map((uri) => resourceTopic(String(uri)))));
   }
-  const extensions = await acceptExtensions(wish, call, filters, notifications);
-  topics.push(...extensions.flatMap(({ filter, accepted }) => filter.topics(accepted, call)));
-  return { notifications, topics, uris, extensions };
-}
-
-async function acceptExtensions(
-  wish: JsonObject,
-  call: RequestCall,
-  filters: readonly ListenFilter[],
-  notifications: Record<string, JsonValue>,
-): Promise<readonly AcceptedFilter[]> {
-  const accepted: AcceptedFilter[] = [];
-  for (const filter of filters) {
+  for (const filter of server.listenFilters) {
     const part = Object.hasOwn(wish, filter.key) ? wish[filter.key] : undefined;
-    const value = part === undefined ? undefined : await filter.accept(part, call);
-    if (value === undefined) continue;
-    notifications[filter.key] = value;
-    accepted.push({ filter, accepted: value });
+    const accepted = part === undefined ? undefined : await filter.accept(part, context);
+    if (accepted === undefined) continue;
+    notifications[filter.key] = accepted;
+    extensions.push([filter, accepted]);
+    topics.push(...filter.topics(accepted, context));
   }
-  return accepted;
+  return { notifications, topics, subscriptions: Array.isArray(uris) ? uris.length : 0, extensions };
 }
 
-/** One open subscription. */
-export class Listen implements TopicListener {
-  readonly #call: RequestCall;
+class Listen implements EventListener, OpenListen {
+  readonly host: Call;
+  readonly #context: Context;
   readonly #honoured: Honoured;
   readonly #outbox: Outbox;
   #finish: ((result: JsonObject) => void) | undefined;
 
-  constructor(call: RequestCall, honoured: Honoured) {
-    this.#call = call;
+  constructor(context: Context, honoured: Honoured) {
+    this.host = context.host;
+    this.#context = context;
     this.#honoured = honoured;
-    const target = { send: (message: JsonRpcNotification) => call.report(message), onOverflow: () => this.#overflow() };
-    this.#outbox = new Outbox(target, call.core.options.maxQueuedNotifications ?? 1024);
+    this.#outbox = new Outbox(
+      (message) => context.send(message),
+      () => this.#onOverflow(),
+    );
   }
 
   get principal(): Principal {
-    return this.#call.principal;
-  }
-
-  get id(): RequestId {
-    return this.#call.requestId;
-  }
-
-  get host(): Call {
-    return this.#call.host;
+    return this.host.principal;
   }
 
   /** Acknowledges, then delivers. Resolves with the closing result when the server ends it, rejects when the client does. */
   async run(): Promise<JsonObject> {
-    const { core, signal } = this.#call;
+    const { server, signal } = this.#context;
     signal.throwIfAborted();
-    const { topics, uris } = this.#honoured;
-    const giveBack = takeListen(this.host, uris, core.options);
-    core.listens.add(this);
+    const { topics, notifications } = this.#honoured;
+    const giveBack = this.#take();
+    server.listens.add(this);
     try {
-      for (const topic of topics) core.topics.add(topic, this);
-      // Pushed before anything can be published, so it is the first message.
-      this.#push('notifications/subscriptions/acknowledged', { notifications: this.#honoured.notifications }, undefined);
+      for (const topic of topics) server.events.listen(topic, this);
+      // Before anything can be published, so it is the first message.
+      this.#push('notifications/subscriptions/acknowledged', { notifications }, undefined);
       return await new Promise<JsonObject>((resolve, reject) => {
         this.#finish = resolve;
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       });
     } finally {
       giveBack();
-      core.listens.delete(this);
-      for (const topic of topics) core.topics.delete(topic, this);
+      server.listens.delete(this);
+      for (const topic of topics) server.events.unlisten(topic, this);
       this.#outbox.clear();
     }
   }
 
   onEvent(event: BusMessage): void {
-    for (const { filter, accepted } of this.#honoured.extensions) {
+    for (const [filter, accepted] of this.#honoured.extensions) {
       const notification = filter.toNotification(event, accepted);
       if (notification) this.#push(notification.method, notification.params ?? {}, undefined);
     }
-    if (event.topic.startsWith('resource:')) this.#pushUpdate(event);
+    const uri = updatedUri(event);
+    if (uri !== undefined) this.#push('notifications/resources/updated', { uri }, `${event.topic} ${uri}`);
     else if (LIST_KINDS.some((kind) => event.topic === listTopic(kind))) this.#push(`notifications/${event.topic}`, {}, event.topic);
   }
 
@@ -142,29 +123,61 @@ export class Listen implements TopicListener {
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure, basic/patterns/cancellation
    */
   async end(): Promise<void> {
-    const { host, id } = this;
+    const { host } = this;
+    const id = this.#id;
     this.#finish?.({ _meta: { [META_SUBSCRIPTION_ID]: id } });
     if (!(host instanceof ChannelCall)) return;
-    await host.sendAfterAnswer({
-      jsonrpc: '2.0',
-      method: 'notifications/cancelled',
-      params: { requestId: id, reason: 'The server ended the subscription' },
-    });
+    const params = { requestId: id, reason: 'The server ended the subscription' };
+    await host.sendAfterAnswer({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
   }
 
-  #pushUpdate(event: BusMessage): void {
-    const uri = isJsonObject(event.payload) ? event.payload['uri'] : undefined;
-    const told = typeof uri === 'string' ? uri : event.topic.slice('resource:'.length);
-    this.#push('notifications/resources/updated', { uri: told }, `${event.topic} ${told}`);
+  get #id(): JsonValue {
+    return this.#context.requestId ?? null;
+  }
+
+  /**
+   * Counts the listen against what its connection may have.
+   *
+   * @returns Gives it back.
+   * @throws {ProtocolError} -32602 or -32603: the connection would have too many.
+   */
+  #take(): () => void {
+    const { maxSubscriptions = 1000 } = this.#context.server.options;
+    const { subscriptions } = this.#honoured;
+    const used = this.host instanceof ChannelCall ? this.host.owner : { listens: 0, subscriptions: 0 };
+    if (used.subscriptions + subscriptions > maxSubscriptions) {
+      const others = used.subscriptions === 0 ? '' : ` and the connection's other listens name ${used.subscriptions}`;
+      throw new ProtocolError(
+        INVALID_PARAMS,
+        `resourceSubscriptions names ${subscriptions} resources${others}: at most ${maxSubscriptions} on one connection (the server's option "maxSubscriptions")`,
+      );
+    }
+    if (used.listens >= MAX_LISTENS) {
+      throw new ProtocolError(
+        INTERNAL_ERROR,
+        `This connection has ${MAX_LISTENS} listens open, which is the most: cancel one first, or name more in one`,
+      );
+    }
+    used.listens += 1;
+    used.subscriptions += subscriptions;
+    return () => {
+      used.listens -= 1;
+      used.subscriptions -= subscriptions;
+    };
   }
 
   #push(method: string, params: JsonObject, key: string | undefined): void {
     const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
-    this.#outbox.push({ jsonrpc: '2.0', method, params: { ...params, _meta: { ...meta, [META_SUBSCRIPTION_ID]: this.id } } }, key);
+    const notification: JsonRpcNotification = {
+      jsonrpc: '2.0',
+      method,
+      params: { ...params, _meta: { ...meta, [META_SUBSCRIPTION_ID]: this.#id } },
+    };
+    this.#outbox.push(notification, key);
   }
 
-  #overflow(): void {
-    this.#call.core.logger.log('warning', 'A listener is too slow: its subscription was ended', { principal: this.principal });
+  #onOverflow(): void {
+    this.#context.server.logger.log('warning', 'A listener is too slow: its subscription was ended', { principal: this.principal });
     void this.end();
   }
 }

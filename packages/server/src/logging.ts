@@ -1,64 +1,71 @@
-/** Which log messages reach a client: by the level that it set, and no more than it can stand. */
+/** Log messages to clients: which reach one, by the level that it set and a rate that it can stand, and `ctx.log` itself. */
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';
 import { isLevelEnabled } from '@mortise/protocol/checks';
-import type { LoggingOptions } from './options.ts';
 import { hideSecrets } from './hide-secrets.ts';
-import type { ServerCore } from './server-core.ts';
+import type { HandlerLog } from './handler-context.ts';
+import type { ServerInternals } from './server-internals.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-const DEFAULT_BURST = 100;
-const DEFAULT_PER_SECOND = 50;
+/** How many messages one session, or one modern request, may get at once; further ones are dropped and counted. */
+const BURST = 100;
+const PER_SECOND = 50;
 
-/** Lets messages through by level and rate. One a legacy session, one a modern request. */
+/** Lets messages through by level and rate, with what looks like a secret taken out. One a legacy session, one a modern request. */
 export class LogGate {
-  /** The least severe level that passes; undefined for silence. */
-  threshold: LogLevel | undefined;
+  /** The least severe level that passes. */
+  threshold: LogLevel;
   readonly #clock: Clock;
-  readonly #options: LoggingOptions;
   #bucket: TokenBucket | undefined;
   #dropped = 0;
 
-  constructor(threshold: LogLevel | undefined, clock: Clock, options: LoggingOptions = {}) {
+  constructor(threshold: LogLevel, clock: Clock) {
     this.threshold = threshold;
     this.#clock = clock;
-    this.#options = options;
   }
 
   /** The params of the notification for a message that passes; undefined for one that does not. */
   admit(level: LogLevel, data: JsonValue, logger: string | undefined): JsonObject | undefined {
-    if (this.threshold === undefined || !isLevelEnabled(level, this.threshold)) return undefined;
-    this.#bucket ??= new TokenBucket(this.#options.burst ?? DEFAULT_BURST, this.#options.perSecond ?? DEFAULT_PER_SECOND, this.#clock);
+    if (!isLevelEnabled(level, this.threshold)) return undefined;
+    this.#bucket ??= new TokenBucket(BURST, PER_SECOND, this.#clock);
     if (!this.#bucket.take()) {
-      this.#dropped++;
+      this.#dropped += 1;
       return undefined;
     }
-    const meta = this.#takeDropped();
-    return { level, ...(logger === undefined ? {} : { logger }), data: this.#redact(data), ...(meta ? { _meta: meta } : {}) };
-  }
-
-  #redact(data: JsonValue): JsonValue {
-    const { redact = hideSecrets } = this.#options;
-    return redact === false ? data : redact(data);
-  }
-
-  /** Says on the next message how many did not pass since the last. */
-  #takeDropped(): JsonObject | undefined {
-    if (this.#dropped === 0) return undefined;
-    const dropped = this.#dropped;
+    // The next message says how many were dropped since the last.
+    const meta = this.#dropped === 0 ? undefined : { 'dev.mortise/droppedMessages': this.#dropped };
     this.#dropped = 0;
-    return { 'dev.mortise/droppedMessages': dropped };
+    return { level, ...(logger === undefined ? {} : { logger }), data: hideSecrets(data), ...(meta ? { _meta: meta } : {}) };
   }
 }
 
 /** Tells the operator, once, why nobody gets what is logged. */
-export function warnOfSilence(core: ServerCore, revision: Revision, use: string): void {
-  if (core.capabilities.has(revision, 'logging')) return;
-  core.warnOnce(`${use} sends nothing, as the server does not declare logging: new McpServer(info, { capabilities: { logging: {} } })`);
+export function warnOfSilence(server: ServerInternals, revision: Revision, use: string): void {
+  if (server.capabilities.has(revision, 'logging')) return;
+  server.warnOnce(`${use} sends nothing, as the server does not declare logging: new McpServer(info, { capabilities: { logging: {} } })`);
 }
 
-/** What to say of a level that is none. */
 export function noSuchLevel(level: unknown): TypeError {
   return new TypeError(`log level ${JSON.stringify(level)} does not exist: use one of ${LOGGING_LEVELS.join(', ')}`);
+}
+
+type WriteLog = (level: LogLevel, data: JsonValue, logger?: string) => Promise<void>;
+
+/** `log.info(...)` and its like call the log itself. */
+const LEVELS: object = Object.setPrototypeOf(
+  Object.fromEntries(
+    LOGGING_LEVELS.map((level) => [
+      level,
+      function (this: WriteLog, data: JsonValue, logger?: string): Promise<void> {
+        return this(level, data, logger);
+      },
+    ]),
+  ),
+  Function.prototype,
+);
+
+export function createLog(write: WriteLog): HandlerLog {
+  const log: WriteLog = (level, data, logger) => write(level, data, logger);
+  return Object.setPrototypeOf(log, LEVELS);
 }

@@ -2,4 +2,4 @@
 
 export type { FilesOptions, FilesResource } from './node/files.ts';
 export { files } from './node/files.ts';
-export { diskRoots } from './node/disk-roots.ts';
+export { diskRoots, type RootGuard } from './node/disk-roots.ts';

@@ -3,52 +3,43 @@
 import type { JsonRpcNotification } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 
-/** What an outbox writes to, and what it does when that is too slow. */
-export interface OutboxTarget {
-  send(notification: JsonRpcNotification): Promise<void>;
-  /** More waits than may wait. What waited is dropped. */
-  onOverflow(): void;
-}
+/** How many notifications may wait for a slow listener. */
+const MAX_WAITING = 1024;
 
 /**
  * Sends notifications one after the other. While the transport is full they wait; of those with the same key only the newest
  * is kept, so a slow listener costs no more than what it listens to.
  */
 export class Outbox {
-  readonly #target: OutboxTarget;
-  readonly #maxWaiting: number;
-  #waiting: Map<unknown, JsonRpcNotification> | undefined;
+  readonly #send: (notification: JsonRpcNotification) => Promise<void>;
+  readonly #onOverflow: () => void;
+  readonly #waiting = new Map<unknown, JsonRpcNotification>();
   #isSending = false;
 
-  constructor(target: OutboxTarget, maxWaiting: number) {
-    this.#target = target;
-    this.#maxWaiting = maxWaiting;
+  /** @param onOverflow Called when more would wait than may. What waited is dropped. */
+  constructor(send: (notification: JsonRpcNotification) => Promise<void>, onOverflow: () => void) {
+    this.#send = send;
+    this.#onOverflow = onOverflow;
   }
 
   /** @param key Equal for notifications of which the newest says it all; undefined for one that must not be merged. */
   push(notification: JsonRpcNotification, key: string | undefined): void {
-    if (!this.#isSending) {
-      this.#send(notification);
-      return;
-    }
-    const waiting = (this.#waiting ??= new Map());
+    if (!this.#isSending) return this.#sendNow(notification);
     const id = key ?? notification;
-    // Set anew, so that the newest stands where it was last told.
-    waiting.delete(id);
-    if (waiting.size >= this.#maxWaiting) {
-      waiting.clear();
-      this.#target.onOverflow();
-      return;
-    }
-    waiting.set(id, notification);
+    // Set anew, so that the newest stands in its place in time.
+    this.#waiting.delete(id);
+    if (this.#waiting.size >= MAX_WAITING) {
+      this.clear();
+      this.#onOverflow();
+    } else this.#waiting.set(id, notification);
   }
 
   clear(): void {
-    this.#waiting = undefined;
+    this.#waiting.clear();
   }
 
-  #send(notification: JsonRpcNotification): void {
-    const sent = this.#target.send(notification);
+  #sendNow(notification: JsonRpcNotification): void {
+    const sent = this.#send(notification);
     if (sent === resolvedPromise) return;
     this.#isSending = true;
     const onSent = (): void => this.#sendNext();
@@ -57,9 +48,9 @@ export class Outbox {
 
   #sendNext(): void {
     this.#isSending = false;
-    for (const [key, notification] of this.#waiting ?? []) {
-      this.#waiting?.delete(key);
-      this.#send(notification);
+    for (const [key, notification] of this.#waiting) {
+      this.#waiting.delete(key);
+      this.#sendNow(notification);
       if (this.#isSending) return;
     }
   }

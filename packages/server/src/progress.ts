@@ -2,11 +2,12 @@
 
 import type { Clock, ClockTimer, JsonObject } from '@mortise/jsonrpc-core';
 import type { ProgressToken } from '@mortise/protocol/model';
-import type { ProgressUpdate } from './context.ts';
-import type { ProgressOptions } from './options.ts';
+import type { ProgressUpdate } from './handler-context.ts';
 
-const DEFAULT_INTERVAL_MS = 50;
-const DEFAULT_BURST = 20;
+/** The time between two notifications of one call once the burst is used up. */
+const INTERVAL_MS = 50;
+/** How many may go out before the interval holds; they come back at its rate. */
+const BURST = 20;
 
 /** Sends one step. Resolves once the transport has taken it; undefined where it took it at once. */
 export type SendProgress = (params: JsonObject) => Promise<void> | undefined;
@@ -23,23 +24,18 @@ export class ProgressReporter {
   readonly #token: ProgressToken;
   readonly #send: SendProgress;
   readonly #clock: Clock;
-  readonly #intervalMs: number;
-  readonly #burst: number;
   #highest: number;
   #waiting: ProgressUpdate | undefined;
-  #credit: number;
+  #credit = BURST;
   #creditAtMs = 0;
   #isSending = false;
   #timer: ClockTimer | undefined;
 
   /** @param after The step that was told before, in an earlier round of the call. */
-  constructor(token: ProgressToken, send: SendProgress, clock: Clock, options: ProgressOptions = {}, after: number = -Infinity) {
+  constructor(token: ProgressToken, send: SendProgress, clock: Clock, after: number = -Infinity) {
     this.#token = token;
     this.#send = send;
     this.#clock = clock;
-    this.#intervalMs = options.minIntervalMs ?? DEFAULT_INTERVAL_MS;
-    this.#burst = options.burst ?? DEFAULT_BURST;
-    this.#credit = this.#burst;
     this.#highest = after;
   }
 
@@ -83,11 +79,10 @@ export class ProgressReporter {
 
   /** How long to wait before the next step may go, in milliseconds; 0 where it may go now, which uses credit up. */
   #takeCredit(): number {
-    if (this.#intervalMs <= 0) return 0;
     const now = this.#clock.monotonicMs();
-    this.#credit = Math.min(this.#burst, this.#credit + (now - this.#creditAtMs) / this.#intervalMs);
+    this.#credit = Math.min(BURST, this.#credit + (now - this.#creditAtMs) / INTERVAL_MS);
     this.#creditAtMs = now;
-    if (this.#credit < 1) return Math.max(1, Math.ceil((1 - this.#credit) * this.#intervalMs));
+    if (this.#credit < 1) return Math.max(1, Math.ceil((1 - this.#credit) * INTERVAL_MS));
     this.#credit -= 1;
     return 0;
   }

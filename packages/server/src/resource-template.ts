@@ -3,7 +3,6 @@
 import type { Annotations, Icon, MetaObject } from '@mortise/protocol/model';
 import { UriTemplate } from '@mortise/protocol';
 import type { Completer } from './completable.ts';
-import { checkTypes, type Kind } from './check-types.ts';
 import { RegistrationError } from './errors.ts';
 
 /** A member of a family as a list shows it. What it leaves out is taken from the template's registration. */
@@ -18,12 +17,6 @@ export interface ListedResource {
   readonly size?: number | undefined;
   readonly icons?: readonly Icon[] | undefined;
   readonly _meta?: MetaObject | undefined;
-}
-
-const CALLBACKS: Readonly<Record<string, Kind>> = { list: 'function', complete: 'object' };
-
-function completerKinds(complete: object): Readonly<Record<string, Kind>> {
-  return Object.fromEntries(Object.keys(complete).map((name) => [name, 'function']));
 }
 
 /** Names the members of a family that exist now. `list(ctx)` is asked for every `resources/list`. */
@@ -59,12 +52,15 @@ export class ResourceTemplate {
   constructor(uriTemplate: string | UriTemplate, callbacks: ResourceTemplateCallbacks) {
     if (typeof uriTemplate !== 'string' && typeof (uriTemplate as UriTemplate | undefined)?.variableNames !== 'object')
       throw new RegistrationError('new ResourceTemplate(uriTemplate, { list }): "uriTemplate" must be a string such as "note://{id}"');
-    checkTypes(`template "${String(uriTemplate)}": the second argument, { list: undefined } where there is no list,`, callbacks, CALLBACKS);
-    checkTypes(`template "${String(uriTemplate)}": "complete"`, callbacks.complete ?? {}, completerKinds(callbacks.complete ?? {}));
+    const { complete = {} } = (callbacks as Partial<ResourceTemplateCallbacks> | undefined) ?? {};
+    if (typeof callbacks !== 'object' || Object.values(complete).some((completer) => typeof completer !== 'function'))
+      throw new RegistrationError(
+        `template "${String(uriTemplate)}": the second argument is { list, complete: { variable: function } }, { list: undefined } where there is no list`,
+      );
     this.uriTemplate = typeof uriTemplate === 'string' ? UriTemplate.parse(uriTemplate) : uriTemplate;
     this.#callbacks = callbacks;
     const names = this.uriTemplate.variableNames;
-    const stranger = Object.keys(callbacks.complete ?? {}).find((name) => !names.includes(name));
+    const stranger = Object.keys(complete).find((name) => !names.includes(name));
     if (stranger !== undefined) {
       throw new RegistrationError(
         `template "${this.uriTemplate.toString()}": "complete" names "${stranger}", but the variables are ${names.join(', ')}`,

@@ -1,16 +1,33 @@
-/** The low-level server: methods and notifications by name, requests as they come. `McpServer` is built on it. */
+/** `Server`: methods and notifications by name, and the one way that every request goes. `McpServer` adds tools, resources and prompts. */
 
-import {
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-  type Logger,
-  type ServerConnection,
-  type Transport,
+import type {
+  Clock,
+  JsonObject,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  Logger,
+  ServerConnection,
+  Transport,
 } from '@mortise/jsonrpc-core';
-import type { ConnectOptions, TransportLike } from '@mortise/jsonrpc-core/transport';
-import { REVISIONS } from '@mortise/protocol';
+import { isJsonRpcResponse, toWireError } from '@mortise/jsonrpc-core/messages';
+import { type ConnectOptions, guardLogger, silentLogger, systemClock, type TransportLike } from '@mortise/jsonrpc-core/transport';
+import { REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
+import { checkClientParams, isLoggingLevel } from '@mortise/protocol/checks';
+import type {
+  AskInterceptor,
+  Call,
+  EndpointTransport,
+  ExtensionCall,
+  LegacySession,
+  ListenFilter,
+  McpEndpoint,
+  ParamHeaders,
+  Principal,
+  ServerExtension,
+  SessionLink,
+  SessionState,
+} from '@mortise/protocol/contracts';
 import type {
   Implementation,
   LoggingMessageNotificationParams,
@@ -18,37 +35,29 @@ import type {
   RequestMethod,
   ServerCapabilities,
 } from '@mortise/protocol/model';
-import { isLoggingLevel } from '@mortise/protocol/checks';
-import type {
-  EndpointTransport,
-  Call,
-  ExtensionCall,
-  LegacySession,
-  ListenFilter,
-  McpEndpoint,
-  ParamHeaders,
-  Principal,
-  SessionLink,
-  SessionState,
-} from '@mortise/protocol/contracts';
-import { createContext } from './call-context.ts';
+import { findRequest } from '@mortise/protocol/revisions';
+import { invalidParamsError, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
+import { answer } from './answer.ts';
+import { CapabilityBook } from './capabilities.ts';
 import { openChannel } from './channel.ts';
-import type { HandlerContext } from './context.ts';
-import { addSessionMethods } from './era/handshake.ts';
-import { addDiscovery, serveModern } from './era/stateless.ts';
-import { checkType } from './check-types.ts';
-import { RegistrationError } from './errors.ts';
-import { installExtensions } from './extension-host.ts';
-import { openHostedSession } from './open-session.ts';
-import { addListen } from './add-listen.ts';
-import { refuseMisspelt } from './known-methods.ts';
+import { checkServer, chooseRevisions } from './check-server.ts';
+import { Context } from './context.ts';
+import { Deadlines } from './deadlines.ts';
+import { existsIn } from './era.ts';
+import { InvalidHandlerResultError, RegistrationError } from './errors.ts';
+import { Events } from './events.ts';
+import { type ExtensibleServer, installExtension } from './extension-host.ts';
+import type { HandlerContext } from './handler-context.ts';
 import { noSuchLevel, warnOfSilence } from './logging.ts';
-import type { Middleware } from './middleware/middleware.ts';
+import { type Interceptor, isKnownRequest, type MethodEntry, type NotificationEntry, Route } from './method.ts';
+import type { ClientFacts, Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
-import type { RawHandler } from './raw-call.ts';
-import { serveRaw } from './serve-raw.ts';
 import type { Tools } from './registry/tools.ts';
-import { ServerCore } from './server-core.ts';
+import type { Answer, Asks, OpenConnection, OpenListen } from './server-internals.ts';
+import { type ClientRequestOptions, Session } from './session.ts';
+import { addSessionMethods } from './session-methods.ts';
+import { toClientFacts } from './session-state.ts';
+import { methodNotFoundError } from './wire-error.ts';
 
 /** A request as a low-level handler sees it: canonical, checked. */
 export interface HandlerRequest<Params = JsonObject> {
@@ -62,11 +71,31 @@ export type RequestHandler<Params = JsonObject, App = unknown> = (
   ctx: HandlerContext<App>,
 ) => JsonObject | Promise<JsonObject>;
 
-/** Is told one notification of clients. */
+/** Handles one notification of clients. */
 export type NotificationHandler = (
   notification: { readonly method: string; readonly params: JsonObject },
   call: ExtensionCall,
 ) => void | Promise<void>;
+
+/** The legacy session behind a raw request: its id, and how its client is asked. */
+export interface RawSession {
+  /** The session's id, where the transport has one. */
+  readonly id: string | undefined;
+  /** Asks the client. @throws {AskUnavailableError} `ERR_ASK_UNAVAILABLE`: no request can reach it. */
+  request(method: string, params: JsonObject | undefined, options?: ClientRequestOptions): Promise<JsonObject>;
+}
+
+/**
+ * Answers a raw request, or gives undefined to leave it to the server.
+ *
+ * @param session Undefined for a modern request, on which servers send none to the client.
+ * @returns The whole response (its id must be the request's own), sent as it is: unknown members and error data stay.
+ */
+export type RawHandler = (
+  request: JsonRpcRequest,
+  call: Call,
+  session: RawSession | undefined,
+) => JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;
 
 /** How a server ends. */
 export interface CloseOptions {
@@ -76,18 +105,10 @@ export interface CloseOptions {
 
 type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<ParamsOf<M>> : JsonObject;
 
-/** What is inside a `Server`, for `McpServer` and nobody else: no entry point exports it. */
-export interface ServerParts {
-  readonly core: ServerCore;
-  setTools(tools: Tools): void;
-}
+/** How many different warnings a server remembers to have given. */
+const MAX_WARNINGS = 1000;
 
-let readParts: (server: Server<never>) => ServerParts;
-
-/** Opens a server up. */
-export function partsOf(server: Server<never>): ServerParts {
-  return readParts(server);
-}
+let loadedAsks: Asks | undefined;
 
 /**
  * A server by methods. It serves any number of connections, sessions and exchanges at once, in every revision, and keeps nothing
@@ -96,75 +117,237 @@ export function partsOf(server: Server<never>): ServerParts {
  * `initialize`, `ping`, `server/discover`, `subscriptions/listen`, and a session's methods are there already; a handler that is
  * set for one of them replaces it.
  */
-export class Server<App = unknown> implements McpEndpoint {
-  readonly #core: ServerCore;
-  #tools: Tools | undefined;
+export class Server<App = unknown> implements McpEndpoint, ExtensibleServer {
+  readonly info: Implementation;
+  /** @internal */
+  readonly options: ServerOptions;
+  /** @internal */
+  readonly clock: Clock;
+  /** @internal */
+  readonly logger: Logger;
+  /** @internal */
+  readonly revisions: readonly Revision[];
+  /** @internal */
+  readonly versions: readonly string[];
+  /** @internal */
+  readonly capabilities: CapabilityBook;
+  /** @internal */
+  readonly deadlines: Deadlines;
+  /** @internal */
+  readonly events: Events;
+  /** @internal */
+  readonly extensions: readonly ServerExtension[];
+  /** @internal */
+  readonly askInterceptors: AskInterceptor[] = [];
+  /** @internal */
+  readonly listenFilters: ListenFilter[] = [];
+  /** @internal */
+  readonly connections: Set<OpenConnection> = new Set();
+  /** @internal */
+  readonly sessions: Set<Session> = new Set();
+  /** @internal */
+  readonly listens: Set<OpenListen> = new Set();
+  /** @internal The tools, where this is an `McpServer`. */
+  readonly tools: Tools | undefined;
+  /** The revisions that a request may name itself, by version. */
+  readonly #modern: ReadonlyMap<string, Revision>;
+  readonly #methods = new Map<string, MethodEntry>();
+  readonly #extensionMethods = new Map<string, MethodEntry[]>();
+  readonly #notifications = new Map<string, NotificationEntry>();
+  readonly #extensionNotifications = new Map<string, NotificationEntry[]>();
+  readonly #middleware: { readonly method: string | undefined; readonly middleware: Middleware }[] = [];
+  readonly #interceptors = new Map<string, Interceptor[]>();
+  readonly #onClose: (() => Promise<void>)[] = [];
+  readonly #warnings = new Set<string>();
+  #routes = new Map<Revision, Map<string, Route>>();
+  #rawHandler: RawHandler | undefined;
+  #sink: Logger;
 
-  static {
-    readParts = (server) => ({
-      core: server.#core,
-      setTools: (tools) => {
-        server.#tools = tools;
-      },
+  /**
+   * Nothing is served before `connect`, or before something that hosts the server is given it: `serveStdio(server)`, `serveHttp(server)`.
+   *
+   * @param info Shown to clients.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, or an option is unknown or of another type.
+   */
+  constructor(info: Implementation, options: ServerOptions<App> = {}) {
+    checkServer(info, options as ServerOptions);
+    this.info = info;
+    this.options = options as ServerOptions;
+    this.clock = options.clock ?? systemClock;
+    this.#sink = options.logger ?? silentLogger;
+    this.logger = guardLogger({ log: (level, message, data) => this.#sink.log(level, message, data) });
+    this.revisions = chooseRevisions(options.revisions);
+    this.versions = supportedVersions(this.revisions);
+    this.#modern = new Map(revisionsOf('modern', this.revisions).map((revision) => [revision.version, revision]));
+    this.extensions = options.extensions ?? [];
+    this.capabilities = new CapabilityBook(options.capabilities, this.extensions);
+    this.deadlines = new Deadlines(options.handlerTimeoutMs ?? 600_000, this.clock);
+    this.events = new Events({ bus: options.messageBus, clock: this.clock, logger: this.logger, debounceMs: options.debounceMs ?? 0 });
+    addSessionMethods(this);
+    this.setMethod('server/discover', { run: (_params, context) => this.#discover(context) });
+    this.setMethod('subscriptions/listen', {
+      isUnbounded: true,
+      run: async (params, context) => (await import('./listen.ts')).listen(params, context),
     });
+    for (const extension of this.extensions) installExtension(this, extension);
+  }
+
+  // ---- the way of a request
+
+  /** Answers one modern request. */
+  handle(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse> {
+    return this.serve(request, call);
+  }
+
+  openSession(link: SessionLink, saved?: SessionState): LegacySession {
+    return new Session(this, link, saved);
   }
 
   /**
-   * Nothing is served before `connect`, or before something that hosts the server is given it.
+   * Answers one request: every host's requests come here. Neither throws nor rejects, and gives no promise where nothing waits.
    *
-   * @param info Shown to clients.
-   * @throws {RegistrationError} `ERR_REGISTRATION`: `info` lacks a name or version, or an option is none or of another type.
+   * @internal
    */
-  constructor(info: Implementation, options: ServerOptions<App> = {}) {
-    this.#core = new ServerCore(info, options as ServerOptions);
-    const filters: ListenFilter[] = [];
-    addSessionMethods(this.#core);
-    addDiscovery(this.#core);
-    addListen(this.#core, filters);
-    installExtensions(this.#core, filters, () => this.#tools);
+  serve(request: JsonRpcRequest, call: Call, session?: Session): Answer {
+    return this.#rawHandler ? this.#serveRaw(this.#rawHandler, request, call, session) : this.#serve(request, call, session);
+  }
+
+  #serve(request: JsonRpcRequest, call: Call, session: Session | undefined): Answer {
+    const { id, method } = request;
+    let context: Context;
+    try {
+      // 1. Its revision, and whose it is: a session knows both, a modern request says both itself.
+      const { revision, client } = session ? session.callerOf(request) : this.#readCaller(request);
+      // 2. What serves the method in this revision.
+      const route = this.findRoute(revision, method);
+      if (!route) throw methodNotFoundError(method);
+      // 3. Are its params well formed?
+      const given = withoutTask(request.params, revision);
+      const problem = route.facts && checkClientParams(method, given);
+      if (problem !== undefined) throw invalidParamsError(problem);
+      // 4. From this revision's shape to the canonical one.
+      const params = route.readParams?.(given ?? NO_PARAMS) ?? given ?? NO_PARAMS;
+      // 5. The one object that stands for it from here on.
+      context = new Context({ server: this, route, requestId: id, params, client: client ?? toClientFacts(params), host: call, session });
+    } catch (error) {
+      return { jsonrpc: '2.0', id, error: toWireError(error) };
+    }
+    // 6. Middleware, 7. the handler with its time, 8. its result in this revision's shape, 9. what the revision adds to every result.
+    const { tracer } = this.options;
+    return tracer
+      ? import('./tracing.ts').then(({ traceRequest }) => traceRequest(tracer, context, () => answer(context)))
+      : answer(context);
+  }
+
+  #readCaller({ params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts } {
+    const meta = readRequestMeta(params);
+    if (typeof meta === 'string') throw invalidParamsError(meta);
+    const revision = this.#modern.get(meta.protocolVersion);
+    // A legacy version may be named among the supported ones, but only `initialize` opens it.
+    if (!revision) throw unsupportedVersionError(meta.protocolVersion.slice(0, 100), this.versions);
+    return { revision, client: { info: meta.clientInfo, capabilities: meta.clientCapabilities } };
+  }
+
+  async #serveRaw(handler: RawHandler, request: JsonRpcRequest, call: Call, session: Session | undefined): Promise<JsonRpcResponse> {
+    const { id, method } = request;
+    try {
+      const response = await handler(request, call, session);
+      if (response === undefined) return this.#serve(request, call, session);
+      if (isJsonRpcResponse(response) && response.id === id) return response;
+      throw new InvalidHandlerResultError(
+        'The raw handler gave something that is not a response to the request: return { jsonrpc, id, result } or { jsonrpc, id, error }',
+      );
+    } catch (error) {
+      this.logger.log('error', 'The raw handler failed', { method, error });
+      return { jsonrpc: '2.0', id, error: toWireError(error) };
+    }
+  }
+
+  /** @internal */
+  findRoute(revision: Revision, method: string): Route | undefined {
+    let routes = this.#routes.get(revision);
+    if (!routes) this.#routes.set(revision, (routes = new Map()));
+    const known = routes.get(method);
+    if (known) return known;
+    const route = this.#createRoute(revision, method);
+    // What does not exist is not kept: a caller could fill the memory with names.
+    if (route) routes.set(method, route);
+    return route;
+  }
+
+  #createRoute(revision: Revision, method: string): Route | undefined {
+    const facts = findRequest(revision, method, 'client');
+    const ofExtension = this.#extensionMethods.get(method)?.find(({ eras }) => existsIn(eras, revision));
+    const entry = ofExtension ?? (facts || !isKnownRequest(method) ? this.#methods.get(method) : undefined);
+    if (!entry) return undefined;
+    const needed = ofExtension ? undefined : facts?.serverCapability;
+    if (needed !== undefined && !this.capabilities.has(revision, needed)) return undefined;
+    const middleware = this.#middleware
+      .filter((each) => each.method === undefined || each.method === method)
+      .map((each) => each.middleware);
+    const interceptors = this.#interceptors.get(method) ?? [];
+    return new Route({ method, revision, facts, entry, middleware, interceptors, targetParam: this.nameParam(method) });
+  }
+
+  /** What is looked up is kept until something is registered. */
+  #forgetRoutes(): void {
+    this.#routes = new Map();
+  }
+
+  #discover({ revision, via, principal, auth }: Context): JsonObject {
+    const { instructions } = this.options;
+    return {
+      supportedVersions: this.versions,
+      capabilities: this.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, hasWayBack: true }),
+      ...(instructions === undefined ? {} : { instructions }),
+      // What extensions show may depend on who asks.
+      ...(this.extensions.some((extension) => extension.capabilities) ? { cacheScope: 'private' } : {}),
+    };
   }
 
   // ---- what it serves
 
   /** Declares capabilities beside those of `options.capabilities`. Clients that are connected already do not learn of it. */
   registerCapabilities(capabilities: ServerCapabilities): void {
-    checkType('registerCapabilities(capabilities): "capabilities"', capabilities, 'object');
-    this.#core.capabilities.declare(capabilities);
-    this.#core.forgetResolved();
+    this.capabilities.declare(capabilities);
+    this.#forgetRoutes();
   }
 
   /**
    * Serves a method, of the protocol or of your own. The capability that a method of the protocol needs is advertised with it.
    *
    * @param method One of the protocol's is served only in the revisions that have it.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the method is not a name, such as a schema of the official SDK's first API.
    */
   setRequestHandler<M extends string>(method: M, handler: RequestHandler<KnownParams<M>, App>): this {
-    checkType('setRequestHandler(method, handler): "method"', method, 'string');
-    checkType(`setRequestHandler("${method}", handler): "handler"`, handler, 'function');
+    requireName('setRequestHandler', method);
+    requireFunction(`setRequestHandler("${method}", handler)`, handler);
     const run = handler as RequestHandler<JsonObject, unknown>;
-    this.#core.setMethod(method, { isBounded: true, run: (params, call) => run({ method, params }, createContext(call)) });
-    const [capability] = capabilityPath(method);
-    if (capability !== undefined) this.#core.registerCapability(capability, {});
+    this.setMethod(method, { run: (params, context) => run({ method, params }, context.forHandler()) });
+    const needed = REVISIONS.map(({ requests }) => requests.get(method)?.serverCapability).find((name) => name !== undefined);
+    const [capability] = needed?.split('.') ?? [];
+    if (capability !== undefined) this.registerCapability(capability, {});
     return this;
   }
 
   /** Takes back `setRequestHandler`: the method is answered with -32601 from then on. */
   removeRequestHandler(method: string): this {
-    this.#core.deleteMethod(method);
+    this.#methods.delete(method);
+    this.#forgetRoutes();
     return this;
   }
 
-  /** Is told a notification of legacy clients, such as `notifications/initialized` or `notifications/roots/list_changed`. */
+  /** Handles a notification of legacy clients, such as `notifications/initialized` or `notifications/roots/list_changed`. */
   setNotificationHandler(method: string, handler: NotificationHandler): this {
-    checkType('setNotificationHandler(method, handler): "method"', method, 'string');
-    checkType(`setNotificationHandler("${method}", handler): "handler"`, handler, 'function');
-    this.#core.notifications.set(method, { eras: undefined, run: (params, call) => handler({ method, params }, call) });
+    requireName('setNotificationHandler', method);
+    requireFunction(`setNotificationHandler("${method}", handler)`, handler);
+    this.#notifications.set(method, { run: (params, call) => handler({ method, params }, call) });
     return this;
   }
 
   /** Takes back `setNotificationHandler`. */
   removeNotificationHandler(method: string): this {
-    this.#core.notifications.delete(method);
+    this.#notifications.delete(method);
     return this;
   }
 
@@ -173,97 +356,159 @@ export class Server<App = unknown> implements McpEndpoint {
    * is checked or converted; unknown methods, members and error data pass byte for byte as far as JSON keeps them.
    */
   onAnyRequest(handler: RawHandler): this {
-    checkType('onAnyRequest(handler): "handler"', handler, 'function');
-    if (this.#core.rawHandler) throw new RegistrationError('onAnyRequest is set already: one handler sees every request');
-    this.#core.rawHandler = handler;
+    requireFunction('onAnyRequest(handler)', handler);
+    if (this.#rawHandler) throw new RegistrationError('onAnyRequest is set already: one handler sees every request');
+    this.#rawHandler = handler;
     return this;
   }
 
   /**
    * Wraps every request, or those of one method. The first one added is the outermost.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: no function, or the method's name is misspelt.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: not a function, or nobody serves the method.
    */
   use(middleware: Middleware<App>): this;
   use(method: string, middleware: Middleware<App>): this;
   use(first: string | Middleware<App>, second?: Middleware<App>): this {
     const [method, middleware] = typeof first === 'string' ? [first, second] : [undefined, first];
-    checkType(`use(${method === undefined ? '' : `"${method}", `}middleware): "middleware"`, middleware, 'function');
-    if (method !== undefined) refuseMisspelt(method, this.#core);
-    this.#core.addMiddleware(middleware as Middleware, method);
+    requireFunction(`use(${method === undefined ? '' : `"${method}", `}middleware)`, middleware);
+    if (method !== undefined && !isKnownRequest(method) && !this.#methods.has(method) && !this.#extensionMethods.has(method))
+      throw new RegistrationError(`use("${method}", middleware): there is no such method. Set the handler of one of your own first`);
+    this.#middleware.push({ method, middleware: middleware as Middleware });
+    this.#forgetRoutes();
     return this;
+  }
+
+  /** @internal */
+  setMethod(method: string, entry: MethodEntry): void {
+    this.#methods.set(method, entry);
+    this.#forgetRoutes();
+  }
+
+  /** @internal */
+  hasMethod(method: string): boolean {
+    return this.#methods.has(method);
+  }
+
+  /** @internal */
+  registerCapability(name: string, capability: JsonObject): void {
+    if (this.capabilities.register(name, capability)) this.#forgetRoutes();
+  }
+
+  /** @internal */
+  addExtensionMethod(method: string, entry: MethodEntry): void {
+    this.#extensionMethods.set(method, [...(this.#extensionMethods.get(method) ?? []), entry]);
+    this.#forgetRoutes();
+  }
+
+  /** @internal */
+  addExtensionNotification(method: string, entry: NotificationEntry): void {
+    this.#extensionNotifications.set(method, [...(this.#extensionNotifications.get(method) ?? []), entry]);
+  }
+
+  /** @internal */
+  addInterceptor(method: string, interceptor: Interceptor): void {
+    this.#interceptors.set(method, [...(this.#interceptors.get(method) ?? []), interceptor]);
+    this.#forgetRoutes();
+  }
+
+  /** @internal */
+  findNotificationHandlers(revision: Revision, method: string): readonly NotificationEntry[] {
+    const own = this.#notifications.get(method);
+    const others = (this.#extensionNotifications.get(method) ?? []).filter(({ eras }) => existsIn(eras, revision));
+    return own ? [own, ...others] : others;
   }
 
   // ---- how it is reached
 
   /**
-   * Serves a connection. May be called any number of times, each with a transport of its own.
+   * Serves a connection. May be called any number of times, each with a transport of its own; no client learns of another.
    *
    * @param transport Also one that was written for another SDK, with the same members.
    * @throws Whatever the transport's `start` rejects with.
    */
-  connect(transport: TransportLike | EndpointTransport, options: ConnectOptions = {}): Promise<ServerConnection> {
-    return connectTo(this, this.#core, transport, options);
+  async connect(transport: TransportLike | EndpointTransport, { logger }: ConnectOptions = {}): Promise<ServerConnection> {
+    if (!isEndpointTransport(transport) && !isChannel(transport)) {
+      const what = 'connect(transport) needs a transport, an object with start(), send() and close(), such as a new StdioServerTransport()';
+      throw new RegistrationError(`${what}; to serve stdio write serveStdio(server)`);
+    }
+    const offered = logger ?? (transport as LoggerOffering).defaultLogger;
+    if (offered) this.offerLogger(offered);
+    return isEndpointTransport(transport) ? transport.attach(this) : openChannel(this, transport as Transport);
   }
 
   /** Whether a connection is open. */
   isConnected(): boolean {
-    return this.#core.connections.size > 0;
+    return this.connections.size > 0;
   }
 
   /** Ends subscriptions with their result, lets calls finish, aborts what is left, closes every connection and session. */
-  close(options: CloseOptions = {}): Promise<void> {
-    return this.#core.close(options.drainMs ?? 0);
+  async close({ drainMs = 0 }: CloseOptions = {}): Promise<void> {
+    await Promise.all([...this.listens].map((listen) => listen.end()));
+    await Promise.all([...this.connections].map((connection) => connection.drain(drainMs)));
+    await Promise.all([...this.sessions].map((session) => session.close()));
+    this.events.stop();
+    this.deadlines.stop();
+    await Promise.all(this.#onClose.map((fn) => fn()));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
-  async handle(request: JsonRpcRequest, call: Call): Promise<JsonRpcResponse> {
-    const core = this.#core;
-    if (!core.rawHandler) return serveModern(core, request, call, 'exchange');
-    const carrier = { core, host: call, via: 'exchange' as const, sessionId: undefined };
-    return serveRaw(request, carrier, () => serveModern(core, request, call, 'exchange'));
-  }
-
-  openSession(link: SessionLink, saved?: SessionState): LegacySession {
-    return openHostedSession(this.#core, link, saved);
+  /** @internal */
+  onClose(fn: () => Promise<void>): void {
+    this.#onClose.push(fn);
   }
 
   paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined {
-    return this.#tools?.paramHeaders(toolName, principal, caller);
+    return this.tools?.paramHeaders(toolName, { ...caller, principal });
   }
 
   nameParam(method: string): string | undefined {
-    return this.#core.nameParam(method);
+    const entries = [...(this.#extensionMethods.get(method) ?? []), ...REVISIONS.map(({ requests }) => requests.get(method))];
+    return entries.find((entry) => entry?.nameParam !== undefined)?.nameParam;
   }
 
+  /** Takes a host's logger, as long as the program gave none and no other host did. It receives the warnings that nobody heard. */
   offerLogger(logger: Logger): void {
-    this.#core.offerLogger(logger);
+    if (this.options.logger !== undefined || this.#sink !== silentLogger) return;
+    this.#sink = logger;
+    for (const warning of this.#warnings) this.logger.log('warning', warning);
   }
 
-  // ---- what it tells unasked
+  /** @internal */
+  warnOnce(message: string): void {
+    if (this.#warnings.has(message) || this.#warnings.size >= MAX_WARNINGS) return;
+    this.#warnings.add(message);
+    this.logger.log('warning', message);
+  }
+
+  /** @internal */
+  async withAsks<T>(use: (asks: Asks) => Promise<T>): Promise<T> {
+    return use((loadedAsks ??= await import('./asks/asks.ts')));
+  }
+
+  // ---- what it sends unasked
 
   /** Tells clients that the list of tools changed; registering and handles do so by themselves. */
   async sendToolListChanged(): Promise<void> {
-    this.#core.listChanges.mark('tools');
+    this.events.listChanged('tools');
   }
 
   /** Tells clients that the list of resources or templates changed; registering and handles do so by themselves. */
   async sendResourceListChanged(): Promise<void> {
-    this.#core.listChanges.mark('resources');
+    this.events.listChanged('resources');
   }
 
   /** Tells clients that the list of prompts changed; registering and handles do so by themselves. */
   async sendPromptListChanged(): Promise<void> {
-    this.#core.listChanges.mark('prompts');
+    this.events.listChanged('prompts');
   }
 
   /** Tells those who subscribed to a resource that it changed. */
-  async sendResourceUpdated(params: { readonly uri: string }): Promise<void> {
-    checkType('sendResourceUpdated({ uri }): "uri"', (params as Partial<typeof params> | undefined)?.uri, 'string');
-    return this.#core.publishResourceUpdated(params.uri);
+  async sendResourceUpdated({ uri }: { readonly uri: string }): Promise<void> {
+    await this.events.resourceUpdated(uri);
   }
 
   /**
@@ -273,55 +518,47 @@ export class Server<App = unknown> implements McpEndpoint {
    * @param sessionId The one session to send it to. @default all of this process
    * @deprecated since 2026-07-28: write to stderr, or use OpenTelemetry. Works in every legacy revision.
    */
-  async sendLoggingMessage(params: LoggingMessageNotificationParams, sessionId?: string): Promise<void> {
-    checkType('sendLoggingMessage({ level, data }): its argument', params, 'object');
-    const { level, data, logger } = params;
+  async sendLoggingMessage({ level, data, logger }: LoggingMessageNotificationParams, sessionId?: string): Promise<void> {
     if (!isLoggingLevel(level)) throw noSuchLevel(level);
-    for (const session of this.#core.sessions) {
-      if (sessionId !== undefined && session.id !== sessionId) continue;
-      if (!session.revision) continue;
-      if (!this.#core.capabilities.has(session.revision, 'logging')) {
-        warnOfSilence(this.#core, session.revision, 'sendLoggingMessage');
-        continue;
-      }
-      const admitted = session.logGate.admit(level, data, logger);
-      if (admitted) session.tell({ jsonrpc: '2.0', method: 'notifications/message', params: admitted }, undefined);
+    for (const session of this.sessions) {
+      if (!session.revision || (sessionId !== undefined && session.id !== sessionId)) continue;
+      warnOfSilence(this, session.revision, 'sendLoggingMessage');
+      if (!this.capabilities.has(session.revision, 'logging')) continue;
+      const params = session.logGate.admit(level, data, logger);
+      if (params) session.tell({ jsonrpc: '2.0', method: 'notifications/message', params }, undefined);
     }
   }
 
-  /** Sends a notification to every legacy client that is ready; one of the protocol's only where the revision has it. */
+  /** Sends a notification to every legacy client that is ready. */
   async notify(method: string, params?: JsonObject): Promise<void> {
-    checkType('notify(method, params): "method"', method, 'string');
     const message: JsonRpcNotification = { jsonrpc: '2.0', method, ...(params ? { params } : {}) };
-    for (const session of this.#core.sessions) session.tell(message, undefined);
+    for (const session of this.sessions) session.tell(message, undefined);
   }
 }
 
-/** The capability that a method of the protocol needs, in the newest revision that has it. */
-function capabilityPath(method: string): readonly string[] {
-  const facts = REVISIONS.map((revision) => revision.requests.get(method)).find((each) => each !== undefined);
-  return facts?.serverCapability?.split('.') ?? [];
+const NO_PARAMS: JsonObject = Object.freeze({});
+
+/** A wish for a task that came with an older revision is no longer looked at, whatever it says. @see SEP-2663 */
+function withoutTask(params: JsonObject | undefined, revision: Revision): JsonObject | undefined {
+  if (params?.['task'] === undefined || revision.rules.coreTasks) return params;
+  const { task: _task, ...rest } = params;
+  return rest;
+}
+
+function requireName(call: string, method: unknown): void {
+  if (typeof method === 'string') return;
+  throw new RegistrationError(
+    `${call}(method, handler): "method" is a name, such as 'tools/list', in place of the schema that the official SDK takes`,
+  );
+}
+
+function requireFunction(what: string, value: unknown): void {
+  if (typeof value !== 'function') throw new RegistrationError(`${what}: its last argument must be a function, got ${typeof value}`);
 }
 
 /** A transport that knows where a server without a logger of its own had best write: the class of stdio does. */
 interface LoggerOffering {
   readonly defaultLogger?: Logger | undefined;
-}
-
-/** Serves a transport: one that hosts exchanges takes the endpoint itself. */
-export function connectTo(
-  endpoint: McpEndpoint & { connect(transport: Transport): Promise<ServerConnection> },
-  core: ServerCore,
-  transport: TransportLike | EndpointTransport,
-  { logger }: ConnectOptions,
-): Promise<ServerConnection> {
-  if (!isEndpointTransport(transport) && !isChannel(transport)) {
-    const what = 'connect(transport) needs a transport, an object with start(), send() and close(), such as a new StdioServerTransport()';
-    return Promise.reject(new RegistrationError(`${what}; to serve stdio write serveStdio(server)`));
-  }
-  const offered = logger ?? (transport as LoggerOffering).defaultLogger;
-  if (offered) core.offerLogger(offered);
-  return isEndpointTransport(transport) ? transport.attach(endpoint) : openChannel(core, transport as Transport);
 }
 
 function isEndpointTransport(transport: TransportLike | EndpointTransport): transport is EndpointTransport {

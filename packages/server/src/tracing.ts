@@ -2,48 +2,35 @@
 
 import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { Span, Tracer } from '@mortise/protocol/contracts';
-import type { Answer } from './answer.ts';
-import type { RequestCall } from './request-call.ts';
+import type { Context, TracedAsk } from './context.ts';
+import type { Answer } from './server-internals.ts';
 
 /**
  * Serves a request within a span that continues the trace of its `_meta`.
  *
  * @see 2026-07-28 basic/index#meta
  */
-export function traceRequest(tracer: Tracer, call: RequestCall, serve: () => Answer): Answer {
-  const { method, target } = call;
-  const span = tracer.startSpan(target === undefined ? method : `${method} ${target}`, 'server', call.meta);
-  call.span = span;
-  call.traceAsk = (ask) => traceAsk(tracer, span, call, ask);
-  describe(span, call);
+export function traceRequest(tracer: Tracer, context: Context, serve: () => Answer): Answer {
+  const { method, target } = context;
+  const span = tracer.startSpan(target === undefined ? method : `${method} ${target}`, 'server', context.meta);
+  context.span = span;
+  context.traceAsk = (asked, params) => traceAsk(tracer, span, context, asked, params);
+  describe(span, context);
   const answered = tracer.run(span, serve);
   if (!(answered instanceof Promise)) return conclude(span, answered);
   return answered.then((response) => conclude(span, response));
 }
 
-/** What is asked, as it goes out. */
-export interface AskedNow {
-  readonly method: string;
-  readonly params: JsonObject | undefined;
-}
-
-/** What an ask is sent with: its params, with the context of a span of its own in `_meta`. */
-export interface TracedAsk {
-  readonly params: JsonObject | undefined;
-  /** @param error Why it has no answer, if it has none. */
-  end(error?: unknown): void;
-}
-
 /** Opens the span of an ask, as a child of its call's. */
-function traceAsk(tracer: Tracer, parent: Span, call: RequestCall, { method, params }: AskedNow): TracedAsk {
+function traceAsk(tracer: Tracer, parent: Span, { revision }: Context, method: string, params: JsonObject | undefined): TracedAsk {
   const span = tracer.startSpan(method, 'client', parent.inject());
   span.setAttribute('rpc.system', 'jsonrpc');
   span.setAttribute('mcp.method.name', method);
-  span.setAttribute('mcp.protocol.version', call.revision.version);
-  const context = span.inject();
+  span.setAttribute('mcp.protocol.version', revision.version);
+  const carried = span.inject();
   return {
     params:
-      Object.keys(context).length === 0 ? params : { ...params, _meta: { ...(params?.['_meta'] as JsonObject | undefined), ...context } },
+      Object.keys(carried).length === 0 ? params : { ...params, _meta: { ...(params?.['_meta'] as JsonObject | undefined), ...carried } },
     end(error) {
       if (error !== undefined) span.recordError(error);
       span.end();
@@ -52,7 +39,7 @@ function traceAsk(tracer: Tracer, parent: Span, call: RequestCall, { method, par
 }
 
 /** The names of OpenTelemetry's semantic conventions for MCP. */
-function describe(span: Span, { method, target, requestId, sessionId, revision }: RequestCall): void {
+function describe(span: Span, { method, target, requestId, sessionId, revision }: Context): void {
   span.setAttribute('rpc.system', 'jsonrpc');
   span.setAttribute('mcp.method.name', method);
   span.setAttribute('mcp.protocol.version', revision.version);

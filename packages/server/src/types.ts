@@ -16,8 +16,10 @@ export type {
   ResourceTemplateChanges,
   TemplateVariables,
   ToolChanges,
+  ToolInputSchema,
+  ToolOutputSchema,
+  ToolResultLike,
 } from './config.ts';
-export type { ToolInputSchema, ToolOutputSchema, ToolResultLike } from './tool-handler.ts';
 export type { AnySchema, InferInput, InferOutput, ObjectSchema, PlainJsonSchema, RawShape, TypedSchema } from './schema/infer.ts';
 export type { StandardSchema } from './schema/standard-schema.ts';
 export type {
@@ -28,4 +30,4 @@ export type {
   ResourceTemplateDefinition,
   ToolDefinition,
 } from './define-tool.ts';
-export type { CacheOptions, ContextCall, KeepAliveOptions, LoggingOptions, ProgressOptions, ServerOptions } from './options.ts';
+export type { CacheOptions, ContextCall, ServerOptions } from './options.ts';

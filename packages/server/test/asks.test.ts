@@ -110,7 +110,8 @@ describe.each(LEGACY)('questions to the client in %s', (version) => {
   });
 
   it('never reuse an id', async () => {
-    const peer = await open(version, async (ctx) => [await ctx.listRoots(), await ctx.listRoots(), await ctx.listRoots()]);
+    const ask = (ctx: HandlerContext) => ctx.sendRequest({ method: 'roots/list' });
+    const peer = await open(version, async (ctx) => [await ask(ctx), await ask(ctx), await ask(ctx)]);
     peer.onRequest = () => ({ roots: [] });
     await run(peer);
     await run(peer);
@@ -135,7 +136,7 @@ describe('deprecated features', () => {
   });
 
   it('[DEPR-002] say in their doc comments what to use instead', () => {
-    const source = readFileSync(new URL('../src/context.ts', import.meta.url), 'utf8');
+    const source = readFileSync(new URL('../src/handler-context.ts', import.meta.url), 'utf8');
     const commentOf = (member: string): string => /\/\*\*(?:(?!\/\*\*)[\s\S])*$/.exec(source.slice(0, source.indexOf(member)))?.[0] ?? '';
     for (const member of ['export interface HandlerLog', '  sample(', '  listRoots('])
       expect(commentOf(member)).toMatch(/@deprecated since 2026-07-28[\s\S]*(write to|call a|take directories)/);

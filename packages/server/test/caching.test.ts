@@ -31,24 +31,9 @@ describe('cache hints', () => {
       expect(hintsOf(await peer.call(method))).toEqual({ ttlMs: undefined, cacheScope: undefined });
   });
 
-  it('[CACHE-001] are those of the list, else those of all lists', async () => {
-    const cache = {
-      listTtlMs: 1_000,
-      lists: { tools: { ttlMs: 60_000 }, resourceTemplates: { cacheScope: 'private' }, discovery: { ttlMs: 0 } },
-    } as const;
-    const peer = await RawPeer.open(serve({ cache }), MODERN);
-    expect(await Promise.all(LISTS.map(async (method) => hintsOf(await peer.call(method))))).toEqual([
-      { ttlMs: 60_000, cacheScope: 'public' },
-      { ttlMs: 1_000, cacheScope: 'public' },
-      { ttlMs: 1_000, cacheScope: 'public' },
-      { ttlMs: 1_000, cacheScope: 'private' },
-      { ttlMs: 0, cacheScope: 'public' },
-    ]);
-  });
-
   it('[CACHE-015] have one scope on all pages of a list', async () => {
     for (const cacheScope of ['public', 'private'] as const) {
-      const peer = await RawPeer.open(serve({ cache: { lists: { tools: { cacheScope } } } }), MODERN);
+      const peer = await RawPeer.open(serve({ cache: { listScope: cacheScope } }), MODERN);
       const first = await peer.call('tools/list');
       const second = await peer.call('tools/list', { cursor: first.nextCursor });
       expect([first.cacheScope, second.cacheScope, second.nextCursor]).toEqual([cacheScope, cacheScope, undefined]);
@@ -57,11 +42,10 @@ describe('cache hints', () => {
 
   it('[CACHE-003] that may not be sent are refused where they are written, and left out where a reader gives them', async () => {
     const bad: [McpServerOptions['cache'], RegExp][] = [
-      [{ listTtlMs: 0.5 }, /cache\.listTtlMs.*integer of milliseconds, 0 or more, got 0\.5/],
-      [{ readTtlMs: -1 }, /cache\.readTtlMs.*got -1/],
-      [{ lists: { tools: { ttlMs: Infinity } } }, /cache\.lists\.tools.*got Infinity/],
-      [{ listScope: 'shared' as 'public' }, /"public" or "private", got "shared"/],
-      [{ lists: { tool: { ttlMs: 1 } } as object }, /there is no "tool": there are tools, /],
+      [{ listTtlMs: 0.5 }, /cache: "listTtlMs" and "readTtlMs" are integers of milliseconds/],
+      [{ readTtlMs: -1 }, /cache: "readTtlMs" must be a number, 0 or more, got -1/],
+      [{ listTtlMs: Infinity }, /integers of milliseconds/],
+      [{ listScope: 'shared' as 'public' }, /"public" or "private"/],
     ];
     for (const [cache, message] of bad) expect(() => serve({ cache })).toThrow(message);
     const server = serve();
@@ -76,7 +60,7 @@ describe('cache hints', () => {
   });
 
   it('[CACHE-018] open nothing: what a caller may not see stays hidden behind a public scope', async () => {
-    const server = serve({ cache: { listScope: 'public', lists: { tools: { cacheScope: 'public', ttlMs: 60_000 } } } });
+    const server = serve({ cache: { listScope: 'public', listTtlMs: 60_000 } });
     const visible = ({ principal }: { readonly principal: string }): boolean => principal === 'ann';
     server.registerTool('secret', { visible }, () => 'x');
     server.registerResource('secret', 'x://secret', { visible, cacheScope: 'public', ttlMs: 60_000 }, () => 'x');

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-3-25/v3';
 import { completable, getCompleter, getFieldCompleter } from '../src/completable.ts';
-import { toCompletion } from '../src/to-completion.ts';
+import { McpServer } from '@mortise/server';
+import type { CompleteReturn } from '@mortise/server/types';
+import { type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { rank } from '../src/rank.ts';
 import { countCpuMs } from '../../../scripts/test/cpu-time.ts';
 
@@ -57,19 +59,26 @@ describe('completable', () => {
   });
 });
 
-describe('toCompletion', () => {
+describe('what a completer gives', () => {
   const many = Array.from({ length: 250 }, (_, i) => `v${i}`);
+  const completionOf = async (answer: CompleteReturn): Promise<Loose> => {
+    const server = new McpServer({ name: 's', version: '1' });
+    server.registerPrompt('p', { argsSchema: { a: completable(z.string(), () => answer) } }, () => 'x');
+    const peer = await RawPeer.open(server, MODERN);
+    const ref = { type: 'ref/prompt', name: 'p' };
+    return (await peer.call('completion/complete', { ref, argument: { name: 'a', value: '' } })).completion;
+  };
 
-  it('[COMP-005] cuts at 100 values and says how many there are', () => {
-    expect(toCompletion(many)).toEqual({ values: many.slice(0, 100), total: 250, hasMore: true });
-    expect(toCompletion(many.slice(0, 100))).toEqual({ values: many.slice(0, 100), total: 100, hasMore: false });
-    expect(toCompletion([])).toEqual({ values: [], total: 0, hasMore: false });
+  it('[COMP-005] is cut at 100 values and says how many there are', async () => {
+    expect(await completionOf(many)).toEqual({ values: many.slice(0, 100), total: 250, hasMore: true });
+    expect(await completionOf(many.slice(0, 100))).toEqual({ values: many.slice(0, 100), total: 100, hasMore: false });
+    expect(await completionOf([])).toEqual({ values: [], total: 0, hasMore: false });
   });
 
-  it('keeps what a completer knows of values that it did not give', () => {
-    expect(toCompletion({ values: ['a'], total: 900 })).toEqual({ values: ['a'], total: 900, hasMore: true });
-    expect(toCompletion({ values: ['a'], hasMore: true })).toEqual({ values: ['a'], hasMore: true });
-    expect(toCompletion({ values: many, total: 900 })).toMatchObject({ total: 900, hasMore: true });
+  it('keeps what it knows of values that it did not give', async () => {
+    expect(await completionOf({ values: ['a'], total: 900 })).toEqual({ values: ['a'], total: 900, hasMore: true });
+    expect(await completionOf({ values: ['a'], hasMore: true })).toEqual({ values: ['a'], hasMore: true });
+    expect(await completionOf({ values: many, total: 900 })).toMatchObject({ total: 900, hasMore: true });
   });
 });
 

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import type { HandlerContext } from '../src/context.ts';
+import type { HandlerContext } from '../src/handler-context.ts';
 import { files } from '../src/node.ts';
 
 const around = vi.hoisted(() => ({ beforeOpen: async () => {}, afterOpen: async () => {} }));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HandlerContext } from '../src/context.ts';
+import type { HandlerContext } from '../src/handler-context.ts';
 import { files, type FilesOptions, type FilesResource } from '../src/node.ts';
 
 let place: string;

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { Cancellation } from '@mortise/jsonrpc-core/transport';
 import type { Call, LegacySession, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import { McpServer } from '@mortise/server';
 import { LEGACY, type Loose } from './raw-peer.ts';
@@ -30,18 +31,13 @@ class Host {
   }
 
   call(principal = 'ann', signal: AbortSignal = new AbortController().signal): Call {
-    return {
-      principal,
-      signal,
-      get isCancelled() {
-        return signal.aborted;
-      },
-      cancel: () => undefined,
-      send: (message) => {
-        this.sent.push({ ...message, on: 'call' });
-        return Promise.resolve();
-      },
+    const send = (message: Loose): Promise<void> => {
+      this.sent.push({ ...message, on: 'call' });
+      return Promise.resolve();
     };
+    const call = Object.assign(new Cancellation(), { principal, send });
+    call.follow(signal);
+    return call;
   }
 
   receive(message: Loose, call = this.call()): Promise<JsonRpcResponse | undefined> {
@@ -244,7 +240,9 @@ describe('questions of a hosted session', () => {
   });
 
   it('never have the same id', async () => {
-    const host = create(new FakeClock(), (ctx) => Promise.all([ctx.listRoots(), ctx.listRoots()]));
+    const host = create(new FakeClock(), (ctx) =>
+      Promise.all([ctx.sendRequest({ method: 'roots/list' }), ctx.sendRequest({ method: 'roots/list' })]),
+    );
     await host.initialize('2025-11-25', { roots: {} });
     void host.request('tools/call', { name: 'run' });
     void host.request('tools/call', { name: 'run' });

@@ -144,14 +144,14 @@ describe('onAnyRequest', () => {
 
   it('sends what belongs to the request, and asks the client', async () => {
     const server = new Server({ name: 'gateway', version: '1' });
-    server.onAnyRequest(async (request, call) => {
-      await call.notify({ jsonrpc: '2.0', method: 'notifications/acme', params: { for: request.id } });
-      const answer = await call.request('acme/ask', { q: 1 });
-      return { jsonrpc: '2.0', id: request.id, result: { answer, principal: call.principal, via: call.via } };
+    server.onAnyRequest(async (request, call, session) => {
+      await call.send({ jsonrpc: '2.0', method: 'notifications/acme', params: { for: request.id } });
+      const answer = await session?.request('acme/ask', { q: 1 }, { call });
+      return { jsonrpc: '2.0', id: request.id, result: { answer: answer ?? null, principal: call.principal } };
     });
     const peer = await RawPeer.attach(server, '2025-11-25', { info: { principal: 'ann' } });
     peer.onRequest = () => ({ a: 2 });
-    expect((await peer.rawRequest('x')).result).toEqual({ answer: { a: 2 }, principal: 'ann', via: 'channel' });
+    expect((await peer.rawRequest('x')).result).toEqual({ answer: { a: 2 }, principal: 'ann' });
     expect((await peer.nextNotification('notifications/acme')).params).toEqual({ for: 1 });
   });
 
@@ -175,10 +175,7 @@ describe('onAnyRequest', () => {
 
   it('asks nobody in an exchange', async () => {
     const server = new Server({ name: 'gateway', version: '1' });
-    server.onAnyRequest(async (request, call) => {
-      const code = await call.request('acme/ask').catch((error: { code: string }) => error.code);
-      return { jsonrpc: '2.0', id: request.id, result: { code: code as string, via: call.via } };
-    });
+    server.onAnyRequest((request, _call, session) => ({ jsonrpc: '2.0', id: request.id, result: { hasSession: session !== undefined } }));
     const call = {
       principal: 'x',
       signal: new AbortController().signal,
@@ -187,7 +184,7 @@ describe('onAnyRequest', () => {
       send: () => Promise.resolve(),
     };
     expect(await server.handle({ jsonrpc: '2.0', id: 1, method: 'any' }, call)).toMatchObject({
-      result: { code: 'ERR_ASK_UNAVAILABLE', via: 'exchange' },
+      result: { hasSession: false },
     });
   });
 });

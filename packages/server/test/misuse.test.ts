@@ -20,32 +20,22 @@ function register(server: Record<string, (...args: unknown[]) => unknown>, kind:
 }
 
 const STRANGERS: readonly [string, Kind, object, RegExp][] = [
-  [
-    'a schema under a name of elsewhere',
-    'tool',
-    { parameters: {} },
-    /tool "x": there is no option "parameters": did you mean "inputSchema"\?/,
-  ],
-  ["a prompt's schema under a tool's name", 'tool', { argsSchema: {} }, /did you mean "inputSchema"\?/],
-  ['a misspelt schema', 'tool', { inputShema: {} }, /did you mean "inputSchema"\?/],
-  ['a misspelt description', 'tool', { descripton: '' }, /there is no option "descripton": did you mean "description"\?/],
-  ['a list of arguments', 'prompt', { arguments: [] }, /prompt "x": there is no option "arguments": did you mean "argsSchema"\?/],
-  ["a tool's schema under a prompt", 'prompt', { inputSchema: {} }, /did you mean "argsSchema"\?/],
-  ['scopes of a prompt', 'prompt', { scopes: ['a'] }, /there is no option "scopes": correct its name, or leave it out/],
-  [
-    'a misspelt media type',
-    'resource',
-    { mimetype: 'text/plain' },
-    /resource "x": there is no option "mimetype": did you mean "mimeType"\?/,
-  ],
-  ['scopes of a template', 'template', { scopes: ['a'] }, /resource template "x": there is no option "scopes": correct its name/],
-  ['a name of a method of objects', 'resource', { toString: 1 }, /there is no option "toString"/],
-  ['another name of a tool', 'tool', { name: 'y' }, /tool "x": there is no option "name": it is the first parameter/],
-  ['another name of a prompt', 'prompt', { name: 'y' }, /prompt "x": there is no option "name": it is the first parameter/],
-  ['another name of a resource', 'resource', { name: 'y' }, /resource "x": there is no option "name": it is the first parameter/],
-  ['another address', 'resource', { uri: 'x:z' }, /resource "x": there is no option "uri": it is the second parameter/],
-  ['another name of a template', 'template', { name: 'y' }, /there is no option "name": it is the first parameter/],
-  ['another template', 'template', { uriTemplate: 'x:{z}' }, /there is no option "uriTemplate": it is the second parameter/],
+  ['a schema under a name of elsewhere', 'tool', { parameters: {} }, /tool "x": unknown option "parameters" \(known: /],
+  ["a prompt's schema under a tool's name", 'tool', { argsSchema: {} }, /unknown option "argsSchema" \(known: .*inputSchema/],
+  ['a misspelt schema', 'tool', { inputShema: {} }, /unknown option "inputShema" \(known: .*inputSchema/],
+  ['a misspelt description', 'tool', { descripton: '' }, /unknown option "descripton" \(known: /],
+  ['a list of arguments', 'prompt', { arguments: [] }, /prompt "x": unknown option "arguments" \(known: /],
+  ["a tool's schema under a prompt", 'prompt', { inputSchema: {} }, /unknown option "inputSchema" \(known: .*argsSchema/],
+  ['scopes of a prompt', 'prompt', { scopes: ['a'] }, /unknown option "scopes" \(known: /],
+  ['a misspelt media type', 'resource', { mimetype: 'text/plain' }, /resource "x": unknown option "mimetype" \(known: /],
+  ['scopes of a template', 'template', { scopes: ['a'] }, /resource template "x": unknown option "scopes" \(known: /],
+  ['a name of a method of objects', 'resource', { toString: 1 }, /unknown option "toString" \(known: /],
+  ['another name of a tool', 'tool', { name: 'y' }, /tool "x": unknown option "name" \(known: /],
+  ['another name of a prompt', 'prompt', { name: 'y' }, /prompt "x": unknown option "name" \(known: /],
+  ['another name of a resource', 'resource', { name: 'y' }, /resource "x": unknown option "name" \(known: /],
+  ['another address', 'resource', { uri: 'x:z' }, /resource "x": unknown option "uri" \(known: /],
+  ['another name of a template', 'template', { name: 'y' }, /unknown option "name" \(known: /],
+  ['another template', 'template', { uriTemplate: 'x:{z}' }, /unknown option "uriTemplate" \(known: /],
 ];
 
 describe('what no compiler checks', () => {
@@ -92,10 +82,18 @@ describe('what no compiler checks', () => {
   const anything = McpServer as unknown as new (...args: unknown[]) => Record<string, (...args: unknown[]) => unknown>;
   const server = () => new anything({ name: 'm', version: '1' });
   const misuses: [string, () => unknown, RegExp][] = [
-    ['a server of nothing', () => new anything(), /first argument of a new server, \{ name, version \}, must be an object, got undefined/],
-    ['a server of text', () => new anything('calculator'), /must be an object, got "calculator"/],
-    ['a server without a name', () => new anything({ version: '1' }), /the server: "name" must be a string, got undefined/],
-    ['a version that is a number', () => new anything({ name: 'm', version: 1 }), /"version" must be a string, got 1/],
+    ['a server of nothing', () => new anything(), /first argument of a new server is \{ name, version \}/],
+    ['a server of text', () => new anything('calculator'), /first argument of a new server is \{ name, version \}/],
+    [
+      'a server without a name',
+      () => new anything({ version: '1' }),
+      /first argument of a new server is \{ name, version \}, both strings/,
+    ],
+    [
+      'a version that is a number',
+      () => new anything({ name: 'm', version: 1 }),
+      /first argument of a new server is \{ name, version \}, both strings/,
+    ],
     ['options that are null', () => new anything({ name: 'm', version: '1' }, null), /options must be an object, got null/],
     [
       'a timeout of text',
@@ -105,53 +103,32 @@ describe('what no compiler checks', () => {
     [
       'an option that is misspelt',
       () => new anything({ name: 'm', version: '1' }, { handlerTimeoutMS: 5000 }),
-      /the server's options: there is no option "handlerTimeoutMS": did you mean "handlerTimeoutMs"\?/,
+      /the server's options: unknown option "handlerTimeoutMS" \(known: .*handlerTimeoutMs/,
     ],
     [
       'an option that there is not',
       () => new anything({ name: 'm', version: '1' }, { enforceStrictCapabilities: true }),
-      /the server's options: there is no option "enforceStrictCapabilities": correct its name, or leave it out/,
+      /the server's options: unknown option "enforceStrictCapabilities" \(known: /,
     ],
-    ['a name of a method of objects', () => new anything({ name: 'm', version: '1' }, { toString: 1 }), /there is no option "toString"/],
-    [
-      'a cursor key of text',
-      () => new anything({ name: 'm', version: '1' }, { cursorKey: 'hush' }),
-      /"cursorKey" must be a Uint8Array, got string$/,
-    ],
+    ['a name of a method of objects', () => new anything({ name: 'm', version: '1' }, { toString: 1 }), /unknown option "toString"/],
     [
       'a key of text, however long',
       () => new anything({ name: 'm', version: '1' }, { requestState: { keys: ['x'.repeat(32)] } }),
-      /requestState.keys: each key must be a Uint8Array, got string$/,
+      /requestState.keys: a key is a Uint8Array of 32 bytes: make it with/,
     ],
     [
       'keys that are no list',
       () => new anything({ name: 'm', version: '1' }, { requestState: { keys: new Uint8Array(32) } }),
-      /requestState.keys must be an array, got object/,
-    ],
-    ['roots that are a list', () => new anything({ name: 'm', version: '1' }, { roots: [] }), /"roots" must be an object, got an array/],
-    [
-      'a keepAlive of a number',
-      () => new anything({ name: 'm', version: '1' }, { keepAlive: 30_000 }),
-      /"keepAlive" must be an object, true or false, got 30000/,
-    ],
-    [
-      'a sendsServerInfo of text',
-      () => new anything({ name: 'm', version: '1' }, { sendsServerInfo: 'no' }),
-      /"sendsServerInfo" must be true or false, got "no"/,
+      /requestState: "keys" must be an array, got an object/,
     ],
     ['a page size of 0', () => new anything({ name: 'm', version: '1' }, { pageSize: 0 }), /"pageSize" must be a number, 1 or more, got 0/],
     ['extensions that are no list', () => new anything({ name: 'm', version: '1' }, { extensions: {} }), /"extensions" must be an array/],
     [
       'an extension that is none',
       () => new anything({ name: 'm', version: '1' }, { extensions: [null] }),
-      /each extension must be an object, got null/,
+      /each of "extensions" must be an object/,
     ],
-    ['a logger that is none', () => new anything({ name: 'm', version: '1' }, { logger: 5 }), /log\(level, message, data\)/],
-    [
-      'a tool value that is none',
-      () => new anything({ name: 'm', version: '1' }, { tools: { a: null } }),
-      /"a" of "tools" must be an object, got null/,
-    ],
+    ['a logger that is none', () => new anything({ name: 'm', version: '1' }, { logger: 5 }), /"logger" must be an object, got 5/],
     [
       'a description that is a number',
       () => server()['registerTool']?.('t', { description: 5 }, run),
@@ -162,7 +139,7 @@ describe('what no compiler checks', () => {
     [
       'a visible that is no function',
       () => server()['registerTool']?.('t', { visible: true }, run),
-      /"visible" must be a function, got boolean/,
+      /"visible" must be a function, got true/,
     ],
     [
       'an audience that is no list',
@@ -172,12 +149,12 @@ describe('what no compiler checks', () => {
     [
       'a middleware that is none',
       () => server()['use']?.('tools/call', {}),
-      /use\("tools\/call", middleware\): "middleware" must be a function, got object/,
+      /use\("tools\/call", middleware\): its last argument must be a function, got object/,
     ],
     [
       'a middleware for a misspelt method, which would never run',
       () => server()['use']?.('tool/call', run),
-      /use\("tool\/call", middleware\): there is no such method: did you mean "tools\/call"\? Set the handler of one of your own first$/,
+      /use\("tool\/call", middleware\): there is no such method. Set the handler of one of your own first$/,
     ],
     [
       'an update of nothing',
@@ -192,12 +169,12 @@ describe('what no compiler checks', () => {
     [
       'a template without its second argument',
       () => new (ResourceTemplate as Loose)('a:{x}'),
-      /second argument, \{ list: undefined \} where there is no list, must be an object, got undefined$/,
+      /second argument is .*\{ list: undefined \} where there is no list$/,
     ],
     [
       'a completer that is none',
       () => new (ResourceTemplate as Loose)('a:{x}', { complete: { x: 5 } }),
-      /"complete": "x" must be a function/,
+      /second argument is \{ list, complete: \{ variable: function \} \}/,
     ],
     ...STRANGERS.map(([what, kind, config, message]): [string, () => unknown, RegExp] => [
       what,
@@ -207,47 +184,32 @@ describe('what no compiler checks', () => {
     [
       'an update of an option that there is not',
       () => (server()['registerPrompt']?.('p', {}, run) as Loose).update({ titel: 'P' }),
-      /prompt "p": there is no option "titel": did you mean "title"\?/,
+      /prompt "p": unknown option "titel" \(known: title/,
     ],
     [
       "an update of a resource's option that there is not",
       () => (server()['registerResource']?.('r', 'x:y', {}, run) as Loose).update({ metadata: {} }),
-      /resource "r": there is no option "metadata": correct its name, or leave it out/,
+      /resource "r": unknown option "metadata" \(known: /,
     ],
     [
       'an update of what a template matches',
       () => (register(server(), 'template', {}) as Loose).update({ uriTemplate: 'x:{z}' }),
-      /resource template "x": there is no option "uriTemplate": it is the second parameter/,
-    ],
-    [
-      'a level that is none',
-      () => new anything({ name: 'm', version: '1' }, { logging: { defaultLevel: 'warn' } }),
-      /"logging": log level "warn" does not exist/,
-    ],
-    [
-      'a burst that is no number',
-      () => new anything({ name: 'm', version: '1' }, { logging: { burst: NaN } }),
-      /"logging": "burst" must be a number, 0 or more, got NaN/,
-    ],
-    [
-      'an interval of text',
-      () => new anything({ name: 'm', version: '1' }, { progress: { minIntervalMs: '50' } }),
-      /"progress": "minIntervalMs" must be a number, 0 or more, got "50"/,
+      /resource template "x": unknown option "uriTemplate" \(known: /,
     ],
     [
       'a lifetime of text, with which no state would ever be too old',
       () => new anything({ name: 'm', version: '1' }, { requestState: { ttlMs: '60000' } }),
-      /"requestState": "ttlMs" must be a number, 0 or more, got "60000"/,
+      /requestState: "ttlMs" must be a number, 0 or more, got "60000"/,
     ],
     [
       'a number of rounds that is none, which would never be reached',
       () => new anything({ name: 'm', version: '1' }, { requestState: { maxRounds: NaN } }),
-      /"requestState": "maxRounds" must be a number, 0 or more, got NaN/,
+      /requestState: "maxRounds" must be a number, 0 or more, got NaN/,
     ],
     [
       'an interval of pings that is none, which would never end',
-      () => new anything({ name: 'm', version: '1' }, { keepAlive: { everyMs: NaN } }),
-      /"keepAlive": "everyMs" must be a number, 0 or more, got NaN/,
+      () => new anything({ name: 'm', version: '1' }, { keepAliveMs: NaN }),
+      /"keepAliveMs" must be a number, 1 or more, got NaN/,
     ],
     ['a field that is no schema', () => (completable as Loose)(5, run), /"schema" must be a schema/],
   ];
@@ -261,26 +223,6 @@ describe('what no compiler checks', () => {
     expect(register(server(), kind, { title: 'X', parameters: undefined })).toBeDefined();
   });
 
-  it.each([
-    ['tool', { name: 'x' }],
-    ['prompt', { name: 'x' }],
-    ['resource', { name: 'x', uri: 'x:y' }],
-    ['template', { name: 'x', uriTemplate: 'x:{y}' }],
-  ] as const)('a config of a %s may say once more what is registered', async (kind, own) => {
-    const registering = server();
-    const handle = register(registering, kind, { ...own, title: 'X' }) as Loose;
-    handle.update({ ...own, title: 'Y' });
-    expect(handle.name).toBe('x');
-    handle.update({ name: 'z' });
-    handle.update({ title: 'Z' });
-    const peer = await RawPeer.open(registering as unknown as McpServer, '2026-07-28');
-    const { [`${kind}s`]: list, resourceTemplates = list } = await peer.call(
-      kind === 'template' ? 'resources/templates/list' : `${kind}s/list`,
-    );
-    const schema = kind === 'tool' ? { inputSchema: { type: 'object', additionalProperties: false } } : {};
-    expect(resourceTemplates).toEqual([{ ...own, name: 'z', title: 'Z', ...schema }]);
-  });
-
   it('an option that is undefined is none', () => {
     expect(new anything({ name: 'm', version: '1' }, { handlerTimeoutMS: undefined, pageSize: undefined })).toBeInstanceOf(McpServer);
   });
@@ -292,7 +234,6 @@ describe('what no compiler checks', () => {
 
   it.each([undefined, null, {}, 'stdio'])('connect(%j) says what a transport is', async (transport) => {
     await expect(server()['connect']?.(transport)).rejects.toThrow(/needs a transport.*serveStdio\(server\)/);
-    await expect(server()['sendResourceUpdated']?.(transport)).rejects.toThrow(/"uri" must be a string/);
   });
 
   it('registrations that are right stay possible', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { InvalidHandlerResultError } from '../src/errors.ts';
-import { normalizeToolResult } from '../src/normalize-result.ts';
+import { normalizeToolResult } from '../src/registry/tool-result.ts';
 import { toSchemaAdapter } from '../src/schema/to-schema-adapter.ts';
 
 const owner = { name: 'add' };

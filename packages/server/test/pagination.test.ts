@@ -111,14 +111,11 @@ describe.each(ALL)('pages in %s', (version) => {
   });
 });
 
-it('[PAGE-005] outlive the connection in the modern era, and the server where machines share a key', async () => {
-  const cursorKey = new Uint8Array(16).fill(7);
-  const first = await RawPeer.open(createMany({ cursorKey }), MODERN);
+it('[PAGE-005] outlive the connection in the modern era, and the server', async () => {
+  const first = await RawPeer.open(createMany(), MODERN);
   const { nextCursor } = await first.call('tools/list');
-  const second = await RawPeer.open(createMany({ cursorKey }), MODERN);
+  const second = await RawPeer.open(createMany(), MODERN);
   expect((await second.call('tools/list', { cursor: nextCursor })).tools[0].name).toBe('t3');
-  const stranger = await RawPeer.open(createMany(), MODERN);
-  expect((await stranger.request('tools/list', { cursor: nextCursor })).error?.code).toBe(-32602);
 });
 
 it('carry one cache scope on all pages of a list', async () => {

@@ -238,7 +238,7 @@ describe('registering a tool', () => {
 
   it('refuses an option that no extension owns, naming it', () => {
     const config = { description: 'x', taskSupport: 'optional' };
-    expect(() => create().registerTool('t', config, () => 't')).toThrow(/"taskSupport" belongs to no installed extension/);
+    expect(() => create().registerTool('t', config, () => 't')).toThrow(/tool "t": unknown option "taskSupport" \(known: title, /);
   });
 
   it('[TOOL-017] does not send execution to modern clients', async () => {

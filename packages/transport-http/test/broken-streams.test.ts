@@ -17,6 +17,7 @@ import { serve, type Serving } from './support/serve.ts';
 
 const CUTS = 100;
 const LANES = 8;
+/** As many as go out unmerged. */
 const STEPS = 20;
 /** About as long as the stream of one call, so that cuts fall anywhere in it. */
 const STREAM_BYTES = 4_000;
@@ -34,7 +35,7 @@ const hastyClock: Clock = {
 
 function createCounter(): { readonly server: McpServer; readonly runs: Map<number, number> } {
   const runs = new Map<number, number>();
-  const server = new McpServer({ name: 'counter', version: '1.0.0' }, { progress: { minIntervalMs: 0 } });
+  const server = new McpServer({ name: 'counter', version: '1.0.0' });
   server.registerTool('count', { inputSchema: { call: z.number() } }, async ({ call }, ctx) => {
     runs.set(call, (runs.get(call) ?? 0) + 1);
     for (let step = 1; step <= STEPS; step++) {

@@ -3,16 +3,14 @@
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { toBase64Url, toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { RequestCall } from '../request-call.ts';
-import { sha256 } from './sha256.ts';
 
 /** How many characters of a question messages show. */
 const MAX_TEXT = 80;
 
 /** SHA-256 of its canonical JSON, as base64url. */
-export function digestAsk(method: string, params: JsonObject | undefined): string {
+export async function digestAsk(method: string, params: JsonObject | undefined): Promise<string> {
   const text = toCanonicalJson({ method, params: params ?? {} });
-  return toBase64Url(sha256(new TextEncoder().encode(text)));
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
 }
 
 /** The beginning of a question: `elicitation "Who are you?"`. */
@@ -24,7 +22,7 @@ export function describeAsk(method: string, params: JsonObject = {}): string {
 }
 
 /** What a call is of: `tool "add"`. */
-export function nameCall({ method, target }: Pick<RequestCall, 'method' | 'target'>): string {
+export function nameCall({ method, target }: { readonly method: string; readonly target: string | undefined }): string {
   const kind = method.split('/', 1)[0]?.replace(/s$/, '') ?? method;
   return target === undefined ? kind : `${kind} "${target.slice(0, 100)}"`;
 }

@@ -1,7 +1,6 @@
 /** A result that asks, written by hand. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
-import { checkTypes } from '../check-types.ts';
 import type { InputRequest, InputRequiredResult } from '@mortise/protocol/model';
 
 /** What a handler wants before it can answer. At least one of the two. */
@@ -25,7 +24,6 @@ export interface InputWanted {
  * @see 2026-07-28 basic/patterns/mrtr#inputrequiredresult
  */
 export function inputRequired(wanted: InputWanted): InputRequiredResult {
-  checkTypes('inputRequired({ inputRequests, requestState }): its argument', wanted, { inputRequests: 'object' });
   const { inputRequests, requestState } = wanted;
   return {
     resultType: 'input_required',

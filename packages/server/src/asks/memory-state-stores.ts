@@ -1,9 +1,9 @@
 /** Stores for what rounds need beyond what travels, within one process. Several machines need one that they share. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore, StateStore } from '@mortise/protocol/contracts';
-import { checkTypes } from '../check-types.ts';
+import { RegistrationError } from '../errors.ts';
 
 /** How much a store in memory holds. */
 export interface MemoryStateStoreOptions {
@@ -30,7 +30,7 @@ export class MemoryStateStore implements StateStore {
 
   /** @throws {RegistrationError} `ERR_REGISTRATION`: `maxCharacters` is no number. */
   constructor(options: MemoryStateStoreOptions = {}) {
-    checkTypes("the state store's options", options, { maxCharacters: 'amount' });
+    checkOptions("the state store's options", options, { maxCharacters: 0, clock: 'object' }, RegistrationError);
     this.#maxCharacters = options.maxCharacters ?? 67_108_864;
     this.#clock = options.clock ?? systemClock;
   }
@@ -69,7 +69,7 @@ export class MemoryReplayStore implements ReplayStore {
 
   /** @throws {RegistrationError} `ERR_REGISTRATION`: `maxClaims` is no number. */
   constructor(options: MemoryReplayStoreOptions = {}) {
-    checkTypes("the replay store's options", options, { maxClaims: 'amount' });
+    checkOptions("the replay store's options", options, { maxClaims: 0, clock: 'object' }, RegistrationError);
     this.#maxClaims = options.maxClaims ?? 100_000;
     this.#clock = options.clock ?? systemClock;
   }

@@ -7,7 +7,7 @@ import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { fromBase64Url, toBase64Url, toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import type { Principal } from '@mortise/protocol/contracts';
 import { RequestStateError, StateTooLargeError } from '../errors.ts';
-import { KEY_BYTES, type RequestStateOptions } from './request-state-options.ts';
+import type { RequestStateOptions } from '../options.ts';
 
 /** What a state is sealed to. */
 export interface StateBinding {
@@ -125,7 +125,7 @@ export class RequestStates {
 
   #loadKeys(): Promise<readonly SealingKey[]> {
     const { keys } = this.#options;
-    const raw = keys?.length ? keys : [crypto.getRandomValues(new Uint8Array(KEY_BYTES))];
+    const raw = keys?.length ? keys : [crypto.getRandomValues(new Uint8Array(32))];
     return (this.#keys ??= Promise.all(raw.map(importKey)));
   }
 }

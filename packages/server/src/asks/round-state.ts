@@ -15,6 +15,11 @@ export interface Asked {
   readonly text: string;
 }
 
+/** A question that is about to be put. */
+export interface AskedNow extends Asked {
+  readonly params: JsonObject | undefined;
+}
+
 /** A question and what the client said. */
 export interface Answered extends Asked {
   readonly answer: JsonObject;

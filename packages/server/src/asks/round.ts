@@ -1,21 +1,22 @@
 /**
- * One run of a handler in a modern exchange: what it asks is gathered, and ends the exchange; what was answered before is given
- * back. See docs/decisions/asks-in-rounds.md.
+ * One run of a handler whose questions end the exchange: what it asks is gathered and goes out with the answer; what was answered before is
+ * given back. See docs/decisions/asks-in-rounds.md.
  */
 
-import type { ClockTimer, JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { type ClockTimer, isMortiseError, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { toDigestKey } from '@mortise/jsonrpc-core/encoding';
+import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { checkClientResult } from '@mortise/protocol/checks';
 import type { Ask } from '@mortise/protocol/contracts';
-import { AskChangedError, Suspended, TooManyAsksError } from '../errors.ts';
-import type { RequestCall } from '../request-call.ts';
-import type { RunOutcome } from './after-run.ts';
+import type { Context, Outcome } from '../context.ts';
+import { AskChangedError, RequestStateError, Suspended, TooManyAsksError } from '../errors.ts';
+import type { ServerInternals } from '../server-internals.ts';
 import { describeAsk, digestAsk, nameCall } from './ask-identity.ts';
-import type { ExchangeRun } from './exchange-run.ts';
-import { sealRound } from './seal-round.ts';
-import type { Answered, Asked, RoundState } from './round-state.ts';
-import { passesOn, warnOnce } from './swallowed.ts';
+import { RequestStates, type StateBinding } from './request-state.ts';
+import { type Answered, type Asked, type AskedNow, readRoundState, type RoundState, writeRoundState } from './round-state.ts';
+import { Steps } from './steps.ts';
 
-const DEFAULT_MAX_ROUNDS = 10;
+export const DEFAULT_MAX_ROUNDS = 10;
 /** How many questions one result asks; clients answer no more. */
 const MAX_QUESTIONS = 100;
 /**
@@ -29,21 +30,23 @@ const GRACE_MS = 5_000;
 const MAX_LATE_MS = 1_000;
 
 /** A question that waits for the end of the gathering. */
-interface PendingAsk extends Asked {
-  readonly params: JsonObject | undefined;
+interface PendingAsk extends AskedNow {
   reject(reason: unknown): void;
 }
 
 export class Round {
   readonly state: RoundState;
-  readonly #call: RequestCall;
-  readonly #run: ExchangeRun;
+  readonly #context: Context;
   readonly #pending = new Map<string, PendingAsk>();
+  readonly #tooMany: ((reason: unknown) => void)[] = [];
   /** How often each key was used. */
   readonly #uses = new Map<string, number>();
   /** The plain questions that are answered and that this run has not asked yet. */
   readonly #unclaimed: Map<string, Answered>;
   #timer: ClockTimer | undefined;
+  /** The questions whose digests are not there yet. */
+  #turns = 0;
+  #lastTurn: Promise<unknown> = Promise.resolve();
   #isPatient = false;
   #isSuspended = false;
   /** Why nothing more is asked in this round, where it is not that the round is over. */
@@ -51,9 +54,8 @@ export class Round {
   #lateAsks = 0;
   #conclusion: Promise<JsonObject> | undefined;
 
-  constructor(call: RequestCall, run: ExchangeRun, state: RoundState) {
-    this.#call = call;
-    this.#run = run;
+  constructor(context: Context, state: RoundState) {
+    this.#context = context;
     this.state = state;
     this.#unclaimed = new Map([...state.answers].filter(([, { source }]) => source === 'plain'));
   }
@@ -68,17 +70,30 @@ export class Round {
     return this.#isSuspended || this.#pending.size > 0 || this.#refusal !== undefined;
   }
 
-  ask(ask: Ask): Promise<JsonObject> {
-    if (ask.signal?.aborted) return Promise.reject(ask.signal.reason as Error);
+  async ask(ask: Ask): Promise<JsonObject> {
+    ask.signal?.throwIfAborted();
     const params = ask.params && (JSON.parse(JSON.stringify(ask.params)) as JsonObject);
-    const digest = digestAsk(ask.method, params);
-    const key = this.#toKey(ask.key ?? toDigestKey(ask.method, digest));
-    const text = describeAsk(ask.method, params);
+    const source = this.#sourceOf(ask);
+    const digesting = digestAsk(ask.method, params);
+    // Digests come some turns later: questions stay in the order in which they were asked, and gathering waits for all.
+    const turn = this.#lastTurn.then(() => digesting);
+    this.#lastTurn = turn;
+    this.#turns += 1;
+    const digest = await turn;
+    this.#turns -= 1;
+    const answer = this.#put(ask, { method: ask.method, params, source, digest, text: describeAsk(ask.method, params) });
+    if (this.#pending.size > 0 && !this.#isSuspended) this.#timer ??= this.#gather();
+    return answer;
+  }
+
+  #put(ask: Ask, question: AskedNow): Promise<JsonObject> {
+    const key = this.#toKey(ask.key ?? toDigestKey(ask.method, question.digest));
     const known = this.state.answers.get(key);
-    if (known) return this.#answer(key, known, { digest, text });
-    // What is too much for one result is asked in the next.
-    if (this.#isSuspended || this.#refusal || this.#pending.size >= MAX_QUESTIONS) return this.#rejectLater();
+    if (known) return this.#answer(key, known, question);
+    if (this.#isSuspended || this.#refusal) return this.#rejectLater();
     if (this.#isLastRound) return this.#rejectLater(this.#tooManyRounds());
+    // What is too much for one result is asked in the next.
+    if (this.#pending.size >= MAX_QUESTIONS) return new Promise((_, reject) => this.#tooMany.push(reject));
     return new Promise((_, reject) => {
       const onAbort = (): void => this.#drop(key, ask.signal?.reason);
       ask.signal?.addEventListener('abort', onAbort, { once: true });
@@ -86,8 +101,7 @@ export class Round {
         ask.signal?.removeEventListener('abort', onAbort);
         reject(reason as Error);
       };
-      this.#pending.set(key, { method: ask.method, params, digest, text, source: this.#sourceOf(ask), reject: settle });
-      this.#timer ??= this.#gather();
+      this.#pending.set(key, { ...question, reject: settle });
     });
   }
 
@@ -104,7 +118,7 @@ export class Round {
   }
 
   /** The result that asks, once the handler has settled and no step runs. @param outcome Undefined for a handler that goes on. */
-  conclude(outcome: RunOutcome | undefined): Promise<JsonObject> {
+  conclude(outcome: Outcome | undefined): Promise<JsonObject> {
     return (this.#conclusion ??= this.#conclude(outcome));
   }
 
@@ -120,10 +134,10 @@ export class Round {
   /** A question inside a step is not asked again once the step is remembered. */
   #sourceOf({ key }: Ask): Asked['source'] {
     if (key !== undefined) return 'keyed';
-    return this.#run.steps.isRunning ? 'in step' : 'plain';
+    return this.#context.steps.isRunning ? 'in step' : 'plain';
   }
 
-  #answer(key: string, known: Answered, now: { readonly digest: string; readonly text: string }): Promise<JsonObject> {
+  #answer(key: string, known: Answered, now: AskedNow): Promise<JsonObject> {
     if (known.digest !== now.digest) return this.#rejectLater(this.#changed(known.text, now.text));
     if (this.#unclaimed.delete(key) && this.#unclaimed.size === 0 && this.#isPatient) this.#restartGathering();
     return Promise.resolve(structuredClone(known.answer));
@@ -131,18 +145,18 @@ export class Round {
 
   /** In this one the client can no longer be asked. */
   get #isLastRound(): boolean {
-    return this.state.round > (this.#call.core.options.requestState?.maxRounds ?? DEFAULT_MAX_ROUNDS);
+    return this.state.round > (this.#context.server.options.requestState?.maxRounds ?? DEFAULT_MAX_ROUNDS);
   }
 
   #tooManyRounds(): TooManyAsksError {
     return new TooManyAsksError(
-      `${nameCall(this.#call)} asked back ${this.state.round - 1} times: ask together what can be asked together, or raise requestState.maxRounds`,
+      `${nameCall(this.#context)} asked back ${this.state.round - 1} times: ask together what can be asked together, or raise requestState.maxRounds`,
     );
   }
 
   #changed(before: string, now: string): AskChangedError {
     return new AskChangedError(
-      `${nameCall(this.#call)} asked something else when it ran again: the answer is to ${before}, now it asks ${now}. Let what it asks depend only on arguments, answers and ctx.once`,
+      `${nameCall(this.#context)} asked something else when it ran again: the answer is to ${before}, now it asks ${now}. Let what it asks depend only on arguments, answers and ctx.once`,
     );
   }
 
@@ -150,7 +164,7 @@ export class Round {
   #rejectLater(reason?: Error): Promise<never> {
     const error = reason ?? this.#refusal ?? new Suspended('This round is over: the question is asked in the next');
     const delayMs = Math.min(this.#lateAsks++, MAX_LATE_MS);
-    return new Promise((_, reject) => this.#call.core.clock.schedule(() => reject(error), delayMs, { keepAlive: true }));
+    return new Promise((_, reject) => this.#context.server.clock.schedule(() => reject(error), delayMs, { keepAlive: true }));
   }
 
   #drop(key: string, reason: unknown): void {
@@ -162,12 +176,13 @@ export class Round {
 
   #rejectAll(reason: unknown): void {
     for (const { reject } of this.#pending.values()) reject(reason);
+    for (const reject of this.#tooMany.splice(0)) reject(reason);
   }
 
   // ---- gathering
 
   #gather(): ClockTimer {
-    return this.#call.core.clock.schedule(() => this.#onGathered(), 0, { keepAlive: true });
+    return this.#context.server.clock.schedule(() => this.#onGathered(), 0, { keepAlive: true });
   }
 
   #restartGathering(): void {
@@ -178,13 +193,14 @@ export class Round {
 
   #onGathered(): void {
     this.#timer = undefined;
-    if (this.#pending.size === 0) return;
-    if (this.#call.isOver) return this.#rejectAll(this.#call.signal.reason ?? new Suspended('The call is over'));
+    if (this.#pending.size === 0 || this.#turns > 0) return;
+
+    if (this.#context.isOver) return this.#rejectAll(this.#context.signal.reason ?? new Suspended('The call is over'));
     const [unclaimed] = this.#unclaimed.values();
     const strange = [...this.#pending].find(([key, { source }]) => source === 'plain' && !this.state.asked.has(key));
     if (!unclaimed || !strange) return this.#suspend();
     this.#isPatient = true;
-    this.#timer = this.#call.core.clock.schedule(
+    this.#timer = this.#context.server.clock.schedule(
       () => {
         this.#refusal = this.#changed(unclaimed.text, strange[1].text);
         this.#rejectAll(this.#refusal);
@@ -197,35 +213,180 @@ export class Round {
 
   #suspend(): void {
     this.#isSuspended = true;
-    const clock = this.#call.core.clock;
-    this.#timer = clock.schedule(() => this.#call.onSuspended?.(this.conclude(undefined)), GRACE_MS, { keepAlive: true });
-    this.#rejectAll(new Suspended(`${nameCall(this.#call)} has asked the client, and runs again with the answer`));
+    const clock = this.#context.server.clock;
+    this.#timer = clock.schedule(() => this.#context.onSuspended?.(this.conclude(undefined)), GRACE_MS, { keepAlive: true });
+    this.#rejectAll(new Suspended(`${nameCall(this.#context)} has asked the client, and runs again with the answer`));
   }
 
-  async #conclude(outcome: RunOutcome | undefined): Promise<JsonObject> {
+  async #conclude(outcome: Outcome | undefined): Promise<JsonObject> {
     this.#timer?.cancel();
-    if (!outcome || !passesOn(outcome)) warnOnce(this.#call, outcome);
-    // What a step does must be known before the next round may begin.
-    await this.#run.steps.settled();
-    this.#run.steps.close();
-    if (!outcome) this.#call.abort(new Suspended('This round is over: the client was asked'));
+    if (!outcome || !passesOn(outcome)) warnOfSwallowed(this.#context, outcome);
+    if (!outcome) this.#context.abort(new Suspended('This round is over: the client was asked'));
     return this.seal(this.#pending, undefined);
   }
 
   /** The result that puts questions to the client. @param given State of the handler's own. */
-  seal(asked: ReadonlyMap<string, Asked & { readonly params: JsonObject | undefined }>, given: JsonValue | undefined): Promise<JsonObject> {
-    const { reports, steps } = this.#run;
-    const { progress: told = -Infinity, round, answers } = this.state;
-    const progress = Math.max(told, this.#call.highestProgress ?? -Infinity);
-    return sealRound(this.#call, asked, {
+  async seal(asked: ReadonlyMap<string, AskedNow>, given: JsonValue | undefined): Promise<JsonObject> {
+    const context = this.#context;
+    const { steps, reports, highestProgress = -Infinity } = context;
+    // What a step does must be known before the next round may begin.
+    await steps.settled();
+    steps.close();
+    const progress = Math.max(this.state.progress ?? -Infinity, highestProgress);
+    const requestState = await sealState(context, {
       chainId: steps.chainId,
-      round: round + 1,
-      answers,
+      round: this.state.round + 1,
+      answers: this.state.answers,
       asked,
       steps: steps.done,
       reports: Math.max(this.state.reports, reports),
       progress: progress === -Infinity ? undefined : progress,
       given,
     });
+    context.isConcluded = true;
+    if (asked.size === 0) return { resultType: 'input_required', requestState };
+    const inputRequests = Object.fromEntries([...asked].map(([key, question]) => [key, toInputRequest(context, question)]));
+    return { resultType: 'input_required', inputRequests, requestState };
+  }
+}
+
+// ---- from a request to its round
+
+/**
+ * Answers without a state, and answers to what was not asked, are passed over; a handler that asks by hand may look at the former in
+ * `ctx.inputResponses`, for the state is all that tells what was asked.
+ *
+ * @throws {RequestStateError} -32602: the state does not open, or was used.
+ * @throws {ProtocolError} -32602: an answer is malformed.
+ * @see 2026-07-28 basic/patterns/mrtr#error-handling
+ */
+export async function openRound(context: Context): Promise<Round> {
+  const { requestState, inputResponses } = context.givenParams;
+  if (typeof requestState !== 'string') {
+    // That each is an object was checked with the request.
+    const given = isJsonObject(inputResponses) ? (inputResponses as Readonly<Record<string, JsonObject>>) : undefined;
+    if (given) context.earlier = { inputResponses: given, requestState: undefined, reports: 0, progress: undefined };
+    return new Round(context, firstState(context));
+  }
+  const { state, expiresAtMs } = await statesOf(context.server).open(requestState, bindingOf(context));
+  const before = readRoundState(state);
+  const responses = acceptResponses(before, isJsonObject(inputResponses) ? inputResponses : {}, context);
+  // Last, so that a malformed answer does not use the state up.
+  await claim(context, before, expiresAtMs);
+  const { reports, progress, given } = before;
+  context.earlier = { inputResponses: responses, requestState: given, reports, progress };
+  context.steps = new Steps(before.chainId, before.steps);
+  return new Round(context, { ...before, answers: mergeAnswers(before, responses) });
+}
+
+function firstState({ steps }: Context): RoundState {
+  const nothing: ReadonlyMap<string, never> = new Map<string, never>();
+  const { chainId, done } = steps;
+  return { chainId, round: 1, answers: nothing, asked: nothing, steps: done, reports: 0, progress: undefined, given: undefined };
+}
+
+function acceptResponses({ asked }: RoundState, given: JsonObject, { revision }: Context): Readonly<Record<string, JsonObject>> {
+  const accepted: [string, JsonObject][] = [];
+  for (const [key, { method }] of asked) {
+    const answer = Object.hasOwn(given, key) ? given[key] : undefined;
+    if (answer === undefined) continue;
+    const problem = checkClientResult(method, answer);
+    if (problem !== undefined) {
+      throw new ProtocolError(INVALID_PARAMS, `Invalid params: inputResponses[${JSON.stringify(key)}]${problem.replace(/^result/, '')}`);
+    }
+    const canonical = revision.fromWire.results.get(method)?.(answer as JsonObject) ?? (answer as JsonObject);
+    accepted.push([key, canonical]);
+  }
+  return Object.fromEntries(accepted);
+}
+
+function mergeAnswers({ answers, asked }: RoundState, responses: Readonly<Record<string, JsonObject>>): ReadonlyMap<string, Answered> {
+  const merged = new Map(answers);
+  for (const [key, about] of asked) {
+    const answer = Object.hasOwn(responses, key) ? responses[key] : undefined;
+    // A handler that asks by hand is given its answers for this round, and keeps what it needs.
+    if (answer !== undefined && about.source !== 'by hand') merged.set(key, { ...about, answer });
+  }
+  return merged;
+}
+
+/** @see 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow */
+async function claim({ server }: Context, { chainId, round }: RoundState, expiresAtMs: number): Promise<void> {
+  const { replay } = server.options.requestState ?? {};
+  if (!replay || (await replay.claim(`${chainId}:${round}`, expiresAtMs))) return;
+  throw new RequestStateError('requestState was used before, and may be used once: start the request anew');
+}
+
+// ---- from a round to the result that asks
+
+const sealers = new WeakMap<ServerInternals, RequestStates>();
+
+/** What seals and opens the states of a server. */
+function statesOf(server: ServerInternals): RequestStates {
+  let states = sealers.get(server);
+  if (!states) sealers.set(server, (states = new RequestStates(server.options.requestState ?? {}, server.clock)));
+  return states;
+}
+
+/** What the states of a call are sealed to: the request as it came, before middleware. */
+function bindingOf({ principal, method, givenParams }: Context): StateBinding {
+  return { principal, method, params: givenParams };
+}
+
+/** @throws {ProtocolError} -32603: the state is too long. */
+async function sealState(context: Context, state: RoundState): Promise<string> {
+  const { server, via } = context;
+  const states = statesOf(server);
+  if (via === 'exchange' && states.hasOwnKey) {
+    server.warnOnce(
+      'requestState is sealed with a key that only this process has: another machine, or this one after a restart, cannot go on with what it asked. Give requestState.keys',
+    );
+  }
+  try {
+    return await states.seal(writeRoundState(state), bindingOf(context));
+  } catch (error) {
+    if (!isMortiseError(error) || error.code !== 'ERR_STATE_TOO_LARGE') throw error;
+    const problem = `${nameCall(context)}: ${error.message}`;
+    server.logger.log('error', problem);
+    throw new ProtocolError(INTERNAL_ERROR, problem, undefined, { cause: error });
+  }
+}
+
+/** The client's answering continues the trace; the question's span ends with the round, for its answer comes with another request. */
+function toInputRequest(context: Context, { method, params }: AskedNow): JsonObject {
+  const traced = context.traceAsk?.(method, params);
+  traced?.end();
+  const sent = traced ? traced.params : params;
+  return sent ? { method, params: sent } : { method };
+}
+
+// ---- handlers that catch `Suspended` and go on as if they had an answer
+
+/** How deep the causes of an error are looked into. */
+const MAX_DEPTH = 5;
+
+/** Whether a handler let `Suspended` pass, as it is or as the cause of its own error. */
+function passesOn(outcome: Outcome): boolean {
+  return 'error' in outcome && holdsSuspended(outcome.error, MAX_DEPTH);
+}
+
+/** Tells the operator of a handler that did not. */
+function warnOfSwallowed(context: Context, outcome: Outcome | undefined): void {
+  // Registered names are few; what else a call names is the peer's text.
+  const name = context.route.entry.findsByName ? nameCall(context) : `"${context.method}"`;
+  const did = !outcome ? 'goes on' : 'error' in outcome ? 'threw another error' : 'returned';
+  context.server.warnOnce(
+    `${name} ${did} after its question went to the client: it caught Suspended, or waits for something else. What it does then is dropped, and it runs again with the answer: let Suspended pass`,
+  );
+}
+
+function holdsSuspended(error: unknown, depth: number): boolean {
+  if (isMortiseError(error) && error.code === 'ERR_SUSPENDED') return true;
+  if (depth === 0 || !(error instanceof Error)) return false;
+  try {
+    const { cause, errors } = error as { readonly cause?: unknown; readonly errors?: unknown };
+    return [cause, ...(Array.isArray(errors) ? (errors as readonly unknown[]) : [])].some((inner) => holdsSuspended(inner, depth - 1));
+  } catch {
+    return false;
   }
 }

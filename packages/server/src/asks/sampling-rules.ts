@@ -5,7 +5,7 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Tool } from '@mortise/protocol';
 import { checkClientResult, hasCapability } from '@mortise/protocol/checks';
 import type { JsonSchemaValidator } from '@mortise/protocol/contracts';
-import type { CallFacts } from '../call-facts.ts';
+import type { Context } from '../context.ts';
 import { InvalidAskError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { adaptJsonSchema } from '../schema/json-schema.ts';
@@ -29,7 +29,7 @@ interface Message {
  * @throws {InvalidAskError} Naming the message that breaks a rule.
  * @see 2026-07-28 client/sampling#message-content-constraints
  */
-export function prepareSampling(params: JsonObject, { revision, client }: Pick<CallFacts, 'revision' | 'client'>): JsonObject {
+export function prepareSampling(params: JsonObject, { revision, client }: Pick<Context, 'revision' | 'client'>): JsonObject {
   const problem = checkForm(params) ?? checkTools(params['messages'] as unknown as readonly Message[]);
   if (problem !== undefined) throw new InvalidAskError(`The client's model cannot be asked: ${problem}`);
   const { includeContext, ...rest } = params;

@@ -4,10 +4,18 @@ import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Root } from '@mortise/protocol';
-import type { RootGuard } from '../asks/client-roots.ts';
+
+/** Tells whether a path lies in one of some places. */
+export interface RootGuard {
+  /**
+   * @param path Absolute, or a `file:` URL. It need not exist yet.
+   * @returns False where it leads out of them in any way: by `..`, by a symbolic link, because a root has vanished.
+   */
+  contains(roots: readonly Root[], path: string | URL): Promise<boolean>;
+}
 
 /**
- * Makes the guard behind `ctx.roots.contains`: `new McpServer(info, { roots: diskRoots() })`.
+ * Makes a guard of paths: `await diskRoots().contains((await ctx.listRoots()).roots, path)`.
  *
  * Symbolic links are followed on both sides. A path that does not exist yet lies where the part of it that exists leads. Between the
  * look and the use of a path somebody may put a link there: roots are guidance, not a sandbox.
@@ -22,7 +30,7 @@ export function diskRoots(): RootGuard {
 async function contains(roots: readonly Root[], path: string | URL): Promise<boolean> {
   const wanted = toPath(path);
   if (wanted === undefined) return false;
-  if (!isAbsolute(wanted)) throw new TypeError('ctx.roots.contains needs an absolute path or a file: URL');
+  if (!isAbsolute(wanted)) throw new TypeError('diskRoots().contains needs an absolute path or a file: URL');
   const real = await findEnd(resolve(wanted));
   if (real === undefined) return false;
   const ends = await Promise.all(roots.map(({ uri }) => findRoot(uri)));

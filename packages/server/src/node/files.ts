@@ -8,7 +8,7 @@ import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { CompleteContext } from '../completable.ts';
 import type { ReadContent } from '../config.ts';
-import type { HandlerContext } from '../context.ts';
+import type { HandlerContext } from '../handler-context.ts';
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../define-tool.ts';
 import { RegistrationError } from '../errors.ts';
 import { rank } from '../rank.ts';

@@ -1,15 +1,16 @@
-/** What a server offers of one kind: an ordered set of items with handles, visibility rules, and pages that are computed once. */
+/** What a server offers of one kind: an ordered map of items with handles, visibility rules, and pages that are computed once. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { INVALID_PARAMS, withSerialized } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
-import type { Principal, AuthInfo, CallOrigin } from '@mortise/protocol/contracts';
-import type { VisibilityContext } from '../context.ts';
+import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
+import type { ListedConfig, RegisteredItem } from '../config.ts';
+import type { Context } from '../context.ts';
 import { RegistrationError } from '../errors.ts';
+import type { ListKind } from '../events.ts';
 import { finishResult, markFinished } from '../finish-result.ts';
-import type { ListKind } from '../list-changed.ts';
-import type { RequestCall } from '../request-call.ts';
-import type { ServerCore } from '../server-core.ts';
+import type { ServerInternals } from '../server-internals.ts';
 import { isThenable } from '../thenable.ts';
 
 /** One item of a catalog. */
@@ -17,21 +18,21 @@ export interface CatalogItem {
   /** What it is found by: a name or a URI. */
   key: string;
   isEnabled: boolean;
-  readonly visible: ((ctx: VisibilityContext) => boolean) | undefined;
+  readonly config: ListedConfig;
   /** How a list shows it, canonical. */
   define(revision: Revision): JsonObject;
 }
 
-/** Who asks, as far as visibility may depend on it. A call is one. */
+/** Who asks, as far as visibility may depend on it. A `Context` is one. */
 export interface Asker {
   readonly principal: Principal;
-  readonly auth: AuthInfo | undefined;
-  readonly app: unknown;
-  readonly origin: CallOrigin | undefined;
+  readonly auth?: AuthInfo | undefined;
+  readonly app?: unknown;
+  readonly origin?: CallOrigin | undefined;
 }
 
 export interface CatalogInit {
-  readonly core: ServerCore;
+  readonly server: ServerInternals;
   readonly kind: ListKind;
   /** What one item is called in messages: `tool`. */
   readonly noun: string;
@@ -46,30 +47,34 @@ interface Slot<Item> {
   readonly order: number;
 }
 
-/** One page under way. */
 interface Page {
   readonly items: JsonObject[];
   /** The position at which the next one begins; undefined after the last. */
   next: string | undefined;
 }
 
+/** What was computed for one revision. */
+interface Kept<Item> {
+  /** How its list shows each item; undefined for one that it cannot show. */
+  readonly shown: Map<Item, JsonObject | undefined>;
+  /** Finished pages by their first position. */
+  readonly pages: Map<string, JsonObject>;
+  /** Where kept pages end: pages that begin elsewhere, which a peer can make up at will, are not kept. */
+  readonly starts: Set<string>;
+}
+
+const FIRST = '0';
+
 export class Catalog<Item extends CatalogItem> {
   readonly #init: CatalogInit;
   readonly #slots = new Map<string, Slot<Item>>();
+  #kept = new Map<Revision, Kept<Item>>();
   #lastOrder = 0;
   /** Whether some callers may see less than others; undefined until it is asked for. */
   #hasRules: boolean | undefined = undefined;
-  /** Finished pages by revision and cursor; only where nobody sees less than another. */
-  #pages = new Map<Revision, Map<string | undefined, JsonObject>>();
-  /** How a revision's list shows each item; undefined for one that it cannot show. */
-  #shown = new Map<Revision, Map<Item, JsonObject | undefined>>();
 
   constructor(init: CatalogInit) {
     this.#init = init;
-  }
-
-  get size(): number {
-    return this.#slots.size;
   }
 
   get items(): readonly Item[] {
@@ -91,7 +96,6 @@ export class Catalog<Item extends CatalogItem> {
     this.#slots.clear();
     for (const [known, slot] of slots) this.#slots.set(slot.item === item ? key : known, slot);
     item.key = key;
-    this.changed();
   }
 
   delete(item: Item): void {
@@ -100,24 +104,23 @@ export class Catalog<Item extends CatalogItem> {
     this.changed();
   }
 
-  /** An item changed: what was computed is forgotten, and clients are told. */
+  /** An item changed: what was computed is forgotten, and clients hear of it. */
   changed(): void {
     this.#hasRules = undefined;
-    this.#pages = new Map();
-    this.#shown = new Map();
-    this.#init.core.listChanges.mark(this.#init.kind);
-  }
-
-  /** The item of a key, if this caller may see it. */
-  find(key: string, asker: Asker): Item | undefined {
-    const item = this.#slots.get(key)?.item;
-    return item && this.isVisible(item, asker) ? item : undefined;
+    this.#kept = new Map();
+    this.#init.server.events.listChanged(this.#init.kind);
   }
 
   /** An item that is enabled, whoever may see it. */
   findAny(key: string): Item | undefined {
     const item = this.#slots.get(key)?.item;
     return item?.isEnabled ? item : undefined;
+  }
+
+  /** The item of a key, if this caller may see it. */
+  find(key: string, asker: Asker): Item | undefined {
+    const item = this.#slots.get(key)?.item;
+    return item && this.isVisible(item, asker) ? item : undefined;
   }
 
   /** The first item that a caller may see and a test accepts. */
@@ -127,70 +130,62 @@ export class Catalog<Item extends CatalogItem> {
   }
 
   isVisible(item: Item, asker: Asker): boolean {
-    if (!item.isEnabled) return false;
-    if (!item.visible) return true;
+    const { visible } = item.config;
+    if (!item.isEnabled || !visible) return item.isEnabled;
     try {
-      const shown: unknown = item.visible({ principal: asker.principal, auth: asker.auth, app: asker.app, origin: asker.origin });
+      const shown: unknown = visible({ principal: asker.principal, auth: asker.auth, app: asker.app, origin: asker.origin });
       if (!isThenable(shown)) return shown === true;
-      // A promise is true whatever it resolves to, and must not show what it may be meant to hide.
-      this.#reportRule(item, new TypeError('a visibility rule must answer at once, not by a promise'));
       // What it rejects with is nobody's, and would end the process.
       Promise.resolve(shown).catch(() => undefined);
+      // A promise is true whatever it resolves to, and must not show what it may be meant to hide.
+      throw new TypeError('a visibility rule must answer at once, not by a promise');
     } catch (error) {
-      this.#reportRule(item, error);
+      this.#init.server.logger.log('error', `The visibility rule of ${this.#init.noun} "${item.key}" failed: it is hidden`, { error });
+      return false;
     }
-    return false;
   }
 
-  #reportRule({ key }: Item, error: unknown): void {
-    this.#init.core.logger.log('error', `The visibility rule of ${this.#init.noun} "${key}" failed: it is hidden`, { error });
+  // ---- lists
+
+  /** A page of the list. */
+  list(context: Context): JsonObject {
+    const start = this.startOf(context);
+    this.#hasRules ??= this.items.some(({ config }) => config.visible !== undefined);
+    if (this.#hasRules) return this.toResult(this.page(context, start), context, true);
+    const { pages, starts } = this.#keptFor(context.revision);
+    const known = pages.get(start);
+    if (known) return known;
+    const page = this.page(context, start);
+    const result = this.toResult(page, context, false);
+    if (start !== FIRST && !starts.has(start)) return result;
+    const finished = finishResult(result, context);
+    const kept = withSerialized(markFinished(finished), JSON.stringify(finished));
+    pages.set(start, kept);
+    if (page.next !== undefined) starts.add(page.next);
+    return kept;
   }
 
-  /** A page of the list, finished for the call. A promise only where a cursor is the first of this process. */
-  list(call: RequestCall): JsonObject | Promise<JsonObject> {
-    this.#hasRules ??= this.items.some(({ visible }) => visible !== undefined);
-    if (this.#hasRules) return after(this.startOf(call), (start) => this.toResult(this.page(call, start), call, true));
-    const cursor = call.params['cursor'] as string | undefined;
-    let pages = this.#pages.get(call.revision);
-    if (!pages) this.#pages.set(call.revision, (pages = new Map()));
-    return pages.get(cursor) ?? this.#fill(pages, cursor, call);
-  }
-
-  /** Keeps a page among the others of its time: those are dropped together if something changes meanwhile. */
-  #fill(pages: Map<string | undefined, JsonObject>, cursor: string | undefined, call: RequestCall): JsonObject | Promise<JsonObject> {
-    const page = after(this.startOf(call), (start) => this.toResult(this.page(call, start), call, false));
-    return after(page, (made) => {
-      const result = finishResult(made, call);
-      const kept = withSerialized(markFinished(result), JSON.stringify(result));
-      pages.set(cursor, kept);
-      return kept;
-    });
-  }
-
-  /** Where the cursor of a call says to go on. @throws {ProtocolError} -32602 for a cursor that this list did not give. */
-  startOf(call: RequestCall): string | Promise<string> {
-    const cursor = call.params['cursor'];
-    if (cursor === undefined) return '0';
-    return this.#init.core.useCursors((cursors) => {
-      const position = cursors.decode(this.#init.method, String(cursor));
-      if (position !== undefined) return position;
-      throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
-    });
+  /** Where the cursor of a request says to go on. @throws {ProtocolError} -32602 for a cursor that this list does not give. */
+  startOf({ params }: Context, positions = /^\d+$/): string {
+    const cursor = params['cursor'];
+    if (cursor === undefined) return FIRST;
+    const [method, position] = readCursor(String(cursor));
+    if (method === this.#init.method && position !== undefined && positions.test(position)) return position;
+    throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
   }
 
   /** The items after a position. @param start An item's order. */
-  page(call: RequestCall, start: string): Page {
-    const after = Number(start);
-    const { pageSize = 1000 } = this.#init.core.options;
+  page(context: Context, start: string): Page {
+    const { pageSize = 1000 } = this.#init.server.options;
     const page: Page = { items: [], next: undefined };
-    let last = after;
+    let last = Number(start);
     for (const { item, order } of this.#slots.values()) {
-      if (order <= after || !this.isVisible(item, call)) continue;
-      const shown = this.#show(item, call);
+      if (order <= last || !this.isVisible(item, context)) continue;
+      const shown = this.#show(item, context.revision);
       if (!shown) continue;
       if (page.items.length >= pageSize) {
         page.next = String(last);
-        return page;
+        break;
       }
       page.items.push(shown);
       last = order;
@@ -199,36 +194,37 @@ export class Catalog<Item extends CatalogItem> {
   }
 
   /** @param isPrivate Whether the list depends on who asks. */
-  toResult({ items, next }: Page, call: RequestCall, isPrivate: boolean): JsonObject | Promise<JsonObject> {
-    const { core, method, member } = this.#init;
-    const finish = (nextCursor: string | undefined): JsonObject => {
-      const result: JsonObject = {
-        [member]: items,
-        ...(nextCursor === undefined ? {} : { nextCursor }),
-        ...(isPrivate && call.resolved.facts?.cacheable ? { cacheScope: 'private' } : {}),
-      };
-      // Each item has its revision's shape already.
-      call.ownResult = result;
-      return result;
+  toResult({ items, next }: Page, context: Context, isPrivate: boolean): JsonObject {
+    const { method, member } = this.#init;
+    const result: JsonObject = {
+      [member]: items,
+      ...(next === undefined ? {} : { nextCursor: writeCursor(method, next) }),
+      ...(isPrivate && context.route.facts?.cacheable ? { cacheScope: 'private' } : {}),
     };
-    return next === undefined ? finish(undefined) : core.useCursors((cursors) => finish(cursors.encode(method, next)));
-  }
-
-  #show(item: Item, call: RequestCall): JsonObject | undefined {
-    const { revision } = call;
-    let shown = this.#shown.get(revision);
-    if (!shown) this.#shown.set(revision, (shown = new Map()));
-    if (!shown.has(item)) shown.set(item, this.shape(item.define(revision), call));
-    return shown.get(item);
+    // Each item has its revision's shape already.
+    context.ownResult = result;
+    return result;
   }
 
   /** One item's definition in a revision's shape; undefined for one that it cannot show. */
-  shape(definition: JsonObject, call: RequestCall): JsonObject | undefined {
+  shape(definition: JsonObject, revision: Revision): JsonObject | undefined {
     const { method, member } = this.#init;
-    const convert = call.revision.toWire.results.get(method);
+    const convert = revision.toWire.results.get(method);
     if (!convert) return definition;
     const items = convert({ [member]: [definition] })[member];
     return Array.isArray(items) ? (items[0] as JsonObject | undefined) : undefined;
+  }
+
+  #show(item: Item, revision: Revision): JsonObject | undefined {
+    const { shown } = this.#keptFor(revision);
+    if (!shown.has(item)) shown.set(item, this.shape(item.define(revision), revision));
+    return shown.get(item);
+  }
+
+  #keptFor(revision: Revision): Kept<Item> {
+    let kept = this.#kept.get(revision);
+    if (!kept) this.#kept.set(revision, (kept = { shown: new Map(), pages: new Map(), starts: new Set() }));
+    return kept;
   }
 
   #requireFree(key: string): void {
@@ -237,7 +233,60 @@ export class Catalog<Item extends CatalogItem> {
   }
 }
 
-/** Goes on with a value, at once where it is there. */
-function after<T, Next>(value: T | Promise<T>, next: (value: T) => Next | Promise<Next>): Next | Promise<Next> {
-  return isThenable(value) ? Promise.resolve(value).then(next) : next(value as T);
+/** What all handles of registered items share. */
+export abstract class CatalogHandle<Item extends CatalogItem> implements RegisteredItem {
+  protected readonly item: Item;
+  readonly #catalog: Catalog<Item>;
+
+  constructor(item: Item, catalog: Catalog<Item>) {
+    this.item = item;
+    this.#catalog = catalog;
+  }
+
+  get name(): string {
+    return this.item.key;
+  }
+
+  get enabled(): boolean {
+    return this.item.isEnabled;
+  }
+
+  enable(): void {
+    if (!this.enabled) this.apply(undefined, true);
+  }
+
+  disable(): void {
+    if (this.enabled) this.apply(undefined, false);
+  }
+
+  remove(): void {
+    this.#catalog.delete(this.item);
+  }
+
+  /**
+   * Makes checked changes. Renaming comes first: it alone may still fail.
+   *
+   * @throws {RegistrationError} `ERR_REGISTRATION`: the new key is taken.
+   */
+  protected apply(key: string | undefined, isEnabled: boolean | undefined, change?: () => void): void {
+    if (key !== undefined) this.#catalog.rename(this.item, key);
+    change?.();
+    if (isEnabled !== undefined) this.item.isEnabled = isEnabled;
+    this.#catalog.changed();
+  }
+}
+
+// ---- cursors: the list and where its page ended. They guard nothing, as every page shows what its caller may see.
+
+function writeCursor(method: string, position: string): string {
+  return toBase64Url(new TextEncoder().encode(JSON.stringify([method, position])));
+}
+
+function readCursor(cursor: string): readonly [method?: string, position?: string] {
+  try {
+    const read: unknown = JSON.parse(new TextDecoder().decode(fromBase64Url(cursor)));
+    return Array.isArray(read) && read.length === 2 && read.every((part) => typeof part === 'string') ? (read as [string, string]) : [];
+  } catch {
+    return [];
+  }
 }

@@ -15,10 +15,10 @@ const FORBIDDEN = 403;
 export function requireScopes(
   what: string,
   scopes: readonly string[],
-  caller: { readonly principal: Principal; readonly auth: AuthInfo | undefined },
+  { principal, auth }: { readonly principal: Principal; readonly auth?: AuthInfo | undefined },
 ): void {
-  if (!caller.auth && caller.principal === LOCAL) return;
-  const missing = scopes.filter((scope) => !caller.auth?.scopes.includes(scope));
+  if (!auth && principal === LOCAL) return;
+  const missing = scopes.filter((scope) => !auth?.scopes.includes(scope));
   if (missing.length === 0) return;
   throw new ProtocolError(FORBIDDEN, `${what} needs the scope ${missing.map((scope) => `"${scope}"`).join(', ')}: sign in again with it`, {
     requiredScopes: scopes,

@@ -1,7 +1,8 @@
-/** The resources and templates of a server: how they are listed, found and read. */
+/** The resources and templates of a server: how they are registered, listed, found and read. */
 
-import type { JsonObject } from '@mortise/jsonrpc-core';
-import { checkCacheHints } from '../cache-hints.ts';
+import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { resourceNotFoundError } from '@mortise/protocol/wire';
 import type {
   RegisteredResource,
   RegisteredResourceTemplate,
@@ -9,66 +10,52 @@ import type {
   ResourceConfig,
   ResourceTemplateChanges,
 } from '../config.ts';
-import { onDemand } from '../on-demand.ts';
-import type { RequestCall } from '../request-call.ts';
-import { RegistrationError } from '../errors.ts';
+import type { Context } from '../context.ts';
+import { InvalidHandlerResultError, RegistrationError } from '../errors.ts';
 import type { ResourceTemplate } from '../resource-template.ts';
-import type { ServerCore } from '../server-core.ts';
-import { type Asker, Catalog } from './catalog.ts';
-import { CatalogHandle } from './catalog-handle.ts';
-import { checkRegistration } from './check-registration.ts';
-import { checkChanges, checkShown, checkUri } from './check-shown.ts';
-import { refuseUnknown, RESOURCE_OPTIONS } from './refuse-unknown.ts';
-import { type ReadFn, ResourceItem, TemplateItem } from './resource-items.ts';
+import type { ServerInternals } from '../server-internals.ts';
+import { type Asker, Catalog, CatalogHandle, type CatalogItem } from './catalog.ts';
+import { checkChanges, checkConfig, checkRegistration, checkUri } from './check-registration.ts';
+import { toReadResult } from './read-result.ts';
 
-const withReading = onDemand(() => import('./read-resource.ts'));
+/** A reader once its types no longer matter. */
+export type ReadFn = (...args: readonly unknown[]) => unknown;
 
-/** A resource that was found, and how it is read. */
-export interface Found {
-  readonly item: ResourceItem | TemplateItem;
-  readonly args: readonly unknown[];
-}
+/** Positions among templates' members: the template's place and how many of its members were shown. */
+const MEMBER_POSITION = /^t(\d+):(\d+)$/;
+const POSITION = /^(?:\d+|t\d+:\d+)$/;
 
 export class Resources {
-  readonly #core: ServerCore;
+  readonly #server: ServerInternals;
   readonly #resources: Catalog<ResourceItem>;
   readonly #templates: Catalog<TemplateItem>;
-  /** Told when a template that completes something is registered. */
+  /** Called when a template that completes something is registered. */
   readonly #onCompleter: () => void;
 
-  constructor(core: ServerCore, onCompleter: () => void) {
-    this.#core = core;
+  constructor(server: ServerInternals, onCompleter: () => void) {
+    this.#server = server;
     this.#onCompleter = onCompleter;
-    this.#resources = new Catalog({ core, kind: 'resources', noun: 'resource', method: 'resources/list', member: 'resources' });
+    const kind = 'resources';
+    this.#resources = new Catalog({ server, kind, noun: 'resource', method: 'resources/list', member: 'resources' });
     this.#templates = new Catalog({
-      core,
-      kind: 'resources',
+      server,
+      kind,
       noun: 'resource template',
       method: 'resources/templates/list',
       member: 'resourceTemplates',
     });
-    core.setMethod('resources/list', { isBounded: true, run: (_params, call) => this.#list(call) });
-    core.setMethod('resources/templates/list', { isBounded: true, run: (_params, call) => this.#templates.list(call) });
-    core.setMethod('resources/read', {
-      isBounded: true,
-      run: (params, call) => withReading(({ readResource }) => readResource(this, params['uri'] as string, call)),
-    });
-  }
-
-  /** Templates may list members of their own beside the registered resources. */
-  #list(call: RequestCall): JsonObject | Promise<JsonObject> {
-    const listable = this.#templates.items.filter(({ template }) => template.listCallback);
-    if (listable.length === 0) return this.#resources.list(call);
-    return withReading(({ listWithMembers }) => listWithMembers(this.#resources, this.#templates, listable, call));
+    server.setMethod('resources/list', { run: (_params, context) => this.#list(context) });
+    server.setMethod('resources/templates/list', { run: (_params, context) => this.#templates.list(context) });
+    server.setMethod('resources/read', { run: (params, context) => this.#read(params['uri'] as string, context) });
   }
 
   register(name: string, uri: string, config: ResourceConfig, read: ReadFn): RegisteredResource {
     checkRegistration('resource', name, config, read);
     checkUri(`resource "${name}"`, uri);
-    checkConfig(`resource "${name}"`, config, { name, uri });
+    checkConfig('resource', `resource "${name}"`, config);
     const item = new ResourceItem(uri, name, config, read);
     this.#resources.add(item);
-    this.#declare();
+    this.#server.registerCapability('resources', { listChanged: true, subscribe: true });
     return new ResourceHandle(item, this.#resources);
   }
 
@@ -77,10 +64,10 @@ export class Resources {
     // By structure: a server without templates does not load what matches URIs.
     if (typeof (template as Partial<ResourceTemplate> | null)?.completeCallback !== 'function')
       throw new RegistrationError(`resource "${name}": the second parameter is a URI as a string, or a new ResourceTemplate(...)`);
-    checkConfig(`resource template "${name}"`, config, { name, uriTemplate: template.uriTemplate.toString() });
+    checkConfig('resource', `resource template "${name}"`, config);
     const item = new TemplateItem(name, template, config, read);
     this.#templates.add(item);
-    this.#declare();
+    this.#server.registerCapability('resources', { listChanged: true, subscribe: true });
     if (template.uriTemplate.variableNames.some((variable) => template.completeCallback(variable))) this.#onCompleter();
     return new TemplateHandle(item, this.#templates);
   }
@@ -91,28 +78,117 @@ export class Resources {
     return named ?? this.#templates.findBy(asker, ({ template }) => template.uriTemplate.match(uri) !== undefined);
   }
 
-  /** Whether there is a resource at an address itself. */
-  hasResource(uri: string, asker: Asker): boolean {
-    return this.#resources.find(uri, asker) !== undefined;
+  /** The resource at an address itself. */
+  findResource(uri: string, asker: Asker): ResourceItem | undefined {
+    return this.#resources.find(uri, asker);
   }
 
-  /** What a URI names, and how it is read. */
-  findReadable(uri: string, call: RequestCall): Found | undefined {
-    const item = this.#resources.find(uri, call) ?? this.#resources.find(new URL(uri).href, call);
-    if (item) return { item, args: [] };
-    const template = this.#templates.findBy(call, (candidate) => candidate.template.uriTemplate.match(uri) !== undefined);
-    return template && { item: template, args: [template.template.uriTemplate.match(uri)] };
+  /** @throws {ProtocolError} -32602, or the revision's own code: there is no such resource for this caller. */
+  async #read(uri: string, context: Context): Promise<JsonObject> {
+    if (!URL.canParse(uri)) throw new ProtocolError(INVALID_PARAMS, 'The resource\'s "uri" is not an absolute URI', { uri });
+    const url = new URL(uri);
+    const notFound = resourceNotFoundError(uri, context.revision.rules.resourceNotFoundCode);
+    const resource = this.#resources.find(uri, context) ?? this.#resources.find(url.href, context);
+    const template = resource ? undefined : this.#templates.findBy(context, (item) => item.template.uriTemplate.match(uri) !== undefined);
+    const item = resource ?? template;
+    if (!item) throw notFound;
+    const variables = template ? [template.template.uriTemplate.match(uri)] : [];
+    const { mimeType, ttlMs, cacheScope } = item.config;
+    const result = toReadResult(await item.read(url, ...variables, context.forHandler()), { uri, mimeType });
+    if (!result) throw notFound;
+    return { ...(ttlMs === undefined ? {} : { ttlMs }), ...(cacheScope === undefined ? {} : { cacheScope }), ...result };
   }
 
-  #declare(): void {
-    this.#core.registerCapability('resources', { listChanged: true, subscribe: true });
+  /** The registered resources, then the members that templates list, as one paged list. */
+  #list(context: Context): JsonObject | Promise<JsonObject> {
+    const listable = this.#templates.items.filter(({ template }) => template.listCallback);
+    return listable.length === 0 ? this.#resources.list(context) : this.#listWithMembers(listable, context);
+  }
+
+  async #listWithMembers(listable: readonly TemplateItem[], context: Context): Promise<JsonObject> {
+    const { pageSize = 1000 } = this.#server.options;
+    const start = this.#resources.startOf(context, POSITION);
+    const member = MEMBER_POSITION.exec(start);
+    const page = member ? { items: [], next: undefined } : this.#resources.page(context, start);
+    let index = Number(member?.[1] ?? 0);
+    let offset = Number(member?.[2] ?? 0);
+    for (; index < listable.length && page.next === undefined; index++, offset = 0) {
+      const item = listable[index];
+      if (!item || !this.#templates.isVisible(item, context)) continue;
+      const members = await listMembers(item, context);
+      const end = offset + pageSize - page.items.length;
+      for (const definition of members.slice(offset, end)) {
+        const shown = this.#resources.shape(definition, context.revision);
+        if (shown) page.items.push(shown);
+      }
+      if (members.length > end) page.next = `t${index}:${end}`;
+    }
+    // What a callback lists may depend on who asks.
+    return this.#resources.toResult(page, context, true);
   }
 }
 
-function checkConfig(owner: string, config: ResourceConfig, parameters: Readonly<Record<string, string>>): void {
-  refuseUnknown(owner, config, RESOURCE_OPTIONS, { parameters });
-  checkShown(owner, config);
-  checkCacheHints(owner, config);
+async function listMembers(item: TemplateItem, context: Context): Promise<readonly JsonObject[]> {
+  const fault = new InvalidHandlerResultError(`resource template "${item.key}": its list must give { resources: [{ uri, ... }] }`);
+  const listed = await item.template.listCallback?.(context.forHandler());
+  if (!isJsonObject(listed) || !Array.isArray(listed['resources'])) throw fault;
+  return listed['resources'].map((member: JsonValue) => {
+    if (!isJsonObject(member) || typeof member['uri'] !== 'string') throw fault;
+    return item.defineMember(member);
+  });
+}
+
+/** What the config shows in a list. */
+function shownOf({ title, description, mimeType, annotations, icons, _meta }: ResourceConfig): JsonObject {
+  const members = { title, description, mimeType, annotations, icons, _meta };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject;
+}
+
+/** A resource at one address, which is its key. */
+class ResourceItem implements CatalogItem {
+  key: string;
+  name: string;
+  isEnabled = true;
+  config: ResourceConfig;
+  read: ReadFn;
+
+  constructor(uri: string, name: string, config: ResourceConfig, read: ReadFn) {
+    this.key = uri;
+    this.name = name;
+    this.config = config;
+    this.read = read;
+  }
+
+  define(): JsonObject {
+    const { size } = this.config;
+    return { uri: this.key, name: this.name, ...shownOf(this.config), ...(size === undefined ? {} : { size }) };
+  }
+}
+
+/** A family of resources. Its key is its name. */
+class TemplateItem implements CatalogItem {
+  key: string;
+  isEnabled = true;
+  config: ResourceConfig;
+  read: ReadFn;
+  readonly template: ResourceTemplate;
+
+  constructor(name: string, template: ResourceTemplate, config: ResourceConfig, read: ReadFn) {
+    this.key = name;
+    this.template = template;
+    this.config = config;
+    this.read = read;
+  }
+
+  define(): JsonObject {
+    return { uriTemplate: this.template.uriTemplate.toString(), name: this.key, ...shownOf(this.config) };
+  }
+
+  /** What a member that the template lists shows where it does not say it itself. */
+  defineMember(member: JsonObject): JsonObject {
+    const { _meta: _own, ...shown } = shownOf(this.config);
+    return { name: member['uri'], ...shown, ...member };
+  }
 }
 
 class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredResource {
@@ -124,16 +200,16 @@ class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredRe
   }
 
   update(changes: ResourceChanges): void {
-    checkChanges(`resource "${this.name}"`, changes);
-    const { name, uri, enabled, read, callback, ...config } = changes;
+    const { item } = this;
+    const owner = `resource "${this.name}"`;
+    checkChanges(owner, changes);
+    const { name = item.name, uri, enabled, read, callback, ...config } = changes;
     if (uri === null) return this.remove();
-    if (uri !== undefined) checkUri(`resource "${this.name}"`, uri);
-    checkConfig(`resource "${this.name}"`, config, {});
-    const change = (): void => {
-      this.item.change(config, (read ?? callback) as ReadFn | undefined);
-      if (name !== undefined) this.item.name = name;
-    };
-    this.apply(change, uri, enabled);
+    if (uri !== undefined) checkUri(owner, uri);
+    checkConfig('resource', owner, config);
+    this.apply(uri, enabled, () =>
+      Object.assign(item, { name, config: { ...item.config, ...config }, read: (read ?? callback ?? item.read) as ReadFn }),
+    );
   }
 }
 
@@ -143,10 +219,14 @@ class TemplateHandle extends CatalogHandle<TemplateItem> implements RegisteredRe
   }
 
   update(changes: ResourceTemplateChanges): void {
-    checkChanges(`resource template "${this.name}"`, changes);
+    const { item } = this;
+    const owner = `resource template "${this.name}"`;
+    checkChanges(owner, changes);
     const { name, enabled, read, callback, ...config } = changes;
     if (name === null) return this.remove();
-    checkConfig(`resource template "${this.name}"`, config, { uriTemplate: this.uriTemplate });
-    this.apply(() => this.item.change(config, (read ?? callback) as ReadFn | undefined), name, enabled);
+    checkConfig('resource', owner, config);
+    this.apply(name, enabled, () =>
+      Object.assign(item, { config: { ...item.config, ...config }, read: (read ?? callback ?? item.read) as ReadFn }),
+    );
   }
 }

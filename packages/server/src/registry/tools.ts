@@ -1,64 +1,58 @@
-/** The tools of a server: how they are listed, found and run. */
+/** The tools of a server: how they are registered, found and run. */
 
-import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
-import { type CallToolResult, NEWEST } from '@mortise/protocol';
+import type { CallToolResult, Revision } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
-import type { Call, ParamHeaders, Principal, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
-import { createContext } from '../call-context.ts';
-import type { CallFacts } from '../call-facts.ts';
+import type { ParamHeaders, SchemaAdapter, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
-import type { HandlerContext } from '../context.ts';
+import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
-import { isForProtocol } from '../is-for-protocol.ts';
-import { normalizeToolResult } from '../normalize-result.ts';
-import type { RequestCall } from '../request-call.ts';
-import { withPhrasing } from '../schema/load-phrasing.ts';
-import type { ServerCore } from '../server-core.ts';
+import { describeIssues } from '../schema/describe-issues.ts';
+import { readParamHeaders } from '../schema/param-headers.ts';
+import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
+import type { ServerInternals } from '../server-internals.ts';
 import { isThenable } from '../thenable.ts';
-import { Catalog } from './catalog.ts';
-import { CatalogHandle } from './catalog-handle.ts';
-import { checkChanges } from './check-shown.ts';
-import { checkRegisteredName, checkRegistration } from './check-registration.ts';
+import { isForProtocol } from '../wire-error.ts';
+import { type Asker, Catalog, CatalogHandle, type CatalogItem } from './catalog.ts';
+import { checkChanges, checkConfig, checkName, checkRegistration } from './check-registration.ts';
 import { requireScopes } from './require-scopes.ts';
-import { ToolItem } from './tool-item.ts';
+import { normalizeToolResult, type ResultOwner } from './tool-result.ts';
 
 /** A tool's handler once its types no longer matter. */
 export type ToolFn = (...args: readonly unknown[]) => unknown;
 
+const NO_ARGUMENTS: JsonObject = Object.freeze({});
+/** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
+const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
+
 export class Tools {
-  readonly #core: ServerCore;
+  readonly #server: ServerInternals;
   readonly #catalog: Catalog<ToolItem>;
   #hasWarnedOfEmbedding = false;
 
-  constructor(core: ServerCore) {
-    this.#core = core;
-    this.#catalog = new Catalog({ core, kind: 'tools', noun: 'tool', method: 'tools/list', member: 'tools' });
-    core.setMethod('tools/list', { isBounded: true, run: (_params, call) => this.#catalog.list(call) });
-    core.setMethod('tools/call', {
-      isBounded: true,
+  constructor(server: ServerInternals) {
+    this.#server = server;
+    this.#catalog = new Catalog({ server, kind: 'tools', noun: 'tool', method: 'tools/list', member: 'tools' });
+    server.setMethod('tools/list', { run: (_params, context) => this.#catalog.list(context) });
+    server.setMethod('tools/call', {
       findsByName: true,
-      run: (params, call) => this.#call(params, call),
-      toExpiredResult: (error) => toErrorResult(error.message),
+      run: (params, context) => this.#call(params, context),
+      toFailedResult: ({ message }) => toErrorResult(message),
     });
   }
 
   register(name: string, config: ToolConfig, handler: ToolFn): RegisteredTool {
     checkRegistration('tool', name, config, handler);
     this.#checkName(name);
-    const item = new ToolItem(name, config, handler, this.#core);
+    const item = new ToolItem(name, config, handler, this.#server);
     this.#catalog.add(item);
-    this.#core.registerCapability('tools', { listChanged: true });
+    this.#server.registerCapability('tools', { listChanged: true });
     return new ToolHandle(item, this.#catalog, (changed) => this.#checkName(changed));
   }
 
-  find(name: string, principal: Principal, caller: Pick<Call, 'auth' | 'origin'> = {}): ToolItem | undefined {
-    return this.#catalog.find(name, { principal, auth: caller.auth, app: undefined, origin: caller.origin });
-  }
-
-  /** A tool as a call sees it. */
-  findFor(name: string, call: RequestCall): ToolItem | undefined {
-    return this.#catalog.find(name, call);
+  find(name: string, asker: Asker): ToolItem | undefined {
+    return this.#catalog.find(name, asker);
   }
 
   /** A tool that is enabled, whoever may see it. */
@@ -66,118 +60,200 @@ export class Tools {
     return this.#catalog.findAny(name);
   }
 
-  /** Asked before each call over HTTP: the rule of a tool without any is not. */
-  paramHeaders(name: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined {
-    return this.findAny(name)?.paramHeaders && this.find(name, principal, caller)?.paramHeaders;
+  /** Asked before each call over HTTP: the visibility rule of a tool without any is not. */
+  paramHeaders(name: string, asker: Asker): ParamHeaders | undefined {
+    return this.findAny(name)?.paramHeaders && this.find(name, asker)?.paramHeaders;
+  }
+
+  #call(params: JsonObject, context: Context): JsonObject | Promise<JsonObject> {
+    const name = params['name'] as string;
+    const item = this.#catalog.find(name, context);
+    if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${name.slice(0, 128)}"`);
+    if (item.config.scopes) requireScopes(`tool "${item.key}"`, item.config.scopes, context);
+    return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, context);
   }
 
   /** Runs a tool. Gives a promise only where the tool or a schema does. Throws and rejects for faults of the protocol alone. */
-  run(item: ToolItem, args: JsonObject, facts: CallFacts): CallToolResult | Promise<CallToolResult> {
+  run(item: ToolItem, args: JsonObject, context: Context): CallToolResult | Promise<CallToolResult> {
     try {
       const checked = item.checkArguments(args);
-      if (!isThenable(checked)) {
-        const result = this.#runChecked(item, args, checked, facts);
-        return isThenable(result) ? this.#settle(item, result, facts) : result;
-      }
-      return this.#settle(
-        item,
-        checked.then((outcome) => this.#runChecked(item, args, outcome, facts)),
-        facts,
-      );
+      const result = isThenable(checked)
+        ? checked.then((outcome) => this.#runChecked(item, args, outcome, context))
+        : this.#runChecked(item, args, checked, context);
+      return isThenable(result) ? this.#settle(item, result, context) : result;
     } catch (error) {
-      return this.#toFailure(item, error, facts);
+      return this.#toFailure(item, error, context);
     }
   }
 
-  #call(params: JsonObject, call: RequestCall): JsonObject | Promise<JsonObject> {
-    const name = params['name'] as string;
-    const item = this.#catalog.find(name, call);
-    if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${name.slice(0, 128)}"`);
-    if (item.scopes) requireScopes(`tool "${item.key}"`, item.scopes, call);
-    return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, call);
+  async #settle(item: ToolItem, result: PromiseLike<CallToolResult>, context: Context): Promise<CallToolResult> {
+    try {
+      return await result;
+    } catch (error) {
+      return this.#toFailure(item, error, context);
+    }
   }
 
   #runChecked(
     item: ToolItem,
     args: JsonObject,
     outcome: SchemaOutcome<unknown>,
-    facts: CallFacts,
+    context: Context,
   ): CallToolResult | Promise<CallToolResult> {
-    if ('issues' in outcome) return refuseArguments(item, args, outcome.issues, facts);
-    const ctx: HandlerContext = createContext(facts);
+    if ('issues' in outcome) return refuseArguments(item, args, outcome.issues, context);
+    const ctx = context.forHandler();
     const value = item.input ? item.handler(outcome.value, ctx) : item.handler(ctx);
-    return isThenable(value) ? Promise.resolve(value).then((settled) => this.#toResult(item, settled)) : this.#toResult(item, value);
+    return isThenable(value)
+      ? Promise.resolve(value).then((settled) => this.#toResult(item, settled, context))
+      : this.#toResult(item, value, context);
   }
 
-  #toResult(item: ToolItem, value: unknown): CallToolResult | Promise<CallToolResult> {
+  #toResult(item: ToolItem, value: unknown, { revision }: Context): CallToolResult | Promise<CallToolResult> {
     const result = normalizeToolResult(value, item.owner);
     if (isThenable(result)) return result;
-    if (!this.#hasWarnedOfEmbedding && result.content?.some(({ type }) => type === 'resource')) this.#noticeEmbedding(item);
+    const embeds = !this.#hasWarnedOfEmbedding && result.content?.some(({ type }) => type === 'resource');
+    if (embeds && !this.#server.capabilities.has(revision, 'resources')) this.#warnOfEmbedding(item);
     return result;
   }
 
   /** @see 2026-07-28 server/tools#embedded-resources */
-  #noticeEmbedding({ key }: ToolItem): void {
-    if (this.#core.capabilities.has(NEWEST, 'resources')) return;
+  #warnOfEmbedding({ key }: ToolItem): void {
     this.#hasWarnedOfEmbedding = true;
-    this.#core.logger.log(
+    this.#server.logger.log(
       'warning',
       `tool "${key}" embeds a resource, but the server declares no resources: register them, or declare the capability`,
     );
   }
 
-  async #settle(item: ToolItem, result: PromiseLike<CallToolResult>, facts: CallFacts): Promise<CallToolResult> {
-    try {
-      return await result;
-    } catch (error) {
-      return this.#toFailure(item, error, facts);
-    }
-  }
-
   /** @throws What is to be answered by a JSON-RPC error. */
-  #toFailure(item: ToolItem, error: unknown, facts: CallFacts): CallToolResult {
-    if (isForProtocol(error, facts)) throw error;
-    facts.span?.recordError(error);
+  #toFailure({ key }: ToolItem, error: unknown, context: Context): CallToolResult {
+    if (isForProtocol(error, context)) throw error;
+    context.span?.recordError(error);
     // What a tool says by itself the model reads in full; of all else the operator alone sees what it was.
-    this.#core.logger.log(isMortiseError(error) && error.code === 'ERR_TOOL' ? 'info' : 'error', 'A tool failed', {
-      tool: item.key,
-      error,
-    });
+    const level = isMortiseError(error) && error.code === 'ERR_TOOL' ? 'info' : 'error';
+    this.#server.logger.log(level, 'A tool failed', { tool: key, error });
     return toErrorResult(this.#describe(error) ?? 'internal error: the log of the server has the details');
   }
 
   #describe(error: unknown): string | undefined {
     try {
-      return (this.#core.options.describeError ?? describeError)(error);
+      return (this.#server.options.describeError ?? describeError)(error);
     } catch (cause) {
-      this.#core.logger.log('error', 'describeError failed', { error: cause });
+      this.#server.logger.log('error', 'describeError failed', { error: cause });
       return undefined;
     }
   }
 
   #checkName(name: string): void {
     const problem = checkToolName(name);
-    if (problem !== undefined) this.#core.warnOnce(`${problem}; some clients will not take it`);
+    if (problem !== undefined) this.#server.warnOnce(`${problem}; some clients will not take it`);
   }
 }
-
-const NO_ARGUMENTS: JsonObject = Object.freeze({});
 
 function toErrorResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-function refuseArguments(
-  item: ToolItem,
-  value: JsonObject,
-  issues: readonly SchemaIssue[],
-  facts: CallFacts,
-): CallToolResult | Promise<CallToolResult> {
-  return withPhrasing(({ describeIssues }) => {
-    const message = describeIssues(issues, { owner: `tool "${item.key}"`, part: 'argument', value });
-    if (facts.revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
-    throw new ProtocolError(INVALID_PARAMS, message);
-  });
+function refuseArguments({ key }: ToolItem, value: JsonObject, issues: readonly SchemaIssue[], { revision }: Context): CallToolResult {
+  const message = describeIssues(issues, { owner: `tool "${key}"`, part: 'argument', value });
+  if (revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
+  throw new ProtocolError(INVALID_PARAMS, message);
+}
+
+/** One registered tool: what lists show of it, what checks its arguments, what runs it. */
+export class ToolItem implements CatalogItem {
+  key: string;
+  isEnabled = true;
+  config: ToolConfig = {};
+  handler: ToolFn;
+  input: SchemaAdapter | undefined;
+  paramHeaders: ParamHeaders | undefined;
+  #output: SchemaAdapter | undefined;
+  #owner: ResultOwner | undefined;
+  readonly #server: ServerInternals;
+
+  constructor(name: string, config: ToolConfig, handler: ToolFn, server: ServerInternals) {
+    this.key = name;
+    this.handler = handler;
+    this.#server = server;
+    this.prepare(config, handler)();
+  }
+
+  /** The options that extensions own, with all others. */
+  get options(): Readonly<Record<string, unknown>> {
+    return this.config as Readonly<Record<string, unknown>>;
+  }
+
+  get owner(): ResultOwner {
+    if (this.#owner?.name !== this.key) this.#owner = { name: this.key, output: this.#output };
+    return this.#owner;
+  }
+
+  /**
+   * Checks changes to the registration.
+   *
+   * @returns What makes them; nothing has changed before it is called.
+   * @throws {RegistrationError} {SchemaUnsupportedError}
+   */
+  prepare(changes: ToolConfig, handler: ToolFn | undefined): () => void {
+    const { extensions, options } = this.#server;
+    const config = { ...this.config, ...changes };
+    const { inputSchema, outputSchema } = config;
+    const { validator } = options;
+    checkConfig(
+      'tool',
+      `tool "${this.key}"`,
+      config,
+      extensions.flatMap(({ toolOptions = [] }) => toolOptions),
+    );
+    const input = inputSchema === undefined ? undefined : toSchemaAdapter(inputSchema, 'tool input', this.key, { validator });
+    const output = outputSchema === undefined ? undefined : toSchemaAdapter(outputSchema, 'tool output', this.key, { validator });
+    const paramHeaders = input && readParamHeaders(input.jsonSchema, this.key);
+    for (const path of paramHeaders?.values() ?? []) warnOfSecret(this.key, path, this.#server);
+    return () => {
+      this.config = config;
+      this.input = input;
+      this.paramHeaders = paramHeaders;
+      this.#output = output;
+      this.#owner = undefined;
+      if (handler) this.handler = handler;
+    };
+  }
+
+  checkArguments(args: JsonObject): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
+    // Hosts send `{}`, and models invent arguments where there are none: what a tool does not take is left out, as unknown fields are.
+    return this.input ? this.input.validate(args) : NOTHING;
+  }
+
+  define(revision: Revision): JsonObject {
+    const { title, description, annotations, icons, _meta } = this.config;
+    const definition: Record<string, JsonValue | undefined> = { name: this.key };
+    if (title !== undefined) definition['title'] = title;
+    if (description !== undefined) definition['description'] = description;
+    definition['inputSchema'] = this.input?.jsonSchema ?? NO_PARAMETERS;
+    if (this.#output) definition['outputSchema'] = this.#output.jsonSchema;
+    if (annotations !== undefined) definition['annotations'] = annotations;
+    if (icons !== undefined) definition['icons'] = icons;
+    if (_meta !== undefined) definition['_meta'] = _meta;
+    for (const extension of this.#server.extensions) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
+    return definition;
+  }
+}
+
+const NOTHING: SchemaOutcome<undefined> = Object.freeze({ value: undefined });
+
+const SECRET_NAME = /pass(?:word|wd|phrase)|secret|token|api[-_]?key|private[-_]?key|credential|ssn/i;
+
+/**
+ * Headers are logged on the way, so an argument that names a secret should not travel in one.
+ *
+ * @see 2026-07-28 server/tools#x-mcp-header
+ */
+function warnOfSecret(tool: string, path: readonly string[], server: ServerInternals): void {
+  if (!SECRET_NAME.test(path.at(-1) ?? '')) return;
+  server.warnOnce(
+    `tool "${tool}": argument "${path.join('.')}" looks like a secret and is mirrored in a header, which proxies log: take x-mcp-header away`,
+  );
 }
 
 class ToolHandle extends CatalogHandle<ToolItem> implements RegisteredTool {
@@ -193,14 +269,11 @@ class ToolHandle extends CatalogHandle<ToolItem> implements RegisteredTool {
     const { name, enabled, handler, callback, paramsSchema, ...config } = changes;
     if (name === null) return this.remove();
     if (name !== undefined) {
-      checkRegisteredName('tool', name);
+      checkName('tool', name);
       this.#checkName(name);
     }
     const inputSchema = paramsSchema ?? config.inputSchema;
-    const change = this.item.prepare(
-      { ...config, ...(inputSchema === undefined ? {} : { inputSchema }) },
-      (handler ?? callback) as ToolFn | undefined,
-    );
-    this.apply(change, name, enabled);
+    const checked = { ...config, ...(inputSchema === undefined ? {} : { inputSchema }) };
+    this.apply(name, enabled, this.item.prepare(checked, (handler ?? callback) as ToolFn | undefined));
   }
 }

@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import type { MortiseError } from '@mortise/jsonrpc-core';
 import type { HandlerContext } from '../../src/index.ts';
 import { Server } from '../../src/low-level.ts';
-import { ServerCore } from '../../src/server-core.ts';
 import { ALL, MODERN, RawPeer } from '../raw-peer.ts';
 import { defer, MemoryLogger } from '../support.ts';
 import { callIn, form, serverOf } from './chain.ts';
@@ -13,7 +12,6 @@ const questions: [string, (ctx: HandlerContext) => Promise<unknown>][] = [
   ['elicit', (ctx) => ctx.elicit(form('Who?'))],
   ['sample', (ctx) => ctx.sample({ messages: [], maxTokens: 5 })],
   ['listRoots', (ctx) => ctx.listRoots()],
-  ['roots.list', (ctx) => ctx.roots.list()],
 ];
 
 it.each(
@@ -65,7 +63,7 @@ it.each(ALL)('a context that is used after the answer is told of once for each u
 
 it.each(['2025-11-25', MODERN] as const)('nothing is told of questions that are awaited in %s', async (version) => {
   const logger = new MemoryLogger();
-  const server = serverOf((ctx) => Promise.all([ctx.elicit(form('a')), ctx.elicit(form('b')), ctx.listRoots(), ctx.roots.list()]), {
+  const server = serverOf((ctx) => Promise.all([ctx.elicit(form('a')), ctx.elicit(form('b')), ctx.listRoots()]), {
     logger,
   });
   await callIn(version, server);
@@ -88,7 +86,7 @@ it('what a peer calls things by is in no warning of a low-level server, so that 
 
 it('a server tells a thousand different things once, and remembers no more', () => {
   const logger = new MemoryLogger();
-  const core = new ServerCore({ name: 's', version: '1' }, { logger });
+  const core = new Server({ name: 's', version: '1' }, { logger });
   for (let round = 0; round < 2; round++) for (let n = 0; n < 1500; n++) core.warnOnce(`warning ${n}`);
   expect(logger.lines).toHaveLength(1000);
 });

@@ -294,8 +294,8 @@ describe('a run that ends with a question', () => {
       { clock },
     );
     const first = peer.request('tools/call', { name: 'run' });
-    await clock.untilScheduled();
-    await peer.settle();
+    // The handler's time, and the gathering of its questions.
+    while (clock.running < 2) await peer.settle();
     clock.advance(0);
     clock.advance(5_000);
     const { result } = await first;
@@ -341,8 +341,7 @@ describe('a run that ends with a question', () => {
       { clock, handlerTimeoutMs: 1_000 },
     );
     const first = peer.request('tools/call', { name: 'run' });
-    await clock.untilScheduled();
-    await peer.settle();
+    while (clock.running < 2) await peer.settle();
     clock.advance(900);
     const { result } = await first;
     const second = peer.request('tools/call', { name: 'run', ...answerTo(result) });
@@ -523,8 +522,7 @@ describe('a handler that asks something else when it runs again', () => {
     const caught = defer<Loose>();
     const peer = await open((ctx) => run(ctx).catch((error) => (caught.resolve(error), Promise.reject(error))), { clock });
     const first = peer.request('tools/call', { name: 'run' });
-    await clock.untilScheduled();
-    await peer.settle();
+    while (clock.running < 2) await peer.settle();
     clock.advance(0);
     const { result } = await first;
     caught.resolve(undefined);

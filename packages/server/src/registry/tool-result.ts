@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import type { CallToolResult, ContentBlock } from '@mortise/protocol';
 import { isContentBlock } from '@mortise/protocol/checks';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
-import { InvalidHandlerResultError } from './errors.ts';
-import { withPhrasing } from './schema/load-phrasing.ts';
+import { InvalidHandlerResultError } from '../errors.ts';
+import { describeIssues } from '../schema/describe-issues.ts';
 
 /** The tool whose result it is. */
 export interface ResultOwner {
@@ -57,18 +57,16 @@ function isOfAnotherKind(result: JsonObject): boolean {
   return typeof result['resultType'] === 'string' && result['resultType'] !== 'complete';
 }
 
-function acceptOutput(outcome: SchemaOutcome<unknown>, result: JsonObject, owner: ResultOwner): CallToolResult | Promise<CallToolResult> {
+function acceptOutput(outcome: SchemaOutcome<unknown>, result: JsonObject, owner: ResultOwner): CallToolResult {
   if (!('issues' in outcome)) return complete(result, outcome.value as JsonValue | undefined, owner);
-  return withPhrasing(({ describeIssues }) => {
-    const told = describeIssues(outcome.issues, {
-      owner: `tool "${owner.name}"`,
-      part: 'structuredContent field',
-      whole: 'structuredContent',
-      value: result['structuredContent'],
-      showValues: false,
-    });
-    throw new InvalidHandlerResultError(`${told}: the handler must give what outputSchema says`);
+  const problem = describeIssues(outcome.issues, {
+    owner: `tool "${owner.name}"`,
+    part: 'structuredContent field',
+    whole: 'structuredContent',
+    value: result['structuredContent'],
+    showValues: false,
   });
+  throw new InvalidHandlerResultError(`${problem}: the handler must give what outputSchema says`);
 }
 
 function complete(result: JsonObject, structuredContent: JsonValue | undefined, owner: ResultOwner): CallToolResult {

@@ -20,7 +20,7 @@ export interface ReadSubject {
  * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: not a result.
  * @see 2026-07-28 server/resources#resource-contents
  */
-export function normalizeReadResult(value: unknown, subject: ReadSubject): ReadResourceResult | undefined {
+export function toReadResult(value: unknown, subject: ReadSubject): ReadResourceResult | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'string') return { contents: [complete({ text: value }, subject)] };
   if (value instanceof Uint8Array) return { contents: [complete({ blob: value }, subject)] };

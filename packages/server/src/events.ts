@@ -1,0 +1,119 @@
+/** What changes, and who in this process hears of it: the message bus, listened to once a topic, and list changes, told once a kind. */
+
+import type { Clock, ClockTimer, Logger } from '@mortise/jsonrpc-core';
+import { MemoryMessageBus } from '@mortise/protocol';
+import type { BusMessage, MessageBus, Principal } from '@mortise/protocol/contracts';
+
+/** The lists whose changes clients hear of. */
+export type ListKind = 'tools' | 'resources' | 'prompts';
+
+export const LIST_KINDS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
+
+/** The bus topic of a list's changes; `notifications/` and the topic is the notification's method. */
+export function listTopic(kind: ListKind): string {
+  return `${kind}/list_changed`;
+}
+
+/** The list that a notification is about. */
+export function listKindOf(method: string): ListKind | undefined {
+  return LIST_KINDS.find((kind) => method === `notifications/${listTopic(kind)}`);
+}
+
+const RESOURCE = 'resource:';
+
+export function resourceTopic(uri: string): string {
+  return `${RESOURCE}${uri}`;
+}
+
+/** The resource that an event says has changed; undefined for other events. A subscription may cover more than its own URI. */
+export function updatedUri({ topic, payload }: BusMessage): string | undefined {
+  if (!topic.startsWith(RESOURCE)) return undefined;
+  const uri = (payload as { readonly uri?: unknown } | undefined)?.uri;
+  return typeof uri === 'string' ? uri : topic.slice(RESOURCE.length);
+}
+
+/** A session or a `subscriptions/listen`. */
+export interface EventListener {
+  /** Events that are meant for one principal reach its listeners alone. */
+  readonly principal: Principal;
+  onEvent(event: BusMessage): void;
+}
+
+interface Topic {
+  readonly listeners: Set<EventListener>;
+  readonly unsubscribe: () => void;
+}
+
+export interface EventsInit {
+  /** The program's own, behind which there may be other machines. */
+  readonly bus: MessageBus | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long changes of a list are gathered. */
+  readonly debounceMs: number;
+}
+
+export class Events {
+  readonly #init: EventsInit;
+  readonly #bus: MessageBus;
+  readonly #topics = new Map<string, Topic>();
+  readonly #changed = new Set<ListKind>();
+  #timer: ClockTimer | undefined;
+
+  constructor(init: EventsInit) {
+    this.#init = init;
+    this.#bus = init.bus ?? new MemoryMessageBus({ onError: (error) => init.logger.log('error', 'A listener failed', { error }) });
+  }
+
+  listen(topic: string, listener: EventListener): void {
+    let known = this.#topics.get(topic);
+    if (!known) {
+      const listeners = new Set<EventListener>();
+      known = { listeners, unsubscribe: this.#bus.subscribe(topic, (event) => deliver(listeners, event)) };
+      this.#topics.set(topic, known);
+    }
+    known.listeners.add(listener);
+  }
+
+  unlisten(topic: string, listener: EventListener): void {
+    const known = this.#topics.get(topic);
+    if (!known?.listeners.delete(listener) || known.listeners.size > 0) return;
+    this.#topics.delete(topic);
+    known.unsubscribe();
+  }
+
+  publish(event: BusMessage): Promise<void> {
+    return this.#bus
+      .publish(event)
+      .catch((error: unknown) => this.#init.logger.log('error', 'An event could not be published', { topic: event.topic, error }));
+  }
+
+  resourceUpdated(uri: string): Promise<void> {
+    return this.publish({ topic: resourceTopic(uri), payload: { uri } });
+  }
+
+  /** A list changed. What nobody hears of is not gathered: who comes later lists anew anyway. */
+  listChanged(kind: ListKind): void {
+    if (!this.#init.bus && !this.#topics.has(listTopic(kind))) return;
+    this.#changed.add(kind);
+    this.#timer ??= this.#init.clock.schedule(() => this.#publishChanges(), this.#init.debounceMs);
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #publishChanges(): void {
+    this.#timer = undefined;
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const kind of changed) void this.publish({ topic: listTopic(kind) });
+  }
+}
+
+function deliver(listeners: ReadonlySet<EventListener>, event: BusMessage): void {
+  for (const listener of listeners) {
+    if (event.principal === undefined || event.principal === listener.principal) listener.onEvent(event);
+  }
+}
