@@ -100,7 +100,7 @@ export interface McpEndpoint {
    * @param caller What else rules of visibility look at. @default nothing is known but the principal
    */
   paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined;
-  /** The parameter of a method that `Mcp-Name` mirrors, extensions' methods included. */
+  /** The parameter of an extension's method that `Mcp-Name` mirrors. Revisions say it of their own methods (`MethodFacts.nameParam`). */
   nameParam(method: string): string | undefined;
   /** Where to write, for as long as the program has given the endpoint no logger of its own. @default it is offered none */
   offerLogger?(logger: Logger): void;

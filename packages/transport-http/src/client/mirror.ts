@@ -30,7 +30,7 @@ export function mirrorMessage(headers: Record<string, string>, message: { readon
   const version = versionOf(params);
   if (version !== undefined) headers[PROTOCOL_VERSION_HEADER] = toHeader('protocol version', version);
   headers[METHOD_HEADER] = toHeader('method', method);
-  const nameParam = (version === undefined ? NEWEST : (findRevision(version) ?? NEWEST)).requests.get(method)?.nameParam;
+  const nameParam = (findRevision(version) ?? NEWEST).requests.get(method)?.nameParam;
   const name = nameParam === undefined ? undefined : params?.[nameParam];
   if (typeof name === 'string') headers[NAME_HEADER] = encodeHeaderValue(name);
 }

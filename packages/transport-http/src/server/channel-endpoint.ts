@@ -14,7 +14,6 @@ import {
 } from '@mortise/jsonrpc-core';
 import { classifyMessage, INVALID_REQUEST, isRequestId } from '@mortise/jsonrpc-core/messages';
 import { type MessageInfo, resolvedPromise, type SendOptions } from '@mortise/jsonrpc-core/transport';
-import { NEWEST } from '@mortise/protocol';
 import type { AuthInfo, Call, LegacySession, McpEndpoint, SessionLink } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../errors.ts';
 import { SESSION_OVER } from './refusal.ts';
@@ -67,8 +66,8 @@ export class ChannelEndpoint implements McpEndpoint {
     return undefined;
   }
 
-  nameParam(method: string): string | undefined {
-    return NEWEST.requests.get(method)?.nameParam;
+  nameParam(): undefined {
+    return undefined;
   }
 
   /** Leads what the connected server sends to where it belongs. */

@@ -7,7 +7,7 @@
 
 import type { JsonRpcMessage, JsonRpcRequest, RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { type Era, findRevision, revisionsOf, supportedVersions } from '@mortise/protocol';
+import { type Era, findRevision, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import {
   decodeHeaderValue,
@@ -84,11 +84,12 @@ export function refuseOlder(http: HttpExchange, id: RequestId): void {
 }
 
 /** Checks `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call. */
-export function checkMirrorHeaders(http: HttpExchange, { id, method, params }: JsonRpcRequest): void {
+export function checkMirrorHeaders(http: HttpExchange, revision: Revision, { id, method, params }: JsonRpcRequest): void {
   const { endpoint } = http.host;
   if (http.header(METHOD_HEADER) === undefined) throw headerMismatch('The header "Mcp-Method" is missing: send the method of the body', id);
   checkMethodIfSent(http, method, id);
-  const nameParam = endpoint.nameParam(method);
+  const facts = revision.requests.get(method);
+  const nameParam = facts === undefined ? endpoint.nameParam(method) : facts.nameParam;
   if (nameParam !== undefined) checkOne(http, { header: NAME_HEADER, shown: 'Mcp-Name', value: readPath(params, [nameParam]), id });
   const tool = method === 'tools/call' ? params?.['name'] : undefined;
   const marked = typeof tool === 'string' ? endpoint.paramHeaders(tool, http.principal, http) : undefined;

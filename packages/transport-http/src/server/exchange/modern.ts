@@ -61,7 +61,7 @@ function checkRequest(http: HttpExchange, request: JsonRpcRequest): Revision | u
   checkVersionHeader(http, named, request.id);
   const revision = findRevision(named);
   if (revision?.era !== 'modern') return undefined;
-  if (revision.http.mirrorHeaders && hasCapabilities(request)) checkMirrorHeaders(http, request);
+  if (revision.http.mirrorHeaders && hasCapabilities(request)) checkMirrorHeaders(http, revision, request);
   return revision;
 }
 
