@@ -1,13 +1,5 @@
 /** `@mortise/transport-stdio/client`: starts a server as a child process and speaks to it. */
 
-export { stdioTransport, type StdioTransport } from './stdio-transport.ts';
-export { StdioClientTransport, type StdioClientTransportOptions } from './stdio-client-transport.ts';
-export type { EndTimes, ServerCommand } from './child-process.ts';
-export { getDefaultEnvironment, INHERITED_VARIABLES } from './environment.ts';
-export {
-  ServerProcessExitedError,
-  type ServerProcessExit,
-  ServerStartError,
-  ServerStreamClosedError,
-  type ServerStreamEnd,
-} from './errors.ts';
+export { StdioClientTransport, type StdioClientTransportOptions, stdioTransport, type StdioTransport } from './stdio-client-transport.ts';
+export { type EndTimes, getDefaultEnvironment, INHERITED_VARIABLES, type ServerCommand } from './child-process.ts';
+export { ServerProcessExitedError, type ServerProcessExit, ServerStartError } from './errors.ts';

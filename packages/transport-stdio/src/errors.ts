@@ -29,11 +29,13 @@ export interface ServerProcessExit {
   readonly exitCode: number | null;
   /** The signal that ended it, or `null`. */
   readonly signal: NodeJS.Signals | null;
+  /** The standard stream that it closed while it ran on, so that its process was stopped: `output` is what it writes to, `input` what it reads. */
+  readonly closedStream: 'output' | 'input' | undefined;
   /** Its last lines on standard error, where they were captured; empty with `stderr: 'inherit'` and `'ignore'`. */
   readonly lastStderrLines: readonly string[];
 }
 
-/** The server's process ended although nobody had asked it to. Reported through `onerror`, before `onclose`. */
+/** The server's process ended, or closed one of its streams, although nobody had asked it to. Reported through `onerror`, before `onclose`. */
 export class ServerProcessExitedError extends MortiseError implements ServerProcessExit, ChannelEndError {
   override get name(): string {
     return 'ServerProcessExitedError';
@@ -44,6 +46,7 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
   readonly command: string;
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
+  readonly closedStream: 'output' | 'input' | undefined;
   readonly lastStderrLines: readonly string[];
 
   /** @param hasPrinted Whether it wrote anything to its standard output. @default false */
@@ -52,40 +55,8 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
     this.command = exit.command;
     this.exitCode = exit.exitCode;
     this.signal = exit.signal;
+    this.closedStream = exit.closedStream;
     this.lastStderrLines = exit.lastStderrLines;
-  }
-}
-
-/** Which stream a server closed, and what it had said. */
-export interface ServerStreamEnd {
-  /** The command, without its arguments. */
-  readonly command: string;
-  /** `output` is what it writes to, `input` what it reads. */
-  readonly stream: 'output' | 'input';
-  /** Its last lines on standard error, where they were captured; empty with `stderr: 'inherit'` and `'ignore'`. */
-  readonly lastStderrLines: readonly string[];
-}
-
-/** The server closed one of its standard streams and ran on, so that its process was stopped. Reported through `onerror`, before `onclose`. */
-export class ServerStreamClosedError extends MortiseError implements ServerStreamEnd, ChannelEndError {
-  override get name(): string {
-    return 'ServerStreamClosedError';
-  }
-  override readonly code: 'ERR_SERVER_STREAM_CLOSED' = 'ERR_SERVER_STREAM_CLOSED';
-  /** Makes it the cause of the `ConnectionClosedError` that requests in flight are rejected with. */
-  readonly endsChannel = true;
-  readonly command: string;
-  readonly stream: 'output' | 'input';
-  readonly lastStderrLines: readonly string[];
-
-  constructor(end: ServerStreamEnd) {
-    super(
-      `The server process "${end.command}" closed its standard ${end.stream} without ending, and was stopped: see that the server runs in the ` +
-        `foreground and leaves its standard streams open. ${toLastWords(end.lastStderrLines)}`,
-    );
-    this.command = end.command;
-    this.stream = end.stream;
-    this.lastStderrLines = end.lastStderrLines;
   }
 }
 
@@ -102,9 +73,15 @@ export class StdioInUseError extends MortiseError {
 }
 
 /** Every error that this package throws or reports itself. */
-export type AnyStdioError = ServerStartError | ServerProcessExitedError | ServerStreamClosedError | StdioInUseError;
+export type AnyStdioError = ServerStartError | ServerProcessExitedError | StdioInUseError;
 
-function toExitMessage({ command, exitCode, signal, lastStderrLines }: ServerProcessExit, hasPrinted: boolean): string {
+function toExitMessage({ command, exitCode, signal, closedStream, lastStderrLines }: ServerProcessExit, hasPrinted: boolean): string {
+  if (closedStream !== undefined) {
+    return (
+      `The server process "${command}" closed its standard ${closedStream} without ending, and was stopped: see that the server runs in the ` +
+      `foreground and leaves its standard streams open. ${toLastWords(lastStderrLines)}`
+    );
+  }
   const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
   const hint = exitCode === 0 ? toHint(hasPrinted) : '';
   const words = hint === '' || lastStderrLines.length > 0 ? ` ${toLastWords(lastStderrLines)}` : '';

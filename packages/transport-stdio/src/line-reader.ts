@@ -1,20 +1,20 @@
 /**
- * From bytes to lines: the framing of the stdio binding. Chunks of an unfinished line are kept in a list and joined once, so
- * that a long line costs its length and not its square; lines that are whole within a chunk are decoded together.
+ * From bytes to lines: the framing of the stdio binding. Lines that are whole within a chunk are decoded together; one that chunks split
+ * grows in one buffer, so that it costs its length and not its square.
  */
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
-import { type MessageHead, readMessageHead } from '@mortise/jsonrpc-core/messages';
+import { readMessageHead } from '@mortise/jsonrpc-core/messages';
 
 /** The longest line that is read unless another bound is given: 16 MiB. */
 export const DEFAULT_MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
 
-/** What a `LineReader` tells, and how much it keeps. */
+/** What a `LineReader` calls, and how much it keeps. */
 export interface LineReaderOptions {
-  /** Told each line that is not empty, without its end (`\n` or `\r\n`). May call `stop`; must not throw. */
+  /** Called with each line that is not empty, without its end (`\n` or `\r\n`). May call `stop`; must not throw. */
   onLine(text: string): void;
-  /** Told of each line that is not UTF-8 or is too long. Such a line is skipped, and the next one read. Must not throw. */
+  /** Called for each line that is not UTF-8 or is too long. Such a line is skipped, and the next one read. Must not throw. */
   onError(error: ParseError | MessageTooLargeError): void;
   /**
    * How many bytes a line may have. The rest of a longer one is dropped as it arrives.
@@ -22,6 +22,12 @@ export interface LineReaderOptions {
    * @default 16 MiB
    */
   readonly maxMessageBytes?: number | undefined;
+}
+
+/** The edges of a line that is too long, which may say which message it is. */
+interface Skipped {
+  readonly start: string;
+  end: Buffer;
 }
 
 /**
@@ -34,15 +40,11 @@ export interface LineReaderOptions {
 export class LineReader {
   readonly #options: LineReaderOptions;
   readonly #maxBytes: number;
-  /** The beginning of a line whose end has not arrived. */
-  #held: Buffer[] = [];
+  /** The beginning of a line whose end has not arrived: the first `#heldBytes` of the buffer. */
+  #held: Buffer = EMPTY;
   #heldBytes = 0;
-  /** The piece at the end of `#held` that small chunks are copied into, and how much of it is used. */
-  #block: Buffer | undefined;
-  #blockUsed = 0;
-  #isSkipping = false;
-  /** The end of what is skipped, where it may say which message it was. */
-  #ending: Ending | undefined;
+  /** Set while the rest of a line that is too long is dropped; `reported` once that has been said. */
+  #skipped: Skipped | 'reported' | undefined;
   #isStopped = false;
 
   constructor(options: LineReaderOptions) {
@@ -50,15 +52,16 @@ export class LineReader {
     this.#maxBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
   }
 
-  /** Takes the next bytes and tells of every line that they end. The bytes must not be changed afterwards. */
+  /** Takes the next bytes and hands over every line that they end. */
   push(bytes: Uint8Array): void {
     if (this.#isStopped) return;
     const chunk = toBuffer(bytes);
     let start = 0;
-    if (this.#heldBytes > 0 || this.#isSkipping) {
+    if (this.#heldBytes > 0 || this.#skipped) {
       const end = chunk.indexOf(NEWLINE);
       if (end === -1) return this.#hold(chunk);
-      this.#finishHeld(chunk.subarray(0, end));
+      this.#hold(chunk.subarray(0, end));
+      this.#finishHeld();
       start = end + 1;
     }
     const last = chunk.lastIndexOf(NEWLINE);
@@ -66,120 +69,88 @@ export class LineReader {
       this.#readLines(chunk.subarray(start, last));
       start = last + 1;
     }
-    if (start < chunk.length) this.#hold(start === 0 ? chunk : chunk.subarray(start));
+    if (start < chunk.length) this.#hold(chunk.subarray(start));
   }
 
-  /** Tells of the last line if it lacks its end. Call it when no more bytes can come. */
+  /** Hands over the last line if it lacks its end. Call it when no more bytes can come. */
   end(): void {
-    if (this.#heldBytes > 0 || this.#ending) this.#finishHeld(EMPTY);
+    this.#finishHeld();
     this.stop();
   }
 
-  /** Drops what is held and tells of nothing more. */
+  /** Drops what is held. Nothing is called any more. */
   stop(): void {
     this.#isStopped = true;
-    this.#ending = undefined;
+    this.#skipped = undefined;
     this.#drop();
   }
 
   #hold(chunk: Buffer): void {
-    if (this.#isStopped) return;
-    if (this.#isSkipping) return this.#ending?.push(chunk);
-    this.#heldBytes += chunk.length;
-    if (this.#heldBytes > this.#maxBytes) this.#skip(chunk);
-    else this.#keep(chunk);
+    if (this.#isStopped || this.#skipped === 'reported') return;
+    if (this.#skipped) this.#skipped.end = lastOf(this.#skipped.end, chunk);
+    else if (this.#heldBytes + chunk.length > this.#maxBytes) this.#skip(chunk);
+    else this.#append(chunk);
   }
 
-  /** A peer that sends byte by byte must not make a list of a million chunks, so small ones share a block. */
-  #keep(chunk: Buffer): void {
-    if (this.#block && chunk.length <= this.#block.length - this.#blockUsed) {
-      this.#blockUsed += chunk.copy(this.#block, this.#blockUsed);
-      return;
+  #append(chunk: Buffer): void {
+    const length = this.#heldBytes + chunk.length;
+    if (length > this.#held.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(this.#maxBytes, Math.max(2 * length, LEAST_BUFFER_BYTES)));
+      this.#held.copy(grown, 0, 0, this.#heldBytes);
+      this.#held = grown;
     }
-    this.#closeBlock();
-    if (this.#held.length === 0 || chunk.length >= BLOCK_BYTES) {
-      this.#held.push(chunk);
-      return;
-    }
-    this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-    this.#blockUsed = chunk.copy(this.#block, 0);
-  }
-
-  #closeBlock(): void {
-    if (this.#block) this.#held.push(this.#block.subarray(0, this.#blockUsed));
-    this.#block = undefined;
-    this.#blockUsed = 0;
+    chunk.copy(this.#held, this.#heldBytes);
+    this.#heldBytes = length;
   }
 
   /** What begins as a message does without saying which it is may say so at its end, and is reported then; anything else at once. */
   #skip(chunk: Buffer): void {
-    this.#closeBlock();
-    const pieces = [...this.#held, chunk];
-    const start = toText(Buffer.concat(pieces.map((piece) => piece.subarray(0, EDGE_BYTES))).subarray(0, EDGE_BYTES));
+    const held = this.#held.subarray(0, this.#heldBytes);
+    const start = toText(Buffer.concat([held.subarray(0, EDGE_BYTES), chunk.subarray(0, EDGE_BYTES)])).slice(0, EDGE_BYTES);
+    const end = lastOf(held, chunk);
     this.#drop();
-    this.#isSkipping = true;
-    const head = readMessageHead(start, '');
-    if (head === undefined && MESSAGE_START.test(start)) this.#ending = new Ending(start, pieces);
-    else this.#reportTooLong(head);
+    const isPromising = MESSAGE_START.test(start) && readMessageHead(start, '') === undefined;
+    this.#skipped = isPromising ? { start, end } : 'reported';
+    if (!isPromising) this.#reportTooLong(start, '');
   }
 
-  #reportTooLong(head: MessageHead | undefined): void {
-    this.#options.onError(new MessageTooLargeError(this.#maxBytes, undefined, head));
-  }
-
-  #finishHeld(tail: Buffer): void {
-    if (this.#isSkipping) return this.#finishSkipped(tail);
-    const bytes = this.#heldBytes + tail.length;
-    this.#closeBlock();
-    const pieces = this.#held;
-    this.#drop();
-    pieces.push(tail);
-    this.#readLine(bytes, () => Buffer.concat(pieces, bytes));
-  }
-
-  #finishSkipped(tail: Buffer): void {
-    this.#isSkipping = false;
-    const ending = this.#ending;
-    this.#ending = undefined;
-    if (!ending) return;
-    ending.push(tail);
-    this.#reportTooLong(readMessageHead(ending.start, ending.text));
+  #finishHeld(): void {
+    const skipped = this.#skipped;
+    this.#skipped = undefined;
+    if (skipped) {
+      if (skipped !== 'reported') this.#reportTooLong(skipped.start, toText(skipped.end));
+      return;
+    }
+    const line = this.#held.subarray(0, this.#heldBytes);
+    if (this.#held.length > MOST_KEPT_BUFFER_BYTES) this.#drop();
+    this.#heldBytes = 0;
+    this.#readLine(line);
   }
 
   #drop(): void {
-    this.#held = [];
+    this.#held = EMPTY;
     this.#heldBytes = 0;
-    this.#block = undefined;
-    this.#blockUsed = 0;
   }
 
   /** Reads lines that are whole, the last one without its end. All at once where they are good, which is almost always. */
   #readLines(lines: Buffer): void {
     const text = lines.length > this.#maxBytes ? undefined : decode(lines);
-    if (text === undefined) return this.#readLineByLine(lines);
-    let from = 0;
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
-      this.#tell(text.slice(from, end));
-      from = end + 1;
+    if (text !== undefined) {
+      for (const line of text.split('\n')) this.#tell(line);
+      return;
     }
-    this.#tell(from === 0 ? text : text.slice(from));
-  }
-
-  #readLineByLine(lines: Buffer): void {
     let from = 0;
     for (let end = lines.indexOf(NEWLINE); end !== -1; end = lines.indexOf(NEWLINE, from)) {
-      const line = lines.subarray(from, end);
-      this.#readLine(line.length, () => line);
+      this.#readLine(lines.subarray(from, end));
       from = end + 1;
     }
-    const line = lines.subarray(from);
-    this.#readLine(line.length, () => line);
+    this.#readLine(lines.subarray(from));
   }
 
-  #readLine(length: number, join: () => Buffer): void {
+  #readLine(line: Buffer): void {
     if (this.#isStopped) return;
-    if (length > this.#maxBytes) return this.#reportTooLong(toHead(join()));
-    const text = decode(join());
+    if (line.length > this.#maxBytes) return this.#reportTooLong(toText(line.subarray(0, EDGE_BYTES)), toText(line.subarray(-EDGE_BYTES)));
+    const text = decode(line);
     if (text !== undefined) this.#tell(text);
     else this.#options.onError(new ParseError('A line is not valid UTF-8: encode messages as UTF-8'));
   }
@@ -189,41 +160,10 @@ export class LineReader {
     const text = line.charCodeAt(line.length - 1) === CARRIAGE_RETURN ? line.slice(0, -1) : line;
     if (text.length > 0) this.#options.onLine(text);
   }
-}
 
-/** The last bytes of a line that is too long. */
-class Ending {
-  /** The line's beginning. */
-  readonly start: string;
-  #bytes: Buffer;
-
-  /** @param pieces Of the line, as far as it has come. */
-  constructor(start: string, pieces: readonly Buffer[]) {
-    this.start = start;
-    this.#bytes = lastOf(Buffer.concat(pieces.map(lastOf)));
+  #reportTooLong(start: string, end: string): void {
+    this.#options.onError(new MessageTooLargeError(this.#maxBytes, undefined, readMessageHead(start, end)));
   }
-
-  get text(): string {
-    return toText(this.#bytes);
-  }
-
-  push(chunk: Buffer): void {
-    this.#bytes = chunk.length >= EDGE_BYTES ? lastOf(chunk) : lastOf(Buffer.concat([this.#bytes, chunk]));
-  }
-}
-
-/** A copy, so that it does not hold the whole chunk. */
-function lastOf(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.subarray(-EDGE_BYTES));
-}
-
-function toHead(line: Buffer): MessageHead | undefined {
-  return readMessageHead(toText(line.subarray(0, EDGE_BYTES)), toText(line.subarray(-EDGE_BYTES)));
-}
-
-/** Ids of our own are numbers; what is no ASCII matters in no other way. */
-function toText(bytes: Buffer): string {
-  return bytes.toString('latin1');
 }
 
 /** How much of each end of a line that is too long is looked at. */
@@ -231,8 +171,21 @@ const EDGE_BYTES = 1024;
 const MESSAGE_START = /^\s*\{\s*"/;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-const BLOCK_BYTES = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
+const LEAST_BUFFER_BYTES = 16 * 1024;
+/** A larger buffer is given back once its line has been read. */
+const MOST_KEPT_BUFFER_BYTES = 256 * 1024;
+
+/** A copy of the last bytes, so that it does not hold the whole chunk. */
+function lastOf(before: Buffer, chunk: Buffer): Buffer {
+  if (chunk.length >= EDGE_BYTES) return Buffer.from(chunk.subarray(-EDGE_BYTES));
+  return Buffer.concat([before.subarray(-EDGE_BYTES), chunk]).subarray(-EDGE_BYTES);
+}
+
+/** Ids of our own are numbers; what is no ASCII matters in no other way. */
+function toText(bytes: Buffer): string {
+  return bytes.toString('latin1');
+}
 
 /** Decodes UTF-8, and nothing that is not. ASCII, which most JSON is, takes the shorter way. */
 function decode(bytes: Buffer): string | undefined {

@@ -2,9 +2,16 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { Connectable, Logger, ServerConnection } from '@mortise/jsonrpc-core';
-import { guardLogger } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, guardLogger, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import { stderrLogger } from './stderr-logger.ts';
-import { exitSoon, isExiting, StdioServerTransport, type StdioServerTransportOptions, TRANSPORT_FAULT } from './stdio-server-transport.ts';
+import {
+  exitSoon,
+  isExiting,
+  SERVER_OPTIONS,
+  StdioServerTransport,
+  type StdioServerTransportOptions,
+  TRANSPORT_FAULT,
+} from './stdio-server-transport.ts';
 
 /** How `serveStdio` serves. */
 export interface ServeStdioOptions extends StdioServerTransportOptions {
@@ -26,7 +33,7 @@ export interface ServeStdioOptions extends StdioServerTransportOptions {
    */
   readonly signals?: readonly NodeJS.Signals[] | undefined;
   /**
-   * Told of faults of the transport, such as lines that are no message. A server without a logger of its own writes there too, for example
+   * Gets the faults of the transport, such as lines that are no message, and what a server without a logger of its own writes, such as
    * what a tool threw.
    *
    * @default stderrLogger
@@ -47,30 +54,40 @@ export interface StdioServing {
 
 const MAX_DRAIN_MS = 500;
 
+const SERVE_OPTIONS: OptionTable<ServeStdioOptions> = {
+  ...SERVER_OPTIONS,
+  stdin: 'object',
+  stdout: 'object',
+  signals: 'array',
+  logger: 'object',
+  signal: 'object',
+};
+
 /**
  * Serves the client that started this process, until it ends the input, is gone, or a signal comes.
  *
  * The process then ends in under a second with `process.exitCode` or 0; see `exitWhenDone`. Resolves once serving has begun.
  *
  * @throws {StdioInUseError} `ERR_STDIO_IN_USE`: the standard streams already carry a transport.
- * @throws {TypeError} What is served is no server.
- * @throws {RangeError} `drainMs` is not from 0 to 500.
+ * @throws {TypeError} What is served is no server, or an option does not exist or has the wrong kind of value.
  * @throws `options.signal`'s reason, if it is aborted already; and whatever the server's `connect` rejects with.
  * @see 2026-07-28 basic/transports/stdio#shutdown
  */
 export async function serveStdio(server: Connectable, options: ServeStdioOptions = {}): Promise<StdioServing> {
-  const { stdin = process.stdin, stdout = process.stdout, drainMs = MAX_DRAIN_MS, logger = stderrLogger, signal } = options;
+  checkOptions('serveStdio options', options, SERVE_OPTIONS);
+  const { stdin = process.stdin, stdout = process.stdout, logger = stderrLogger, signal, signals, ...own } = options;
+  const { drainMs = MAX_DRAIN_MS } = own;
   if (typeof (server as Partial<Connectable> | undefined)?.connect !== 'function')
     throw new TypeError('serveStdio(server) needs a server, such as an McpServer: it has no function "connect"');
-  if (!(drainMs >= 0 && drainMs <= MAX_DRAIN_MS)) throw new RangeError(`drainMs must be from 0 to ${MAX_DRAIN_MS}, got ${drainMs}`);
+  if (drainMs > MAX_DRAIN_MS) throw new TypeError(`serveStdio options: "drainMs" must be from 0 to ${MAX_DRAIN_MS}, got ${drainMs}`);
   signal?.throwIfAborted();
   const ownsProcess = stdout === process.stdout;
-  const transport = new StdioServerTransport(stdin, stdout, { ...options, drainMs });
+  const transport = new StdioServerTransport(stdin, stdout, { ...own, drainMs });
   const connection = await connect(server, transport, logger);
   const close = (): Promise<void> => connection.close();
   const onAbort = (): void => void close().catch(() => undefined);
-  const exits = options.exitWhenDone !== false;
-  const ignoreSignals = onSignals(options.signals ?? (ownsProcess ? DEFAULT_SIGNALS : []), (isFirst) => {
+  const exits = own.exitWhenDone !== false;
+  const ignoreSignals = onSignals(signals ?? (ownsProcess ? DEFAULT_SIGNALS : []), (isFirst) => {
     if (!exits) return isFirst ? void connection.drain(drainMs).catch(() => undefined) : onAbort();
     if (!isFirst || isExiting()) process.exit();
     exitSoon(drainMs + SIGNAL_GRACE_MS);

@@ -2,13 +2,19 @@
 
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { PassThrough, type Readable } from 'node:stream';
-import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
-import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { ByteChannel, ChannelControl, ChannelEnd } from './byte-channel.ts';
+import type { Clock, ClockTimer, Transport } from '@mortise/jsonrpc-core';
+import {
+  checkOptions,
+  createCallableTransport,
+  type OptionTable,
+  systemClock,
+  type TransportFactory,
+} from '@mortise/jsonrpc-core/transport';
+import type { ByteChannel, ChannelControl } from './byte-channel.ts';
 import { endServer, type EndTimes, LAST_WORDS_MS, type RunningServer, type ServerCommand, startServer } from './child-process.ts';
-import { ServerProcessExitedError, ServerStreamClosedError } from './errors.ts';
+import { ServerProcessExitedError } from './errors.ts';
 import { StderrLines } from './stderr-lines.ts';
-import { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
+import { BOUND_OPTIONS, StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
 /** Which server to start, and how to treat it. */
 export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Omit<StreamTransportOptions, 'drainMs' | 'maxPendingBytes'> {
@@ -21,17 +27,26 @@ export interface StdioClientTransportOptions extends ServerCommand, EndTimes, Om
   readonly stderr?: 'inherit' | 'pipe' | 'ignore' | ((line: string) => void) | undefined;
 }
 
+const CLIENT_OPTIONS: OptionTable<StdioClientTransportOptions> = {
+  command: 'any',
+  args: 'array',
+  env: 'object',
+  cwd: 'string',
+  stderr: ['string', 'function'],
+  stdinCloseMs: 0,
+  terminateMs: 0,
+  ...BOUND_OPTIONS,
+};
+
 /**
  * Runs a server and speaks to it over its standard input and output.
  *
  * `start` runs the command, without a shell. `close` ends the server's input, waits `stdinCloseMs`, sends SIGTERM, waits
  * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a message, `onerror` is told
- * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`). When it closes one of its
- * streams and runs on, it is ended as by `close`, and `onerror` is told a `ServerStreamClosedError` if it took a signal. An option that is `null`, as in a
- * configuration read from JSON, is not given.
+ * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`). So it is when it closes one
+ * of its streams and runs on: it is then ended as by `close`.
  *
- * @throws {TypeError} No `command` is given, `args` is no array, or `stderr` is something else than it may be.
- * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
+ * @throws {TypeError} No `command` is given, or an option does not exist or has the wrong kind of value.
  * @throws {ServerStartError} From `start`, `ERR_SERVER_START`: the command cannot be run.
  * @see 2026-07-28 basic/transports/stdio
  */
@@ -40,7 +55,8 @@ export class StdioClientTransport extends StreamTransport {
 
   constructor(options: StdioClientTransportOptions) {
     const child = new Child(options);
-    super((control) => child.open(control), { ...options, drainMs: 0, maxPendingBytes: Infinity });
+    const { maxMessageBytes, maxValues, maxQueuedBytes, flushMs, clock } = options;
+    super((control) => child.open(control), { maxMessageBytes, maxValues, maxQueuedBytes, flushMs, clock, drainMs: 0 });
     this.#child = child;
   }
 
@@ -63,6 +79,37 @@ export class StdioClientTransport extends StreamTransport {
   }
 }
 
+/** A transport to a server's process. Called, it gives another, unstarted one that runs a process of its own. */
+export interface StdioTransport extends Transport, TransportFactory {
+  /** Names the server: the program, and a digest of how it is run, which may hold secrets. */
+  readonly eraKey: string;
+  /** The id of this transport's own process while it runs. */
+  readonly pid: number | undefined;
+  /** The standard error of its own process with `stderr: 'pipe'`, else `null`. */
+  readonly stderr: Readable | null;
+}
+
+/**
+ * Describes a server that is run as a child process: `stdioTransport({ command: 'node', args: ['server.js'] })`.
+ *
+ * The result is a transport and a factory at once, so that a client can run the server again after it has died. Nothing runs
+ * before `start`.
+ */
+export function stdioTransport(options: StdioClientTransportOptions): StdioTransport {
+  const own = new StdioClientTransport(options);
+  return createCallableTransport(own, () => new StdioClientTransport(options), {
+    get eraKey() {
+      return own.eraKey;
+    },
+    get pid() {
+      return own.pid;
+    },
+    get stderr() {
+      return own.stderr;
+    },
+  });
+}
+
 /** The process behind a transport. */
 class Child {
   readonly stderr: PassThrough | null;
@@ -71,15 +118,14 @@ class Child {
   #server: RunningServer | undefined;
 
   constructor(options: StdioClientTransportOptions) {
-    const { command, args, stderr }: Readonly<Record<string, unknown>> = { ...options };
+    checkOptions('stdioTransport options', options, CLIENT_OPTIONS);
+    const { command, stderr }: Partial<StdioClientTransportOptions> = { ...options };
     if (typeof command !== 'string' || command === '') {
       throw new TypeError(`stdioTransport({ command, args }) needs "command", the program to run, such as "node"; got ${String(command)}`);
     }
-    if (isGiven(args) && !Array.isArray(args))
-      throw new TypeError(`stdioTransport: "args" must be an array of strings, got ${typeof args}`);
-    if (isGiven(stderr) && typeof stderr !== 'function' && !(STDERR as readonly unknown[]).includes(stderr))
-      throw new TypeError(`stdioTransport: "stderr" must be ${STDERR.join(', ')} or a function, got ${String(stderr)}`);
-    checkAmounts("the stdio transport's options", options, { stdinCloseMs: 0, terminateMs: 0 });
+    if (typeof stderr === 'string' && !STDERR.includes(stderr)) {
+      throw new TypeError(`stdioTransport options: "stderr" must be ${STDERR.join(', ')} or a function, got ${stderr}`);
+    }
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.stderr = options.stderr === 'pipe' ? new PassThrough() : null;
@@ -119,8 +165,10 @@ class Child {
         this.#server = undefined;
         if (end === 'closed') return;
         const { command } = this.#options;
-        if (wasSignalled) control.report(toStreamError(command, end, lines));
-        // A server may end the session by itself once it has spoken. One that ends without a message is not a server.
+        // A server that a signal had to end would have run on: it must have closed what the transport noticed. Else it may end the session by
+        // itself, once it has spoken. One that ends without a message is not a server.
+        const stream = end === 'peer-ended' ? 'output' : 'input';
+        if (wasSignalled) control.report(toExitError(command, server, lines, stream));
         else if (server.process.exitCode !== 0 || !hasSpoken) control.report(toExitError(command, server, lines));
       },
     };
@@ -134,23 +182,18 @@ function digestSecrets(variables: readonly (readonly [string, string | undefined
   return createHmac('sha256', PROCESS_SALT).update(JSON.stringify(variables)).digest('base64url');
 }
 
-function toExitError(command: string, { process: child, stdout }: RunningServer, lines: StderrLines | undefined): ServerProcessExitedError {
+function toExitError(
+  command: string,
+  { process: child, stdout }: RunningServer,
+  lines: StderrLines | undefined,
+  closedStream?: 'output' | 'input',
+): ServerProcessExitedError {
   const { exitCode, signalCode: signal } = child;
   const hasPrinted = 'bytesRead' in stdout && stdout.bytesRead !== 0;
-  return new ServerProcessExitedError({ command, exitCode, signal, lastStderrLines: lines?.last ?? [] }, hasPrinted);
+  return new ServerProcessExitedError({ command, exitCode, signal, closedStream, lastStderrLines: lines?.last ?? [] }, hasPrinted);
 }
 
-/** A server that a signal had to end would have run on: it must have closed what the transport noticed. */
-function toStreamError(command: string, end: ChannelEnd, lines: StderrLines | undefined): ServerStreamClosedError {
-  return new ServerStreamClosedError({ command, stream: end === 'peer-ended' ? 'output' : 'input', lastStderrLines: lines?.last ?? [] });
-}
-
-/** A configuration that is read from JSON may say `null`. */
-function isGiven(option: unknown): boolean {
-  return option !== undefined && option !== null;
-}
-
-const STDERR = ['inherit', 'pipe', 'ignore'] as const;
+const STDERR: readonly string[] = ['inherit', 'pipe', 'ignore'];
 const MAX_UNREAD_STDERR_BYTES = 1024 * 1024;
 
 /** Passes a stream on without ever being held up by who reads it, or does not. */

@@ -2,18 +2,18 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelControl } from './byte-channel.ts';
-import { hasOwnConsole, routeConsole } from './console-guard.ts';
 import { StdioInUseError } from './errors.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './line-reader.ts';
 import type { WriteText } from './line-writer.ts';
 import { watchParent } from './parent-watch.ts';
 import { stderrLogger } from './stderr-logger.ts';
-import { guardStdout } from './stdout-guard.ts';
-import { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
+import { guardStdout, hasOwnConsole, routeConsole } from './stdout-guard.ts';
+import { BOUND_OPTIONS, StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
 /** How a `StdioServerTransport` behaves. What speaks of the process holds only for the process's own standard streams. */
-export interface StdioServerTransportOptions extends StreamTransportOptions {
+export interface StdioServerTransportOptions extends Omit<StreamTransportOptions, 'maxPendingBytes'> {
   /**
    * Whether standard output is kept for the protocol: everything else that is written there goes to standard error.
    *
@@ -35,6 +35,15 @@ export interface StdioServerTransportOptions extends StreamTransportOptions {
   readonly exitWhenDone?: boolean | undefined;
 }
 
+/** Every option of a `StdioServerTransport` and what it must be. */
+export const SERVER_OPTIONS: OptionTable<StdioServerTransportOptions> = {
+  ...BOUND_OPTIONS,
+  drainMs: 0,
+  guardStdout: 'boolean',
+  watchParent: 'boolean',
+  exitWhenDone: 'boolean',
+};
+
 /**
  * Speaks to the client that started this process, over standard input and output.
  *
@@ -45,20 +54,22 @@ export interface StdioServerTransportOptions extends StreamTransportOptions {
  */
 export class StdioServerTransport extends StreamTransport {
   /**
-   * Where a server without a logger of its own writes that is connected to this transport: `stderrLogger` on the process's own streams, which are told
-   * of faults of the transport too unless `onerror` is set; none on others.
+   * Where a server without a logger of its own writes: `stderrLogger` on the process's own streams, which gets the faults of the transport
+   * too unless `onerror` is set; none on others.
    */
   readonly defaultLogger: Logger | undefined;
 
   /**
    * @param stdin Where the client's messages come from. @default process.stdin
    * @param stdout Where the server's messages go to. Ended on close, unless it is the process's own. @default process.stdout
+   * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
    */
   constructor(stdin: Readable = process.stdin, stdout: Writable = process.stdout, options: StdioServerTransportOptions = {}) {
-    super((control) => (stdout === process.stdout ? openProcess(stdin, control, options) : openStreams(stdin, stdout)), {
-      ...options,
-      maxPendingBytes: options.maxPendingBytes ?? options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
-    });
+    checkOptions('StdioServerTransport options', options, SERVER_OPTIONS);
+    const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, maxValues, maxQueuedBytes, drainMs, flushMs, clock } = options;
+    // A client that leaves more answers unread than a message may have is not read any further until it reads.
+    const bounds = { maxMessageBytes, maxPendingBytes: maxMessageBytes, maxValues, maxQueuedBytes, drainMs, flushMs, clock };
+    super((control) => (stdout === process.stdout ? openProcess(stdin, control, options) : openStreams(stdin, stdout)), bounds);
     this.defaultLogger = stdout === process.stdout ? stderrLogger : undefined;
     if (this.defaultLogger) this.onerror = (error) => stderrLogger.log('warning', TRANSPORT_FAULT, { error });
   }

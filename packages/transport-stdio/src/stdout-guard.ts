@@ -1,5 +1,6 @@
 /** Keeps standard output for the protocol: whatever else the program writes there is moved to standard error. */
 
+import { Console } from 'node:console';
 import type { Writable } from 'node:stream';
 import type { WriteText } from './line-writer.ts';
 
@@ -69,4 +70,29 @@ function findWriter(called: (...args: never[]) => unknown): string {
   // The last of the platform's own frames is what the caller called; without one it was `write` itself.
   const method = index <= 0 ? 'process.stdout.write' : (/at (console\.\w+)/.exec(frames[index - 1] ?? '')?.[1] ?? 'console');
   return caller === undefined ? method : `${method} at ${caller}`;
+}
+
+/** The methods that write to standard output. */
+const METHODS = ['log', 'info', 'debug', 'dir', 'dirxml', 'table', 'group', 'groupCollapsed', 'count', 'timeEnd', 'timeLog'] as const;
+
+/** Tells whether `console` has a way of its own to standard output, as on Bun and Deno, where guarding `stdout.write` is not enough. */
+export function hasOwnConsole(): boolean {
+  return process.versions['bun'] !== undefined || 'Deno' in globalThis;
+}
+
+/**
+ * Lets the methods of a console write through `stdout.write`.
+ *
+ * @returns Gives the console its own methods back, where nobody has set others since.
+ */
+export function routeConsole(target: Pick<Console, (typeof METHODS)[number]>, stdout: Writable, stderr: Writable): () => void {
+  const routed = new Console({ stdout, stderr });
+  const changes = METHODS.map((name) => {
+    const [before, after] = [target[name], routed[name].bind(routed)];
+    target[name] = after;
+    return { name, before, after };
+  });
+  return () => {
+    for (const { name, before, after } of changes) if (target[name] === after) target[name] = before;
+  };
 }

@@ -12,7 +12,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { checkAmounts, type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, type MessageInfo, type OptionTable, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelEnd, OpenChannel } from './byte-channel.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES, LineReader } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';
@@ -27,6 +27,12 @@ export interface StreamTransportOptions {
    * @default 16 MiB
    */
   readonly maxMessageBytes?: number | undefined;
+  /**
+   * How many values a message may hold, counted as the `{`, `[` and `,` outside strings. One that holds more is skipped and reported as a `ParseError`.
+   *
+   * @default 500_000
+   */
+  readonly maxValues?: number | undefined;
   /**
    * How many bytes may wait for a slow reader; beyond that `send` waits.
    *
@@ -56,6 +62,17 @@ export interface StreamTransportOptions {
   readonly clock?: Clock | undefined;
 }
 
+/** What the options of both sides of stdio must be. */
+export const BOUND_OPTIONS: OptionTable<Omit<StreamTransportOptions, 'maxPendingBytes' | 'drainMs'>> = {
+  maxMessageBytes: 1,
+  maxValues: 1,
+  maxQueuedBytes: 0,
+  flushMs: 0,
+  clock: 'object',
+};
+
+const STREAM_OPTIONS: OptionTable<StreamTransportOptions> = { ...BOUND_OPTIONS, maxPendingBytes: 0, drainMs: 0 };
+
 /**
  * A transport over a reliable stream of bytes: one message a line, in UTF-8.
  *
@@ -71,6 +88,7 @@ export class StreamTransport implements Transport {
 
   readonly #open: OpenChannel;
   readonly #maxQueuedBytes: number;
+  readonly #maxValues: number | undefined;
   readonly #drainMs: number;
   readonly #flushMs: number;
   readonly #clock: Clock;
@@ -92,12 +110,13 @@ export class StreamTransport implements Transport {
 
   /**
    * @param open Called once, by `start`.
-   * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be: 1 for `maxMessageBytes`, 0 for the others.
+   * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
    */
   constructor(open: OpenChannel, options: StreamTransportOptions = {}) {
-    checkAmounts("the stdio transport's options", options, LEAST);
+    checkOptions('StreamTransport options', options, STREAM_OPTIONS);
     this.#open = open;
     const maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+    this.#maxValues = options.maxValues;
     this.#maxQueuedBytes = options.maxQueuedBytes ?? 1024 * 1024;
     this.#drainMs = options.drainMs ?? 500;
     this.#flushMs = options.flushMs ?? 2000;
@@ -221,7 +240,7 @@ export class StreamTransport implements Transport {
 
   #onLine(line: string): void {
     try {
-      const message = parse(line);
+      const message = parse(line, this.#maxValues);
       this.#hasSpoken = true;
       this.#unanswered?.onReceived(message);
       this.onmessage?.(message, this.#toInfo(line));
@@ -330,9 +349,9 @@ export function frame(message: JsonRpcMessage): string {
 }
 
 /** A line that is no JSON is mostly something that was printed: its start says by whom. */
-function parse(line: string): JsonRpcMessage {
+function parse(line: string, maxValues: number | undefined): JsonRpcMessage {
   try {
-    return parseJson(line) as unknown as JsonRpcMessage;
+    return parseJson(line, { maxValues }) as unknown as JsonRpcMessage;
   } catch (cause) {
     if (cause instanceof ParseError && cause.excess !== undefined) throw cause;
     const start = JSON.stringify(line.slice(0, QUOTED_CHARACTERS));
@@ -343,9 +362,6 @@ function parse(line: string): JsonRpcMessage {
   }
 }
 
-const LEAST = { maxMessageBytes: 1, maxQueuedBytes: 0, maxPendingBytes: 0, drainMs: 0, flushMs: 0 } satisfies {
-  readonly [Name in keyof StreamTransportOptions]?: number;
-};
 const QUOTED_CHARACTERS = 80;
 
 /** How long the input is read on after the output has failed. */

@@ -1,7 +1,7 @@
 import { Console } from 'node:console';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { hasOwnConsole, routeConsole } from '../src/console-guard.ts';
+import { hasOwnConsole, routeConsole } from '../src/stdout-guard.ts';
 
 it('lets every method that writes to standard output write through the stream', () => {
   const [own, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];

@@ -146,7 +146,7 @@ describe('a server that dies', () => {
     await expect(McpClient.connect(transport, info, { era: 'legacy' })).rejects.toMatchObject({
       code: 'ERR_CONNECTION_CLOSED',
       message: expect.stringContaining('closed its standard output without ending') as string,
-      cause: { code: 'ERR_SERVER_STREAM_CLOSED' },
+      cause: { code: 'ERR_SERVER_PROCESS_EXITED' },
     });
   });
 

@@ -94,9 +94,7 @@ describe('StreamTransport', () => {
       [least - 1, `${least - 1}`],
       ['1mb', '"1mb"'],
     ] as const) {
-      expect(() => make(bad)).toThrow(
-        new RangeError(`the stdio transport's options: "${name}" must be a number, ${least} or more, got ${text}`),
-      );
+      expect(() => make(bad)).toThrow(new TypeError(`StreamTransport options: "${name}" must be a number, ${least} or more, got ${text}`));
     }
     for (const good of [undefined, least, Infinity]) expect(() => make(good)).not.toThrow();
   });
