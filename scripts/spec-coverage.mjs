@@ -35,7 +35,7 @@ export function checkSpecCoverage(tests) {
     tests,
   );
   // What this machine cannot run (no Chromium, no ../shared, another platform) is not missing, and says nothing about the page.
-  const skipped = tests.filter(({ title, outcome }) => outcome === 'skipped' && idsOf(title).length > 0).length;
+  const skipped = findSkipped(tests).length;
   if (skipped > 0) notices.push(`docs/spec-coverage.md is not compared: ${skipped} tests that show rows could not run here`);
   else if (tests.every(({ outcome }) => outcome !== 'failed') && readFileSync(pageFile, 'utf8') !== markdown)
     errors.push('docs/spec-coverage.md is stale: run npm run spec-coverage');
@@ -68,7 +68,7 @@ export function judgeCoverage({ rows, uncovered, dueLists: lists }, tests) {
   );
   const explain = (id) => uncovered.rows[id] ?? uncovered.groups[groupOf(id)];
 
-  const skipped = new Set(tests.filter(({ outcome }) => outcome === 'skipped').flatMap(({ title }) => idsOf(title)));
+  const skipped = new Set(findSkipped(tests).flatMap(({ title }) => idsOf(title)));
   const notices = [];
   for (const due of lists) {
     const ids = Object.values(due.groups)
@@ -82,6 +82,13 @@ export function judgeCoverage({ rows, uncovered, dueLists: lists }, tests) {
     if (open.length > 0) (due.enforced ? errors : notices).push(`issue ${due.issue}: neither covered nor explained: ${open.join(' ')}`);
   }
   return { errors, notices, markdown: page(rows, passed, explain) };
+}
+
+/** Tests of rows that did not run at all; one that ran for other revisions did. */
+function findSkipped(tests) {
+  const toKey = ({ file, title }) => `${file}\n${title}`;
+  const ran = new Set(tests.filter(({ outcome }) => outcome !== 'skipped').map(toKey));
+  return tests.filter((test) => !ran.has(toKey(test)) && idsOf(test.title).length > 0);
 }
 
 /** The rows that a title begins with: `[BASE-001][BASE-002] says ...`. Rules of robustness (`[ROBUSTNESS-4]`) may stand among them. */
