@@ -35,6 +35,8 @@ export interface Registration extends RegisteredClient {
 
 /** Tokens of one client for one server. */
 export interface TokenSet {
+  /** Who issued them, validated. */
+  readonly issuer: string;
   readonly accessToken: string;
   /** As it is sent. */
   readonly scheme: 'Bearer' | 'DPoP';
@@ -65,12 +67,6 @@ export interface PendingSignIn {
   readonly createdAtMs: number;
 }
 
-/** The issuer that a server had last. */
-export interface KnownServer {
-  readonly issuer: string;
-  readonly resource: string;
-}
-
 /** A person who takes longer has to begin again. */
 const PENDING_LIFETIME_MS = 15 * 60_000;
 /** Of one server: what nobody comes back to makes room for the next. */
@@ -92,22 +88,21 @@ export class CredentialVault {
     return this.#store.withLock === undefined ? await fn() : await this.#store.withLock(`oauth ${this.#server}`, fn, { signal });
   }
 
-  async knownServer(): Promise<KnownServer | undefined> {
-    return await this.#get<KnownServer>(this.#server, 'server');
-  }
-
-  async tokens({ issuer, resource }: KnownServer): Promise<TokenSet | undefined> {
-    const tokens = await this.#get<TokenSet>(issuer, `tokens ${resource}`);
+  /** The tokens that the server had last. */
+  async tokens(): Promise<TokenSet | undefined> {
+    const known = await this.#get<Pick<TokenSet, 'issuer' | 'resource'>>(this.#server, 'server');
+    const tokens = known && (await this.#get<TokenSet>(known.issuer, `tokens ${known.resource}`));
     // Another program, or another version, may have written it.
-    return typeof tokens?.accessToken === 'string' && Array.isArray(tokens.requestedScopes) ? tokens : undefined;
+    return typeof tokens?.accessToken === 'string' && tokens.issuer === known?.issuer ? tokens : undefined;
   }
 
-  async saveTokens(issuer: string, tokens: TokenSet): Promise<void> {
-    await this.#put(issuer, `tokens ${tokens.resource}`, tokens);
-    await this.#put(this.#server, 'server', { issuer, resource: tokens.resource });
+  async saveTokens(tokens: TokenSet): Promise<void> {
+    const { issuer, resource } = tokens;
+    await this.#put(issuer, `tokens ${resource}`, tokens);
+    await this.#put(this.#server, 'server', { issuer, resource });
   }
 
-  async forgetTokens({ issuer, resource }: KnownServer): Promise<void> {
+  async forgetTokens({ issuer, resource }: TokenSet): Promise<void> {
     await this.#store.delete(issuer, `tokens ${resource}`);
   }
 

@@ -12,7 +12,7 @@ import { AuthError, InsufficientScopeError } from '../errors.ts';
 import { createSafeFetch, nameUrl, type SafeFetch } from '../safe-fetch.ts';
 import { parseChallenges } from '../www-authenticate.ts';
 import { type AuthorizerOptions, type OAuthAuthorizer, toServerUrl, toUrlPolicy } from './authorizer-options.ts';
-import { CredentialVault, type TokenSet } from './credentials.ts';
+import { CredentialVault, type PendingSignIn, type TokenSet } from './credentials.ts';
 import { canonicalUri } from './discover.ts';
 import { createDpopKey, type DpopKey } from './dpop.ts';
 import { type Protection, ProtectionFinder } from './find-authorization.ts';
@@ -29,12 +29,7 @@ const MAX_SCOPE_SETS = 50;
 const OFFLINE_ACCESS = 'offline_access';
 
 /** What a server wants when it refuses a request. */
-interface Demand {
-  readonly error: string | undefined;
-  readonly scopes: readonly string[];
-  /** Where it says that its metadata is. */
-  readonly resourceMetadata: string | undefined;
-}
+type Demand = ReturnType<typeof toDemand>;
 
 export class GrantAuthorizer implements OAuthAuthorizer {
   protected readonly vault: CredentialVault;
@@ -51,8 +46,6 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   #dpop: Promise<DpopKey> | undefined;
   #loading: Promise<void> | undefined;
   #tokens: TokenSet | undefined;
-  /** The issuer of the tokens in use. */
-  #issuer: string | undefined;
   /** Where the tokens came from: what a refusal of them means depends on it. */
   #origin: 'kept' | 'refreshed' | 'granted' = 'kept';
   #protection: Protection | undefined;
@@ -120,24 +113,17 @@ export class GrantAuthorizer implements OAuthAuthorizer {
 
   async signOut({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.renewAlone('sign-out', signal, async (shared) => {
-      const known = await this.#tokenVault.knownServer();
-      const tokens = known && (await this.#tokenVault.tokens(known));
+      const tokens = await this.#tokenVault.tokens();
       this.#tokens = undefined;
-      if (known) await this.#tokenVault.forgetTokens(known);
-      if (!known || !tokens) return;
-      const as = await this.#finder.findIssuer(known.issuer, shared);
-      await revokeTokens(this.#grant, await this.#toCall({ as, resource: known.resource }, shared), tokens);
+      if (!tokens) return;
+      await this.#tokenVault.forgetTokens(tokens);
+      await revokeTokens(this.#grant, await this.#callFor(tokens, shared), tokens);
     });
   }
 
   /** Goes on with a flow whose answer came by another way. */
-  protected async goOn(
-    { issuer, resource }: { readonly issuer: string; readonly resource: string },
-    signal: AbortSignal,
-    obtain: (call: GrantCall) => Promise<TokenSet>,
-  ): Promise<void> {
-    const as = await this.#finder.findIssuer(issuer, signal);
-    await this.#keep(issuer, await obtain(await this.#toCall({ as, resource }, signal)), 'granted');
+  protected async goOn(pending: PendingSignIn, signal: AbortSignal, obtain: (call: GrantCall) => Promise<TokenSet>): Promise<void> {
+    await this.#keep(await obtain(await this.#callFor(pending, signal)), 'granted');
   }
 
   protected get nowMs(): number {
@@ -178,13 +164,11 @@ export class GrantAuthorizer implements OAuthAuthorizer {
 
   /** Takes over tokens that are kept and are not those in use. @returns Whether they are worth a try. */
   async #adoptKept(): Promise<boolean> {
-    const known = await this.#tokenVault.knownServer();
-    const kept = known && (await this.#tokenVault.tokens(known));
+    const kept = await this.#tokenVault.tokens();
     const wantsDpop = (this.#options.dpop ?? false) !== false;
     if (!kept || kept.accessToken === this.#tokens?.accessToken || (kept.scheme === 'DPoP') !== wantsDpop) return false;
-    if (!this.#grant.isOurs(known.issuer, kept.clientId)) return false;
+    if (!this.#grant.isOurs(kept.issuer, kept.clientId)) return false;
     this.#tokens = kept;
-    this.#issuer = known.issuer;
     this.#origin = 'kept';
     return !this.#isEnding(kept);
   }
@@ -207,18 +191,17 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     const refused = this.#tokens;
     const wasNew = tries > 1 && this.#origin === 'granted';
     const protection = await this.#find(demand.resourceMetadata, signal);
-    const isSame = this.#issuer === protection.as.issuer && refused?.resource === protection.resource;
+    const isSame = refused?.issuer === protection.as.issuer && refused.resource === protection.resource;
     // Within one call this holds whatever issuer the server names next: else it could send its user from one to another.
     if (refused && (wasNew || (isSame && refused.accessToken === this.#rejectedToken))) {
       this.#rejectedToken = refused.accessToken;
-      const issuer = nameUrl(this.#issuer ?? '');
       throw new AuthError(
         'ERR_TOKEN_REJECTED',
-        `${nameUrl(this.#server)} refuses the token that ${issuer} has just issued for it: call signIn to try another`,
+        `${nameUrl(this.#server)} refuses the token that ${nameUrl(refused.issuer)} has just issued for it: call signIn to try another`,
       );
     }
     const wasRefreshed = tries > 1 && this.#origin === 'refreshed';
-    if (refused && isSame && !wasRefreshed && (await this.#refresh(protection, refused, signal))) return;
+    if (refused && isSame && !wasRefreshed && (await this.#refresh(refused, signal))) return;
     await this.#obtain(protection, this.#chooseScopes(protection, [], demand.scopes), signal);
   }
 
@@ -240,7 +223,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
    * @see 2026-07-28 basic/authorization#scope-selection-strategy, #step-up-authorization-flow
    */
   #chooseScopes({ as, scopesSupported }: Protection, more: readonly string[], challenged: readonly string[] = []): readonly string[] {
-    const before = this.#tokens && this.#issuer === as.issuer ? this.#tokens.requestedScopes : [];
+    const before = this.#tokens?.issuer === as.issuer ? this.#tokens.requestedScopes : [];
     const wanted = challenged.length > 0 ? challenged : (scopesSupported ?? []);
     const ours = new Set([...wanted, ...(this.#options.scopes ?? []), ...more]);
     // What was asked for long ago makes room for what is wanted now.
@@ -257,20 +240,19 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   async #obtain(protection: Protection, scopes: readonly string[], signal: AbortSignal): Promise<void> {
     const call = await this.#toCall(protection, signal);
     try {
-      await this.#keep(protection.as.issuer, await this.#grant.obtain(call, scopes), 'granted');
+      await this.#keep(await this.#grant.obtain(call, scopes), 'granted');
     } catch (error) {
       const isUnknown = error instanceof AuthError && error.code === 'ERR_TOKEN_REQUEST' && error.error === 'invalid_client';
       if (!isUnknown || !(await this.#grant.forgetClient(call))) throw error;
-      await this.#keep(protection.as.issuer, await this.#grant.obtain(call, scopes), 'granted');
+      await this.#keep(await this.#grant.obtain(call, scopes), 'granted');
     }
   }
 
   /** @returns Whether there are new tokens; where not, the old refresh token is forgotten. */
-  async #refresh(protection: Pick<Protection, 'as' | 'resource'>, tokens: TokenSet, signal: AbortSignal): Promise<boolean> {
+  async #refresh(tokens: TokenSet, signal: AbortSignal): Promise<boolean> {
     if (tokens.refreshToken === undefined) return false;
-    const { issuer } = protection.as;
-    const renewed = await refreshTokens(this.#grant, await this.#toCall(protection, signal), tokens);
-    await this.#keep(issuer, renewed ?? { ...tokens, refreshToken: undefined }, 'refreshed');
+    const renewed = await refreshTokens(this.#grant, await this.#callFor(tokens, signal), tokens);
+    await this.#keep(renewed ?? { ...tokens, refreshToken: undefined }, 'refreshed');
     return renewed !== undefined;
   }
 
@@ -282,8 +264,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
       const tokens = (await this.#adoptKept()) ? undefined : this.#tokens;
       if (!tokens || !this.#isEnding(tokens)) return;
       try {
-        const as = await this.#finder.findIssuer(this.#issuer ?? '', shared);
-        if (await this.#refresh({ as, resource: tokens.resource }, tokens, shared)) return;
+        if (await this.#refresh(tokens, shared)) return;
         if (!this.#grant.asksPerson && this.#protection) await this.#obtain(this.#protection, tokens.requestedScopes, shared);
       } catch (error) {
         // What is still good for a moment may be used; the server says when it is not.
@@ -293,12 +274,16 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     });
   }
 
-  async #keep(issuer: string, tokens: TokenSet, origin: 'refreshed' | 'granted'): Promise<void> {
+  async #keep(tokens: TokenSet, origin: 'refreshed' | 'granted'): Promise<void> {
     this.#tokens = tokens;
-    this.#issuer = issuer;
     this.#origin = origin;
     this.#loading ??= Promise.resolve();
-    await this.#tokenVault.saveTokens(issuer, tokens);
+    await this.#tokenVault.saveTokens(tokens);
+  }
+
+  /** A call about tokens, or a sign-in, of before. */
+  async #callFor({ issuer, resource }: Pick<TokenSet, 'issuer' | 'resource'>, signal: AbortSignal): Promise<GrantCall> {
+    return await this.#toCall({ as: await this.#finder.findIssuer(issuer, signal), resource }, signal);
   }
 
   async #toCall({ as, resource }: Pick<Protection, 'as' | 'resource'>, signal: AbortSignal): Promise<GrantCall> {
@@ -316,7 +301,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
 }
 
 /** Of several challenges for tokens, each parameter from the first that has it. */
-function toDemand(challenge: Challenge): Demand {
+function toDemand(challenge: Challenge) {
   const challenges = parseChallenges(challenge.header('www-authenticate')).filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop');
   const find = (name: string): string | undefined => challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined);
   return { error: find('error'), scopes: splitScopes(find('scope')), resourceMetadata: find('resource_metadata') };

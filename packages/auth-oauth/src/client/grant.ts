@@ -208,6 +208,7 @@ export function toTokens(
   const lifetimeMs = (answer.expires_in ?? Infinity) * 1000;
   const isForEver = lifetimeMs === Infinity;
   return {
+    issuer: as.issuer,
     accessToken: answer.access_token,
     scheme: dpop ? 'DPoP' : 'Bearer',
     refreshToken: answer.refresh_token,

@@ -24,24 +24,12 @@ export class MemoryCredentialStore implements CredentialStore, LockingStore {
   }
 
   async withLock<T>(name: string, fn: () => Promise<T>, { signal }: { readonly signal?: AbortSignal } = {}): Promise<T> {
-    signal?.throwIfAborted();
     const before = this.#locks.get(name) ?? Promise.resolve();
-    const gate = createGate();
-    const turn = before.then(() => gate.promise);
+    const own = abortable(before, signal).then(fn);
+    // Also whoever leaves while they wait keeps their place: those behind them still wait for those before.
+    const turn = Promise.allSettled([before, own]);
     this.#locks.set(name, turn);
-    try {
-      await abortable(before, signal);
-      return await fn();
-    } finally {
-      gate.resolve();
-      if (this.#locks.get(name) === turn) this.#locks.delete(name);
-    }
+    void turn.then(() => this.#locks.get(name) === turn && this.#locks.delete(name));
+    return await own;
   }
-}
-
-/** A promise and what resolves it. */
-function createGate(): { readonly promise: Promise<void>; resolve(this: void): void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => (resolve = settle));
-  return { promise, resolve: () => resolve() };
 }
