@@ -19,7 +19,7 @@ import { type ProxyParts, SignIn } from './sign-in.ts';
 import { serveRevocation, serveToken } from './token-endpoint.ts';
 import { Upstream } from './upstream.ts';
 
-/** An authorization server of one's own, behind which people sign in at a provider. */
+/** An authorization server of your own, behind which people sign in at a provider. */
 export interface AuthorizationProxy {
   /** Answers a request to one of the proxy's paths; 404 for any other. Never rejects. */
   readonly fetch: (request: Request) => Promise<Response>;
@@ -30,7 +30,7 @@ export interface AuthorizationProxy {
   /** Authorization server metadata, as it is served. @see RFC 8414 */
   readonly metadata: JsonObject;
   /**
-   * The provider's access token of whoever calls, to use its API with: never the caller's own token, and never to be handed out.
+   * The caller's access token at the provider, for calls of its API. It is not the token that the caller sent, and must not leave the server.
    *
    * @param auth `ctx.auth` of a handler.
    * @throws {OAuthRefusal} `invalid_grant`: the sign-in has ended, here or at the provider.

@@ -90,18 +90,14 @@ async function fetchDocument(url: string, fetch: typeof globalThis.fetch): Promi
   const why = checkUrl(url);
   if (why !== undefined) throw new OAuthRefusal('invalid_client', `The client's metadata document is not fetched: ${why}`);
   try {
-    const { status, headers, text } = await fetchText(url, fetch);
+    const answer = await fetchBounded(url, { headers: { accept: 'application/json' } }, { fetch, maxBytes: MAX_DOCUMENT_BYTES });
+    const { status, headers } = answer;
     if (status !== 200) throw new Error(`The status is ${status}`);
     if (!/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i.test(headers.get('content-type') ?? '')) throw new Error('It is not JSON');
-    return { value: JSON.parse(text), maxAgeMs: readMaxAgeMs(headers) };
+    return { value: await answer.json(), maxAgeMs: readMaxAgeMs(headers) };
   } catch (cause) {
     throw new OAuthRefusal('invalid_client', "The client's metadata document could not be fetched as JSON", { cause });
   }
-}
-
-async function fetchText(url: string, fetch: typeof globalThis.fetch) {
-  const response = await fetchBounded(url, { headers: { accept: 'application/json' } }, { fetch, maxBytes: MAX_DOCUMENT_BYTES });
-  return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 /** What the server of the document allows, and never more than a day. */

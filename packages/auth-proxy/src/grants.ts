@@ -21,21 +21,6 @@ export interface Grant {
   readonly upstream: string;
 }
 
-/** A code that was redeemed. */
-export interface Redeemed {
-  readonly grant: Grant;
-  readonly redirectUri: string;
-  readonly codeChallenge: string;
-}
-
-/** What a client gets. */
-export interface IssuedTokens {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly expiresInSeconds: number;
-  readonly scopes: readonly string[];
-}
-
 /** What an access token says. */
 export interface Access {
   readonly grant: Grant;
@@ -69,9 +54,9 @@ export class GrantTable {
   }
 
   /** Uses a code, once. A second use ends what the first one gave, since one of the two was not the client. */
-  async redeem(code: string): Promise<Redeemed> {
+  async redeem(code: string): Promise<Pick<AuthorizationRequest, 'redirectUri' | 'codeChallenge'> & { readonly grant: Grant }> {
     const record = await this.#takeOnce('code', code);
-    const { redirectUri, codeChallenge } = record as unknown as Redeemed;
+    const { redirectUri, codeChallenge } = record as unknown as AuthorizationRequest;
     return { grant: await this.#find(record['grantId']), redirectUri, codeChallenge };
   }
 
@@ -86,8 +71,14 @@ export class GrantTable {
     return record && (await this.#get(record['grantId']));
   }
 
-  /** Makes tokens for a grant. @param scopes Some of those granted. @throws {OAuthRefusal} `invalid_grant`: the provider has ended it. */
-  async issue(grant: Grant, scopes: readonly string[]): Promise<IssuedTokens> {
+  /**
+   * Makes tokens for a grant.
+   *
+   * @param scopes Some of those granted.
+   * @returns The answer of the token endpoint. @see RFC 6749 section 5.1
+   * @throws {OAuthRefusal} `invalid_grant`: the provider has ended it.
+   */
+  async issue(grant: Grant, scopes: readonly string[]): Promise<JsonObject> {
     const { accessTokenMs, grantMs, clock } = this.#settings;
     const { expiresAtMs, refreshToken: canRenew } = await this.upstreamTokens(grant);
     const restMs = expiresAtMs === undefined || canRenew !== undefined ? Infinity : expiresAtMs - clock.now();
@@ -97,7 +88,13 @@ export class GrantTable {
     const access = { grantId: grant.id, scopes: [...scopes], expiresAtMs: clock.now() + lifeMs };
     await this.#put('access', await digest(accessToken), access, lifeMs);
     await this.#put('refresh', await digest(refreshToken), { grantId: grant.id }, grantMs);
-    return { accessToken, refreshToken, expiresInSeconds: Math.floor(lifeMs / 1000), scopes };
+    return {
+      access_token: accessToken,
+      token_type: 'Bearer',
+      expires_in: Math.floor(lifeMs / 1000),
+      refresh_token: refreshToken,
+      ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+    };
   }
 
   /** @returns undefined for a token that has ended, or never was. */

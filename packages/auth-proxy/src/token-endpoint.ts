@@ -1,14 +1,14 @@
 /** The endpoints that clients themselves call: tokens for a code or a refresh token, and their end. @see RFC 6749 section 5; RFC 7009 */
 
+import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isSameResource, readScopes } from './authorization-request.ts';
 import type { ProxyClient } from './clients.ts';
 import { OAuthRefusal } from './errors.ts';
-import type { IssuedTokens } from './grants.ts';
 import { jsonResponse } from './http.ts';
 import { digest } from './secrets.ts';
 import type { ProxyParts } from './sign-in.ts';
 
-/** `POST /token`. @throws {OAuthRefusal} What cannot be given. */
+/** `POST /token`. @throws {OAuthRefusal} The client, its code or its refresh token is wrong. */
 export async function serveToken(httpRequest: Request, form: URLSearchParams, parts: ProxyParts): Promise<Response> {
   checkSingle(form);
   const client = await authenticate(httpRequest, form, parts);
@@ -16,12 +16,12 @@ export async function serveToken(httpRequest: Request, form: URLSearchParams, pa
   if (resource !== null && !isSameResource(resource, parts.settings.resource))
     throw new OAuthRefusal('invalid_target', 'Tokens for this resource are not issued here');
   const grantType = form.get('grant_type');
-  if (grantType === 'authorization_code') return toResponse(await redeemCode(form, client, parts));
-  if (grantType === 'refresh_token') return toResponse(await refresh(form, client, parts));
+  if (grantType === 'authorization_code') return jsonResponse(200, await redeemCode(form, client, parts));
+  if (grantType === 'refresh_token') return jsonResponse(200, await refresh(form, client, parts));
   throw new OAuthRefusal('unsupported_grant_type', 'The grant type must be "authorization_code" or "refresh_token"');
 }
 
-/** `POST /revoke`. Says nothing of whether there was such a token, or whose. @throws {OAuthRefusal} Who asks is not known. */
+/** `POST /revoke`. Does not show whether there was such a token, or whose. @throws {OAuthRefusal} The client is unknown. */
 export async function serveRevocation(httpRequest: Request, form: URLSearchParams, parts: ProxyParts): Promise<Response> {
   checkSingle(form);
   const client = await authenticate(httpRequest, form, parts);
@@ -32,19 +32,19 @@ export async function serveRevocation(httpRequest: Request, form: URLSearchParam
   return jsonResponse(200, {});
 }
 
-async function redeemCode(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<IssuedTokens> {
+async function redeemCode(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<JsonObject> {
   const verifier = form.get('code_verifier') ?? '';
   if (!/^[\w.~-]{43,128}$/.test(verifier))
     throw new OAuthRefusal('invalid_request', 'The "code_verifier" is missing, or not 43 to 128 unreserved characters');
   const { grant, redirectUri, codeChallenge } = await grants.redeem(form.get('code') ?? '');
   const isTheirs = grant.clientId === client.clientId && form.get('redirect_uri') === redirectUri;
   if (isTheirs && codeChallenge === (await digest(verifier))) return grants.issue(grant, grant.scopes);
-  // The code is used up: whoever has it is not the one it was made for.
+  // The code is used up, and its holder is not the client that it was made for.
   await grants.end(grant);
   throw new OAuthRefusal('invalid_grant', 'The code was made for another client, redirect URI or code verifier');
 }
 
-async function refresh(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<IssuedTokens> {
+async function refresh(form: URLSearchParams, client: ProxyClient, { grants }: ProxyParts): Promise<JsonObject> {
   const token = form.get('refresh_token') ?? '';
   const known = await grants.peek(token);
   if (known !== undefined && known.clientId !== client.clientId)
@@ -93,14 +93,4 @@ function readBasic(header: string | null): { readonly clientId: string; readonly
 function checkSingle(form: URLSearchParams): void {
   const names = [...form.keys()];
   if (new Set(names).size !== names.length) throw new OAuthRefusal('invalid_request', 'A parameter comes more than once');
-}
-
-function toResponse({ accessToken, refreshToken, expiresInSeconds, scopes }: IssuedTokens): Response {
-  return jsonResponse(200, {
-    access_token: accessToken,
-    token_type: 'Bearer',
-    expires_in: expiresInSeconds,
-    refresh_token: refreshToken,
-    ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
-  });
 }

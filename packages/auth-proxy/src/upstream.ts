@@ -69,22 +69,14 @@ export class Upstream {
   async exchange(answer: URLSearchParams, { state, codeVerifier, nonce }: UpstreamFlow): Promise<UpstreamTokens> {
     const server = await this.#findServer();
     const checked = oauth.validateAuthResponse(server, this.#client, answer, state);
+    const asker = [server, this.#client, this.#authenticate(server)] as const;
     const options = this.#requestOptions(server.token_endpoint);
-    const auth = this.#authenticate(server);
-    const response = await oauth.authorizationCodeGrantRequest(
-      server,
-      this.#client,
-      auth,
-      checked,
-      this.#redirectUri,
-      codeVerifier,
-      options,
-    );
+    const response = await oauth.authorizationCodeGrantRequest(...asker, checked, this.#redirectUri, codeVerifier, options);
     const expected = this.#isOpenId ? { expectedNonce: nonce, requireIdToken: true } : {};
     return this.#toTokens(await oauth.processAuthorizationCodeResponse(server, this.#client, response, expected));
   }
 
-  /** @throws {oauth.ResponseBodyError} The provider will not: what it gave is over. */
+  /** @throws {oauth.ResponseBodyError} The provider refuses: its refresh token has ended. */
   async refresh(refreshToken: string): Promise<UpstreamTokens> {
     const server = await this.#findServer();
     const options = this.#requestOptions(server.token_endpoint);

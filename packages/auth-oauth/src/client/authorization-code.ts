@@ -89,7 +89,7 @@ export class AuthorizationCodeGrant implements Grant {
     const url = await toAuthorizationUrl(as, pending);
     assertSafeUrl(url, call.policy, 'authorization endpoint');
     await vault.savePending(pending);
-    // The person's way may not listen to its signal: whoever waits for the next sign-in must not wait for this one.
+    // A `SignIn` may ignore its signal, and the next sign-in must not wait for this one.
     const back = await abortable(visit.authorize(url, { signal }), signal);
     if (!back) throw new SignInPendingError(url.href);
     await vault.takePending(pending.state, call.nowMs);

@@ -137,7 +137,7 @@ type Document = Readonly<Record<string, unknown>>;
 /**
  * Reads documents until one can be used. Any 4xx, and any 200 that is not a JSON object, is a miss.
  *
- * @param read Gives what was looked for; or a text that says why the document is none.
+ * @param read Gives what was looked for, or says why the document does not have it.
  */
 async function firstDocument<T extends object>(
   fetchPeer: SafeFetch,

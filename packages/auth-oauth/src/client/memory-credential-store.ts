@@ -26,7 +26,7 @@ export class MemoryCredentialStore implements CredentialStore, LockingStore {
   async withLock<T>(name: string, fn: () => Promise<T>, { signal }: { readonly signal?: AbortSignal } = {}): Promise<T> {
     const before = this.#locks.get(name) ?? Promise.resolve();
     const own = abortable(before, signal).then(fn);
-    // Also whoever leaves while they wait keeps their place: those behind them still wait for those before.
+    // A caller that leaves while it waits keeps its place: those behind it still wait for those before it.
     const turn = Promise.allSettled([before, own]);
     this.#locks.set(name, turn);
     void turn.then(() => this.#locks.get(name) === turn && this.#locks.delete(name));

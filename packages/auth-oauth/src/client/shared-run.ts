@@ -9,7 +9,7 @@ interface Run {
   callers: number;
 }
 
-/** Work that everybody has left is on its way to its end: whoever joined it would be told the reason of another. */
+/** Work that everybody has left is about to end: its error is the reason of another caller, and not for a new one. */
 function canJoin(run: Run, key: string): boolean {
   return run.key === key && !run.controller.signal.aborted;
 }

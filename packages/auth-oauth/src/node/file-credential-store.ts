@@ -112,7 +112,7 @@ function parseRecords(path: string, text: string): Records {
       return new Map(Object.entries(issuers).map(([issuer, known]) => [issuer, new Map(Object.entries(known))]));
     }
   } catch {
-    // Named below, without a word of what it holds.
+    // The error below names the file, and nothing that it holds.
   }
   throw new AuthError('ERR_CREDENTIAL_FILE', `${path} is not a file of credentials of this version: move it away to begin again`);
 }

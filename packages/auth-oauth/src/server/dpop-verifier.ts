@@ -53,8 +53,9 @@ export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions =
   const replays = replayStore === false ? undefined : (replayStore ?? new MemoryReplayStore({ clock }));
   const nonces = nonce === false ? undefined : new NonceSource(nonce, clock);
 
-  async function readProof({ header, method, url }: TokenRequest, token: string): Promise<Proof> {
-    const proof = await checkProof(header('dpop'), { method, urls: urls ?? [url], token, nowMs: clock.now() });
+  async function readProof(request: TokenRequest, token: string): Promise<Proof> {
+    const { method, url } = request;
+    const proof = await checkProof(request.header('dpop'), { method, urls: urls ?? [url], token, nowMs: clock.now() });
     if (nonces === undefined || (await nonces.isGood(proof.nonce))) return proof;
     throw new InvalidTokenError('The proof needs the nonce that goes with this answer', { error: 'use_dpop_nonce' });
   }
