@@ -10,6 +10,10 @@ const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5000;
 /** Subschemas that apply to one place of a value, references followed. */
 const MAX_EXPANDED = 5000;
+/** `allOf`, `anyOf` and the like within one another for one place of a value: the interpreter copies its notes at each. */
+const MAX_NESTED = 16;
+/** `$ref`s that lead to one another. */
+const MAX_CHAIN = 500;
 /** Of the names that lead to a subschema, and of `$id`, `$ref` and anchors: all are joined to one address. */
 const MAX_ADDRESS = 2000;
 
@@ -48,20 +52,27 @@ function tooLarge(how: string, pointer: string): SchemaNotCheckableError {
  * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: too much, or the schema refers to itself for the same place.
  */
 export function boundExpansion(schemas: Iterable<JsonObject>, targetOf: (schema: JsonObject) => JsonValue | undefined): void {
-  /** By schema; undefined while it is being counted. */
-  const counts = new Map<JsonObject, number | undefined>();
-  const count = (schema: JsonObject, depth: number): number => {
-    const known = counts.get(schema);
+  /** By schema; undefined while it is being measured. */
+  const sizes = new Map<JsonObject, { readonly count: number; readonly nested: number } | undefined>();
+  const measure = (schema: JsonObject, depth: number): { readonly count: number; readonly nested: number } => {
+    const known = sizes.get(schema);
     if (known !== undefined) return known;
-    if (counts.has(schema)) throw new SchemaNotCheckableError('the schema refers to itself without going deeper into the value', '');
-    if (depth > MAX_EXPANDED / 10) throw tooLarge('a chain of too many references', '');
-    counts.set(schema, undefined);
-    const total = inPlace(schema, targetOf(schema)).reduce((sum, part) => sum + count(part, depth + 1), 1);
-    if (total > MAX_EXPANDED) throw tooLarge(`larger than ${MAX_EXPANDED} subschemas for one place of a value`, '');
-    counts.set(schema, total);
-    return total;
+    if (sizes.has(schema)) throw new SchemaNotCheckableError('the schema refers to itself without going deeper into the value', '');
+    if (depth > MAX_CHAIN) throw tooLarge('a chain of too many references', '');
+    sizes.set(schema, undefined);
+    const target = targetOf(schema);
+    let [count, nested] = [1, 0];
+    for (const part of inPlace(schema, target)) {
+      const inner = measure(part, depth + 1);
+      count += inner.count;
+      nested = Math.max(nested, inner.nested + (part === target ? 0 : 1));
+    }
+    if (count > MAX_EXPANDED) throw tooLarge(`larger than ${MAX_EXPANDED} subschemas for one place of a value`, '');
+    if (nested > MAX_NESTED) throw tooLarge(`nested deeper than ${MAX_NESTED} for one place of a value`, '');
+    sizes.set(schema, { count, nested });
+    return { count, nested };
   };
-  for (const schema of schemas) count(schema, 0);
+  for (const schema of schemas) measure(schema, 0);
 }
 
 function inPlace(schema: JsonObject, target: JsonValue | undefined): readonly JsonObject[] {
