@@ -40,7 +40,7 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
   readonly passBy?: 'reference' | 'json' | undefined;
   /** On whose behalf the client calls, in every era and both ways. @default the one of `auth`, else 'local' */
   readonly principal?: Principal | undefined;
-  /** What the server is told of the caller's token, in every era and both ways: scopes are checked against it. @default none */
+  /** What the server knows of the caller's token, in every era and both ways: it checks scopes against it. @default none */
   readonly auth?: AuthInfo | undefined;
 }
 
@@ -51,9 +51,9 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
  * const client = await connectInMemory(server, { era: 'legacy' });
  * ```
  *
- * Its `logger` is told what handlers throw, too, as long as the server has none of its own.
+ * Its `logger` also gets what handlers throw, as long as the server has none of its own.
  *
- * @throws {TypeError} What is given is no server.
+ * @throws {TypeError} The endpoint is not a server.
  * @throws As `McpClient.connect` does.
  */
 export async function connectInMemory(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): Promise<McpClient> {
@@ -63,7 +63,7 @@ export async function connectInMemory(endpoint: McpEndpoint & Connectable, optio
   return McpClient.connect(transport, info, rest);
 }
 
-/** Makes the factory of transports that `connectInMemory` uses. @throws {TypeError} What is given is no server. */
+/** Makes the factory of transports that `connectInMemory` uses. @throws {TypeError} The endpoint is not a server. */
 export function inMemoryTransport(
   endpoint: McpEndpoint & Connectable,
   options: InMemoryConnectOptions = {},

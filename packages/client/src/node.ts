@@ -12,13 +12,13 @@ export type Folder = string | { readonly path: string; readonly name?: string | 
 
 /** How folders are looked after. */
 export interface FolderRootsOptions {
-  /** Told of each folder that is left out, and why. @default none */
+  /** Called with each folder that is left out, and why. @default none */
   readonly onUnavailable?: ((path: string, error: unknown) => unknown) | undefined;
   /** Runs the timer between looks at the folders. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** Whom changes are told to: an `McpClient` is one. */
+/** Gets word of changes: an `McpClient` is one. */
 export interface RootsListener {
   sendRootsListChanged(): Promise<void>;
 }
@@ -58,13 +58,13 @@ export function folderRoots(folders: readonly Folder[], options: FolderRootsOpti
   const announce: FolderRoots['announce'] = (client, { intervalMs = 30_000 } = {}) => {
     let timer: ClockTimer | undefined;
     let isOver = false;
-    let told: string | undefined;
+    let last: string | undefined;
     const look = async (): Promise<void> => {
       const now = JSON.stringify(await list());
       if (isOver) return;
-      // A client that is not connected has nobody to tell.
-      if (told !== undefined && told !== now) await client.sendRootsListChanged().catch(() => undefined);
-      told = now;
+      // A client that is not connected has no server to notify.
+      if (last !== undefined && last !== now) await client.sendRootsListChanged().catch(() => undefined);
+      last = now;
       if (!isOver) timer = clock.schedule(() => void look(), intervalMs);
     };
     void look();

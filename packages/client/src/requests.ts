@@ -12,11 +12,12 @@ import { abortable, type RequestOptions } from '@mortise/jsonrpc-core/connection
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS } from '@mortise/protocol';
-import { checkListItem, checkServerResult, hasCapability } from '@mortise/protocol/checks';
+import { hasCapability } from '@mortise/protocol/checks';
 import type { Tracer } from '@mortise/protocol/contracts';
 import type { CallToolResult, ListToolsResult } from '@mortise/protocol/model';
 import { findRequest } from '@mortise/protocol/revisions';
 import { isResourceNotFound, readMissingCapabilities } from '@mortise/protocol/wire';
+import { checkResult } from './check-result.ts';
 import { CALL_OPTIONS, type CallOptions, type ClientOptions } from './client-options.ts';
 import type { Connector } from './connector.ts';
 import { InvalidResultError, MissingCapabilityError, ResourceNotFoundError, UnsupportedMethodError } from './errors.ts';
@@ -75,15 +76,14 @@ export class Requests {
 
   /** Sends a request and gives its result in the canonical model. */
   request(method: string, params: JsonObject, options?: CallOptions): Promise<JsonObject> {
-    const { connector } = this.#parts;
     try {
       if (options) checkOptions(`the options of "${method}"`, options, CALL_OPTIONS);
     } catch (error) {
       return Promise.reject(error as TypeError);
     }
-    const answered = connector.session
-      ? this.#start(connector.session, method, params, options)
-      : this.whenOpen(options).then((session) => this.#start(session, method, params, options));
+    const call: Call = { method, params, options, isOwn: true, round: 1, isRepeated: false, age: undefined };
+    const { session } = this.#parts.connector;
+    const answered = session ? this.#start(session, call) : this.whenOpen(options).then((opened) => this.#start(opened, call));
     const outputs = this.#outputs;
     if (outputs && method === 'tools/call') return answered.then((result) => outputs.check(params['name'], result as CallToolResult));
     if (outputs && method === 'tools/list') return answered.then((result) => outputs.learn(result as ListToolsResult));
@@ -95,47 +95,42 @@ export class Requests {
     return abortable(this.#parts.connector.whenOpen(), options?.signal);
   }
 
-  #start(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    if (!this.#allowed.has(method)) {
-      const refusal = findRefusal(session, method);
+  #start(session: Session, call: Call): Promise<JsonObject> {
+    if (!this.#allowed.has(call.method)) {
+      const refusal = findRefusal(session, call.method);
       if (refusal) return Promise.reject(refusal);
-      this.#allowed.add(method);
+      this.#allowed.add(call.method);
     }
     const { tracer } = this.#parts.options;
-    if (tracer) return this.#trace(tracer, session, method, params, options);
-    return this.middleware.isEmpty ? this.#fetch(session, method, params, options) : this.#runMiddleware(session, method, params, options);
+    if (tracer) return this.#trace(tracer, session, call);
+    return this.middleware.isEmpty ? this.#fetch(session, call) : this.#runMiddleware(session, call);
   }
 
-  #trace(tracer: Tracer, session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    const call = { method, target: toTarget(params), protocolVersion: session.revision.version };
-    return traceCall(tracer, call, (context) =>
-      this.#runMiddleware(session, method, params, { ...options, meta: { ...context, ...options?.meta } }),
+  #trace(tracer: Tracer, session: Session, call: Call): Promise<JsonObject> {
+    const { method, params, options } = call;
+    return traceCall(tracer, { method, target: toTarget(params), protocolVersion: session.revision.version }, (context) =>
+      this.#runMiddleware(session, { ...call, options: { ...options, meta: { ...context, ...options?.meta } } }),
     );
   }
 
-  #runMiddleware(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
+  #runMiddleware(session: Session, call: Call): Promise<JsonObject> {
+    const { method, params, options } = call;
     const { revision, server } = session;
-    const call = {
-      method,
-      params,
-      target: toTarget(params),
-      revision,
-      era: revision.era,
-      server,
-      signal: options?.signal,
-      onProgress: options?.onProgress,
-      state: new Map<unknown, unknown>(),
-    };
-    return this.middleware.run(call, (changed) => this.#fetch(session, method, changed, options));
+    const { era } = revision;
+    const state = new Map<unknown, unknown>();
+    const { signal, onProgress } = options ?? {};
+    const seen = { method, params, target: toTarget(params), revision, era, server, signal, onProgress, state };
+    return this.middleware.run(seen, (changed) => this.#fetch(session, { ...call, params: changed }));
   }
 
   /** Finds a result that was kept, or sends the request. */
-  #fetch(session: Session, method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    const isCacheable = session.revision.requests.get(method)?.cacheable === true && this.#cache !== undefined;
-    const kept = isCacheable ? this.#cache?.find(method, params, options) : undefined;
+  #fetch(session: Session, call: Call): Promise<JsonObject> {
+    const { method, params, options } = call;
+    const cache = session.revision.requests.get(method)?.cacheable === true ? this.#cache : undefined;
+    if (!cache) return this.#send(session, call);
+    const kept = cache.find(method, params, options);
     if (kept) return Promise.resolve(kept);
-    const age = isCacheable ? { changes: this.#changes, authContext: this.#parts.connector.authContext } : undefined;
-    return this.#send(session, { method, params, options, isOwn: true, round: 1, isRepeated: false, age });
+    return this.#send(session, { ...call, age: { changes: this.#changes, authContext: this.#parts.connector.authContext } });
   }
 
   #send(session: Session, call: Call): Promise<JsonObject> {
@@ -157,36 +152,15 @@ export class Requests {
 
   #read(session: Session, call: Call, result: JsonObject): JsonObject | Promise<JsonObject> {
     const { revision } = session;
-    const { method, isOwn } = call;
+    const { method } = call;
     const { resultType } = result;
     if (resultType !== undefined && resultType !== 'complete' && revision.rules.resultType) return this.#readOther(session, call, result);
     const convert = revision.fromWire.results.get(method);
     const canonical = convert ? convert(result) : result;
-    if (!isOwn) return canonical;
-    const checked = this.#checkResult(method, canonical);
+    if (!call.isOwn) return canonical;
+    const checked = checkResult(method, canonical, this.#parts.settings.onError);
     if (call.age && checked['ttlMs'] !== undefined) this.#keep(call, checked);
     return checked;
-  }
-
-  /** Gives the program no shape that its types deny. A malformed item of a list is reported and left out, so that it does not hide the others. */
-  #checkResult(method: string, given: JsonObject): JsonObject {
-    // Older servers leave `content` out where there is structured content.
-    const result = method === 'tools/call' && given['content'] === undefined ? { ...given, content: [] } : given;
-    const problem = checkServerResult(method, result);
-    // What a server writes under the keys of `_meta` is its own business, and a malformed hint for caches is none.
-    if (problem !== undefined && checkServerResult(method, { ...result, ...NO_HINTS }) !== undefined) {
-      throw new InvalidResultError(`the server's answer to "${method}" is not a valid result: ${problem}`, { result: given });
-    }
-    const key = LISTS.get(method);
-    const items = key === undefined ? undefined : (result[key] as readonly JsonObject[]);
-    if (key === undefined || !items?.some((item) => checkListItem(method, item) !== undefined)) return result;
-    const isValid = (item: JsonObject): boolean => {
-      const reason = checkListItem(method, item);
-      if (reason !== undefined)
-        this.#parts.settings.onError(new InvalidResultError(`"${method}" lists a malformed item: ${reason}`, { result: item }));
-      return reason === undefined;
-    };
-    return { ...result, [key]: items.filter(isValid) };
   }
 
   /** A result that is not complete: the server asks for input, or an extension knows its type. */
@@ -287,17 +261,6 @@ export class Requests {
     return send(session).catch(async (error: unknown) => send(await this.#replaceIfLost(session, error, options)));
   }
 }
-
-/** Members that a malformed value in does not spoil the result. */
-const NO_HINTS = { _meta: undefined, ttlMs: undefined, cacheScope: undefined };
-
-/** The lists whose items are checked one by one, with the key of their items. */
-const LISTS: ReadonlyMap<string, string> = new Map([
-  ['tools/list', 'tools'],
-  ['prompts/list', 'prompts'],
-  ['resources/list', 'resources'],
-  ['resources/templates/list', 'resourceTemplates'],
-]);
 
 /** Why a request cannot be sent to this server; undefined where it can. Methods that MCP does not know are an extension's. */
 function findRefusal({ revision, server, isDiscovered }: Session, method: string): Error | undefined {

@@ -1,4 +1,4 @@
-/** `listen` for servers that know no subscriptions: unasked notifications and `resources/subscribe`, sorted to who wants them. */
+/** `listen` for servers without `subscriptions/listen`: unasked notifications and `resources/subscribe`, sorted to the listens that want them. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { ServerCapabilities, SubscriptionFilter } from '@mortise/protocol/model';
@@ -30,7 +30,7 @@ export class LegacyListens {
   readonly #link: Link;
   readonly #capabilities: ServerCapabilities;
   readonly #open = new Set<OpenListen>();
-  /** By address: the server is told of the first listen that wants it and of the last. */
+  /** By address: the first listen that wants it subscribes at the server, the last one unsubscribes. */
   readonly #wanted = new Map<string, Wanted>();
 
   constructor(link: Link, capabilities: ServerCapabilities) {
@@ -71,7 +71,7 @@ export class LegacyListens {
     for (const { sink, methods } of this.#open) if (methods.has(method)) sink.onEvent(notification);
   }
 
-  /** A resource below one that was subscribed to counts; one that fits nobody is told to all who subscribed to anything. */
+  /** A resource below one that was subscribed to counts; one that fits no listen goes to all that subscribed to anything. */
   #deliverUpdate(notification: JsonRpcNotification, uri: unknown): void {
     if (typeof uri !== 'string') return;
     const interested = [...this.#open].filter(({ uris }) => uris.length > 0);
