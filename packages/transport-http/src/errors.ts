@@ -49,14 +49,6 @@ export class RedirectError extends MortiseError {
   override readonly code: 'ERR_HTTP_REDIRECT' = 'ERR_HTTP_REDIRECT';
 }
 
-/** A server of HTTP+SSE did not say where to post, or named another origin. */
-export class SseEndpointError extends MortiseError {
-  override get name(): string {
-    return 'SseEndpointError';
-  }
-  override readonly code: 'ERR_SSE_ENDPOINT' = 'ERR_SSE_ENDPOINT';
-}
-
 /** A stream that broke is not opened again: too often in vain, or the server asks to wait too long. */
 export class StreamGivenUpError extends MortiseError {
   override get name(): string {
@@ -81,5 +73,4 @@ export class ToolHeaderError extends MortiseError {
 }
 
 /** Every error that this package throws or reports itself. */
-export type AnyHttpError =
-  NoStreamError | HttpOptionError | ListenError | RedirectError | SseEndpointError | StreamGivenUpError | ToolHeaderError;
+export type AnyHttpError = NoStreamError | HttpOptionError | ListenError | RedirectError | StreamGivenUpError | ToolHeaderError;

@@ -10,7 +10,6 @@ const BY_CODE: { readonly [C in AnyHttpError['code']]: Extract<AnyHttpError, { r
   ERR_HTTP_OPTION: new errors.HttpOptionError('a'),
   ERR_LISTEN: new errors.ListenError('a', { host: '127.0.0.1', port: 1, errno: 'EACCES' }),
   ERR_HTTP_REDIRECT: new errors.RedirectError('a'),
-  ERR_SSE_ENDPOINT: new errors.SseEndpointError('a'),
   ERR_STREAM_GIVEN_UP: new errors.StreamGivenUpError('a'),
   ERR_TOOL_HEADER: new errors.ToolHeaderError('a', 'tool'),
 };

@@ -11,15 +11,16 @@ import {
   type RequestId,
 } from '@mortise/jsonrpc-core';
 import { INVALID_REQUEST, isErrorObject, isJsonObject, parseJson } from '@mortise/jsonrpc-core/messages';
-import { readShortText } from './body-text.ts';
 import type { HttpAnswer, HttpCall } from './http-sender.ts';
-import { JSON_TYPE, mediaTypeOf, SSE_TYPE } from './media-type.ts';
+import { JSON_TYPE, mediaTypeOf, readShortText, SSE_TYPE } from './message-reader.ts';
 import { describe } from './wire.ts';
 
 /** Headers that say what to do next. The session's id is a secret and not among them. */
 const TOLD_HEADERS: readonly string[] = ['www-authenticate', 'retry-after', 'content-type', 'location', 'allow'];
 
 const MAX_TYPE_LENGTH = 60;
+/** How much of the body of an error is read. */
+const MAX_ERROR_BYTES = 64 * 1024;
 
 const NO_MESSAGE = 'its body is neither JSON nor an event stream, so there is no MCP server at this address: check the address';
 
@@ -34,14 +35,9 @@ export interface HttpFailure {
 }
 
 /** Reads an error's body, which is bounded and may be anything. Never rejects. */
-export async function readFailure(
-  call: HttpCall,
-  answer: HttpAnswer,
-  id: RequestId | undefined,
-  maxErrorBytes: number,
-): Promise<HttpFailure> {
+export async function readFailure(call: HttpCall, answer: HttpAnswer, id: RequestId | undefined): Promise<HttpFailure> {
   const type = mediaTypeOf(answer.header('content-type'));
-  const body = (await readShortText(answer, maxErrorBytes)) ?? '';
+  const body = (await readShortText(answer, MAX_ERROR_BYTES)) ?? '';
   const value = isJson(type) ? tryParse(body) : undefined;
   const rpcError = isJsonObject(value) && isErrorObject(value['error']) ? value['error'] : undefined;
   const text = rpcError?.message ?? (type === 'text/plain' || value !== undefined ? body : '');

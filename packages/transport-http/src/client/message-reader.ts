@@ -1,13 +1,22 @@
 /** Reads JSON values out of an answer's body: one of a JSON body, one of each event of an event stream. */
 
-import { ConnectionClosedError, type JsonValue, type ParseError } from '@mortise/jsonrpc-core';
+import { ConnectionClosedError, type JsonValue, MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
 import { parseJson } from '@mortise/jsonrpc-core/messages';
+import { BytePieces } from '@mortise/protocol/edge';
 import { SseDecoder, type SseEvent } from '../sse/decode-events.ts';
-import { BodyText, tooLong } from './body-text.ts';
 import type { BodySink, HttpAnswer } from './http-sender.ts';
-import { JSON_TYPE, mediaTypeOf, SSE_TYPE } from './media-type.ts';
 
-/** Who is told what a body holds. None of these may throw. */
+export const JSON_TYPE = 'application/json';
+export const SSE_TYPE = 'text/event-stream';
+
+/** The media type in lower case and without its parameters; empty where there is none. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  // What servers of MCP send is told without taking it apart.
+  if (contentType === undefined || contentType === JSON_TYPE || contentType === SSE_TYPE) return contentType ?? '';
+  return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+/** Takes what a body holds. None of these may throw. */
 export interface MessageListener {
   /** A JSON value, which may be anything. @param text What it was read from. */
   onValue(value: JsonValue, text: string): void;
@@ -52,7 +61,7 @@ export class MessageReader implements BodySink {
   onChunk(chunk: Uint8Array): void {
     if (this.#isStopped) return;
     if (this.#decoder) this.#decode(this.#decoder, chunk);
-    else if (this.#text?.push(chunk) === false) this.#abandon(tooLong(this.#maxBytes));
+    else if (this.#text?.push(chunk) === false) this.#abandon(toTooLong(this.#maxBytes));
   }
 
   onEnd(error?: Error): void {
@@ -113,4 +122,58 @@ export class MessageReader implements BodySink {
     this.stop();
     this.#listener.onEnd(error);
   }
+}
+
+/** Gathers the bytes of a body as text, within a bound. */
+class BodyText {
+  readonly #maxBytes: number;
+  readonly #pieces = new BytePieces();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @returns false once the body is longer than the bound; nothing of it is kept then. */
+  push(chunk: Uint8Array): boolean {
+    this.#pieces.push(chunk);
+    if (this.#pieces.length <= this.#maxBytes) return true;
+    this.#pieces.clear();
+    return false;
+  }
+
+  /** @throws {ParseError} `ERR_PARSE`: the bytes are not UTF-8. */
+  take(): string {
+    try {
+      return strictUtf8.decode(this.#pieces.join());
+    } catch {
+      throw new ParseError('The body is not UTF-8');
+    }
+  }
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads a body to its end, or to a bound: what comes after it is not read, and the text is then undefined. Never rejects. */
+export function readShortText(answer: HttpAnswer, maxBytes: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const text = new BodyText(maxBytes);
+    answer.read({
+      onChunk: (chunk) => {
+        if (text.push(chunk)) return;
+        answer.abort();
+        resolve(undefined);
+      },
+      onEnd: (error) => {
+        try {
+          resolve(error === undefined ? text.take() : undefined);
+        } catch {
+          resolve(undefined);
+        }
+      },
+    });
+  });
+}
+
+function toTooLong(maxBytes: number): MessageTooLargeError {
+  return new MessageTooLargeError(maxBytes, `The answer is longer than ${maxBytes} bytes: raise maxMessageBytes, or ask for less`);
 }

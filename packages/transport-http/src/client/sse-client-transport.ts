@@ -2,10 +2,9 @@
 
 import type { JsonRpcMessage, Transport } from '@mortise/jsonrpc-core';
 import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
-import { toEraKey } from './era-key.ts';
-import { type HttpClientOptions, toWire } from './http-transport-options.ts';
-import { toLegacySettings } from './legacy/legacy-settings.ts';
+import { type HttpClientOptions, toSettings, toWire } from './client-options.ts';
 import { SseChannel } from './legacy/sse-channel.ts';
+import { toEraKey } from './wire.ts';
 
 /**
  * A client's side of HTTP+SSE: a stream from the server, and a POST for each message to the address that its first event names.
@@ -32,7 +31,7 @@ export class SSEClientTransport implements Transport {
     this.#url = url;
     this.#options = options;
     this.eraKey = toEraKey(wire.url);
-    this.#channel = new SseChannel(wire, toLegacySettings(options, { isBadRequestSpent: false }));
+    this.#channel = new SseChannel(wire, toSettings(options));
   }
 
   get onmessage(): ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined {
@@ -68,8 +67,8 @@ export class SSEClientTransport implements Transport {
    * Opens the stream and waits until the server has said where to post.
    *
    * @throws {ExchangeHttpError} There is no stream at this address.
-   * @throws {SseEndpointError} Its first event is not `endpoint`, or names another origin.
-   * @throws {TimeoutError} It does not come within `endpointTimeoutMs`.
+   * @throws {InvalidResponseError} Its first event is not `endpoint`, or names another origin.
+   * @throws {TimeoutError} It does not come within 10 seconds.
    */
   start(): Promise<void> {
     return this.#channel.start();

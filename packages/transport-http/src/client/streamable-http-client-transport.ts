@@ -1,4 +1,4 @@
-/** `StreamableHTTPClientTransport`: the class that MCP's TypeScript users know; `httpTransport` is the same as a factory. */
+/** `StreamableHTTPClientTransport`: the class that MCP's TypeScript users know. `httpTransport` is the same as a factory. */
 
 import {
   AlreadyStartedError,
@@ -11,23 +11,24 @@ import {
   type RequestId,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import type {
-  ExchangeOptions,
-  ExchangeTransport,
-  LegacyOpener,
-  MessageInfo,
-  SendOptions,
-  WaitingCaller,
+import {
+  createCallableTransport,
+  type ExchangeOptions,
+  type ExchangeTransport,
+  type LegacyOpener,
+  type MessageInfo,
+  type SendOptions,
+  type TransportFactory,
+  type WaitingCaller,
 } from '@mortise/jsonrpc-core/transport';
-import { toEraKey } from './era-key.ts';
-import { Exchanges } from './exchanges.ts';
-import { type HttpTransportOptions, toBounds, toWire } from './http-transport-options.ts';
-import type { LegacyChannel } from './legacy/legacy-channel.ts';
-import type { Lineage } from './legacy/legacy-settings.ts';
-import { versionOf } from './mirror.ts';
 import { reportTo } from '../report-to.ts';
-import { ToolHeaders } from './tool-headers.ts';
-import type { Wire } from './wire.ts';
+import { type ClientSettings, type HttpTransportOptions, toSettings, toWire } from './client-options.ts';
+import type { LegacyChannel } from './legacy/legacy-channel.ts';
+import type { Lineage } from './legacy/posting-channel.ts';
+import { Exchanges } from './modern/exchanges.ts';
+import { versionOf } from './modern/mirror-headers.ts';
+import { ToolHeaders } from './modern/tool-headers.ts';
+import { toEraKey, type Wire } from './wire.ts';
 
 /** The options of `StreamableHTTPClientTransport`: those of `httpTransport`, and those that MCP's users know. */
 export interface StreamableHTTPClientTransportOptions extends HttpTransportOptions {
@@ -66,6 +67,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   readonly eraKey: string;
   readonly #url: string | URL;
   readonly #options: StreamableHTTPClientTransportOptions;
+  readonly #settings: ClientSettings;
   readonly #wire: Wire;
   readonly #exchanges: Exchanges;
   readonly #family: Family;
@@ -86,9 +88,11 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     this.#url = url;
     this.#options = options;
     this.#family = family;
-    this.#wire = toWire(url, this.#options);
+    this.#wire = toWire(url, options);
+    this.#settings = toSettings(options);
     this.eraKey = toEraKey(this.#wire.url);
-    this.#exchanges = new Exchanges(this.#wire, { ...toBounds(options), report: (error) => this.#report(error) }, family.tools);
+    const report = (error: Error): void => this.#report(error);
+    this.#exchanges = new Exchanges(this.#wire, { maxMessageBytes: this.#settings.maxMessageBytes, report }, family.tools);
   }
 
   /** The id of the legacy session, while there is one: also of one that a client opened anew in place of a lost one. A secret. */
@@ -131,7 +135,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   async openLegacy(): Promise<Transport> {
     const { LegacyChannel } = await import('./legacy/legacy-channel.ts');
     if (this.#closing !== undefined) throw new ConnectionClosedError();
-    const channel = new LegacyChannel(this.#wire, this.#options, this.#family);
+    const channel = new LegacyChannel(this.#wire, this.#settings, this.#family, this.#options);
     channel.onerror = (error) => this.#report(error);
     channel.onclose = () => this.#tellClosed();
     this.#channel = channel;
@@ -241,6 +245,36 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   #report(thrown: unknown): void {
     reportTo(this, thrown);
   }
+}
+
+/** A transport to a server over HTTP. Called, it gives another, unstarted one. */
+export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpener, TransportFactory {
+  /** Names the server: its address, without what may be secret in it. */
+  readonly eraKey: string;
+  /** Differs where the authorization that its authorizer gave last does; tells nothing of it. Private results are kept by it. */
+  readonly authContext: string | undefined;
+}
+
+/**
+ * Describes a server that is reached over HTTP: `httpTransport('https://host/mcp')`. Nothing is sent before a client connects.
+ *
+ * Speaks every revision; which one the server speaks the client finds out. The result is a transport and a factory at once, so that a
+ * client can open a session again that the server has lost.
+ *
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an address that is not one of http or https, or an option that cannot hold.
+ * @see 2026-07-28 basic/transports/streamable-http
+ */
+export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): HttpTransport {
+  const own = new StreamableHTTPClientTransport(url, options);
+  const members = {
+    exchange: own.exchange.bind(own),
+    openLegacy: () => own.openLegacy(),
+    eraKey: own.eraKey,
+    get authContext() {
+      return own.authContext;
+    },
+  };
+  return createCallableTransport(own, () => own.renew(), members);
 }
 
 const FAMILY = Symbol('family');

@@ -1,14 +1,23 @@
 /** Every request of a client goes out here: with its authorization, without leaving the origin, and with errors that say what failed. */
 
-import { type Clock, ConnectionClosedError, isMortiseError } from '@mortise/jsonrpc-core';
+import { type Clock, type ClockTimer, ConnectionClosedError, isMortiseError, TimeoutError } from '@mortise/jsonrpc-core';
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError, RedirectError } from '../errors.ts';
 import type { HttpAnswer, HttpCall, HttpFlight, HttpSender } from './http-sender.ts';
-import { Lingering } from './lingering.ts';
 
 const MAX_REDIRECTS = 5;
 const MAX_CHALLENGES = 3;
+/** How long a body that nobody needs may take to end by itself. */
+const LEFTOVER_MS = 2000;
+/** What nobody needs is read as long as it is little. */
+const MAX_LEFTOVER_BYTES = 64 * 1024;
+
+/** The headers of every POST. @see 2026-07-28 basic/transports/streamable-http#sending-messages */
+export const POST_HEADERS: Readonly<Record<string, string>> = {
+  accept: 'application/json, text/event-stream',
+  'content-type': 'application/json',
+};
 
 /** What a wire is made of. */
 export interface WireOptions {
@@ -19,13 +28,28 @@ export interface WireOptions {
   readonly clock: Clock;
 }
 
+/** A body whose message has been read, and that is read on only so that its connection can be used again. */
+export interface Leftover {
+  /** Closes it. */
+  stop(): void;
+}
+
+/** How one request is sent. */
+export interface SendTerms {
+  /** Whose time stands still while somebody signs in. */
+  readonly caller?: WaitingCaller | undefined;
+  /** How long the server may take to answer, signing in apart. @default as long as it wants */
+  readonly timeoutMs?: number | undefined;
+}
+
 export class Wire {
   /** The address of the server. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly authorizer: Authorizer | undefined;
   readonly sender: HttpSender;
-  readonly lingering: Lingering;
+  readonly clock: Clock;
+  readonly #leftovers = new Map<Leftover, ClockTimer>();
   #authorization: string | undefined;
   #authContext: string | undefined;
 
@@ -35,25 +59,65 @@ export class Wire {
     this.headers = headers;
     this.authorizer = authorizer;
     this.sender = sender;
-    this.lingering = new Lingering(clock);
+    this.clock = clock;
   }
 
-  /** Another text for each authorization in turn, which tells nothing of it; undefined before the first. */
+  /** Differs where the authorization that was given last does, and says nothing of it; undefined before the first. */
   get authContext(): string | undefined {
     return this.#authContext;
   }
 
-  /** Told what each request is authorized by. */
+  /** Notes what a request is authorized by. */
   noteAuthorization(given: string | undefined): void {
     if (given === this.#authorization) return;
     this.#authorization = given;
-    // Random, since several clients may keep what they are told in one place.
+    // Random, since several clients may keep what they get in one place.
     this.#authContext = given === undefined ? undefined : crypto.randomUUID();
   }
 
-  /** Sends a request. @param caller Whose time stands still while it is authorized. */
-  send(call: HttpCall, caller?: WaitingCaller): Sending {
-    return new Sending(this, call, caller);
+  /** Sends a request. */
+  send(call: HttpCall, terms: SendTerms = {}): Sending {
+    return new Sending(this, call, terms);
+  }
+
+  /** Gives a body a moment to end by itself, and closes it then. */
+  letEnd(body: Leftover): void {
+    const stop = (): void => {
+      this.#leftovers.delete(body);
+      body.stop();
+    };
+    this.#leftovers.set(body, this.clock.schedule(stop, LEFTOVER_MS));
+  }
+
+  /** A body has ended by itself. */
+  hasEnded(body: Leftover): void {
+    this.#leftovers.get(body)?.cancel();
+    this.#leftovers.delete(body);
+  }
+
+  /** Reads a body that nobody needs to its end, if that comes soon. */
+  discard(answer: HttpAnswer): void {
+    const body: Leftover = { stop: () => answer.abort() };
+    let bytes = 0;
+    if (answer.header('content-length') !== '0') this.letEnd(body);
+    answer.read({
+      onChunk: (chunk) => {
+        bytes += chunk.byteLength;
+        if (bytes <= MAX_LEFTOVER_BYTES) return;
+        this.hasEnded(body);
+        answer.abort();
+      },
+      onEnd: () => this.hasEnded(body),
+    });
+  }
+
+  /** Closes every body that nobody needs. */
+  close(): void {
+    for (const [body, timer] of this.#leftovers) {
+      timer.cancel();
+      body.stop();
+    }
+    this.#leftovers.clear();
   }
 }
 
@@ -62,22 +126,22 @@ export class Sending {
   /**
    * Resolves with the answer, whatever its status.
    *
-   * @throws {ConnectionClosedError} No answer came.
+   * @throws {ConnectionClosedError} No answer came. {TimeoutError} It did not come within `timeoutMs`.
    * @throws {RedirectError} The server redirects to another origin, or in circles.
    * @throws The reason of `abort`, or what the authorizer rejects with.
    */
   readonly answer: Promise<HttpAnswer>;
   readonly #wire: Wire;
   readonly #call: HttpCall;
-  readonly #caller: WaitingCaller | undefined;
+  readonly #terms: SendTerms;
   #flight: HttpFlight | undefined;
   #authorizing: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
 
-  constructor(wire: Wire, call: HttpCall, caller: WaitingCaller | undefined) {
+  constructor(wire: Wire, call: HttpCall, terms: SendTerms) {
     this.#wire = wire;
     this.#call = call;
-    this.#caller = caller;
+    this.#terms = terms;
     this.answer = wire.authorizer === undefined ? this.#follow(call) : this.#authorized(wire.authorizer);
   }
 
@@ -99,13 +163,13 @@ export class Sending {
       if ((status !== 401 && status !== 403) || attempt > MAX_CHALLENGES) return answer;
       const challenge = { status, url, attempt, given, header: (name: string) => answer.header(name.toLowerCase()) };
       if ((await this.#untimed(() => authorizer.onChallenge(challenge, { signal }))) === 'fail') return answer;
-      this.#wire.lingering.discard(answer);
+      this.#wire.discard(answer);
     }
   }
 
   /** Signing in may take a person minutes, which are none of the server's. */
   async #untimed<T>(authorize: () => T | Promise<T>): Promise<T> {
-    const resume = this.#caller?.pauseTimeout?.();
+    const resume = this.#terms.caller?.pauseTimeout?.();
     try {
       return await authorize();
     } finally {
@@ -117,12 +181,24 @@ export class Sending {
   #follow(call: HttpCall, count = 0): Promise<HttpAnswer> {
     if (this.#aborted) return Promise.reject(this.#aborted.reason as Error);
     this.#flight = this.#wire.sender(call);
+    const timer = this.#startTimer();
     return this.#flight.answer.then(
-      (answer) => this.#onAnswer(call, answer, count),
+      (answer) => {
+        timer?.cancel();
+        return this.#onAnswer(call, answer, count);
+      },
       (error: unknown) => {
+        timer?.cancel();
         throw this.#aborted ? this.#aborted.reason : toNetworkError(call, error);
       },
     );
+  }
+
+  #startTimer(): ClockTimer | undefined {
+    const { timeoutMs } = this.#terms;
+    if (timeoutMs === undefined) return undefined;
+    const expire = (): void => this.abort(new TimeoutError(`${describe(this.#call)} was not answered within ${timeoutMs} ms`, timeoutMs));
+    return this.#wire.clock.schedule(expire, timeoutMs, { keepAlive: true });
   }
 
   #onAnswer(call: HttpCall, answer: HttpAnswer, count: number): HttpAnswer | Promise<HttpAnswer> {
@@ -132,7 +208,7 @@ export class Sending {
     }
     const url = answer.status > 299 && answer.status < 400 ? findRedirect(call, answer) : undefined;
     if (url === undefined) return answer;
-    this.#wire.lingering.discard(answer);
+    this.#wire.discard(answer);
     if (count < MAX_REDIRECTS) return this.#follow({ ...call, url }, count + 1);
     throw new RedirectError(`${describe(call)} was redirected more than ${MAX_REDIRECTS} times: the server goes round in circles`);
   }
@@ -230,3 +306,21 @@ const REMEDIES: ReadonlyMap<unknown, string> = new Map([
 
 /** What OpenSSL says of an answer that is no TLS; which of them depends on its release. */
 const NO_TLS = /:SSL routines:.*:(?:wrong version number|packet length too long):/;
+
+/**
+ * The name of a server for whoever remembers things about it, perhaps on disk: its address without what may be secret. Of a query it has
+ * the names and a digest of 32 bits, which differs by address and gives nothing away.
+ */
+export function toEraKey(url: string): string {
+  const { origin, pathname, search, searchParams } = new URL(url);
+  if (search === '') return origin + pathname;
+  const names = [...new Set(searchParams.keys())].map((name) => encodeURIComponent(name));
+  return `${origin}${pathname}?${names.join('&')}#${digest(search)}`;
+}
+
+/** FNV-1a. */
+function digest(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}

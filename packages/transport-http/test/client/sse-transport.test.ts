@@ -91,7 +91,7 @@ describe.each(SENDERS)('HTTP+SSE over $name', ({ options }) => {
   ])('[SSE-008] refuses the address %s, which is of another origin', async (endpoint) => {
     const { started } = await begin();
     stream.event({ event: 'endpoint', data: endpoint });
-    await expect(started).rejects.toMatchObject({ code: 'ERR_SSE_ENDPOINT' });
+    await expect(started).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
     await stream.visit.over;
     expect(heard.closes).toBe(1);
     expect(server.visits).toHaveLength(1);
@@ -100,7 +100,7 @@ describe.each(SENDERS)('HTTP+SSE over $name', ({ options }) => {
   it('refuses a server whose first event is a message', async () => {
     const { started } = await begin();
     stream.send(note('x'));
-    await expect(started).rejects.toMatchObject({ code: 'ERR_SSE_ENDPOINT' });
+    await expect(started).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
     expect(heard.messages).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { decodeHeaderValue } from '@mortise/transport-http';
 import { describe, expect, it } from 'vitest';
-import { mediaTypeOf } from '../../src/client/media-type.ts';
+import { mediaTypeOf } from '../../src/client/message-reader.ts';
 import { isJsonContentType, namesEventStream, readAccepts } from '../../src/server/http/media-types.ts';
 import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 

@@ -9,16 +9,15 @@ import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { SseEvent } from '../../sse/decode-events.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { encodeEventId } from '../../headers.ts';
-import { mediaTypeOf, SSE_TYPE } from '../media-type.ts';
-import { type MessageListener, MessageReader } from '../message-reader.ts';
+import { mediaTypeOf, type MessageListener, MessageReader, SSE_TYPE } from '../message-reader.ts';
 import { describe, type Sending, type Wire } from '../wire.ts';
-import type { LegacySettings } from './legacy-settings.ts';
+import type { ClientSettings } from '../client-options.ts';
 import { ReconnectPace } from './reconnect-pace.ts';
 
 /** Whose stream it is. */
 export interface StreamOwner {
   readonly wire: Wire;
-  readonly settings: LegacySettings;
+  readonly settings: ClientSettings;
   /** The GET that opens a stream, or goes on with the one that an event belongs to. */
   toGet(lastEventId: string | undefined): HttpCall;
 }
@@ -64,7 +63,7 @@ export class ReopeningStream implements MessageListener {
     this.#owner = owner;
     this.#listener = listener;
     this.#terms = terms;
-    this.#pace = new ReconnectPace(owner.settings.reconnection, owner.settings.random);
+    this.#pace = new ReconnectPace(owner.settings.reconnectionOptions, owner.settings.random);
   }
 
   /** Begins with the answer to a POST. @returns false where its body is neither JSON nor a stream, and is left alone. */
@@ -76,7 +75,7 @@ export class ReopeningStream implements MessageListener {
   /** Opens the stream by GET. */
   open(): void {
     const call = this.#owner.toGet(this.#cursor);
-    this.#sending = this.#owner.wire.send(call, this.#terms.caller);
+    this.#sending = this.#owner.wire.send(call, { caller: this.#terms.caller });
     this.#sending.answer.then(
       (answer) => this.#onAnswer(call, answer),
       (error: Error) => this.#onFailed(error),
@@ -92,10 +91,9 @@ export class ReopeningStream implements MessageListener {
   }
 
   /** The rest of a stream whose last message has come is given a moment to end by itself. */
-  linger(): void {
-    const { lingering } = this.#owner.wire;
+  letEnd(): void {
     this.#isStopped = true;
-    if (this.#reader?.isStream === true) lingering.add(this);
+    if (this.#reader?.isStream === true) this.#owner.wire.letEnd(this);
   }
 
   onValue(value: JsonValue, text: string): void {
@@ -116,7 +114,7 @@ export class ReopeningStream implements MessageListener {
   }
 
   onEnd(error?: Error): void {
-    if (this.#isStopped) return this.#owner.wire.lingering.delete(this);
+    if (this.#isStopped) return this.#owner.wire.hasEnded(this);
     if (this.#reader?.isStream !== true) return this.#finish(error);
     if (error instanceof MessageTooLargeError) return this.#skip(error);
     if (!this.#terms.needsCursor || this.#cursor !== undefined) return this.#openLater();
@@ -142,7 +140,7 @@ export class ReopeningStream implements MessageListener {
     else if (isTemporary(status)) {
       const seconds = Number(answer.header('retry-after') ?? NaN);
       if (seconds > 0) this.#pace.onRetry(seconds * 1000);
-      this.#owner.wire.lingering.discard(answer);
+      this.#owner.wire.discard(answer);
       this.#openLater();
     } else {
       this.#isStopped = true;

@@ -25,8 +25,10 @@ export interface Outgoing {
 /** Whose request it is. */
 export interface PostOwner extends StreamOwner {
   toPost(message: JsonRpcRequest, text: string): HttpCall;
-  /** @param text What it was read from. @param answered The request that the value answers, where it answers one. */
-  deliver(value: JsonValue, text: string, answered?: JsonRpcRequest): void;
+  /** @param text What it was read from. */
+  deliver(value: JsonValue, text: string): void;
+  /** The answer to a request has come, and is delivered next. */
+  onAnswered(message: JsonRpcRequest, answer: JsonValue): void;
   report(error: Error): void;
   /** The head of an answer that is no error. @throws What makes the answer worthless. */
   onAccepted(message: JsonRpcRequest, answer: HttpAnswer): void;
@@ -59,7 +61,7 @@ export class RequestPost implements StreamListener {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#sending = owner.wire.send(this.#call, caller);
+    this.#sending = owner.wire.send(this.#call, { caller });
     this.#sending.answer.then((answer) => this.#onAnswer(answer)).catch((error: unknown) => this.fail(error));
   }
 
@@ -116,13 +118,13 @@ export class RequestPost implements StreamListener {
     if (this.#stream.read(answer)) return;
     if (status !== 202) throw toNoMessage(this.#call, answer);
     // Some servers answer on the stream of the session.
-    this.#owner.wire.lingering.discard(answer);
+    this.#owner.wire.discard(answer);
     this.#end();
     this.#resolve();
   }
 
   async #onFailure(answer: HttpAnswer): Promise<void> {
-    const failure = await readFailure(this.#call, answer, this.message.id, this.#owner.settings.maxErrorBytes);
+    const failure = await readFailure(this.#call, answer, this.message.id);
     if (this.#isOver) return;
     if (await this.#owner.onFailure(this, this.#call, failure)) return this.stop();
     if (failure.response === undefined) this.fail(failure.error);
@@ -132,8 +134,9 @@ export class RequestPost implements StreamListener {
   #succeed(value: JsonValue, text: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#stream?.linger();
-    this.#owner.deliver(value, text, this.message);
+    this.#stream?.letEnd();
+    this.#owner.onAnswered(this.message, value);
+    this.#owner.deliver(value, text);
     this.#end();
     this.#resolve();
   }

@@ -13,14 +13,13 @@ import {
 import { classifyMessage, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeOptions } from '@mortise/jsonrpc-core/transport';
 import type { Exchanges } from './exchanges.ts';
-import { readFailure, toNoMessage, toNoResponse, toOwnResponse } from './http-failure.ts';
-import type { HttpAnswer, HttpCall } from './http-sender.ts';
-import type { Lingerer } from './lingering.ts';
-import { type MessageListener, MessageReader } from './message-reader.ts';
-import { describe, type Sending } from './wire.ts';
+import { readFailure, toNoMessage, toNoResponse, toOwnResponse } from '../http-failure.ts';
+import type { HttpAnswer, HttpCall } from '../http-sender.ts';
+import { type MessageListener, MessageReader } from '../message-reader.ts';
+import { describe, type Leftover, type Sending } from '../wire.ts';
 
 /** Is the listener of its signal and of its body, so that neither costs an object. */
-export class ExchangeRun implements MessageListener, Lingerer {
+export class Exchange implements MessageListener, Leftover {
   readonly response: Promise<JsonRpcResponse>;
   /** What the answer was read from. */
   text = '';
@@ -50,7 +49,7 @@ export class ExchangeRun implements MessageListener, Lingerer {
     if (this.#isSettled) return;
     const call = toCall();
     this.#call = call;
-    this.#sending = this.#owner.wire.send(call, this.#options);
+    this.#sending = this.#owner.wire.send(call, { caller: this.#options });
     this.#sending.answer.then(
       (answer) => this.#onAnswer(call, answer),
       (error: unknown) => this.fail(error),
@@ -102,12 +101,12 @@ export class ExchangeRun implements MessageListener, Lingerer {
   }
 
   onEnd(error?: Error): void {
-    if (this.#isSettled) return this.#owner.wire.lingering.delete(this);
+    if (this.#isSettled) return this.#owner.wire.hasEnded(this);
     this.fail(this.#toFailure(error));
   }
 
   async #onAnswer(call: HttpCall, answer: HttpAnswer): Promise<void> {
-    const { maxMessageBytes, maxErrorBytes } = this.#owner.settings;
+    const { maxMessageBytes } = this.#owner.settings;
     if (this.#isSettled) return answer.abort();
     if (answer.status >= 200 && answer.status < 300) {
       const reader = MessageReader.open(answer, maxMessageBytes, this);
@@ -115,7 +114,7 @@ export class ExchangeRun implements MessageListener, Lingerer {
       this.#reader = reader;
       return;
     }
-    const failure = await readFailure(call, answer, this.#request.id, maxErrorBytes);
+    const failure = await readFailure(call, answer, this.#request.id);
     if (failure.response === undefined) this.fail(failure.error);
     else this.#succeed(failure.response);
   }
@@ -145,7 +144,7 @@ export class ExchangeRun implements MessageListener, Lingerer {
     if (this.#isSettled) return;
     this.#settle();
     // A body ends by itself now; a stream is given a moment to.
-    if (this.#reader?.isStream === true) this.#owner.wire.lingering.add(this);
+    if (this.#reader?.isStream === true) this.#owner.wire.letEnd(this);
     this.#resolve(response);
   }
 

@@ -1,4 +1,4 @@
-/** What a program may say about how its client speaks HTTP, and what holds where it does not. */
+/** The options of a client over HTTP, and what holds where they are left out. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -99,9 +99,27 @@ function checkHeaders(headers: Readonly<Record<string, unknown>>): Record<string
   return headers as Record<string, string>;
 }
 
-/** The bounds of what is read: of a message, and of the body of an error. */
-export function toBounds({ maxMessageBytes }: HttpClientOptions): { readonly maxMessageBytes: number; readonly maxErrorBytes: number } {
-  return { maxMessageBytes: maxMessageBytes ?? 16 * 1024 * 1024, maxErrorBytes: 64 * 1024 };
+/** The options with everything that has a default filled in. */
+export interface ClientSettings {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly maxMessageBytes: number;
+  readonly reconnectionOptions: ReconnectionOptions;
+  readonly getStream: boolean;
+  readonly keepsSession: boolean;
+  readonly sseFallback: boolean;
+}
+
+export function toSettings(options: HttpTransportOptions): ClientSettings {
+  return {
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
+    reconnectionOptions: options.reconnectionOptions ?? {},
+    getStream: options.getStream !== false,
+    keepsSession: options.keepsSession === true,
+    sseFallback: options.sseFallback !== false,
+  };
 }
 
 /** A signal for all requests would end them all at once and gather their listeners: closing the transport is for that. */

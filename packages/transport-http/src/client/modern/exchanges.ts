@@ -14,19 +14,17 @@ import {
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeOptions, ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { HEADER_MISMATCH } from '@mortise/protocol/wire';
-import { encodeHeaderValue, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
-import { ExchangeRun } from './exchange-run.ts';
-import { readFailure } from './http-failure.ts';
-import type { HttpCall } from './http-sender.ts';
-import { mirrorMessage } from './mirror.ts';
-import { POST_HEADERS } from './post-headers.ts';
+import { encodeHeaderValue, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../../headers.ts';
+import { readFailure } from '../http-failure.ts';
+import type { HttpCall } from '../http-sender.ts';
+import { POST_HEADERS, toLowerCaseNames, type Wire } from '../wire.ts';
+import { Exchange } from './exchange.ts';
+import { mirrorMessage } from './mirror-headers.ts';
 import { ToolHeaders } from './tool-headers.ts';
-import { toLowerCaseNames, type Wire } from './wire.ts';
 
-/** The bounds of what is read, and who is told what goes wrong beside any request. */
+/** The bound of what is read, and where faults beside any request are reported. */
 export interface ExchangeSettings {
   readonly maxMessageBytes: number;
-  readonly maxErrorBytes: number;
   report(error: Error): void;
 }
 
@@ -37,7 +35,7 @@ export class Exchanges implements ExchangeTransport {
   readonly wire: Wire;
   readonly settings: ExchangeSettings;
   readonly #tools: ToolHeaders;
-  readonly #runs = new Set<ExchangeRun>();
+  readonly #runs = new Set<Exchange>();
   #lastVersion: string | undefined;
   #isClosed = false;
 
@@ -59,19 +57,19 @@ export class Exchanges implements ExchangeTransport {
     if (this.#isClosed) throw new ConnectionClosedError();
     const call = this.#toCall(notification, {}, undefined);
     const answer = await this.wire.send(call).answer;
-    if (answer.status < 300) return this.wire.lingering.discard(answer);
-    throw (await readFailure(call, answer, undefined, this.settings.maxErrorBytes)).error;
+    if (answer.status < 300) return this.wire.discard(answer);
+    throw (await readFailure(call, answer, undefined)).error;
   }
 
   /** Rejects what waits, and closes every stream. */
   close(): void {
     this.#isClosed = true;
     for (const run of this.#runs) run.fail(new ConnectionClosedError());
-    this.wire.lingering.close();
+    this.wire.close();
   }
 
   /** A run is over. */
-  forget(run: ExchangeRun): void {
+  forget(run: Exchange): void {
     this.#runs.delete(run);
   }
 
@@ -108,12 +106,12 @@ export class Exchanges implements ExchangeTransport {
     return this.#tools.headersOf(params);
   }
 
-  #learn(page: JsonObject, run: ExchangeRun): JsonObject {
+  #learn(page: JsonObject, run: Exchange): JsonObject {
     return this.#tools.learn(page, ToolHeaders.mayMark(run.text), (error) => this.settings.report(error));
   }
 
-  #run(request: JsonRpcRequest, options: ExchangeOptions, params?: Readonly<Record<string, string>>): ExchangeRun {
-    const run = new ExchangeRun(this, request, options);
+  #run(request: JsonRpcRequest, options: ExchangeOptions, params?: Readonly<Record<string, string>>): Exchange {
+    const run = new Exchange(this, request, options);
     this.#runs.add(run);
     try {
       if (this.#isClosed) throw new ConnectionClosedError();

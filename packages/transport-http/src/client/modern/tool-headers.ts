@@ -1,6 +1,6 @@
 /**
- * What is known of the tools of a server: which of their arguments travel in headers. Learnt from the lists that pass through, so
- * that nobody above has to know of it.
+ * Which arguments of a server's tools travel in `Mcp-Param-*` headers. Learnt from the lists of tools that pass through, so that nobody
+ * above has to know of it.
  *
  * @see 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters
  */
@@ -9,8 +9,8 @@ import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { PARAM_HEADER_KEYWORD, readParamHeaders } from '@mortise/protocol/checks';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
-import { ToolHeaderError } from '../errors.ts';
-import { encodeHeaderValue, PARAM_HEADER_PREFIX, readPath, toParamText } from '../headers.ts';
+import { ToolHeaderError } from '../../errors.ts';
+import { encodeHeaderValue, PARAM_HEADER_PREFIX, readPath, toParamText } from '../../headers.ts';
 
 const MAX_TOOLS = 10_000;
 

@@ -8,7 +8,7 @@ import { InvalidRequestError, type JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { findRevision, NEWEST } from '@mortise/protocol';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
-import { encodeHeaderValue, isHeaderText, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
+import { encodeHeaderValue, isHeaderText, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../../headers.ts';
 
 /** Tells whether a message is written in the modern era: its `_meta` names its version. */
 export function versionOf(params: JsonObject | undefined): string | undefined {
