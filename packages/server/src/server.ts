@@ -462,7 +462,7 @@ export class Server<App = unknown> implements McpEndpoint, ExtensibleServer {
   }
 
   paramHeaders(toolName: string, principal: Principal, caller?: Pick<Call, 'auth' | 'origin'>): ParamHeaders | undefined {
-    return this.tools?.paramHeaders(toolName, { ...caller, principal });
+    return this.tools?.paramHeaders(toolName, { principal, auth: caller?.auth, origin: caller?.origin });
   }
 
   nameParam(method: string): string | undefined {

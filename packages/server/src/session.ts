@@ -120,10 +120,6 @@ export class Session implements LegacySession, EventListener {
     return this.#agreed?.isReady === true && !this.#isClosed;
   }
 
-  get canRequest(): boolean {
-    return this.#link.canRequest;
-  }
-
   get logGate(): LogGate {
     return (this.#logGate ??= new LogGate(this.#agreed?.logLevel ?? 'debug', this.#server.clock));
   }
@@ -257,7 +253,7 @@ export class Session implements LegacySession, EventListener {
       via: 'channel',
       principal: this.principal,
       isAuthenticated: this.#link.auth !== undefined,
-      hasWayBack: this.canRequest,
+      hasWayBack: this.#link.canRequest,
     });
     this.#agreed = { revision, client, advertised, isReady: false, logLevel: undefined, uris: new Set() };
     this.#server.sessions.add(this);
@@ -347,15 +343,19 @@ export class Session implements LegacySession, EventListener {
    * @throws {RemoteError} {TimeoutError} and the reasons of `options.signal` and of the call's signal.
    */
   async request(method: string, params: JsonObject | undefined, options: ClientRequestOptions = {}): Promise<JsonObject> {
-    if (!this.canRequest) {
-      throw new AskUnavailableError(`"${method}" cannot reach this client: sessions are off for this host, switch them on to ask`);
-    }
+    this.requireWayBack(method);
     const timed = { ...options, timeoutMs: options.timeoutMs ?? this.#server.options.askTimeoutMs ?? 600_000 };
     if (this.#link.request) return this.#link.request(method, params, timed);
     const cancellation = new Cancellation();
     for (const signal of [options.signal, options.call?.signal]) if (signal) cancellation.follow(signal);
     this.#requests ??= this.#createTable();
     return this.#requests.request(method, params, { ...timed, signal: cancellation.signal }).finally(() => cancellation.release());
+  }
+
+  /** @throws {AskUnavailableError} `ERR_ASK_UNAVAILABLE`: the host has switched off what would carry a request to the client. */
+  requireWayBack(method: string): void {
+    if (this.#link.canRequest) return;
+    throw new AskUnavailableError(`"${method}" cannot reach this client: sessions are off for this host, switch them on to ask`);
   }
 
   #createTable(): RequestTable<ClientRequestOptions> {

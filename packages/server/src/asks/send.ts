@@ -60,7 +60,8 @@ function readAnswer({ method }: Ask, result: JsonObject, revision: Revision): Js
 function requireReachable(session: Session, revision: Revision, { method }: Ask): void {
   if (isKnownRequest(method) && !findRequest(revision, method, 'server'))
     throw new AskUnavailableError(`"${method}" does not exist in ${revision.version}, which this client speaks: do without it`);
-  if (session.canRequest && !session.isReady)
+  session.requireWayBack(method);
+  if (!session.isReady)
     throw new AskUnavailableError(`"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
 }
 

@@ -93,8 +93,9 @@ export class Resources {
     const item = resource ?? template;
     if (!item) throw notFound;
     const variables = template ? [template.template.uriTemplate.match(uri)] : [];
+    const { read } = item;
     const { mimeType, ttlMs, cacheScope } = item.config;
-    const result = toReadResult(await item.read(url, ...variables, context.forHandler()), { uri, mimeType });
+    const result = toReadResult(await read(url, ...variables, context.forHandler()), { uri, mimeType });
     if (!result) throw notFound;
     return { ...(ttlMs === undefined ? {} : { ttlMs }), ...(cacheScope === undefined ? {} : { cacheScope }), ...result };
   }

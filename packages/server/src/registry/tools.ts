@@ -102,7 +102,9 @@ export class Tools {
   ): CallToolResult | Promise<CallToolResult> {
     if ('issues' in outcome) return refuseArguments(item, args, outcome.issues, context);
     const ctx = context.forHandler();
-    const value = item.input ? item.handler(outcome.value, ctx) : item.handler(ctx);
+    // Without the item as its `this`.
+    const { handler, input } = item;
+    const value = input ? handler(outcome.value, ctx) : handler(ctx);
     return isThenable(value)
       ? Promise.resolve(value).then((settled) => this.#toResult(item, settled, context))
       : this.#toResult(item, value, context);

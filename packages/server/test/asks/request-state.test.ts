@@ -112,8 +112,7 @@ describe('ROBUSTNESS-15 a requestState', () => {
     const clock = new FakeClock();
     const peer = await open((ctx) => askName(ctx, 'a'), { clock, requestState: { ttlMs: 1_000 } });
     const first = peer.request('tools/call', { name: 'run' });
-    await clock.untilScheduled();
-    await peer.settle();
+    while (clock.running < 2) await peer.settle();
     clock.advance(0);
     const retry = { name: 'run', ...answerTo((await first).result) };
     clock.advance(999);
