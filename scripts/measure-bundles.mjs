@@ -30,12 +30,12 @@ const clientProgram = (importTransport, transport) => `
 
 /** The budgets are limits against growth, what was measured and 3 %: lower one when a bundle has shrunk. `without` is left out of the bundle. */
 const programs = [
-  { name: 'stdio server without its schema library', budgetBytes: 56.4 * kibibyte, code: serverProgram, without: ['zod'] },
-  { name: 'stdio server with zod', budgetBytes: 149.7 * kibibyte, code: serverProgram },
-  { name: 'client without a transport', budgetBytes: 30.4 * kibibyte, code: clientProgram('', 'globalThis.transport') },
+  { name: 'stdio server without its schema library', budgetBytes: 54.4 * kibibyte, code: serverProgram, without: ['zod'] },
+  { name: 'stdio server with zod', budgetBytes: 147.8 * kibibyte, code: serverProgram },
+  { name: 'client without a transport', budgetBytes: 38.8 * kibibyte, code: clientProgram('', 'globalThis.transport') },
   {
     name: 'stdio client',
-    budgetBytes: 41 * kibibyte,
+    budgetBytes: 48.3 * kibibyte,
     code: clientProgram(
       `import { stdioTransport } from '@mortise/transport-stdio/client';`,
       `stdioTransport({ command: 'node', args: ['server.js'] })`,
@@ -43,7 +43,7 @@ const programs = [
   },
   {
     name: 'HTTP client, without OAuth',
-    budgetBytes: 44.6 * kibibyte,
+    budgetBytes: 51.5 * kibibyte,
     code: clientProgram(`import { httpTransport } from '@mortise/transport-http/client';`, `httpTransport('http://127.0.0.1:3000/mcp')`),
   },
 ];

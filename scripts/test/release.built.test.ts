@@ -56,8 +56,8 @@ describe('the published packages', () => {
     expect([...forServer.names].sort()).toEqual([...base, '@mortise/server'].sort());
   });
 
-  it('take less than 1.35 MB for a stdio server, but for the sources and maps that debuggers read', () => {
-    expect(forServer.bytes - forServer.sourceBytes).toBeLessThan(1_350_000);
+  it('take less than 1.2 MB for a stdio server, but for the sources and maps that debuggers read', () => {
+    expect(forServer.bytes - forServer.sourceBytes).toBeLessThan(1_200_000);
   });
 
   it('bring a stdio client with its transport and nothing else', () => {
