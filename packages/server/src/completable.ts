@@ -43,12 +43,12 @@ export function completable<S extends TypedSchema>(schema: S, complete: Complete
 
 /**
  * A copy, so that one schema may stand in two places with different suggestions. zod binds a schema's methods to the object
- * itself and has `clone` for this; of any other library an heir of the schema does.
+ * itself and has `clone` for this; for any other library an object that inherits from the schema will do.
  */
 function copySchema<S extends TypedSchema>(schema: S): S {
   const { clone } = schema as { readonly clone?: unknown };
   if ('_zod' in schema && typeof clone === 'function') return clone.call(schema) as S;
-  // The heir of a schema that is a function is none, and its getters may need one: what is read of it is taken over.
+  // An object that inherits from a function cannot be called, and `~standard` of a schema may be a getter that needs the function: so its value is copied.
   return Object.create(schema, { '~standard': { value: schema['~standard'], enumerable: true } }) as S;
 }
 

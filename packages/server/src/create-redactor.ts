@@ -42,7 +42,7 @@ export function createRedactor(options: RedactOptions = {}): Redactor {
   return (value) => hideSecrets(value, hideInJson, isSecret);
 }
 
-/** Structured content is often repeated as JSON text: there the members' names tell as much as in the data. */
+/** Structured content is often repeated as JSON text: there the members' names mark secrets as well. */
 function parseJson(text: string): JsonValue | undefined {
   if (!/^\s{0,8}[[{]/.test(text) || text.length > MAX_JSON_CHARACTERS) return undefined;
   try {

@@ -1,5 +1,5 @@
 /**
- * How schemas of any library, or plain JSON Schema, are told and checked.
+ * How schemas of any library, or plain JSON Schema, are shown to peers and checked.
  */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
@@ -21,8 +21,8 @@ export interface SchemaAdapter<T = unknown> {
   validate(value: unknown): SchemaOutcome<T> | Promise<SchemaOutcome<T>>;
 }
 
-/** Compiles JSON Schemas. Must not evaluate code, fetch anything, or run an unbounded schema. */
+/** Compiles JSON Schemas. Must not evaluate code or fetch anything; one that is given schemas of peers must bound what they may cost. */
 export interface JsonSchemaValidator {
-  /** @throws {MortiseError} `ERR_SCHEMA_NOT_CHECKABLE`, with the reason: dialect, depth, size, pattern or reference. */
+  /** @throws {MortiseError} `ERR_SCHEMA_NOT_CHECKABLE`, with the reason: dialect, keyword, reference or size. */
   compile(schema: JsonValue): (value: unknown) => readonly SchemaIssue[];
 }

@@ -48,7 +48,7 @@ async function findRoot(uri: string): Promise<string | undefined> {
   return path === undefined ? undefined : realpath(path).catch(() => undefined);
 }
 
-/** Where a path really leads; undefined where that cannot be told. */
+/** Where a path really leads; undefined where that cannot be found out. */
 async function findEnd(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);

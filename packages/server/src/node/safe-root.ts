@@ -21,7 +21,7 @@ const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants
 /** Names that Windows takes for devices, whatever follows the first dot. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** What a path that leads nowhere fails with. Whether it was missing, forbidden or outside is not told. */
+/** Error codes of paths that cannot be read. The caller does not learn whether a path is missing, forbidden or outside. */
 const NOWHERE: ReadonlySet<unknown> = new Set(['EACCES', 'EINVAL', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR', 'ENXIO', 'EPERM']);
 
 export class SafeRoot {
@@ -71,7 +71,7 @@ export class SafeRoot {
     }
   }
 
-  /** Follows a path to where it really ends, and tells what is there if that may be read. */
+  /** Follows a path to where it really ends; undefined where nothing is that may be read. */
   async #locate(path: string): Promise<{ readonly real: string; readonly entry: SafeEntry } | undefined> {
     const segments = toSegments(path);
     if (segments === undefined || !this.#areVisible(segments)) return undefined;

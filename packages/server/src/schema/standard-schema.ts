@@ -158,8 +158,8 @@ function toOutcome(result: StandardResult<unknown>): SchemaOutcome<unknown> {
 }
 
 /**
- * Whether a field of an object may be left out. zod 4 marks it; of another library's schema the check of `undefined` tells, and one
- * that only tells later counts as required. (A zod 3 schema whose check is asynchronous tells at once here, if it is optional.)
+ * Whether a field of an object may be left out. zod 4 marks it. Of another library's schema the check of `undefined` shows it, if it is
+ * synchronous; else the field counts as required. A zod 3 schema is asked by its synchronous method.
  */
 export function mayMiss(schema: StandardSchema, direction: SchemaDirection): boolean {
   if (isZod(schema)) return (direction === 'input' ? schema._zod.optin : schema._zod.optout) !== undefined;
