@@ -5,11 +5,11 @@ import { classifyMessage } from './guards.ts';
 import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from './message.ts';
 import { abortable } from './signals.ts';
 import { toWireError } from './to-wire-error.ts';
-import type { ExchangeOptions, ExchangeTransport } from './transport/transport.ts';
+import type { ExchangeTransport } from './transport/transport.ts';
 
 /** One exchange, as the side that answers sees it. */
 export interface InMemoryExchangeCall {
-  /** Aborts when the caller leaves. Made on first use. */
+  /** Aborts when the caller leaves. */
   readonly signal: AbortSignal;
   /** The headers that the caller added, if any. */
   readonly headers: Readonly<Record<string, string>> | undefined;
@@ -29,13 +29,18 @@ export function createInMemoryExchange(
   return {
     async exchange(request, options = {}) {
       options.signal?.throwIfAborted();
-      const call = new MemoryCall(options);
+      let isOver = false;
+      const call: InMemoryExchangeCall = {
+        signal: options.signal ?? new AbortController().signal,
+        headers: options.headers,
+        onMessage: (message) => void (isOver || options.onMessage?.(message)),
+      };
       try {
         const response = await abortable(answer(handle, request, call), options.signal);
         if (classifyMessage(response) === 'response' && response.id === request.id) return response;
         throw new InvalidResponseError(`The answer to "${request.method}" is not a response to its request`);
       } finally {
-        call.end();
+        isOver = true;
       }
     },
   };
@@ -50,31 +55,5 @@ async function answer(
     return await handle(request, call);
   } catch (error) {
     return { jsonrpc: '2.0', id: request.id, error: toWireError(error) };
-  }
-}
-
-class MemoryCall implements InMemoryExchangeCall {
-  readonly #options: ExchangeOptions;
-  #signal: AbortSignal | undefined;
-  #isOver = false;
-
-  constructor(options: ExchangeOptions) {
-    this.#options = options;
-  }
-
-  get signal(): AbortSignal {
-    return (this.#signal ??= this.#options.signal ?? new AbortController().signal);
-  }
-
-  get headers(): Readonly<Record<string, string>> | undefined {
-    return this.#options.headers;
-  }
-
-  onMessage(message: JsonRpcNotification): void {
-    if (!this.#isOver) this.#options.onMessage?.(message);
-  }
-
-  end(): void {
-    this.#isOver = true;
   }
 }

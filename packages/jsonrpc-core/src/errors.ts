@@ -29,9 +29,7 @@ export function isMortiseError(value: unknown): value is MortiseError {
 
 /** The peer answered a request with an error. */
 export class RemoteError extends MortiseError {
-  override get name(): string {
-    return 'RemoteError';
-  }
+  override readonly name: string = 'RemoteError';
   override readonly code: 'ERR_REMOTE' = 'ERR_REMOTE';
   /** The JSON-RPC error code that the peer gave. */
   readonly rpcCode: number;
@@ -50,9 +48,7 @@ export class RemoteError extends MortiseError {
 
 /** Thrown by a handler to be answered with exactly this JSON-RPC error; any other error becomes a neutral -32603. */
 export class ProtocolError extends MortiseError {
-  override get name(): string {
-    return 'ProtocolError';
-  }
+  override readonly name: string = 'ProtocolError';
   override readonly code: 'ERR_PROTOCOL' = 'ERR_PROTOCOL';
   /** The JSON-RPC error code to answer with. */
   readonly rpcCode: number;
@@ -73,9 +69,7 @@ export class ProtocolError extends MortiseError {
 
 /** A request was not answered in time. The peer has been told to stop. */
 export class TimeoutError extends MortiseError {
-  override get name(): string {
-    return 'TimeoutError';
-  }
+  override readonly name: string = 'TimeoutError';
   override readonly code: 'ERR_TIMEOUT' = 'ERR_TIMEOUT';
   /** The bound that was reached. */
   readonly timeoutMs: number;
@@ -88,9 +82,7 @@ export class TimeoutError extends MortiseError {
 
 /** The connection is closed, so what was asked of it cannot happen. */
 export class ConnectionClosedError extends MortiseError {
-  override get name(): string {
-    return 'ConnectionClosedError';
-  }
+  override readonly name: string = 'ConnectionClosedError';
   override readonly code: 'ERR_CONNECTION_CLOSED' = 'ERR_CONNECTION_CLOSED';
 
   constructor(message = 'The connection is closed', options?: ErrorOptions) {
@@ -100,9 +92,7 @@ export class ConnectionClosedError extends MortiseError {
 
 /** The channel broke and is being opened again: what was in flight is lost, later messages may pass. See `withReconnect`. */
 export class ConnectionLostError extends MortiseError {
-  override get name(): string {
-    return 'ConnectionLostError';
-  }
+  override readonly name: string = 'ConnectionLostError';
   override readonly code: 'ERR_CONNECTION_LOST' = 'ERR_CONNECTION_LOST';
 
   constructor(message = 'The connection was lost and is being opened again', options?: ErrorOptions) {
@@ -112,12 +102,10 @@ export class ConnectionLostError extends MortiseError {
 
 /**
  * The peer does not know the session any more. The message that was sent in it was not carried out: once a new session is open, it
- * may be sent again. Told to `onerror`, it ends the channel.
+ * may be sent again. Reported by `onerror`, it ends the channel.
  */
 export class SessionLostError extends MortiseError {
-  override get name(): string {
-    return 'SessionLostError';
-  }
+  override readonly name: string = 'SessionLostError';
   override readonly code: 'ERR_SESSION_LOST' = 'ERR_SESSION_LOST';
   readonly endsChannel: true = true;
 
@@ -131,9 +119,7 @@ export class SessionLostError extends MortiseError {
 
 /** A message was sent before the transport or connection was started. */
 export class NotConnectedError extends MortiseError {
-  override get name(): string {
-    return 'NotConnectedError';
-  }
+  override readonly name: string = 'NotConnectedError';
   override readonly code: 'ERR_NOT_CONNECTED' = 'ERR_NOT_CONNECTED';
 
   constructor(message = 'Not started yet: call start() first', options?: ErrorOptions) {
@@ -143,9 +129,7 @@ export class NotConnectedError extends MortiseError {
 
 /** A transport or connection was started twice; each serves one connection. */
 export class AlreadyStartedError extends MortiseError {
-  override get name(): string {
-    return 'AlreadyStartedError';
-  }
+  override readonly name: string = 'AlreadyStartedError';
   override readonly code: 'ERR_ALREADY_STARTED' = 'ERR_ALREADY_STARTED';
 
   constructor(message = 'Already started: make a new one for another connection', options?: ErrorOptions) {
@@ -155,9 +139,7 @@ export class AlreadyStartedError extends MortiseError {
 
 /** The peer cancelled a request that is being served here: the reason of its `signal`. */
 export class CancelledError extends MortiseError {
-  override get name(): string {
-    return 'CancelledError';
-  }
+  override readonly name: string = 'CancelledError';
   override readonly code: 'ERR_CANCELLED' = 'ERR_CANCELLED';
   /** What the peer gave as its reason, if it gave one. */
   readonly reason: string | undefined;
@@ -168,7 +150,7 @@ export class CancelledError extends MortiseError {
   }
 }
 
-/** What a message is whose text cannot be read or is too long, for errors of reading. */
+/** What is known of a message whose text cannot be read. */
 export interface UnreadMessage extends ErrorOptions {
   /** Which bound the text is over, and what to do; said to the peer too. @default none: it is no JSON */
   readonly excess?: string | undefined;
@@ -178,9 +160,7 @@ export interface UnreadMessage extends ErrorOptions {
 
 /** A text is not JSON, or is over a bound: it nests too deeply, or holds too many values. */
 export class ParseError extends MortiseError {
-  override get name(): string {
-    return 'ParseError';
-  }
+  override readonly name: string = 'ParseError';
   override readonly code: 'ERR_PARSE' = 'ERR_PARSE';
   /** Which bound the text is over, where it is not merely no JSON. */
   readonly excess: string | undefined;
@@ -196,9 +176,7 @@ export class ParseError extends MortiseError {
 
 /** A JSON value is not a JSON-RPC message as MCP has them. */
 export class InvalidRequestError extends MortiseError {
-  override get name(): string {
-    return 'InvalidRequestError';
-  }
+  override readonly name: string = 'InvalidRequestError';
   override readonly code: 'ERR_INVALID_REQUEST' = 'ERR_INVALID_REQUEST';
   /** The id to answer to, where it could be read. */
   readonly id: RequestId | undefined;
@@ -214,25 +192,19 @@ export class InvalidRequestError extends MortiseError {
 
 /** The peer answered with something that is not a response. */
 export class InvalidResponseError extends MortiseError {
-  override get name(): string {
-    return 'InvalidResponseError';
-  }
+  override readonly name: string = 'InvalidResponseError';
   override readonly code: 'ERR_INVALID_RESPONSE' = 'ERR_INVALID_RESPONSE';
 }
 
 /** A message cannot be written as JSON: it holds a cycle, a BigInt, or a result that is not an object. */
 export class SerializeError extends MortiseError {
-  override get name(): string {
-    return 'SerializeError';
-  }
+  override readonly name: string = 'SerializeError';
   override readonly code: 'ERR_SERIALIZE' = 'ERR_SERIALIZE';
 }
 
 /** A message is longer than the bound that a transport was given. */
 export class MessageTooLargeError extends MortiseError {
-  override get name(): string {
-    return 'MessageTooLargeError';
-  }
+  override readonly name: string = 'MessageTooLargeError';
   override readonly code: 'ERR_MESSAGE_TOO_LARGE' = 'ERR_MESSAGE_TOO_LARGE';
   /** The bound. */
   readonly maxBytes: number;
@@ -248,9 +220,7 @@ export class MessageTooLargeError extends MortiseError {
 
 /** An exchange was answered with an HTTP status that carries no JSON-RPC response to its request. */
 export class ExchangeHttpError extends MortiseError {
-  override get name(): string {
-    return 'ExchangeHttpError';
-  }
+  override readonly name: string = 'ExchangeHttpError';
   override readonly code: 'ERR_EXCHANGE_HTTP' = 'ERR_EXCHANGE_HTTP';
   /** The HTTP status. */
   readonly status: number;

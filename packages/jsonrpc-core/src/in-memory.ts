@@ -4,10 +4,9 @@ import { AlreadyStartedError, ConnectionClosedError, NotConnectedError } from '.
 import { Fifo } from './fifo.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { parseJson } from './parse-json.ts';
-import { resolvedPromise } from './resolved-promise.ts';
+import { type MessageInfo, resolvedPromise, type Transport } from './transport/transport.ts';
 import { serializeMessage } from './serialize-message.ts';
 import { toError } from './transport/hold-transport.ts';
-import type { MessageInfo, Transport } from './transport/transport.ts';
 
 /** How an in-memory pair passes messages on. */
 export interface InMemoryOptions {

@@ -4,10 +4,9 @@ import { AlreadyStartedError, ConnectionClosedError, MessageTooLargeError, NotCo
 import { readMessageHead } from './message-head.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { measureMessage, parseJson } from './parse-json.ts';
-import { resolvedPromise } from './resolved-promise.ts';
+import { type MessageInfo, resolvedPromise, type Transport } from './transport/transport.ts';
 import { serializeMessage } from './serialize-message.ts';
 import { toError } from './transport/hold-transport.ts';
-import type { MessageInfo, Transport } from './transport/transport.ts';
 
 /** What is used of a `MessagePort`, of the web or of `node:worker_threads`. */
 export interface MessagePortLike {

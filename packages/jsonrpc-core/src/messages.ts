@@ -5,7 +5,6 @@ export {
   classifyMessage,
   isErrorObject,
   isJsonObject,
-  isJsonRpcMessage,
   isJsonRpcNotification,
   isJsonRpcRequest,
   isJsonRpcResponse,
@@ -14,7 +13,7 @@ export {
 } from './guards.ts';
 export { type MessageHead, readMessageHead } from './message-head.ts';
 export { measureMessage, parseJson, type ParseOptions } from './parse-json.ts';
-export { parseMessage, toInvalidRequestError } from './parse-message.ts';
+export { toInvalidRequestError } from './malformed.ts';
 export { serializeMessage, withSerialized } from './serialize-message.ts';
 export { toWireError } from './to-wire-error.ts';
-export { copyObject, type MutableJsonObject } from './copy-object.ts';
+export { copyObject, type MutableJsonObject } from './guards.ts';

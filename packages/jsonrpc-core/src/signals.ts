@@ -1,8 +1,8 @@
 /** Abort signals put together without leaving listeners behind on those that live long. */
 
+import { Cancellation } from './cancellation.ts';
 import { TimeoutError } from './errors.ts';
-import type { Clock } from './instruments.ts';
-import { systemClock } from './system-clock.ts';
+import { type Clock, systemClock } from './instruments.ts';
 
 /** A signal with the means to let go of what it listens to. */
 export interface LinkedSignal {
@@ -18,19 +18,9 @@ export interface LinkedSignal {
  * does not gather their listeners.
  */
 export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): LinkedSignal {
-  const controller = new AbortController();
-  const sources = signals.filter((signal) => signal !== undefined);
-  const dispose = (): void => {
-    for (const source of sources) source.removeEventListener('abort', onAbort);
-  };
-  function onAbort(this: AbortSignal): void {
-    dispose();
-    controller.abort(this.reason);
-  }
-  const aborted = sources.find((source) => source.aborted);
-  if (aborted) controller.abort(aborted.reason);
-  else for (const source of sources) source.addEventListener('abort', onAbort, { once: true });
-  return { signal: controller.signal, dispose };
+  const cancellation = new Cancellation();
+  for (const signal of signals) if (signal) cancellation.follow(signal);
+  return { signal: cancellation.signal, dispose: () => cancellation.release() };
 }
 
 /**
@@ -39,16 +29,16 @@ export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): L
  * @param timeoutMs After this many milliseconds it aborts with a `TimeoutError`.
  */
 export function withTimeout(timeoutMs: number, signal?: AbortSignal, clock: Clock = systemClock): LinkedSignal {
-  const controller = new AbortController();
-  const linked = linkSignals(signal, controller.signal);
-  if (linked.signal.aborted) return linked;
-  const timer = clock.schedule(() => controller.abort(new TimeoutError(`Not done within ${timeoutMs} ms`, timeoutMs)), timeoutMs);
+  const cancellation = new Cancellation();
+  if (signal) cancellation.follow(signal);
+  if (cancellation.isCancelled) return { signal: cancellation.signal, dispose: () => undefined };
+  const timer = clock.schedule(() => cancellation.cancel(new TimeoutError(`Not done within ${timeoutMs} ms`, timeoutMs)), timeoutMs);
   const dispose = (): void => {
     timer.cancel();
-    linked.dispose();
+    cancellation.release();
   };
-  linked.signal.addEventListener('abort', dispose, { once: true });
-  return { signal: linked.signal, dispose };
+  cancellation.signal.addEventListener('abort', dispose, { once: true });
+  return { signal: cancellation.signal, dispose };
 }
 
 /**

@@ -19,9 +19,8 @@ export {
 export { Cancellation } from './cancellation.ts';
 export { checkOptions, type OptionKind, type OptionRule, type OptionTable } from './check-options.ts';
 export { checkAmounts } from './check-amounts.ts';
-export { checkOptionNames, checkOptionRules, type OptionErrorClass, type OptionRules } from './check-option-rules.ts';
-export { guardLogger } from './guard-logger.ts';
-export { resolvedPromise } from './resolved-promise.ts';
-export { silentLogger, systemClock } from './system-clock.ts';
+export { guardLogger } from './instruments.ts';
+export { resolvedPromise } from './transport/transport.ts';
+export { silentLogger, systemClock } from './instruments.ts';
 export { type HoldableTimer, isHoldableTimer } from './instruments.ts';
 export { toError } from './transport/hold-transport.ts';

@@ -1,8 +1,7 @@
 /** Says in a log what passes over a transport: kinds, methods and ids, never what is in them. */
 
-import { guardLogger } from './guard-logger.ts';
+import { guardLogger, type Logger, type LogLevel } from './instruments.ts';
 import { classifyMessage } from './guards.ts';
-import type { Logger, LogLevel } from './instruments.ts';
 import type { TransportFactory, Transport } from './transport/transport.ts';
 import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
 

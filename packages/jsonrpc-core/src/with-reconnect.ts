@@ -2,9 +2,8 @@
 
 import { AlreadyStartedError, ConnectionClosedError, ConnectionLostError, NotConnectedError } from './errors.ts';
 import { Fifo } from './fifo.ts';
-import type { Clock, ClockTimer } from './instruments.ts';
+import { type Clock, type ClockTimer, systemClock } from './instruments.ts';
 import type { JsonRpcMessage } from './message.ts';
-import { systemClock } from './system-clock.ts';
 import { holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
 import {
   type ExchangeTransport,

@@ -1,11 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidRequestError, ParseError } from '../src/index.ts';
-import { measureMessage, parseJson, parseMessage, serializeMessage } from '../src/messages.ts';
+import { classifyMessage, measureMessage, parseJson, serializeMessage, toInvalidRequestError } from '../src/messages.ts';
 import { countCpuMs } from '../../../scripts/test/cpu-time.ts';
 
 function nest(levels: number, open = '[', close = ']'): string {
   return open.repeat(levels) + close.repeat(levels);
+}
+
+/** Reads a message as a connection does. */
+function parseMessage(text: string): unknown {
+  const value = parseJson(text);
+  if (classifyMessage(value) === 'invalid') throw toInvalidRequestError(value);
+  return value;
 }
 
 function catchError(fn: () => unknown): unknown {
@@ -113,7 +120,7 @@ describe('parseJson', () => {
   });
 });
 
-describe('parseMessage', () => {
+describe('what is read as a message', () => {
   it('[BASE-001] gives back a message as it came, unknown members too', () => {
     const message = { jsonrpc: '2.0', id: 1, result: { a: [1], _meta: { 'x/y': 1 } }, extra: true };
     expect(parseMessage(JSON.stringify(message))).toEqual(message);

@@ -11,7 +11,7 @@ import {
   type JsonRpcResponse,
   type Transport,
 } from '../src/index.ts';
-import { isJsonRpcRequest, parseJson, parseMessage, withSerialized } from '../src/messages.ts';
+import { isJsonRpcRequest, parseJson, withSerialized } from '../src/messages.ts';
 import { type ExchangeTransport, isExchangeTransport, type TransportFactory } from '../src/transport.ts';
 import { Connection, type InboundCall } from '../src/connection.ts';
 import { withLogging, wrapTransport } from '../src/wrap.ts';
@@ -30,7 +30,6 @@ if (error.code === 'ERR_NO_SUCH') throw error;
 // Guards narrow.
 if (isJsonRpcRequest(unknownValue)) expectTypeOf(unknownValue).toEqualTypeOf<JsonRpcRequest>();
 if (isExchangeTransport(transport)) expectTypeOf(transport).toEqualTypeOf<Transport & ExchangeTransport>();
-expectTypeOf(parseMessage).returns.toEqualTypeOf<JsonRpcMessage>();
 expectTypeOf(parseJson).parameter(0).toEqualTypeOf<string>();
 
 // A connection.

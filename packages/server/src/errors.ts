@@ -108,9 +108,7 @@ export class StateTooLargeError extends MortiseError {
 
 /** A `requestState` that is not what this server gave for this request, or may not be used any more. Answered with -32602. */
 export class RequestStateError extends ProtocolError {
-  override get name(): string {
-    return 'RequestStateError';
-  }
+  override readonly name: string = 'RequestStateError';
 
   constructor(message: string) {
     super(INVALID_PARAMS, message);
@@ -132,9 +130,7 @@ export interface RequiredPage {
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */
 export class UrlElicitationRequiredError extends ProtocolError {
-  override get name(): string {
-    return 'UrlElicitationRequiredError';
-  }
+  override readonly name: string = 'UrlElicitationRequiredError';
   /** With their ids, by which `ctx.completeElicitation` tells when one is done. */
   readonly elicitations: readonly ElicitRequestURLParams[];
 

@@ -5,9 +5,7 @@ import type { ChannelEndError } from '@mortise/jsonrpc-core/transport';
 
 /** The server's command could not be started. */
 export class ServerStartError extends MortiseError {
-  override get name(): string {
-    return 'ServerStartError';
-  }
+  override readonly name: string = 'ServerStartError';
   override readonly code: 'ERR_SERVER_START' = 'ERR_SERVER_START';
   /** The command, without its arguments. */
   readonly command: string;
@@ -37,9 +35,7 @@ export interface ServerProcessExit {
 
 /** The server's process ended, or closed one of its streams, although nobody had asked it to. Reported through `onerror`, before `onclose`. */
 export class ServerProcessExitedError extends MortiseError implements ServerProcessExit, ChannelEndError {
-  override get name(): string {
-    return 'ServerProcessExitedError';
-  }
+  override readonly name: string = 'ServerProcessExitedError';
   override readonly code: 'ERR_SERVER_PROCESS_EXITED' = 'ERR_SERVER_PROCESS_EXITED';
   /** Makes it the cause of the `ConnectionClosedError` that requests in flight are rejected with. */
   readonly endsChannel = true;
@@ -62,9 +58,7 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
 
 /** The process's standard streams already carry another transport. */
 export class StdioInUseError extends MortiseError {
-  override get name(): string {
-    return 'StdioInUseError';
-  }
+  override readonly name: string = 'StdioInUseError';
   override readonly code: 'ERR_STDIO_IN_USE' = 'ERR_STDIO_IN_USE';
 
   constructor() {

@@ -3,7 +3,7 @@
 import { INTERNAL_ERROR } from '../error-codes.ts';
 import { ConnectionClosedError } from '../errors.ts';
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../message.ts';
-import { resolvedPromise } from '../resolved-promise.ts';
+import { resolvedPromise } from '../transport/transport.ts';
 import { serializeMessage } from '../serialize-message.ts';
 
 /** One answer, or the answers to a batch. */

@@ -14,7 +14,7 @@ import {
   RemoteError,
 } from '../errors.ts';
 import { classifyMessage, isRequestId } from '../guards.ts';
-import type { Clock, ClockTimer } from '../instruments.ts';
+import { type Clock, type ClockTimer, systemClock } from '../instruments.ts';
 import type { MessageHead } from '../message-head.ts';
 import type {
   JsonObject,
@@ -26,11 +26,9 @@ import type {
   RequestId,
 } from '../message.ts';
 import { measureMessage } from '../parse-json.ts';
-import { judgeMalformed } from '../parse-message.ts';
-import { resolvedPromise } from '../resolved-promise.ts';
-import { systemClock } from '../system-clock.ts';
+import { judgeMalformed } from '../malformed.ts';
+import { type ChannelEndError, type MessageInfo, resolvedPromise, type SendOptions, type Transport } from '../transport/transport.ts';
 import { holdTransport, toError } from '../transport/hold-transport.ts';
-import type { ChannelEndError, MessageInfo, SendOptions, Transport } from '../transport/transport.ts';
 import { Answers, type BatchAnswers } from './answers.ts';
 import { CONNECTION_OPTIONS, type ConnectionOptions } from './connection-options.ts';
 import { DEFAULT_MAX_IN_FLIGHT, InboundCalls } from './inbound-calls.ts';

@@ -2,8 +2,7 @@
 
 import { Cancellation } from '../cancellation.ts';
 import type { JsonObject, JsonRpcRequest } from '../message.ts';
-import { resolvedPromise } from '../resolved-promise.ts';
-import type { MessageInfo, SendOptions } from '../transport/transport.ts';
+import { type MessageInfo, resolvedPromise, type SendOptions } from '../transport/transport.ts';
 import type { BatchAnswers } from './answers.ts';
 import type { RequestOptions } from './pending-request.ts';
 

@@ -1,12 +1,10 @@
 /** The requests sent from here that wait for their answer: settles each exactly once, in time or not. */
 
-import { copyObject } from '../copy-object.ts';
+import { copyObject, isJsonObject } from '../guards.ts';
 import { InvalidResponseError, TimeoutError } from '../errors.ts';
-import { isJsonObject } from '../guards.ts';
-import type { Clock } from '../instruments.ts';
+import { type Clock, systemClock } from '../instruments.ts';
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
-import { resolvedPromise } from '../resolved-promise.ts';
-import { systemClock } from '../system-clock.ts';
+import { resolvedPromise } from '../transport/transport.ts';
 import { toError } from '../transport/hold-transport.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { IdMap } from './id-map.ts';

@@ -190,3 +190,9 @@ export function isExchangeTransport(transport: object): transport is ExchangeTra
 export function isLegacyOpener(transport: object): transport is LegacyOpener {
   return typeof (transport as Partial<LegacyOpener>).openLegacy === 'function';
 }
+
+/**
+ * The promise that `send` returns when nothing waits: one for all, so that a message costs none. Callers that see this very
+ * promise need not listen to it.
+ */
+export const resolvedPromise: Promise<void> = Promise.resolve();

@@ -1,22 +1,9 @@
-/** From text to a checked message, and what is wrong with one. */
+/** What is wrong with a value that is not a message, and how that is to be answered. */
 
 import { INVALID_PARAMS, INVALID_REQUEST } from './error-codes.ts';
 import { InvalidRequestError } from './errors.ts';
-import { classifyMessage, isJsonObject, isRequestId, MAX_ID_LENGTH } from './guards.ts';
-import type { JsonRpcMessage, RequestId } from './message.ts';
-import { parseJson, type ParseOptions } from './parse-json.ts';
-
-/**
- * Parses the text of one message. A batch is not one message.
- *
- * @throws {ParseError} `ERR_PARSE`: as `parseJson` does.
- * @throws {InvalidRequestError} `ERR_INVALID_REQUEST`: the JSON is not a message; carries the id if it could be read.
- */
-export function parseMessage(text: string, options?: ParseOptions): JsonRpcMessage {
-  const value = parseJson(text, options);
-  if (classifyMessage(value) === 'invalid') throw toInvalidRequestError(value);
-  return value as unknown as JsonRpcMessage;
-}
+import { isJsonObject, isRequestId, MAX_ID_LENGTH } from './guards.ts';
+import type { RequestId } from './message.ts';
 
 /**
  * Says why a value is not a message and how that is to be answered.
