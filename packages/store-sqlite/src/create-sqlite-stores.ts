@@ -1,7 +1,7 @@
 /** `createSqliteStores`: opens a file and gives the stores over it. */
 
-import { type Clock } from '@mortise/jsonrpc-core';
-import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
+import type { Clock } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, ReplayStore, SessionStore, StateStore, TaskHandleStore, TaskQueue, TaskStore } from '@mortise/protocol/contracts';
 import { SqliteConnection } from './connection.ts';
 import { isDatabase, openDatabase, type SqliteDatabase, type SqliteDriverName } from './driver.ts';
@@ -14,12 +14,12 @@ import { SqliteTaskHandleStore } from './task-handle-store.ts';
 import { SqliteTaskQueue, type SqliteQueueOptions } from './task-queue.ts';
 import { SqliteTaskStore } from './task-store.ts';
 
-/** SQLite counts these milliseconds with 32 bits, and takes what is more for none. */
+/** SQLite counts these milliseconds with 32 bits, and takes a larger number as no timeout at all. */
 const MAX_BUSY_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Where the file is and how it is used. Either `path` or `database` is given. */
 export interface SqliteStoresOptions {
-  /** The file's path; made where it is missing. `:memory:` for one that nobody else sees. @default none, with `database` */
+  /** The file's path; the file is created if it does not exist. `:memory:` is a database that only this call sees. @default none, with `database` */
   readonly path?: string | undefined;
   /**
    * A database that the program opened itself, with better-sqlite3, `node:sqlite` or what looks like them. It stays the program's to close.
@@ -42,9 +42,20 @@ export interface SqliteStoresOptions {
   readonly events?: SqliteEventOptions | undefined;
   /** How the queue works. @default as each of its members says */
   readonly queue?: SqliteQueueOptions | undefined;
-  /** Tells what has expired, and when jobs are due. @default the platform's clock */
+  /** Says what has expired, and when jobs are due. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
+
+const OPTIONS: OptionTable<SqliteStoresOptions> = {
+  path: 'string',
+  database: 'any',
+  driver: 'string',
+  busyTimeoutMs: 0,
+  durability: 'string',
+  events: { maxEventsPerStream: 1, maxAgeMs: 0 },
+  queue: { maxConcurrent: 1, pollMs: 1, leaseMs: 1, retryDelayMs: 0 },
+  clock: 'object',
+};
 
 /** The stores over one file. All may be used at once, by any number of processes. */
 export interface SqliteStores extends AsyncDisposable {
@@ -63,18 +74,16 @@ export interface SqliteStores extends AsyncDisposable {
 /**
  * Opens a file and brings it to the newest layout.
  *
- * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
+ * @throws {TypeError} An unknown option, or a value of the wrong kind; both `path` and `database`, or neither.
  * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: no driver loads, or the file cannot be opened.
  * @throws {SqliteSchemaError} `ERR_SQLITE_SCHEMA`: the file was written by a newer version of this package, or stays locked.
  */
 export async function createSqliteStores(options: SqliteStoresOptions): Promise<SqliteStores> {
-  checkAmounts("the SQLite stores' options", options, { busyTimeoutMs: 0 });
-  checkAmounts("the SQLite stores' options: events", options.events ?? {}, { maxEventsPerStream: 1, maxAgeMs: 0 });
-  checkAmounts("the SQLite stores' options: queue", options.queue ?? {}, { maxConcurrent: 1, pollMs: 1, leaseMs: 1, retryDelayMs: 0 });
+  checkOptions('createSqliteStores options', options, OPTIONS);
   const { path, driver, clock = systemClock, durability = 'full' } = options;
   const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
   if ((path === undefined) === (options.database === undefined))
-    throw new TypeError('createSqliteStores takes either a path or a database, and one of them');
+    throw new TypeError('createSqliteStores needs either "path" or "database", not both: give the one that it should use');
   if (options.database !== undefined && !isDatabase(options.database))
     throw new SqliteDriverError('the database must have exec, prepare and close: hand over one of better-sqlite3 or of node:sqlite');
   const database = options.database ?? (await openDatabase(path ?? '', driver));

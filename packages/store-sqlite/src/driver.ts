@@ -45,7 +45,7 @@ const drivers: Readonly<Record<SqliteDriverName, () => Promise<Open>>> = {
 /**
  * Opens a database with the first driver that loads.
  *
- * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: none does, and its `cause` has what each said; or it cannot open the file.
+ * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: no driver loads, and `cause` holds what each said; or the file cannot be opened.
  */
 export async function openDatabase(path: string, driver: SqliteDriverName | undefined): Promise<SqliteDatabase> {
   const names: readonly SqliteDriverName[] = driver === undefined ? ['better-sqlite3', 'node:sqlite'] : [driver];

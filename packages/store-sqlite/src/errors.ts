@@ -2,7 +2,7 @@
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** No driver of SQLite can be loaded here, or what was handed over is none. */
+/** No driver of SQLite can be loaded, or the `database` option is not a database. */
 export class SqliteDriverError extends MortiseError {
   override readonly name: string = 'SqliteDriverError';
   override readonly code: 'ERR_SQLITE_DRIVER' = 'ERR_SQLITE_DRIVER';

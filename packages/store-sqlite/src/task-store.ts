@@ -193,6 +193,6 @@ function readCursor(cursor: string | undefined): { readonly createdAtMs: number;
   if (cursor === undefined) return { createdAtMs: -Infinity, id: '' };
   const at = cursor.indexOf(' ');
   const createdAtMs = Number(cursor.slice(0, at));
-  if (at <= 0 || !Number.isFinite(createdAtMs)) throw new RangeError('the cursor is none of this store');
+  if (at <= 0 || !Number.isFinite(createdAtMs)) throw new RangeError('not a cursor of this store');
   return { createdAtMs, id: cursor.slice(at + 1) };
 }

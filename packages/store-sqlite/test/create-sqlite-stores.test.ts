@@ -57,7 +57,7 @@ it('says which file cannot be opened', async () => {
   expect(await run('told', file)).toContain(`the database ${file} cannot be opened: `);
 });
 
-it('leaves a database open that was handed over, and says what is none', async () => {
+it('leaves a database open that was handed over, and refuses what is not a database', async () => {
   expect(await run('handed-over')).toEqual({ isOpen: true, none: 'ERR_SQLITE_DRIVER', both: 'TypeError', unknown: 'ERR_SQLITE_DRIVER' });
 });
 
@@ -76,7 +76,7 @@ it.each([
   ...['maxEventsPerStream', 'maxAgeMs'].map((name) => ['events', name] as const),
   ...['maxConcurrent', 'pollMs', 'leaseMs', 'retryDelayMs'].map((name) => ['queue', name] as const),
   [undefined, 'busyTimeoutMs'] as const,
-])('[ROBUSTNESS-7] opens nothing where %s %s is no number', async (part, name) => {
+])('[ROBUSTNESS-7] opens nothing where %s %s is not a number', async (part, name) => {
   const file = await newFile();
   for (const value of [NaN, -1, '64']) {
     const given = part === undefined ? { [name]: value } : { [part]: { [name]: value } };
@@ -85,7 +85,7 @@ it.each([
   expect(existsSync(file)).toBe(false);
 });
 
-it('takes Infinity for no bound, a part of one for none, and null for what is not given', async () => {
+it('takes Infinity as no bound, rounds a fraction down, and undefined as left out', async () => {
   expect(await run('bounds')).toEqual([
     { taken: 3, timeout: 2_147_483_647, replayed: 1, listed: 1 },
     { taken: 2, timeout: 2, replayed: 1, listed: 1 },

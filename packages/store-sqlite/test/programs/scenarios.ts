@@ -109,10 +109,10 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     await using stores = await createSqliteStores({ path: file });
     return stores.replays.claim('late', now + HOUR_MS);
   },
-  /** What is done with bounds that SQLite itself would not take: Infinity, a part of one, and `null`, which counts as not given. */
+  /** What is done with bounds that SQLite itself would not take: Infinity, a fraction, and `undefined`, which counts as left out. */
   async bounds() {
     const seen: unknown[] = [];
-    for (const bound of [Infinity, 2.5, null] as number[]) {
+    for (const bound of [Infinity, 2.5, undefined] as number[]) {
       const [database, clock] = [await openDatabase(':memory:'), new FakeClock(now)];
       const figures = { busyTimeoutMs: bound, events: { maxEventsPerStream: bound, maxAgeMs: bound } };
       const queue = { maxConcurrent: bound, leaseMs: bound, pollMs: bound, retryDelayMs: bound };
