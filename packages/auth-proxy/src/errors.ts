@@ -1,6 +1,7 @@
 /** What can go wrong at an authorization proxy. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
+import type { AuthorizationRequest } from './authorization-request.ts';
 
 /** An option of `createAuthorizationProxy` or of its store is wrong. The message names it. */
 export class ProxyOptionError extends MortiseError {
@@ -9,10 +10,7 @@ export class ProxyOptionError extends MortiseError {
 }
 
 /** Where a refusal goes when the client, and not the person, should read it. */
-interface ClientRedirect {
-  readonly redirectUri: string;
-  readonly state: string | undefined;
-}
+type ClientRedirect = Pick<AuthorizationRequest, 'redirectUri' | 'state'>;
 
 /** What goes with a refusal beside its words. */
 interface RefusalDetail extends ErrorOptions {

@@ -2,6 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import { ProxyOptionError } from './errors.ts';
 
 /** The options of `toNodeListener`. */
 export interface NodeListenerOptions {
@@ -16,7 +18,9 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse) 
  * Serves a fetch-style handler on `node:http`, Express and their like. Answers are read whole before they are sent: it is for pages and
  * documents, not for streams.
  */
-export function toNodeListener(handler: (request: Request) => Promise<Response>, { origin }: NodeListenerOptions): NodeListener {
+export function toNodeListener(handler: (request: Request) => Promise<Response>, options: NodeListenerOptions): NodeListener {
+  checkOptions('toNodeListener', options, { origin: 'string' }, ProxyOptionError);
+  const { origin } = options;
   return async (incoming, outgoing) => {
     try {
       const response = await handler(toRequest(incoming, origin));

@@ -70,7 +70,7 @@ export class SignIn {
   }
 
   /** A redirect to the client. Always names the issuer, so that it cannot pass for another's. @see RFC 9207 */
-  toClient({ redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>, params: Readonly<Record<string, string>>): string {
+  toClient({ redirectUri, state }: NonNullable<OAuthRefusal['redirect']>, params: Readonly<Record<string, string>>): string {
     const url = new URL(redirectUri);
     const all = { ...params, ...(state === undefined ? {} : { state }), iss: this.#parts.settings.issuer };
     for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { AuthorizationServer } from 'oauth4webapi';
 import { AuthError, AuthOptionError } from '../errors.ts';
 import { nameUrl, readObject, toSafeText } from '../safe-fetch.ts';
@@ -148,6 +149,8 @@ export function clientMetadataDocument(options: {
   readonly redirectUrls: readonly string[];
   readonly more?: JsonObject;
 }): JsonObject {
+  const table = { url: 'string', clientName: 'string', redirectUrls: 'array', more: 'any' } as const;
+  checkOptions('clientMetadataDocument', options, table, AuthOptionError);
   return {
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],

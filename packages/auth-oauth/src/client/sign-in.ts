@@ -1,5 +1,6 @@
 /** How a person is asked to sign in. */
 
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import { AuthOptionError } from '../errors.ts';
 
@@ -35,6 +36,7 @@ export function redirectSignIn(options: {
   readonly redirectUrl: string | URL;
   readonly authorize: (url: URL, options: { readonly signal?: AbortSignal | undefined }) => Promise<URL | string | undefined | void>;
 }): SignIn {
+  checkOptions('redirectSignIn', options, { redirectUrl: 'any', authorize: 'function' }, AuthOptionError);
   const redirectUrl = checkRedirectUrl(String(options.redirectUrl));
   return {
     begin: async () => ({
@@ -53,7 +55,7 @@ function checkRedirectUrl(redirectUrl: string): string {
   const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (isAllowed && url?.hash === '') return redirectUrl;
-  throw new AuthOptionError('The redirect URL must be https, or http on this machine (127.0.0.1, [::1] or localhost), without a fragment');
+  throw new AuthOptionError('redirectSignIn: the redirect URL must be https, or http on this machine (127.0.0.1), without a fragment');
 }
 
 /** What kind of client registers such a redirect URL. @see OpenID Connect Dynamic Client Registration section 2 */

@@ -168,6 +168,7 @@ const OPENER_MS = 3_000;
  * @see 2026-07-28 security_best_practices#oauth-authorization-url-validation
  */
 export async function openBrowser(url: string | URL, options: { readonly opener?: readonly string[] } = {}): Promise<void> {
+  checkOptions('openBrowser', options, { opener: 'array' }, AuthOptionError);
   assertSafeUrl(url, { allowLoopback: true, allowPrivate: true }, 'URL to open');
   const [program = 'xdg-open', ...args] = options.opener ?? OPENERS[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, new URL(url).href], { shell: false, stdio: 'ignore', detached: true, windowsHide: true });
