@@ -9,7 +9,7 @@ import { canonicalUri, discoverAtOrigin, discoverIssuer, discoverResource } from
 
 /** What discovery found. */
 export interface Protection {
-  /** Exactly as the server spells it. */
+  /** The resource identifier, exactly as the server spells it. */
   readonly resource: string;
   readonly scopesSupported: readonly string[] | undefined;
   /** Validated: `as.issuer` is what the server named. */
@@ -90,12 +90,9 @@ export class ProtectionFinder {
 }
 
 /** What protects a server. */
-export interface FoundAuthorization {
+export interface FoundAuthorization extends Omit<Protection, 'as'> {
   /** The validated issuer, to register with and to keep credentials by. */
   readonly issuer: string;
-  /** The resource identifier, exactly as the server spells it. */
-  readonly resource: string;
-  readonly scopesSupported: readonly string[] | undefined;
   /** Whether the authorization server accepts an enterprise's word for a person: then `enterpriseManaged` may be used. */
   readonly takesEnterpriseAssertions: boolean;
 }

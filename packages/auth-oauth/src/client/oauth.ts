@@ -62,15 +62,9 @@ export interface SignInAuthorizer extends OAuthAuthorizer {
  */
 export function oauth(server: string | URL, options: OAuthOptions = {}): SignInAuthorizer {
   checkOptions('oauth', options, OPTIONS, AuthOptionError);
-  const { clients = [], clientMetadataUrl, clientMetadata = {}, clientName = 'MCP client', signIn = nobody } = options;
-  const identity = {
-    clients,
-    clientMetadataUrl: clientMetadataUrl === undefined ? undefined : checkClientMetadataUrl(clientMetadataUrl),
-    clientMetadataKey: options.clientMetadataKey,
-    clientName,
-    clientMetadata,
-    askForClient: options.askForClient,
-  };
+  const { clients = [], clientMetadata = {}, clientName = 'MCP client', clientMetadataUrl, signIn = nobody } = options;
+  if (clientMetadataUrl !== undefined) checkClientMetadataUrl(clientMetadataUrl);
+  const identity = { ...options, clients, clientMetadata, clientName };
   return new CodeAuthorizer(server, new AuthorizationCodeGrant(identity, signIn), options);
 }
 

@@ -8,21 +8,13 @@ import { AuthError, AuthOptionError } from '../errors.ts';
 import { nameUrl, readObject, toSafeText } from '../safe-fetch.ts';
 import type { ClientKey, RegisteredClient, Registration } from './credentials.ts';
 import type { GrantCall } from './grant.ts';
+import type { OAuthOptions } from './oauth.ts';
 import { toApplicationType } from './sign-in.ts';
 
 /** Who the client is, in the ways that authorization servers ask for it. */
-export interface ClientIdentity {
-  /** Clients that were registered by hand, each for its issuer. */
-  readonly clients: readonly RegisteredClient[];
-  /** The https URL of the client's metadata document, its id at servers that accept such ids. */
-  readonly clientMetadataUrl: string | undefined;
-  /** The key whose public half that document publishes. */
-  readonly clientMetadataKey: ClientKey | undefined;
-  readonly clientName: string;
-  /** More members for dynamic registration, `client_uri` and `logo_uri` for instance. */
-  readonly clientMetadata: JsonObject;
-  readonly askForClient: ((issuer: string) => Promise<RegisteredClient | undefined>) | undefined;
-}
+export type ClientIdentity = Pick<OAuthOptions, 'clientMetadataUrl' | 'clientMetadataKey' | 'askForClient'> & {
+  readonly [Name in 'clients' | 'clientName' | 'clientMetadata']: NonNullable<OAuthOptions[Name]>;
+};
 
 /** What registration needs beside the client. */
 type RegistrationCall = GrantCall & { readonly redirectUrl: string };
