@@ -13,7 +13,7 @@ export interface HttpCall {
   readonly body?: string | undefined;
 }
 
-/** Who is told a body, piece by piece. */
+/** Takes a body, piece by piece. */
 export interface BodySink {
   /** Must not throw. The bytes are the sink's from now on. */
   onChunk(chunk: Uint8Array): void;
@@ -44,7 +44,7 @@ export interface HttpFlight {
  *
  * H1  `answer` resolves once the head has come, whatever its status. Redirects are not followed: 3xx is an answer like others.
  * H2  `answer` rejects where no head came, and soon after `abort`.
- * H3  `onEnd` is called once, without an error only if the body is complete; after it, and after `abort`, the sink is told nothing.
+ * H3  `onEnd` is called once, without an error only if the body is complete; after it, and after `abort`, the sink is not called.
  * H4  What is read is the content: a `Content-Encoding` is undone or refused.
  * H5  A header with a line break in its value is refused.
  */

@@ -11,7 +11,7 @@ export const SSE_TYPE = 'text/event-stream';
 
 /** The media type in lower case and without its parameters; empty where there is none. */
 export function mediaTypeOf(contentType: string | undefined): string {
-  // What servers of MCP send is told without taking it apart.
+  // What nearly every server of MCP sends needs no parsing.
   if (contentType === undefined || contentType === JSON_TYPE || contentType === SSE_TYPE) return contentType ?? '';
   return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
@@ -76,7 +76,7 @@ export class MessageReader implements BodySink {
     }
   }
 
-  /** Closes the body. The listener is told nothing more. */
+  /** Closes the body. The listener is called no more. */
   stop(): void {
     this.#isStopped = true;
     this.#answer.abort();

@@ -26,8 +26,7 @@ import { type ClientSettings, type HttpTransportOptions, toSettings, toWire } fr
 import type { LegacyChannel } from './legacy/legacy-channel.ts';
 import type { Lineage } from './legacy/posting-channel.ts';
 import { Exchanges } from './modern/exchanges.ts';
-import { versionOf } from './modern/mirror-headers.ts';
-import { ToolHeaders } from './modern/tool-headers.ts';
+import { ToolHeaders, versionOf } from './modern/request-headers.ts';
 import { toEraKey, type Wire } from './wire.ts';
 
 /** The options of `StreamableHTTPClientTransport`: those of `httpTransport`, and those that MCP's users know. */
@@ -76,7 +75,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   #own: Promise<LegacyChannel> | undefined;
   #channel: LegacyChannel | undefined;
   #isStarted = false;
-  #wasTold = false;
+  #hasClosed = false;
   #closing: Promise<void> | undefined;
 
   /**
@@ -131,7 +130,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     return this.#exchanges.exchange(request, options);
   }
 
-  /** Gives a fresh, unstarted channel of the legacy era. Its errors and its end are told here too. */
+  /** Gives a fresh, unstarted channel of the legacy era. Its errors and its end are reported here too. */
   async openLegacy(): Promise<Transport> {
     const { LegacyChannel } = await import('./legacy/legacy-channel.ts');
     if (this.#closing !== undefined) throw new ConnectionClosedError();
@@ -159,7 +158,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     return channel.send(message, options);
   }
 
-  /** Told by clients what `initialize` agreed on. */
+  /** Called by clients with the version that `initialize` agreed on. */
   setProtocolVersion(version: string): void {
     this.#channel?.setProtocolVersion(version);
   }
@@ -190,8 +189,8 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   }
 
   #tellClosed(): void {
-    if (this.#wasTold) return;
-    this.#wasTold = true;
+    if (this.#hasClosed) return;
+    this.#hasClosed = true;
     try {
       this.onclose?.();
     } catch (error) {

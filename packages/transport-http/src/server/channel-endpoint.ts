@@ -18,7 +18,7 @@ import type { AuthInfo, Call, LegacySession, McpEndpoint, SessionLink } from '@m
 import { NoStreamError } from '../errors.ts';
 import { SESSION_OVER } from './refusal.ts';
 
-/** What a server of MCP's official SDK is told beside each message. */
+/** What a server of MCP's official SDK expects beside each message. */
 export interface ChannelMessageInfo extends MessageInfo {
   readonly authInfo?: unknown;
   readonly requestInfo?: { readonly headers: Readonly<Record<string, string>> };

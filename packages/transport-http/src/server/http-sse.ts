@@ -10,7 +10,7 @@ import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcRespon
 import { classifyMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { AuthInfo, LegacySession, Principal, SessionLink } from '@mortise/protocol/contracts';
 import { encodeEvent, encodeMessageEvent } from '../sse/encode-event.ts';
-import { PostCall, rejectUnreachable } from './exchange/post-call.ts';
+import { PostCall, rejectUnreachable, writeResponse } from './exchange/post-call.ts';
 import type { HttpExchange } from './http/http-exchange.ts';
 import { namesEventStream } from './http/media-types.ts';
 import type { ResponseStream } from './http/response-stream.ts';
@@ -19,7 +19,6 @@ import { busy, invalidMessage, notAcceptable, unknownChannel } from './refusal.t
 import { closeSession } from './session/http-session.ts';
 import { toFailure } from './session/legacy-post.ts';
 import { generateSessionId } from './session/session-table.ts';
-import { writeResponse } from './write-response.ts';
 
 const ID_PARAMETER = 'sessionId';
 /**

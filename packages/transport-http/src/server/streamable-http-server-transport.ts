@@ -26,9 +26,9 @@ export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOp
   readonly enableJsonResponse?: boolean | undefined;
   /** Keeps what was sent, so that broken streams can be resumed. @default none */
   readonly eventStore?: EventStore | undefined;
-  /** Told the id of a session that has begun. @default none */
+  /** Called with the id of a session that has begun. @default none */
   readonly onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** Told the id of a session that its client ended. @default none */
+  /** Called with the id of a session that its client ended. @default none */
   readonly onsessionclosed?: ((sessionId: string) => void | Promise<void>) | undefined;
   /**
    * Has no effect: Host and Origin are always checked. List hosts and origins that may call in `allowedHosts` and `allowedOrigins`.

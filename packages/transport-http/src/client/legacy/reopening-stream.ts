@@ -22,7 +22,7 @@ export interface StreamOwner {
   toGet(lastEventId: string | undefined): HttpCall;
 }
 
-/** Who is told what comes over a stream. None of these may throw. */
+/** Takes what comes over a stream. None of these may throw. */
 export interface StreamListener {
   /** @param text What it was read from. */
   onValue(value: JsonValue, text: string): void;
@@ -82,7 +82,7 @@ export class ReopeningStream implements MessageListener {
     );
   }
 
-  /** Closes it for good. The listener is told nothing more. */
+  /** Closes it for good. The listener is called no more. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();

@@ -19,8 +19,7 @@ import { readFailure } from '../http-failure.ts';
 import type { HttpCall } from '../http-sender.ts';
 import { POST_HEADERS, toLowerCaseNames, type Wire } from '../wire.ts';
 import { Exchange } from './exchange.ts';
-import { mirrorMessage } from './mirror-headers.ts';
-import { ToolHeaders } from './tool-headers.ts';
+import { mirrorMessage, ToolHeaders } from './request-headers.ts';
 
 /** The bound of what is read, and where faults beside any request are reported. */
 export interface ExchangeSettings {

@@ -22,10 +22,9 @@ import { encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { badMessage, notAcceptable, serverClosing } from '../refusal.ts';
-import { writeResponse } from '../write-response.ts';
 import { FORBIDDEN, scopeChallenge, watchExpiry } from './authorize.ts';
 import { checkMethodIfSent, checkMirrorHeaders, checkVersionHeader, readMeta, refuseOlder } from './mirror-headers.ts';
-import { PostCall } from './post-call.ts';
+import { PostCall, writeResponse } from './post-call.ts';
 
 /** The request that stays open and delivers what changes. */
 const LISTEN_METHOD = 'subscriptions/listen';

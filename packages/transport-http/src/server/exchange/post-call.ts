@@ -1,6 +1,7 @@
-/** What an endpoint is given with each message that a client posts. */
+/** What an endpoint is given with each message that a client posts, and the text of its answer. */
 
-import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core';
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { Cancellation } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
 import { NoStreamError } from '../../errors.ts';
@@ -51,4 +52,21 @@ export const UNANSWERED = 'the message at hand has no answer that could carry it
 /** Rejects with a `NoStreamError`. @param why As in "cannot reach the client: it has no GET stream open". */
 export function rejectUnreachable({ method }: JsonRpcNotification | JsonRpcRequest, why: string): Promise<never> {
   return Promise.reject(new NoStreamError(`"${method}" cannot reach the client: ${why}`));
+}
+
+/** A response beside its text. */
+export interface WrittenResponse {
+  readonly message: JsonRpcResponse;
+  readonly json: string;
+}
+
+/** Writes a response as JSON, whatever is in it: one that JSON cannot carry is answered as an internal error, never with silence. */
+export function writeResponse(response: JsonRpcResponse): WrittenResponse {
+  try {
+    return { message: response, json: serializeMessage(response) };
+  } catch {
+    const id = response.id === undefined ? {} : { id: response.id };
+    const message: JsonRpcResponse = { jsonrpc: '2.0', ...id, error: { code: INTERNAL_ERROR, message: 'Internal error' } };
+    return { message, json: serializeMessage(message) };
+  }
 }

@@ -96,9 +96,16 @@ export abstract class HttpExchange {
   }
 
   get origin(): CallOrigin {
-    const { method, url, remoteAddress } = this;
-    const header = (name: string): string | undefined => this.header(name.toLowerCase());
-    return remoteAddress === undefined ? { method, url, header } : { method, url, header, remoteAddress };
+    const { method, remoteAddress } = this;
+    const toUrl = (): string => this.url;
+    return {
+      method,
+      get url() {
+        return toUrl();
+      },
+      header: (name) => this.header(name.toLowerCase()),
+      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    };
   }
 
   /** What sessions and streams are counted by. Asked for once, so that the same key is counted in and out. */

@@ -27,7 +27,7 @@ export function isJsonContentType(value: string | undefined): boolean {
  * Reads `Accept`. No header at all accepts everything, as HTTP has it; a media range with `q=0` accepts nothing.
  */
 export function readAccepts(value: string | undefined): Accepts {
-  // What every client of MCP sends is told without taking it apart.
+  // What nearly every client of MCP sends needs no parsing.
   if (value === undefined || value === 'application/json, text/event-stream') return BOTH;
   let json = false;
   let sse = false;

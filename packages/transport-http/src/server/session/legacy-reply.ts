@@ -10,10 +10,9 @@ import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import { FORBIDDEN, scopeChallenge } from '../exchange/authorize.ts';
-import { PostCall, rejectUnreachable } from '../exchange/post-call.ts';
+import { PostCall, rejectUnreachable, writeResponse } from '../exchange/post-call.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import type { HeaderList } from '../refusal.ts';
-import { writeResponse } from '../write-response.ts';
 import type { HttpSession } from './http-session.ts';
 import { createStreamId, SessionStream } from './session-stream.ts';
 

@@ -1,19 +1,66 @@
 /**
- * Which arguments of a server's tools travel in `Mcp-Param-*` headers. Learnt from the lists of tools that pass through, so that nobody
- * above has to know of it.
+ * The headers of a modern request, which say again what its body says, for those who route without reading bodies: those of every request,
+ * and `Mcp-Param-*` for the arguments that a tool's schema marks.
  *
- * @see 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters
+ * @see 2026-07-28 basic/transports/streamable-http#request-metadata
  */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { InvalidRequestError, type JsonObject, type JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { findRevision, NEWEST } from '@mortise/protocol';
 import { PARAM_HEADER_KEYWORD, readParamHeaders } from '@mortise/protocol/checks';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
+import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { ToolHeaderError } from '../../errors.ts';
-import { encodeHeaderValue, PARAM_HEADER_PREFIX, readPath, toParamText } from '../../headers.ts';
+import {
+  encodeHeaderValue,
+  isHeaderText,
+  METHOD_HEADER,
+  NAME_HEADER,
+  PARAM_HEADER_PREFIX,
+  PROTOCOL_VERSION_HEADER,
+  readPath,
+  toParamText,
+} from '../../headers.ts';
 
 const MAX_TOOLS = 10_000;
 
+/** Tells whether a message is written in the modern era: its `_meta` names its version. */
+export function versionOf(params: JsonObject | undefined): string | undefined {
+  const meta = params?.['_meta'];
+  if (!isJsonObject(meta) || !Object.hasOwn(meta, META_PROTOCOL_VERSION)) return undefined;
+  const version = meta[META_PROTOCOL_VERSION];
+  return typeof version === 'string' ? version : undefined;
+}
+
+/**
+ * Adds the headers that mirror a message.
+ *
+ * `Mcp-Name` goes with the methods of the core that have a name; an extension's come with the caller's own headers.
+ *
+ * @throws {InvalidRequestError} `ERR_INVALID_REQUEST`: a method or version that no header can carry.
+ */
+export function mirrorMessage(headers: Record<string, string>, message: { readonly method: string; readonly params?: JsonObject }): void {
+  const { method, params } = message;
+  const version = versionOf(params);
+  if (version !== undefined) headers[PROTOCOL_VERSION_HEADER] = toHeader('protocol version', version);
+  headers[METHOD_HEADER] = toHeader('method', method);
+  const nameParam = (findRevision(version) ?? NEWEST).requests.get(method)?.nameParam;
+  const name = nameParam === undefined ? undefined : params?.[nameParam];
+  if (typeof name === 'string') headers[NAME_HEADER] = encodeHeaderValue(name);
+}
+
+function toHeader(what: string, value: string): string {
+  if (isHeaderText(value) && value === value.trim() && value !== '') return value;
+  throw new InvalidRequestError(`The ${what} ${JSON.stringify(value)} cannot be sent as an HTTP header: it must be visible ASCII`, -32600);
+}
+
+/**
+ * Which arguments of a server's tools travel in headers. Learnt from the lists of tools that pass through, so that nobody above has to know of
+ * it.
+ *
+ * @see 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters
+ */
 export class ToolHeaders {
   /** Only tools that mark something, the oldest first. */
   readonly #tools = new Map<string, ParamHeaders>();
@@ -30,7 +77,7 @@ export class ToolHeaders {
    * Learns from a page of `tools/list`.
    *
    * @param mayMark Whether any of its tools can mark something, see `mayMark`.
-   * @param report Told each tool that is left out because a mark of it does not hold.
+   * @param report Called for each tool that is left out because one of its marks is invalid.
    * @returns The page, without those tools.
    */
   learn(page: JsonObject, mayMark: boolean, report: (error: ToolHeaderError) => void): JsonObject {
