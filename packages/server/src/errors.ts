@@ -61,10 +61,32 @@ export class ClientCapabilityError extends MortiseError {
   }
 }
 
-/** A handler asked the client for something where no question can reach it. */
-export class AskUnavailableError extends MortiseError {
-  override readonly name: string = 'AskUnavailableError';
-  override readonly code: 'ERR_ASK_UNAVAILABLE' = 'ERR_ASK_UNAVAILABLE';
+/** Why a question to the client, or a step of `ctx.once`, came to nothing. */
+export type AskErrorCode =
+  /** No question can reach this client. */
+  | 'ERR_ASK_UNAVAILABLE'
+  /** The question cannot be put to a client as it was written. */
+  | 'ERR_INVALID_ASK'
+  /** The client answered with something that the question does not allow. */
+  | 'ERR_INVALID_ANSWER'
+  /** The handler asked something else when it ran again, so the answer that came does not fit. The message shows both questions. */
+  | 'ERR_ASK_CHANGED'
+  /** The request asked back as often as `requestState.maxRounds` lets it. */
+  | 'ERR_TOO_MANY_ASKS'
+  /** The value of a `ctx.once` step cannot be kept. The step itself did run. */
+  | 'ERR_INVALID_STEP'
+  /** What a request has to remember between its rounds is longer than `requestState.maxStateBytes`, and there is no store. */
+  | 'ERR_STATE_TOO_LARGE';
+
+/** A question to the client came to nothing; `code` says why. */
+export class AskError extends MortiseError {
+  override readonly name: string = 'AskError';
+  override readonly code: AskErrorCode;
+
+  constructor(code: AskErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
 }
 
 /**
@@ -74,36 +96,6 @@ export class AskUnavailableError extends MortiseError {
 export class Suspended extends MortiseError {
   override readonly name: string = 'Suspended';
   override readonly code: 'ERR_SUSPENDED' = 'ERR_SUSPENDED';
-}
-
-/** A question cannot be put to a client as it was written. */
-export class InvalidAskError extends MortiseError {
-  override readonly name: string = 'InvalidAskError';
-  override readonly code: 'ERR_INVALID_ASK' = 'ERR_INVALID_ASK';
-}
-
-/** A handler asked something else when it ran again, so the answer that came does not fit. The message shows both questions. */
-export class AskChangedError extends MortiseError {
-  override readonly name: string = 'AskChangedError';
-  override readonly code: 'ERR_ASK_CHANGED' = 'ERR_ASK_CHANGED';
-}
-
-/** A request asked back as often as `requestState.maxRounds` lets it. */
-export class TooManyAsksError extends MortiseError {
-  override readonly name: string = 'TooManyAsksError';
-  override readonly code: 'ERR_TOO_MANY_ASKS' = 'ERR_TOO_MANY_ASKS';
-}
-
-/** The value of a `ctx.once` step cannot be kept. The step itself did run. */
-export class InvalidStepError extends MortiseError {
-  override readonly name: string = 'InvalidStepError';
-  override readonly code: 'ERR_INVALID_STEP' = 'ERR_INVALID_STEP';
-}
-
-/** What a request has to remember between its rounds is longer than `requestState.maxStateBytes`, and there is no store. */
-export class StateTooLargeError extends MortiseError {
-  override readonly name: string = 'StateTooLargeError';
-  override readonly code: 'ERR_STATE_TOO_LARGE' = 'ERR_STATE_TOO_LARGE';
 }
 
 /** A `requestState` that is not what this server gave for this request, or may not be used any more. Answered with -32602. */
@@ -146,12 +138,6 @@ export class UrlElicitationRequiredError extends ProtocolError {
   }
 }
 
-/** A client answered a question with something that the question does not allow. */
-export class InvalidAnswerError extends MortiseError {
-  override readonly name: string = 'InvalidAnswerError';
-  override readonly code: 'ERR_INVALID_ANSWER' = 'ERR_INVALID_ANSWER';
-}
-
 /** The server was closed: the reason of the signals of what was still running. */
 export class ServerClosedError extends MortiseError {
   override readonly name: string = 'ServerClosedError';
@@ -169,15 +155,9 @@ export type AnyServerError =
   | SchemaUnsupportedError
   | InvalidHandlerResultError
   | HandlerTimeoutError
+  | AskError
   | ClientCapabilityError
-  | AskUnavailableError
   | Suspended
-  | InvalidAskError
-  | AskChangedError
-  | TooManyAsksError
-  | InvalidStepError
-  | StateTooLargeError
   | RequestStateError
   | UrlElicitationRequiredError
-  | InvalidAnswerError
   | ServerClosedError;

@@ -124,12 +124,12 @@ export interface OwnContext<App = unknown> {
    * with the answer: what it does before belongs into `once`. See docs/guides/ask-the-user.md.
    *
    * @throws {Suspended} `ERR_SUSPENDED`: the question went out; let it pass.
-   * @throws {InvalidAskError} `ERR_INVALID_ASK`: the question breaks a rule, or asks for a secret by a form.
-   * @throws {InvalidAnswerError} `ERR_INVALID_ANSWER`: the client answered with what the form does not allow.
-   * @throws {AskChangedError} `ERR_ASK_CHANGED`: the handler asked something else when it ran again.
-   * @throws {TooManyAsksError} `ERR_TOO_MANY_ASKS`: `requestState.maxRounds` is reached.
+   * @throws {AskError} `ERR_INVALID_ASK`: the question breaks a rule, or asks for a secret by a form.
+   * @throws {AskError} `ERR_INVALID_ANSWER`: the client answered with what the form does not allow.
+   * @throws {AskError} `ERR_ASK_CHANGED`: the handler asked something else when it ran again.
+   * @throws {AskError} `ERR_TOO_MANY_ASKS`: `requestState.maxRounds` is reached.
    * @throws {ClientCapabilityError} `ERR_CLIENT_CAPABILITY`: the client cannot do that.
-   * @throws {AskUnavailableError} `ERR_ASK_UNAVAILABLE`: no question can reach the client on this connection.
+   * @throws {AskError} `ERR_ASK_UNAVAILABLE`: no question can reach the client on this connection.
    * @throws {RemoteError} `ERR_REMOTE`: the client refused.
    */
   elicit<S extends ObjectSchema>(params: ElicitFormRequest<S>, options?: AskOptions): Promise<ElicitFormResult<InferOutput<S>>>;
@@ -151,7 +151,7 @@ export interface OwnContext<App = unknown> {
    * Runs a step once along one chain of runs of the handler, and gives its value each time. A step that failed is run again.
    *
    * @param fn Given a key that is the same in each run of the chain, for services that take one.
-   * @throws {InvalidStepError} `ERR_INVALID_STEP`: its value is not JSON.
+   * @throws {AskError} `ERR_INVALID_STEP`: its value is not JSON.
    */
   once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T>;
   /**

@@ -81,7 +81,7 @@ export type NotificationHandler = (
 export interface RawSession {
   /** The session's id, where the transport has one. */
   readonly id: string | undefined;
-  /** Asks the client. @throws {AskUnavailableError} `ERR_ASK_UNAVAILABLE`: no request can reach it. */
+  /** Asks the client. @throws {AskError} `ERR_ASK_UNAVAILABLE`: no request can reach it. */
   request(method: string, params: JsonObject | undefined, options?: ClientRequestOptions): Promise<JsonObject>;
 }
 

@@ -28,7 +28,7 @@ import type { ListRootsResult } from '@mortise/protocol/model';
 import { negotiateLegacy } from '@mortise/protocol/revisions';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { Context } from './context.ts';
-import { AskUnavailableError, ServerClosedError } from './errors.ts';
+import { AskError, ServerClosedError } from './errors.ts';
 import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
 import { LogGate } from './logging.ts';
 import { Route } from './method.ts';
@@ -339,7 +339,7 @@ export class Session implements LegacySession, EventListener {
   /**
    * Sends a request to the client.
    *
-   * @throws {AskUnavailableError} `ERR_ASK_UNAVAILABLE`: no request can reach it.
+   * @throws {AskError} `ERR_ASK_UNAVAILABLE`: no request can reach it.
    * @throws {RemoteError} {TimeoutError} and the reasons of `options.signal` and of the call's signal.
    */
   async request(method: string, params: JsonObject | undefined, options: ClientRequestOptions = {}): Promise<JsonObject> {
@@ -352,10 +352,13 @@ export class Session implements LegacySession, EventListener {
     return this.#requests.request(method, params, { ...timed, signal: cancellation.signal }).finally(() => cancellation.release());
   }
 
-  /** @throws {AskUnavailableError} `ERR_ASK_UNAVAILABLE`: the host has switched off what would carry a request to the client. */
+  /** @throws {AskError} `ERR_ASK_UNAVAILABLE`: the host has switched off what would carry a request to the client. */
   requireWayBack(method: string): void {
     if (this.#link.canRequest) return;
-    throw new AskUnavailableError(`"${method}" cannot reach this client: sessions are off for this host, switch them on to ask`);
+    throw new AskError(
+      'ERR_ASK_UNAVAILABLE',
+      `"${method}" cannot reach this client: sessions are off for this host, switch them on to ask`,
+    );
   }
 
   #createTable(): RequestTable<ClientRequestOptions> {

@@ -6,7 +6,7 @@ import { INTERNAL_ERROR, INVALID_REQUEST, isJsonObject } from '@mortise/jsonrpc-
 import type { Ask } from '@mortise/protocol/contracts';
 import { type UrlElicitationData, urlElicitationRequiredError } from '@mortise/protocol/wire';
 import type { Context } from '../context.ts';
-import { AskUnavailableError, ClientCapabilityError, InvalidAskError, InvalidHandlerResultError, TooManyAsksError } from '../errors.ts';
+import { AskError, ClientCapabilityError, InvalidHandlerResultError } from '../errors.ts';
 import { describeAsk, digestAsk, nameCall } from './ask-identity.ts';
 import { prepareAsk } from './questions.ts';
 import { DEFAULT_MAX_ROUNDS } from './round.ts';
@@ -50,7 +50,7 @@ async function sealByHand(context: Context, { inputRequests = {}, requestState, 
 }
 
 async function seal(context: Context, asks: readonly Ask[], given: JsonObject[string]): Promise<JsonObject> {
-  if (context.taskRun) throw new AskUnavailableError(`${nameCall(context)} cannot ask here`);
+  if (context.taskRun) throw new AskError('ERR_ASK_UNAVAILABLE', `${nameCall(context)} cannot ask here`);
   const round = await context.openRound();
   round.requireRound();
   const asked = new Map<string, AskedNow>();
@@ -80,7 +80,8 @@ async function runUntilAnswered(context: Context, first: JsonObject): Promise<Js
   const { maxRounds = DEFAULT_MAX_ROUNDS } = context.server.options.requestState ?? {};
   let result = first;
   for (let round = 0; result['resultType'] === 'input_required'; round++) {
-    if (round >= maxRounds) throw new TooManyAsksError(`${nameCall(context)} asked back ${maxRounds} times: raise requestState.maxRounds`);
+    if (round >= maxRounds)
+      throw new AskError('ERR_TOO_MANY_ASKS', `${nameCall(context)} asked back ${maxRounds} times: raise requestState.maxRounds`);
     const inputResponses = await askAll(context, result['inputRequests'] ?? {});
     if (context.isEnded) return result;
     context.beginAgain(inputResponses, result['requestState']);
@@ -116,7 +117,7 @@ function readInputRequests(context: Context, inputRequests: JsonObject): readonl
   return Object.entries(inputRequests).map(([key, request]) => {
     const { method, params } = isJsonObject(request) ? request : {};
     if (typeof method !== 'string' || (params !== undefined && !isJsonObject(params)))
-      throw new InvalidAskError(`inputRequests[${JSON.stringify(key)}] must be { method, params }`);
+      throw new AskError('ERR_INVALID_ASK', `inputRequests[${JSON.stringify(key)}] must be { method, params }`);
     return prepareAsk({ method, key, ...(params === undefined ? {} : { params }) }, context);
   });
 }

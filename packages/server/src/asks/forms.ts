@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkUrl } from '@mortise/protocol/edge';
-import { InvalidAskError } from '../errors.ts';
+import { AskError } from '../errors.ts';
 
 const EVERY = ['type', 'title', 'description', 'default'];
 const NUMBER = [...EVERY, 'minimum', 'maximum'];
@@ -39,7 +39,7 @@ const SECRETS: ReadonlySet<string> = new Set([
 
 /**
  * @param schema A form as `toFormSchema` gives it.
- * @throws {InvalidAskError} A field asks for a password, a key, a token or a card: those are asked for by a page.
+ * @throws {AskError} `ERR_INVALID_ASK` A field asks for a password, a key, a token or a card: those are asked for by a page.
  * @see 2026-07-28 client/elicitation#requested-schema
  */
 export function toWireForm(schema: JsonObject): JsonObject {
@@ -75,7 +75,8 @@ function refuseSecret(name: string, field: JsonValue | undefined): void {
   const title = isJsonObject(field) ? field['title'] : undefined;
   const secret = [name, ...(typeof title === 'string' ? [title] : [])].find(namesSecret);
   if (secret === undefined) return;
-  throw new InvalidAskError(
+  throw new AskError(
+    'ERR_INVALID_ASK',
     `The form's field "${secret}" asks for a secret, which forms must not: send the user to a page of yours ({ mode: 'url', url })`,
   );
 }
@@ -100,13 +101,13 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * @throws {InvalidAskError} It is not https (http is good for this machine alone), or carries a credential.
+ * @throws {AskError} `ERR_INVALID_ASK` It is not https (http is good for this machine alone), or carries a credential.
  * @see 2026-07-28 client/elicitation#safe-url-handling
  */
 export function checkPageUrl(url: unknown): void {
   const problem =
     typeof url === 'string' ? (checkUrl(url, { allowLoopback: true, allowPrivate: true }) ?? findCredential(url)) : 'URL is missing';
-  if (problem !== undefined) throw new InvalidAskError(`A page to open must have a safe address: ${problem}`);
+  if (problem !== undefined) throw new AskError('ERR_INVALID_ASK', `A page to open must have a safe address: ${problem}`);
 }
 
 function findCredential(url: string): string | undefined {

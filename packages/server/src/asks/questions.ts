@@ -5,7 +5,7 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ElicitResult, ListRootsResult } from '@mortise/protocol/model';
 import type { Ask, SchemaAdapter } from '@mortise/protocol/contracts';
 import type { Context } from '../context.ts';
-import { InvalidAnswerError, InvalidAskError } from '../errors.ts';
+import { AskError } from '../errors.ts';
 import type { AskOptions } from '../handler-context.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { toFormSchema } from '../schema/form-schema.ts';
@@ -17,10 +17,11 @@ import { checkSamplingAnswer, checkToolOutputs, hasToolOutputs, prepareSampling 
 /**
  * `ctx.elicit`: asks the user, by a form whose fields may be given as a schema of any library, or by a page.
  *
- * @throws {InvalidAnswerError} `ERR_INVALID_ANSWER`: the user's client sent what the form does not allow.
+ * @throws {AskError} `ERR_INVALID_ANSWER`: the user's client sent what the form does not allow.
  */
 export async function elicit(context: Context, params: unknown, options?: AskOptions): Promise<unknown> {
-  if (!isJsonObject(params)) throw new InvalidAskError(`ctx.elicit({ message, requestedSchema }) needs an object, got a ${typeof params}`);
+  if (!isJsonObject(params))
+    throw new AskError('ERR_INVALID_ASK', `ctx.elicit({ message, requestedSchema }) needs an object, got a ${typeof params}`);
   const ask = { method: 'elicitation/create', params, ...toAskOptions(options) };
   if (params['mode'] === 'url') return withoutContent((await context.ask(prepareAsk(ask, context))) as ElicitResult);
   const adapter = toFormAdapter(params['requestedSchema'], context);
@@ -29,7 +30,10 @@ export async function elicit(context: Context, params: unknown, options?: AskOpt
   const content = withDefaults(result.content ?? {}, adapter.jsonSchema);
   const outcome = await adapter.validate(content);
   if (!('issues' in outcome)) return { ...result, content: outcome.value };
-  throw new InvalidAnswerError(describeIssues(outcome.issues, { owner: 'The form', part: 'field', value: content, showValues: false }));
+  throw new AskError(
+    'ERR_INVALID_ANSWER',
+    describeIssues(outcome.issues, { owner: 'The form', part: 'field', value: content, showValues: false }),
+  );
 }
 
 /** Only an accepted form has content. */
@@ -40,7 +44,7 @@ function withoutContent({ content: _none, ...rest }: ElicitResult): JsonObject {
 /**
  * `ctx.sample` and `ctx.sendRequest`.
  *
- * @throws {InvalidAskError} {InvalidAnswerError} and whatever `Context.ask` rejects with.
+ * @throws {AskError} `ERR_INVALID_ASK` {AskError} `ERR_INVALID_ANSWER` and whatever `Context.ask` rejects with.
  */
 export async function askClient(context: Context, method: string, params?: JsonObject, options?: AskOptions): Promise<JsonObject> {
   const ask = prepareAsk({ method, ...(params ? { params } : {}), ...toAskOptions(options) }, context);
@@ -48,7 +52,7 @@ export async function askClient(context: Context, method: string, params?: JsonO
   if (hasToolOutputs(ask.params)) await checkToolOutputs(ask.params, context.server.options.validator);
   const answer = await context.ask(ask);
   const problem = checkSamplingAnswer(ask.params, answer);
-  if (problem !== undefined) throw new InvalidAnswerError(`The client's answer does not fit: ${problem}`);
+  if (problem !== undefined) throw new AskError('ERR_INVALID_ANSWER', `The client's answer does not fit: ${problem}`);
   return answer;
 }
 
@@ -80,7 +84,7 @@ function toAskOptions({ key, signal, timeoutMs }: AskOptions = {}): Pick<Ask, 'k
 /**
  * Checks a question and brings it into the form that the wire has. One that MCP does not define passes.
  *
- * @throws {InvalidAskError} `ERR_INVALID_ASK`: it breaks a rule of its kind.
+ * @throws {AskError} `ERR_INVALID_ASK`: it breaks a rule of its kind.
  * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a form that clients could not show.
  */
 export function prepareAsk(ask: Ask, context: Context): Ask {
@@ -114,13 +118,13 @@ function preparePage(params: JsonObject, { revision }: Context): JsonObject {
 
 function requireMessage({ message }: JsonObject): void {
   if (typeof message !== 'string' || message === '')
-    throw new InvalidAskError('elicitation/create needs a "message" that says why it asks');
+    throw new AskError('ERR_INVALID_ASK', 'elicitation/create needs a "message" that says why it asks');
 }
 
 /** A question inside a result that a handler wrote by hand. */
 export function readInputRequest(key: string, request: unknown): Ask {
   const { method, params } = isJsonObject(request) ? request : {};
   if (typeof method !== 'string' || (params !== undefined && !isJsonObject(params)))
-    throw new InvalidAskError(`inputRequests[${JSON.stringify(key)}] must be { method, params }`);
+    throw new AskError('ERR_INVALID_ASK', `inputRequests[${JSON.stringify(key)}] must be { method, params }`);
   return { method, key, ...(params === undefined ? {} : { params }) };
 }

@@ -6,7 +6,7 @@
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { fromBase64Url, toBase64Url, toCanonicalJson } from '@mortise/jsonrpc-core/encoding';
 import type { Principal } from '@mortise/protocol/contracts';
-import { RequestStateError, StateTooLargeError } from '../errors.ts';
+import { AskError, RequestStateError } from '../errors.ts';
 import type { RequestStateOptions } from '../options.ts';
 
 /** What a state is sealed to. */
@@ -66,13 +66,13 @@ export class RequestStates {
     return this.#options.maxStateBytes ?? 262_144;
   }
 
-  /** @throws {StateTooLargeError} `ERR_STATE_TOO_LARGE`: it is longer than `maxStateBytes` and there is no store. */
+  /** @throws {AskError} `ERR_STATE_TOO_LARGE`: it is longer than `maxStateBytes` and there is no store. */
   async seal(state: JsonObject, binding: StateBinding): Promise<string> {
     const { ttlMs = 600_000, store } = this.#options;
     const expiresAtMs = this.#clock.now() + ttlMs;
     const whole = await this.#encrypt({ expiresAtMs, state }, binding);
     if (whole.length <= this.#maxStateBytes) return whole;
-    if (!store) throw new StateTooLargeError(describeSize(state, whole.length, this.#maxStateBytes));
+    if (!store) throw new AskError('ERR_STATE_TOO_LARGE', describeSize(state, whole.length, this.#maxStateBytes));
     const stored = toBase64Url(crypto.getRandomValues(new Uint8Array(REFERENCE_BYTES)));
     await store.put(stored, whole, expiresAtMs);
     return this.#encrypt({ expiresAtMs, stored }, binding);

@@ -9,7 +9,7 @@ import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-c
 import { checkClientResult } from '@mortise/protocol/checks';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { Context, Outcome } from '../context.ts';
-import { AskChangedError, RequestStateError, Suspended, TooManyAsksError } from '../errors.ts';
+import { AskError, RequestStateError, Suspended } from '../errors.ts';
 import type { ServerInternals } from '../server-internals.ts';
 import { describeAsk, digestAsk, nameCall } from './ask-identity.ts';
 import { RequestStates, type StateBinding } from './request-state.ts';
@@ -112,7 +112,7 @@ export class Round {
     this.#rejectAll(new Suspended('The handler has settled: its question was not put to the client'));
   }
 
-  /** @throws {TooManyAsksError} The request asked back as often as it may. */
+  /** @throws {AskError} `ERR_TOO_MANY_ASKS` The request asked back as often as it may. */
   requireRound(): void {
     if (this.#isLastRound) throw this.#tooManyRounds();
   }
@@ -148,14 +148,16 @@ export class Round {
     return this.state.round > (this.#context.server.options.requestState?.maxRounds ?? DEFAULT_MAX_ROUNDS);
   }
 
-  #tooManyRounds(): TooManyAsksError {
-    return new TooManyAsksError(
+  #tooManyRounds(): AskError {
+    return new AskError(
+      'ERR_TOO_MANY_ASKS',
       `${nameCall(this.#context)} asked back ${this.state.round - 1} times: ask together what can be asked together, or raise requestState.maxRounds`,
     );
   }
 
-  #changed(before: string, now: string): AskChangedError {
-    return new AskChangedError(
+  #changed(before: string, now: string): AskError {
+    return new AskError(
+      'ERR_ASK_CHANGED',
       `${nameCall(this.#context)} asked something else when it ran again: the answer is to ${before}, now it asks ${now}. Let what it asks depend only on arguments, answers and ctx.once`,
     );
   }

@@ -6,7 +6,7 @@ import type { Tool } from '@mortise/protocol';
 import { checkClientResult, hasCapability } from '@mortise/protocol/checks';
 import type { JsonSchemaValidator } from '@mortise/protocol/contracts';
 import type { Context } from '../context.ts';
-import { InvalidAskError } from '../errors.ts';
+import { AskError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { adaptJsonSchema } from '../schema/json-schema.ts';
 
@@ -26,12 +26,12 @@ interface Message {
 /**
  * Checks the params of `sampling/createMessage`. `includeContext` is left out where the client does not say that it honours it.
  *
- * @throws {InvalidAskError} Naming the message that breaks a rule.
+ * @throws {AskError} `ERR_INVALID_ASK` Naming the message that breaks a rule.
  * @see 2026-07-28 client/sampling#message-content-constraints
  */
 export function prepareSampling(params: JsonObject, { revision, client }: Pick<Context, 'revision' | 'client'>): JsonObject {
   const problem = checkForm(params) ?? checkTools(params['messages'] as unknown as readonly Message[]);
-  if (problem !== undefined) throw new InvalidAskError(`The client's model cannot be asked: ${problem}`);
+  if (problem !== undefined) throw new AskError('ERR_INVALID_ASK', `The client's model cannot be asked: ${problem}`);
   const { includeContext, ...rest } = params;
   if (includeContext === undefined || includeContext === 'none') return params;
   const isAsked = revision.clientCapabilities.has('sampling.context');
@@ -92,7 +92,7 @@ function checkForm(params: JsonObject): string | undefined {
 /**
  * Checks what tools gave against what they say that they give.
  *
- * @throws {InvalidAskError} Naming the tool.
+ * @throws {AskError} `ERR_INVALID_ASK` Naming the tool.
  * @see 2026-07-28 schema#toolresultcontent
  */
 export async function checkToolOutputs(params: JsonObject, validator: JsonSchemaValidator | undefined): Promise<void> {
@@ -112,7 +112,7 @@ export async function checkToolOutputs(params: JsonObject, validator: JsonSchema
       value: structuredContent,
       showValues: false,
     });
-    throw new InvalidAskError(`The client's model cannot be told: ${told}`);
+    throw new AskError('ERR_INVALID_ASK', `The client's model cannot be told: ${told}`);
   }
 }
 

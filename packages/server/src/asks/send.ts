@@ -6,7 +6,7 @@ import type { ClientCapabilities, Revision } from '@mortise/protocol';
 import type { Ask } from '@mortise/protocol/contracts';
 import { findRequest } from '@mortise/protocol/revisions';
 import type { Context } from '../context.ts';
-import { AskUnavailableError, ClientCapabilityError, InvalidAnswerError, Suspended, TooManyAsksError } from '../errors.ts';
+import { AskError, ClientCapabilityError, Suspended } from '../errors.ts';
 import { isKnownRequest } from '../method.ts';
 import type { Session } from '../session.ts';
 
@@ -28,7 +28,7 @@ export async function send(context: Context, ask: Ask): Promise<JsonObject> {
 
 async function sendRequest(context: Context, session: Session, ask: Ask): Promise<JsonObject> {
   context.asked += 1;
-  if (context.asked > MAX_ASKS) throw new TooManyAsksError(`A call asks its client ${MAX_ASKS} times at most`);
+  if (context.asked > MAX_ASKS) throw new AskError('ERR_TOO_MANY_ASKS', `A call asks its client ${MAX_ASKS} times at most`);
   const resume = context.pause();
   const traced = context.traceAsk?.(ask.method, ask.params);
   try {
@@ -53,32 +53,33 @@ function sendThrough(context: Context, session: Session, index: number, ask: Ask
 
 function readAnswer({ method }: Ask, result: JsonObject, revision: Revision): JsonObject {
   const problem = checkClientResult(method, result);
-  if (problem !== undefined) throw new InvalidAnswerError(`The client's answer to "${method}" is malformed: ${problem}`);
+  if (problem !== undefined) throw new AskError('ERR_INVALID_ANSWER', `The client's answer to "${method}" is malformed: ${problem}`);
   return revision.fromWire.results.get(method)?.(result) ?? result;
 }
 
 function requireReachable(session: Session, revision: Revision, { method }: Ask): void {
   if (isKnownRequest(method) && !findRequest(revision, method, 'server'))
-    throw new AskUnavailableError(`"${method}" does not exist in ${revision.version}, which this client speaks: do without it`);
+    throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" does not exist in ${revision.version}, which this client speaks: do without it`);
   session.requireWayBack(method);
   if (!session.isReady)
-    throw new AskUnavailableError(`"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
+    throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
 }
 
 async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
   const { revision, client, route, method } = context;
   if (route.facts?.inputRequired !== true)
-    throw new AskUnavailableError(
+    throw new AskError(
+      'ERR_ASK_UNAVAILABLE',
       `"${ask.method}" cannot be asked while "${method}" is answered in ${revision.version}: ask in a tool, a prompt or a resource`,
     );
   requireEmbeddable(ask, revision, client.capabilities);
   return (await context.openRound()).ask(ask);
 }
 
-/** @throws {AskUnavailableError} {ClientCapabilityError} The question cannot be part of a result in this revision, or for this client. */
+/** @throws {AskError} `ERR_ASK_UNAVAILABLE` {ClientCapabilityError} The question cannot be part of a result in this revision, or for this client. */
 export function requireEmbeddable(ask: Ask, revision: Revision, declared: ClientCapabilities): void {
   if (revision.requests.get(ask.method)?.direction !== 'embedded')
-    throw new AskUnavailableError(`"${ask.method}" cannot be sent in ${revision.version}: servers send no requests`);
+    throw new AskError('ERR_ASK_UNAVAILABLE', `"${ask.method}" cannot be sent in ${revision.version}: servers send no requests`);
   requireClientCapability(ask, revision, declared);
 }
 

@@ -1,7 +1,7 @@
 /** `ctx.once`: each step runs once along one chain of runs, and its value is kept. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
-import { InvalidStepError, Suspended } from '../errors.ts';
+import { AskError, Suspended } from '../errors.ts';
 
 /** The value of a step as it is kept; without an item for a step that gave nothing. */
 export type StepValue = readonly [] | readonly [JsonValue];
@@ -80,7 +80,9 @@ function toKept(key: string, value: unknown): StepValue {
     const text: string | undefined = JSON.stringify(value);
     if (text !== undefined) return [JSON.parse(text) as JsonValue];
   } catch (cause) {
-    throw new InvalidStepError(`Step "${key}" ran, but what it gave cannot be kept: ctx.once needs a value that JSON has`, { cause });
+    throw new AskError('ERR_INVALID_STEP', `Step "${key}" ran, but what it gave cannot be kept: ctx.once needs a value that JSON has`, {
+      cause,
+    });
   }
-  throw new InvalidStepError(`Step "${key}" ran, but gave a ${typeof value}: ctx.once needs a value that JSON has`);
+  throw new AskError('ERR_INVALID_STEP', `Step "${key}" ran, but gave a ${typeof value}: ctx.once needs a value that JSON has`);
 }
