@@ -4,7 +4,7 @@ import { build, type BuildOptions } from 'esbuild';
 
 /** Bundles files, or a text, into programs for Node 20. */
 export async function bundleProgram(
-  what: Pick<BuildOptions, 'entryPoints' | 'stdin' | 'outdir' | 'outExtension' | 'outfile'>,
+  what: Pick<BuildOptions, 'entryPoints' | 'stdin' | 'outdir' | 'outExtension' | 'outfile' | 'external'>,
 ): Promise<void> {
   await build({
     ...what,

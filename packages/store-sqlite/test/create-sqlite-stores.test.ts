@@ -8,19 +8,31 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createSqliteStores } from '@mortise/store-sqlite';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { bundleProgram } from '../../../scripts/test/bundle-program.ts';
 import { findNode } from './find-node.ts';
 
 // npm may have to bring a Node first.
 vi.setConfig({ testTimeout: 120_000 });
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
+/** The scenarios as one file, below the package, where drivers are found. */
+const program = path.join(folder, 'node_modules/.cache/scenarios.mjs');
+
+beforeAll(() =>
+  bundleProgram({
+    entryPoints: [fileURLToPath(new URL('programs/scenarios.ts', import.meta.url))],
+    outfile: program,
+    external: ['better-sqlite3'],
+  }),
+);
 
 /** Runs a scenario in a process that has a driver. @returns What it printed. */
 async function run(scenario: string, ...args: readonly string[]): Promise<unknown> {
-  const program = fileURLToPath(new URL('programs/scenarios.ts', import.meta.url));
-  const all = ['--conditions', 'mortise-source', '--import', 'tsx', program, scenario, ...args];
-  const { stdout } = await promisify(execFile)(await findNode(), all, { cwd: folder, env: { ...process.env, NODE_NO_WARNINGS: '1' } });
+  const { stdout } = await promisify(execFile)(await findNode(), [program, scenario, ...args], {
+    cwd: folder,
+    env: { ...process.env, NODE_NO_WARNINGS: '1' },
+  });
   return JSON.parse(stdout);
 }
 
