@@ -7,7 +7,7 @@ import type { Json } from '../fuzz/mutate.ts';
 import { recordMessages, type Recording } from '../fuzz/record-messages.ts';
 import { runFuzz } from '../fuzz/run-fuzz.ts';
 
-const seed = Number(process.env['MORTISE_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
+const seed = Number(process.env['MORTISE_FUZZ_SEED'] ?? 1);
 const messages = 10_000;
 const transports: readonly { name: string; open: OpenChannel }[] = [
   { name: 'in memory', open: createInMemoryOpener() },

@@ -1,6 +1,6 @@
 /**
  * `@mortise/protocol/edge`: what every transport, the client and auth share at the edge of the network: the check of Host and
- * Origin, the policy for URLs that peers give, bodies and credentials of strangers, limits, and stores in memory.
+ * Origin, the policy for URLs that peers give, bodies and credentials of requests, limits, and stores in memory.
  */
 
 export { createHostGuard, type HostGuard } from './edge/host-guard.ts';

@@ -20,7 +20,7 @@ export class MemoryMessageBus implements MessageBus {
 
   #isDelivering = false;
 
-  /** @param options.onError Told what a subscriber threw. @default nothing is done with it */
+  /** @param options.onError Called with what a subscriber threw. @default it is ignored */
   constructor(options: { readonly onError?: (error: unknown) => void } = {}) {
     this.#onError = options.onError ?? (() => undefined);
   }

@@ -176,7 +176,7 @@ export interface ServerExtension {
 export interface InterceptedCall {
   /** The caller's signal, where there is one. */
   readonly signal?: AbortSignal | undefined;
-  /** Told each step of progress, where the caller wants to know. */
+  /** Called for each progress notification, if the request asked for progress. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 

@@ -59,7 +59,7 @@ export interface SessionLink {
   readonly canRequest: boolean;
   /** Sends a message that belongs to no call. Rejects where no stream can carry it. */
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void>;
-  /** Told after a message that changed `state`, so that the host can save it by compare-and-set. */
+  /** Called after a message that changed `state`, so that the host can save it by compare-and-set. */
   onStateChange?(state: SessionState): void;
 }
 

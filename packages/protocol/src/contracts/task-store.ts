@@ -1,5 +1,5 @@
 /**
- * Keeps tasks as records. The engine in `@mortise/tasks` is the only writer of their meaning; a store knows none of it.
+ * Keeps tasks as records. The engine in `@mortise/tasks` alone knows what they mean; a store only keeps them.
  *
  * K1  `create` resolves when the record can be read back by any machine; an id that exists already rejects.
  * K2  `update` writes only where `version` is the stored one, all fields at once or none, and counts `version` up by one. A member

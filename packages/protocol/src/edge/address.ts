@@ -47,7 +47,7 @@ export function isLoopbackHost(hostname: string): boolean {
   return classifyHost(hostname) === 'loopback';
 }
 
-/** A host that clients on this machine can be told for the one that a server listens at: every address is not one. */
+/** The host to show to clients on this machine for the one that a server listens at: `0.0.0.0` and `::` mean every address and can be called by none. */
 export function toReachableHost(host: string): string {
   return host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 }

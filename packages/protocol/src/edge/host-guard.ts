@@ -1,5 +1,5 @@
 /**
- * The one check of `Host` and `Origin` behind every door: POST, GET, DELETE, event streams and upgrades, on both faces.
+ * The one check of `Host` and `Origin` for every entry point: POST, GET, DELETE, event streams and upgrades, on Node and with web standards.
  * It keeps web pages away from servers on this machine and inside networks, also by DNS rebinding.
  */
 
@@ -19,9 +19,9 @@ export interface GuardOptions {
 
 /** What a guard looks at. */
 export interface GuardedRequest {
-  /** `Host` as it came; undefined where there is none, or more than one. */
+  /** `Host` as it came; undefined where it is absent or sent twice. */
   readonly host: string | undefined;
-  /** `Origin` as it came; undefined where there is none, as with programs that are no browsers. */
+  /** `Origin` as it came; undefined where it is absent, as with programs other than browsers. */
   readonly origin: string | undefined;
   /** The server's end of the socket is a loopback address. */
   readonly isLoopbackSocket: boolean;

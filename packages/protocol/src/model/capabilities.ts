@@ -83,12 +83,12 @@ export interface ServerCapabilities extends JsonObject {
   readonly extensions?: ExtensionSettings | undefined;
 }
 
-/** A feature with a list: whether its changes are told. */
+/** A feature with a list: `listChanged` says whether the server sends notifications when it changes. */
 export interface ListCapability extends JsonObject {
   readonly listChanged?: boolean | undefined;
 }
 
-/** What a server does with resources; `subscribe`: whether updates of one are told. */
+/** What a server does with resources: `subscribe` says whether clients can subscribe to updates of one. */
 export interface ResourcesCapability extends ListCapability {
   readonly subscribe?: boolean | undefined;
 }

@@ -17,7 +17,7 @@ import {
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { META_BAGGAGE, META_TRACEPARENT, META_TRACESTATE } from '../model/meta.ts';
 
-/** Later versions may have more behind the flags; ff is none. */
+/** Later versions may have more after the flags; ff is not a version. */
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const MAX_TRACESTATE_CHARACTERS = 8_192;
 /** The limits of W3C Baggage. */

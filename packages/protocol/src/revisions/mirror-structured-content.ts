@@ -1,4 +1,4 @@
-/** Structured content told as text, for clients whose revision cannot carry it, or that only read text. */
+/** Structured content repeated as text, for clients whose revision cannot carry it, or that only read text. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 

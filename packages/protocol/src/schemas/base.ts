@@ -23,7 +23,7 @@ export function record<T>(member: z.ZodType<T>): z.ZodType<Readonly<Record<strin
 
 /** Any JSON object. */
 export const object: z.ZodType<JsonObject> = loose({});
-/** Any JSON value; absent is none. */
+/** Any JSON value; it must be there. */
 export const value: z.ZodType = z.unknown().refine((given) => given !== undefined, 'Required');
 /** A request's id or a progress token. */
 export const id: z.ZodType<string | number> = z.union([z.string(), z.int()]);

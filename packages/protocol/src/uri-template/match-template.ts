@@ -13,7 +13,7 @@ export const MAX_URI_LENGTH = 8192;
 /** The values of variables by name, percent-decoded. Has no prototype. Exploded variables are lists. */
 export type TemplateMatch = Readonly<Record<string, string | readonly string[]>>;
 
-/** The values, or undefined where the URI is none of the template's. Of several ways to read it, earlier variables take the most. */
+/** The values, or undefined where the URI does not match. Of several ways to read it, earlier variables take the most. */
 export function matchTemplate(parts: readonly TemplatePart[], uri: string): TemplateMatch | undefined {
   if (uri.length > MAX_URI_LENGTH) return undefined;
   const text = uri.replace(/[^\x00-\x7f]+/g, (run) => percentEncode(run));
@@ -36,7 +36,7 @@ export function matchTemplate(parts: readonly TemplatePart[], uri: string): Temp
 
 type Values = Record<string, string | readonly string[]>;
 
-/** Most URIs are told apart by their ends. */
+/** A cheap check first: most URIs that do not match differ at their beginning or end. */
 function hasEnds(parts: readonly TemplatePart[], uri: string): boolean {
   const [first] = parts;
   const last = parts.at(-1);

@@ -17,7 +17,7 @@ async function survives(pair: TransportPair, to: End, garbage: string | Uint8Arr
   await startBoth(pair);
   await inject(pair, to, garbage);
   await listener.hasErrors(1);
-  checkCode(listener.errors[0], 'ERR_PARSE', 'What onerror is told of garbage');
+  checkCode(listener.errors[0], 'ERR_PARSE', 'The error that onerror gets for garbage');
   await peerOf(pair, to).send(note(1));
   await listener.hasMessages(1);
   checkEqual(listener.numbers, [1], 'What arrives beside garbage');
@@ -30,7 +30,7 @@ async function refusesTooLong(pair: TransportPair, to: End): Promise<void> {
   const sending = peerOf(pair, to);
   await sending.send(note(0, { pad: 'x'.repeat(4 * BOUND) })).catch(() => undefined);
   await listener.hasErrors(1);
-  checkCode(listener.errors[0], 'ERR_MESSAGE_TOO_LARGE', 'What onerror is told of a message that is too long');
+  checkCode(listener.errors[0], 'ERR_MESSAGE_TOO_LARGE', 'The error that onerror gets for a message that is too long');
   await sending.send(note(1)).catch(() => undefined);
   await listener.until(
     () => listener.messages.length > 0 || listener.closeCount > 0,

@@ -29,7 +29,7 @@ function linkToText(block: JsonObject): JsonObject {
 const block = inTurn(linkToText, drop('_meta'), annotations, mapField('resource', drop('_meta')));
 const blocks = mapBlocks('content', block);
 
-/** There was no structured content: it is told as text. */
+/** There was no structured content: it is sent as text. */
 function structuredToText(result: JsonObject): JsonObject {
   return drop('structuredContent')(mirrorStructuredContent(result));
 }

@@ -1,4 +1,4 @@
-/** HTTP in 2025-06-18: the revision that was agreed on is told with each request. */
+/** HTTP in 2025-06-18: each request names the revision that was agreed on. */
 
 import type { HttpRules } from '../revision.ts';
 

@@ -40,7 +40,7 @@ function outputOfObject(tool: JsonObject): JsonObject {
 const tool = inTurn(outputOfObject, mapField('inputSchema', schemaOfObject), mapField('outputSchema', schemaOfObject));
 const tools = mapList('tools', tool);
 
-/** Structured content was an object: another value is told as text. */
+/** Structured content was an object: any other value is sent as text. */
 function structuredObject(result: JsonObject): JsonObject {
   const { structuredContent } = result;
   if (structuredContent === undefined || isJsonObject(structuredContent)) return result;
