@@ -18,7 +18,6 @@ export {
 } from './transport/transport.ts';
 export { Cancellation } from './cancellation.ts';
 export { checkOptions, type OptionKind, type OptionRule, type OptionTable } from './check-options.ts';
-export { checkAmounts } from './check-amounts.ts';
 export { guardLogger } from './instruments.ts';
 export { resolvedPromise } from './transport/transport.ts';
 export { silentLogger, systemClock } from './instruments.ts';

@@ -1,7 +1,7 @@
 /** `MemoryTaskQueue`: runs of tasks in this process, so many at a time. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
-import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { TaskQueue } from '@mortise/protocol/contracts';
 
 /** How `MemoryTaskQueue` works. */
@@ -34,9 +34,9 @@ export class MemoryTaskQueue implements TaskQueue {
   #next = 0;
   #isClosed = false;
 
-  /** @throws {RangeError} A number is none (NaN is none), or less than it may be: 1 job, 0 milliseconds. */
+  /** @throws {TypeError} An option that does not exist, or has the wrong kind of value. */
   constructor(options: MemoryTaskQueueOptions = {}) {
-    checkAmounts("the task queue's options", options, { maxConcurrent: 1, retryDelayMs: 0 });
+    checkOptions('MemoryTaskQueue options', options, { maxConcurrent: 1, retryDelayMs: 0, clock: 'object' });
     this.#clock = options.clock ?? systemClock;
     this.#maxConcurrent = options.maxConcurrent ?? Infinity;
     this.#retryDelayMs = options.retryDelayMs ?? 1000;

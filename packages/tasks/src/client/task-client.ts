@@ -3,7 +3,7 @@
 import { type Clock, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
-import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { CallToolResult, ClientCapabilities, Revision } from '@mortise/protocol';
 import type { Progress } from '@mortise/protocol/model';
 import type { ClientExtension, ClientExtensionHost, InterceptedCall, TaskHandleStore } from '@mortise/protocol/contracts';
@@ -41,6 +41,18 @@ export interface TaskClientOptions {
   readonly clock?: Clock | undefined;
 }
 
+const TASK_CLIENT_OPTIONS: OptionTable<TaskClientOptions> = {
+  handles: { store: 'object', server: 'string' },
+  onTask: 'function',
+  immediateResponse: 'function',
+  prefersTasks: 'boolean',
+  ttlMs: 0,
+  pollIntervalMs: 0,
+  listens: 'boolean',
+  receives: 'boolean',
+  clock: 'object',
+};
+
 /** The extension for one client, and its tasks. */
 export interface TaskClient extends ClientExtension {
   /**
@@ -61,7 +73,7 @@ export interface TaskClient extends ClientExtension {
  *
  * `callTool` then gives the tool's result whether or not it becomes a task. Aborting the call cancels the task.
  *
- * @throws {RangeError} A numeric option is no number (NaN is none), or less than 0.
+ * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
  * @see 2025-11-25 basic/utilities/tasks; the extension io.modelcontextprotocol/tasks
  */
 export function taskClient(options: TaskClientOptions = {}): TaskClient {
@@ -85,7 +97,7 @@ class Tasks implements TaskClient {
   #support: ToolTaskSupport | undefined;
 
   constructor(options: TaskClientOptions) {
-    checkAmounts("the task client's options", options, { ttlMs: 0, pollIntervalMs: 0 });
+    checkOptions('taskClient options', options, TASK_CLIENT_OPTIONS);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#store = options.handles?.store ?? new MemoryTaskHandleStore();

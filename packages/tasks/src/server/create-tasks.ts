@@ -1,7 +1,7 @@
 /** `createTasks`: the extension that gives a server tasks of both generations. */
 
 import type { Clock, JsonRpcNotification, Logger, Meter } from '@mortise/jsonrpc-core';
-import { checkAmounts, systemClock } from '@mortise/jsonrpc-core/transport';
+import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import { checkClientResult } from '@mortise/protocol/checks';
 import type { ExtensionHost, HandlerFacts, ServerExtension, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import type { TaskLimits } from '../engine/engine-options.ts';
@@ -56,7 +56,7 @@ export interface Tasks extends ServerExtension, TaskControl {}
  * server.registerTool('report', { execution: { taskSupport: 'optional' }, resumable: true }, async (ctx) => { ... });
  * ```
  *
- * @throws {RangeError} A numeric option is no number (NaN is none), or less than it may be.
+ * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
  * @see 2025-11-25 basic/utilities/tasks; SEP-2663
  */
 export function createTasks(options: TasksOptions = {}): Tasks {
@@ -65,7 +65,10 @@ export function createTasks(options: TasksOptions = {}): Tasks {
 
 const TOOL_OPTIONS: readonly (keyof TaskToolOptions)[] = ['execution', 'promoteAfterMs', 'resumable', 'immediateResponse', 'taskDriver'];
 
-const LEAST = {
+const TASKS_OPTIONS: OptionTable<TasksOptions> = {
+  store: 'object',
+  queue: 'object',
+  askAsTasks: ['boolean', 'object'],
   maxTtlMs: 0,
   defaultTtlMs: 0,
   maxTasksPerPrincipal: 0,
@@ -76,7 +79,10 @@ const LEAST = {
   watchIntervalMs: 1,
   sweepIntervalMs: 1,
   pageSize: 1,
-} satisfies { readonly [Name in keyof TasksOptions]?: number };
+  logger: 'object',
+  meter: 'object',
+  clock: 'object',
+};
 
 class TasksExtension implements Tasks {
   readonly id: typeof TASKS_EXTENSION = TASKS_EXTENSION;
@@ -94,7 +100,7 @@ class TasksExtension implements Tasks {
   #calls: ToolCalls | undefined;
 
   constructor(options: TasksOptions) {
-    checkAmounts('the options of tasks', options, LEAST);
+    checkOptions('createTasks options', options, TASKS_OPTIONS);
     const { clock = systemClock, store = new MemoryTaskStore({ now: () => clock.now() }), pageSize: _size, ...rest } = options;
     this.#options = options;
     this.#clock = clock;
