@@ -104,7 +104,7 @@ export interface OwnContext<App = unknown> {
   readonly run: HandlerRun;
   /**
    * Sends a log message to the client: `ctx.log.info('done')`. Nothing goes out unless the server declares `capabilities: { logging: {} }`, of which
-   * its `logger` is told once; a modern client must also ask for a level with the request.
+   * its `logger` receives one warning; a modern client must also ask for a level with the request.
    *
    * @deprecated since 2026-07-28, with the protocol's logging: write to stderr, or use OpenTelemetry. Works in every revision.
    */

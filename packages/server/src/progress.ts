@@ -3,11 +3,11 @@
 import type { Clock, ClockTimer, JsonObject } from '@mortise/jsonrpc-core';
 import type { ProgressToken } from '@mortise/protocol/model';
 import type { ProgressUpdate } from './handler-context.ts';
+import { TokenBucket } from './token-bucket.ts';
 
-/** The time between two notifications of one call once the burst is used up. */
-const INTERVAL_MS = 50;
-/** How many may go out before the interval holds; they come back at its rate. */
+/** How many notifications of one call may go out at once. */
 const BURST = 20;
+const PER_SECOND = 20;
 
 /** Sends one step. Resolves once the transport has taken it; undefined where it took it at once. */
 export type SendProgress = (params: JsonObject) => Promise<void> | undefined;
@@ -15,7 +15,7 @@ export type SendProgress = (params: JsonObject) => Promise<void> | undefined;
 /**
  * Thins out the steps that a handler reports.
  *
- * A step goes out at once while the burst lasts, then one each interval; while the transport is full, none. Of those that have to
+ * A step goes out at once while the burst lasts, then so many a second; while the transport is full, none. Of those that have to
  * wait only the newest is kept.
  *
  * @see 2026-07-28 basic/patterns/progress#behavior-requirements
@@ -26,16 +26,16 @@ export class ProgressReporter {
   readonly #clock: Clock;
   #highest: number;
   #waiting: ProgressUpdate | undefined;
-  #credit = BURST;
-  #creditAtMs = 0;
+  readonly #bucket: TokenBucket;
   #isSending = false;
   #timer: ClockTimer | undefined;
 
-  /** @param after The step that was told before, in an earlier round of the call. */
+  /** @param after The step that was sent before, in an earlier round of the call. */
   constructor(token: ProgressToken, send: SendProgress, clock: Clock, after: number = -Infinity) {
     this.#token = token;
     this.#send = send;
     this.#clock = clock;
+    this.#bucket = new TokenBucket(BURST, PER_SECOND, clock);
     this.#highest = after;
   }
 
@@ -67,24 +67,13 @@ export class ProgressReporter {
 
   #sendOrWait(): void {
     if (!this.#waiting || this.#isSending || this.#timer) return;
-    const delayMs = this.#takeCredit();
-    if (delayMs === 0) this.#sendWaiting(this.#waiting);
-    else this.#timer = this.#clock.schedule(() => this.#onTimer(), delayMs);
+    if (this.#bucket.take()) this.#sendWaiting(this.#waiting);
+    else this.#timer = this.#clock.schedule(() => this.#onTimer(), Math.max(1, this.#bucket.msUntilNext()));
   }
 
   #onTimer(): void {
     this.#timer = undefined;
     this.#sendOrWait();
-  }
-
-  /** How long to wait before the next step may go, in milliseconds; 0 where it may go now, which uses credit up. */
-  #takeCredit(): number {
-    const now = this.#clock.monotonicMs();
-    this.#credit = Math.min(BURST, this.#credit + (now - this.#creditAtMs) / INTERVAL_MS);
-    this.#creditAtMs = now;
-    if (this.#credit < 1) return Math.max(1, Math.ceil((1 - this.#credit) * INTERVAL_MS));
-    this.#credit -= 1;
-    return 0;
   }
 
   #sendWaiting(update: ProgressUpdate): void {

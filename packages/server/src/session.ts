@@ -246,7 +246,7 @@ export class Session implements LegacySession, EventListener {
 
   // ---- what session methods change
 
-  /** Opens the session. @returns What the client is told. @throws {ServerClosedError} It is over. */
+  /** Opens the session. @returns The server's capabilities for this client. @throws {ServerClosedError} It is over. */
   open(revision: Revision, client: ClientFacts): ServerCapabilities {
     this.#requireOpen();
     const advertised = this.#server.capabilities.advertise(revision, {

@@ -34,6 +34,13 @@ describe.each(ALL)('the low-level server in %s', (version) => {
   });
 });
 
+it("says what to pass where a handler is set by a schema, as in the official SDK's first API", () => {
+  const server = new Server({ name: 'low', version: '1' }) as Loose;
+  const schema = { shape: { method: { value: 'tools/list' } }, parse: () => undefined };
+  for (const set of ['setRequestHandler', 'setNotificationHandler'])
+    expect(() => server[set](schema, () => ({}))).toThrow(/"method" is a name, such as 'tools\/list', in place of the schema/);
+});
+
 describe('methods of one era', () => {
   it('are served there alone, whatever the program sets', async () => {
     const server = new Server({ name: 'low', version: '1' });

@@ -120,11 +120,3 @@ function requireMessage({ message }: JsonObject): void {
   if (typeof message !== 'string' || message === '')
     throw new AskError('ERR_INVALID_ASK', 'elicitation/create needs a "message" that says why it asks');
 }
-
-/** A question inside a result that a handler wrote by hand. */
-export function readInputRequest(key: string, request: unknown): Ask {
-  const { method, params } = isJsonObject(request) ? request : {};
-  if (typeof method !== 'string' || (params !== undefined && !isJsonObject(params)))
-    throw new AskError('ERR_INVALID_ASK', `inputRequests[${JSON.stringify(key)}] must be { method, params }`);
-  return { method, key, ...(params === undefined ? {} : { params }) };
-}

@@ -106,13 +106,13 @@ export async function checkToolOutputs(params: JsonObject, validator: JsonSchema
     const adapter = adaptJsonSchema(outputSchema, { purpose: 'tool output', name: String(name) }, validator);
     const outcome = await adapter.validate(structuredContent);
     if (!('issues' in outcome)) continue;
-    const told = describeIssues(outcome.issues, {
+    const problem = describeIssues(outcome.issues, {
       owner: `tool "${name}"`,
       part: 'structuredContent field',
       value: structuredContent,
       showValues: false,
     });
-    throw new AskError('ERR_INVALID_ASK', `The client's model cannot be told: ${told}`);
+    throw new AskError('ERR_INVALID_ASK', `What the tools gave does not fit: ${problem}`);
   }
 }
 
