@@ -26,11 +26,6 @@ export interface NodeRequest {
   readonly auth?: unknown;
   on(event: string, listener: Listener): unknown;
   resume(): unknown;
-  pause(): unknown;
-}
-
-interface WriteQueue {
-  readonly writeQueueSize?: number;
 }
 
 /** What is asked of a connection. */
@@ -38,18 +33,6 @@ export interface NodeSocket {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;
   readonly encrypted?: boolean | undefined;
-  /** In milliseconds. */
-  readonly timeout?: number | undefined;
-  readonly destroyed?: boolean | undefined;
-  /** With what is not sent yet. */
-  readonly bytesWritten?: number | undefined;
-  /** What is not sent yet. */
-  readonly writableLength?: number | undefined;
-  /** Node's own, which it looks at to see whether a long write gets on; of TLS only the one below tells that. */
-  readonly _handle?: (WriteQueue & { readonly _parent?: WriteQueue | null | undefined }) | null | undefined;
-  setTimeout?(timeoutMs: number): unknown;
-  once?(event: string, listener: Listener): unknown;
-  destroy?(): unknown;
 }
 
 /** A response of `node:http`. */
@@ -57,7 +40,6 @@ export interface NodeResponse {
   statusCode: number;
   readonly writableLength: number;
   readonly writableFinished: boolean;
-  readonly socket?: NodeSocket | null | undefined;
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
   setHeader(name: string, value: string): unknown;
   flushHeaders?(): void;
@@ -66,11 +48,4 @@ export interface NodeResponse {
   end(chunk: string): unknown;
   destroy(): unknown;
   on(event: string, listener: Listener): unknown;
-  prependListener?(event: string, listener: Listener): unknown;
-}
-
-/** One request of `node:http` and the way to answer it. */
-export interface NodePair {
-  readonly request: NodeRequest;
-  readonly response: NodeResponse;
 }

@@ -32,10 +32,6 @@ export class BodyReader {
     if (host.isClosing) this.refuse(serverClosing());
   }
 
-  get isDone(): boolean {
-    return this.#isDone;
-  }
-
   push(chunk: Uint8Array): void {
     if (this.#isDone) return;
     const { maxBodyBytes } = this.#host.settings;
@@ -54,9 +50,9 @@ export class BodyReader {
     }
   }
 
-  /** The sender is gone. */
+  /** The sender is gone, or has sent everything: Node closes both. */
   break(): void {
-    this.refuse(brokenBody());
+    if (!this.#isDone) this.refuse(brokenBody());
   }
 
   /** Reads no further: the rest of the body is still on its way, so the connection ends with the answer. */
