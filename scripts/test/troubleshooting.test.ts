@@ -280,13 +280,13 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     inMemory(makeServer(), (client) => failureOf(() => client.callTool('ask'))),
   '"…" needs the client capability "…", which this client does not declare': () => call('ask', {}, { era: 'legacy' }),
 
-  '… there is no option "…": did you mean "…"?': () => failureOf(() => register({ parameters: {} })),
-  '… there is no option "…": it is the first parameter of the registration': () =>
+  '…: unknown option "…" (known: …)': () =>
     failureOf(() => makeServer().registerPrompt('greet', { title: 'Greeting', ...{ name: 'another' } }, () => 'hello')),
-  '… belongs to no installed extension: …': () => failureOf(() => register({ execution: { taskSupport: 'optional' } })),
-  'the server\'s options: there is no option "…": correct its name, or leave it out': () =>
+  '…: unknown option "…" (known: …): an option of an extension needs that extension in the server\'s option "extensions"': () =>
+    failureOf(() => register({ execution: { taskSupport: 'optional' } })),
+  'the server\'s options: unknown option "…" (known: …)': () =>
     failureOf(() => makeServer({ debounceMs: 0, ...{ debouncedNotificationMethods: [] } })),
-  'use("…", middleware): there is no such method: did you mean "…"?': () =>
+  'use("…", middleware): there is no such method. Set the handler of one of your own first': () =>
     failureOf(() => makeServer().use('tool/call', (_call, next) => next())),
   '… is registered already: choose another name, or update or remove the first': () =>
     failureOf(() => makeServer().registerTool('add', {}, () => '')),

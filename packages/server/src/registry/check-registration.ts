@@ -64,8 +64,15 @@ export function checkName(kind: ItemKind, name: unknown): void {
  * @see 2025-11-25 basic/index#icons, server/resources#annotations
  */
 export function checkConfig(kind: ItemKind, owner: string, config: object, extensionOptions: readonly string[] = []): void {
-  const ofExtensions = Object.fromEntries(extensionOptions.map((name) => [name, 'any' as const]));
-  checkOptions<Record<string, unknown>>(owner, config as Record<string, unknown>, { ...TABLES[kind], ...ofExtensions }, RegistrationError);
+  const table = { ...TABLES[kind], ...Object.fromEntries(extensionOptions.map((name) => [name, 'any' as const])) };
+  const unknown =
+    kind === 'tool' ? Object.entries(config).find(([name, value]) => value !== undefined && !Object.hasOwn(table, name)) : undefined;
+  if (unknown) {
+    const known = Object.keys(table).join(', ');
+    const remedy = 'an option of an extension needs that extension in the server\'s option "extensions"';
+    throw new RegistrationError(`${owner}: unknown option "${unknown[0]}" (known: ${known}): ${remedy}`);
+  }
+  checkOptions<Record<string, unknown>>(owner, config as Record<string, unknown>, table, RegistrationError);
   const { icons = [], annotations = {}, ttlMs, cacheScope } = config as ResourceConfig;
   icons.forEach((icon) => checkIcon(owner, icon));
   if (kind === 'resource') checkAnnotations(owner, annotations);
