@@ -67,7 +67,7 @@ export class ProtocolError extends MortiseError {
   }
 }
 
-/** A request was not answered in time. The peer has been told to stop. */
+/** A request was not answered in time. A cancellation was sent. */
 export class TimeoutError extends MortiseError {
   override readonly name: string = 'TimeoutError';
   override readonly code: 'ERR_TIMEOUT' = 'ERR_TIMEOUT';
@@ -152,7 +152,7 @@ export class CancelledError extends MortiseError {
 
 /** What is known of a message whose text cannot be read. */
 export interface UnreadMessage extends ErrorOptions {
-  /** Which bound the text is over, and what to do; said to the peer too. @default none: it is no JSON */
+  /** Which bound the text is over, and what to do; sent to the peer too. @default none: it is not valid JSON */
   readonly excess?: string | undefined;
   /** What its beginning says of it, where it could be read. @default none */
   readonly head?: MessageHead | undefined;
@@ -162,7 +162,7 @@ export interface UnreadMessage extends ErrorOptions {
 export class ParseError extends MortiseError {
   override readonly name: string = 'ParseError';
   override readonly code: 'ERR_PARSE' = 'ERR_PARSE';
-  /** Which bound the text is over, where it is not merely no JSON. */
+  /** Which bound the text is over; undefined where it is not valid JSON. */
   readonly excess: string | undefined;
   /** Which message it was, where its beginning could be read. */
   readonly head: MessageHead | undefined;

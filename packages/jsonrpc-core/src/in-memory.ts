@@ -23,7 +23,7 @@ export interface InMemoryOptions {
    * @default 1024
    */
   readonly maxQueued?: number | undefined;
-  /** What both ends are told of every message, for example who sent it. @default none */
+  /** Given with every message at both ends, for example who sent it. @default none */
   readonly info?: MessageInfo | undefined;
 }
 
@@ -179,7 +179,7 @@ export class InMemoryTransport implements Transport {
     try {
       this.onerror?.(error);
     } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
+      // The error handler itself failed: there is nobody left to report to.
     }
   }
 

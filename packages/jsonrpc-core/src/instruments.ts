@@ -6,7 +6,7 @@ export interface ClockTimer {
   cancel(): void;
 }
 
-/** A timer that can be told, while it runs, whether a process must live for it. Clocks without such timers need not have them. */
+/** A timer that can be changed while it runs: whether the process must live for it. A clock need not have such timers. */
 export interface HoldableTimer extends ClockTimer {
   /** The process lives until it fires. */
   hold(): void;
@@ -96,7 +96,7 @@ class SystemTimer implements HoldableTimer {
   }
 }
 
-/** On Node a timer is an object that can be told not to keep the process alive; elsewhere it is a number. */
+/** On Node a timer is an object with `unref`; elsewhere it is a number. */
 function release(handle: unknown): void {
   if (typeof handle === 'object' && handle !== null && 'unref' in handle && typeof handle.unref === 'function') handle.unref();
 }

@@ -19,7 +19,7 @@ export interface MessagePortLike {
 
 /** The bounds of a `messagePortTransport`. */
 export interface MessagePortOptions {
-  /** The longest message that is read, in UTF-16 code units; a longer one is told to `onerror` and dropped. @default 16 Mi */
+  /** The longest message that is read, in UTF-16 code units; a longer one is reported by `onerror` and dropped. @default 16 Mi */
   readonly maxMessageLength?: number | undefined;
   /** Given with each message, beside its size: who is at the other end. @default none */
   readonly info?: MessageInfo | undefined;
@@ -120,7 +120,7 @@ class MessagePortTransport implements Transport {
     try {
       this.onerror?.(error);
     } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
+      // The error handler itself failed: there is nobody left to report to.
     }
   }
 }

@@ -4,7 +4,7 @@ import { INTERNAL_ERROR } from './error-codes.ts';
 import { isMortiseError, type ProtocolError } from './errors.ts';
 import type { JsonRpcErrorObject } from './message.ts';
 
-/** What the peer is told of a failure that was not meant for it. Frozen, so that it can be shared. */
+/** What the peer sees of a failure that was not meant for it. Frozen, so that it can be shared. */
 const INTERNAL: JsonRpcErrorObject = Object.freeze({ code: INTERNAL_ERROR, message: 'Internal error' });
 
 /**

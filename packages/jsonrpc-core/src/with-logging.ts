@@ -7,7 +7,7 @@ import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
 
 /** Where lines go, and how they look. */
 export interface LoggingOptions {
-  /** Told every line. */
+  /** Gets every line. */
   readonly logger: Logger;
   /**
    * The level of a line about a message; errors are logged as `warning`.

@@ -8,7 +8,7 @@ import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
 
 /** What is counted with, and how it is labelled. */
 export interface MetricsOptions {
-  /** Told every count and duration. */
+  /** Gets every count and duration. */
   readonly meter: Meter;
   /**
    * The value of the attribute `transport`.

@@ -210,7 +210,7 @@ class ReconnectingTransport implements Transport {
     try {
       this.onerror?.(error);
     } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
+      // The error handler itself failed: there is nobody left to report to.
     }
   }
 }

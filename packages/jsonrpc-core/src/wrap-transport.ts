@@ -34,7 +34,7 @@ export interface TransportHooks {
   close?(next: () => void): void;
 }
 
-type Face = { -readonly [K in keyof Transport]: Transport[K] };
+type MutableTransport = { -readonly [K in keyof Transport]: Transport[K] };
 
 /**
  * Wraps a transport, a factory of transports, or an object that is both.
@@ -49,7 +49,7 @@ export function wrapTransport<T extends Transport | TransportFactory>(inner: T, 
   const channelHooks = typeof hooks === 'function' ? hooks() : hooks;
   const shell: object = typeof inner === 'function' ? () => wrapTransport((inner as TransportFactory)(), hooks) : {};
   forwardMembers(shell, inner);
-  if (isTransport(inner)) addChannel(shell as Face, inner, channelHooks);
+  if (isTransport(inner)) addChannel(shell as MutableTransport, inner, channelHooks);
   if (isExchangeTransport(inner) && channelHooks.exchange) {
     const { exchange } = channelHooks;
     define(shell, 'exchange', (request: JsonRpcRequest, options?: ExchangeOptions) =>
@@ -75,39 +75,39 @@ function toSpreadable(options: ExchangeOptions): ExchangeOptions {
   };
 }
 
-function addChannel(face: Face, inner: Transport, hooks: TransportHooks): void {
+function addChannel(shell: MutableTransport, inner: Transport, hooks: TransportHooks): void {
   const next = (message: JsonRpcMessage, options?: SendOptions): Promise<void> => inner.send(message, options);
-  define(face, 'onmessage', undefined);
-  define(face, 'onerror', undefined);
-  define(face, 'onclose', undefined);
-  define(face, 'start', () => {
-    listen(face, inner, hooks);
+  define(shell, 'onmessage', undefined);
+  define(shell, 'onerror', undefined);
+  define(shell, 'onclose', undefined);
+  define(shell, 'start', () => {
+    listen(shell, inner, hooks);
     return inner.start();
   });
-  define(face, 'send', hooks.send ? (message: JsonRpcMessage, options?: SendOptions) => hooks.send?.(message, options, next) : next);
-  define(face, 'close', () => inner.close());
+  define(shell, 'send', hooks.send ? (message: JsonRpcMessage, options?: SendOptions) => hooks.send?.(message, options, next) : next);
+  define(shell, 'close', () => inner.close());
 }
 
-function listen(face: Face, inner: Transport, hooks: TransportHooks): void {
+function listen(shell: MutableTransport, inner: Transport, hooks: TransportHooks): void {
   // A hook may go on later, when nobody is there to catch what the program's callbacks throw; so the steps themselves never throw.
   const onError = (error: Error): void => {
     try {
-      face.onerror?.(error);
+      shell.onerror?.(error);
     } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
+      // The error handler itself failed: there is nobody left to report to.
     }
   };
   const report = (error: Error): void => (hooks.error ? hooks.error(error, onError) : onError(error));
   const onMessage = (message: JsonRpcMessage, info?: MessageInfo): void => {
     try {
-      face.onmessage?.(message, info);
+      shell.onmessage?.(message, info);
     } catch (error) {
       report(toError(error));
     }
   };
   const onClose = (): void => {
     try {
-      face.onclose?.();
+      shell.onclose?.();
     } catch (error) {
       report(toError(error));
     }

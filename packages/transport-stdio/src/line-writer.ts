@@ -14,7 +14,7 @@ export interface LineWriterOptions {
   readonly write: WriteText;
   /** How many bytes may be queued before `write` waits. */
   readonly maxQueuedBytes: number;
-  /** Told when a full queue has room again. */
+  /** Called when a full queue has room again. */
   onRoom(): void;
 }
 

@@ -12,7 +12,7 @@ export class StderrLines {
   readonly #kept: string[] = [];
   #rest = '';
 
-  /** @param onLine Told each line without its end. May throw, which is ignored. */
+  /** @param onLine Called with each line without its end. May throw, which is ignored. */
   constructor(stream: Readable, onLine?: (line: string) => void) {
     this.#onLine = onLine;
     stream.on('data', (chunk: Uint8Array) => this.#push(this.#decoder.decode(chunk, { stream: true })));

@@ -42,7 +42,7 @@ const CLIENT_OPTIONS: OptionTable<StdioClientTransportOptions> = {
  * Runs a server and speaks to it over its standard input and output.
  *
  * `start` runs the command, without a shell. `close` ends the server's input, waits `stdinCloseMs`, sends SIGTERM, waits
- * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a message, `onerror` is told
+ * `terminateMs`, sends SIGKILL, and resolves once the process has ended. When the server crashes, or ends without a message, `onerror` gets
  * a `ServerProcessExitedError` before `onclose` is called; to run it again make a new transport (see `stdioTransport`). So it is when it closes one
  * of its streams and runs on: it is then ended as by `close`.
  *

@@ -171,7 +171,7 @@ export class StreamTransport implements Transport {
     }
   }
 
-  /** Why the peer ended may be known only when everything is freed, and is then told to who waits for an answer: all else is refused at once. */
+  /** Why the peer ended may be known only when everything is freed: a request is rejected then, so that it gets the cause, all else at once. */
   #refuse(message: JsonRpcMessage, closing: Promise<void>): Promise<void> {
     const error = new ConnectionClosedError();
     const isRequest = 'method' in message && 'id' in message;
@@ -338,7 +338,7 @@ export class StreamTransport implements Transport {
     try {
       this.onerror?.(error);
     } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
+      // The error handler itself failed: there is nobody left to report to.
     }
   }
 }
@@ -348,7 +348,7 @@ export function frame(message: JsonRpcMessage): string {
   return `${serializeMessage(message)}\n`;
 }
 
-/** A line that is no JSON is mostly something that was printed: its start says by whom. */
+/** A line that is not JSON is mostly something that was printed: its start says by whom. */
 function parse(line: string, maxValues: number | undefined): JsonRpcMessage {
   try {
     return parseJson(line, { maxValues }) as unknown as JsonRpcMessage;

@@ -58,7 +58,7 @@ export interface ConnectionOptions {
    */
   readonly maxInFlight?: number | undefined;
   /**
-   * How many bytes of text the requests being served here may have together, where the transport tells (`MessageInfo`). One counts until its
+   * How many bytes of text the requests being served here may have together, where the transport measures them (`MessageInfo`). One counts until its
    * handler has ended, also when it is cancelled before; answers that the peer has not taken, or that wait for the rest of their batch, count
    * as well. A request beyond that is answered with -32603 at once, while everything else is still read. A single one is always served.
    *

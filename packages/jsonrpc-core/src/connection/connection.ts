@@ -126,7 +126,7 @@ export class Connection {
     return { inbound: this.#inbound.running, outbound: this.#requests.size };
   }
 
-  /** How many bytes the requests being served count as, where the transport tells; see `maxInFlightBytes`. */
+  /** How many bytes the requests being served count as, where the transport measures them; see `maxInFlightBytes`. */
   get inFlightBytes(): number {
     return this.#inbound.bytes;
   }
@@ -158,9 +158,9 @@ export class Connection {
    * Sends a request and resolves with its result.
    *
    * @throws {RemoteError} The peer answered with an error.
-   * @throws {TimeoutError} No answer came in time; the peer has been told to stop.
+   * @throws {TimeoutError} No answer came in time; a cancellation was sent.
    * @throws {ConnectionClosedError} The connection closed first.
-   * @throws `options.signal`'s reason, once it aborts; the peer has been told to stop.
+   * @throws `options.signal`'s reason, once it aborts; a cancellation was sent.
    */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
     const refusal = this.#findSendRefusal();
@@ -394,10 +394,10 @@ export class Connection {
 
   #report(error: Error): void {
     try {
-      const told: unknown = this.#options.onError?.(error);
-      if (told instanceof Promise) told.catch(() => undefined);
+      const reported: unknown = this.#options.onError?.(error);
+      if (reported instanceof Promise) reported.catch(() => undefined);
     } catch {
-      // Whoever is told of errors has failed: there is nobody left to tell.
+      // The error handler itself failed: there is nobody left to report to.
     }
   }
 }

@@ -54,7 +54,7 @@ export class InboundCalls {
     return this.#running;
   }
 
-  /** How many bytes the requests have whose handlers run, where the transport tells. */
+  /** How many bytes the requests have whose handlers run, where the transport measures them. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -130,7 +130,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     else resolve(response.result);
   }
 
-  /** Settles it without a response. The transport is told nothing. */
+  /** Settles it without a response. An exchange is not aborted. */
   fail(error: unknown): void {
     this.#init.reject(error);
   }

@@ -84,9 +84,9 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
    * Sends a request and resolves with its result.
    *
    * @throws {RemoteError} The peer answered with an error.
-   * @throws {TimeoutError} No answer came in time; the peer has been told to stop.
+   * @throws {TimeoutError} No answer came in time; a cancellation was sent.
    * @throws {RangeError} `timeoutMs` or `maxTimeoutMs` is not a number of 0 or more.
-   * @throws `options.signal`'s reason, once it aborts; the peer has been told to stop.
+   * @throws `options.signal`'s reason, once it aborts; a cancellation was sent.
    * @throws Whatever `send` throws, and what `failAll` is given.
    */
   request(method: string, params?: JsonObject, options?: Options): Promise<JsonObject> {

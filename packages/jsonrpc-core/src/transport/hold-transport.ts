@@ -14,7 +14,7 @@ export interface TransportListener {
 
 /**
  * Listens to a transport. Callbacks that the program had set are still called, before the listener; one that throws is
- * told to `onThrown` and holds nothing up.
+ * reported by `onThrown` and holds nothing up.
  *
  * @returns Gives the transport its own callbacks back, where nobody has set others since.
  */

@@ -84,7 +84,7 @@ export interface Transport {
   onclose?: (() => void) | undefined;
   /** The id of the session that the channel belongs to, where the transport has such a thing. */
   readonly sessionId?: string | undefined;
-  /** Told the revision that `initialize` agreed on, where the transport needs to know it. */
+  /** Called with the revision that `initialize` agreed on, where the transport needs to know it. */
   setProtocolVersion?: ((version: string) => void) | undefined;
 }
 
@@ -103,7 +103,7 @@ export interface TransportLike {
   setProtocolVersion?: ((version: string) => void) | undefined;
 }
 
-/** An error that says why a channel ended. Told to `onerror` before `onclose`, it becomes the cause of what was pending. */
+/** An error that says why a channel ended. Reported by `onerror` before `onclose`, it becomes the cause of what was pending. */
 export interface ChannelEndError extends Error {
   readonly endsChannel?: true;
 }
@@ -113,8 +113,8 @@ export interface ExchangeOptions extends WaitingCaller {
   /** Ends the exchange, which tells the peer to stop; `exchange` then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The same for callers and transports that need no `AbortSignal`, which costs more than all else of a short exchange: hands over who
-   * is to be told the reason, at once if it has happened. A transport uses this or `signal`, and calls it at most once.
+   * The same for callers and transports that need no `AbortSignal`, which costs more than all else of a short exchange: `listener` is called
+   * with the reason, at once if it has happened. A transport uses this or `signal`, and calls it at most once.
    *
    * @default none
    */
