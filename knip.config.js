@@ -4,8 +4,8 @@ const testFiles = 'test/**/*.{test,test-d}.ts';
 /** Programs that tests start, and servers that they talk to. */
 const testPrograms = 'test/**/{fixtures,peers,platforms,programs,servers}/**/*.{ts,mjs,js}';
 
-/** Modules that a package loads when it first needs them, whose exports are used under a parameter's name. */
-const lazyModules = 'src/asks/asking.ts';
+/** Modules that are loaded by a computed path, or whose exports are used under a parameter's name. */
+const lazyModules = ['src/asks/asking.ts', '{src,test}/revisions/*/index.ts'];
 
 /** @type {import('knip').KnipConfig} */
 export default {
@@ -23,7 +23,7 @@ export default {
       ignoreDependencies: ['turbo', 'oxlint', 'tsx', 'workerd', 'fast-check', 'zod', 'zod-to-json-schema', '@changesets/config'],
     },
     'packages/*': {
-      entry: [testFiles, testPrograms, lazyModules],
+      entry: [testFiles, testPrograms, ...lazyModules],
       project: ['src/**', 'test/**'],
       ignoreDependencies: ['tsx', 'esbuild', 'bun', 'deno', '@mortise/transport-testkit'],
     },
