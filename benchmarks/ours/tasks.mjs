@@ -22,7 +22,7 @@ async function openStore() {
 
 let finished = 0;
 let onFinished = () => undefined;
-const unlimited = { pollBurst: Infinity, maxTasksPerPrincipal: Infinity, sweepIntervalMs: 3_600_000 };
+const unlimited = { maxPollsPerSecond: Infinity, maxTasksPerPrincipal: Infinity };
 const server = new McpServer({ name: 'bench', version: '1.0.0' }, { extensions: [createTasks({ store, ...unlimited })] });
 server.registerTool('work', { execution: { taskSupport: 'required' } }, () => {
   finished++;

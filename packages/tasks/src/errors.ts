@@ -1,7 +1,6 @@
 /** The errors of tasks, on either side. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
-import type { InvalidTaskError, TaskInputError } from './client/errors.ts';
 
 /** There is no such task, or not for this caller: the two are never told apart. */
 export class TaskNotFoundError extends MortiseError {
@@ -34,32 +33,24 @@ export class TaskLimitError extends MortiseError {
   }
 }
 
-/** A handler that ran again put another question under a key that has an answer. */
-export class TaskAskChangedError extends MortiseError {
-  override readonly name: string = 'TaskAskChangedError';
-  override readonly code: 'ERR_TASK_ASK_CHANGED' = 'ERR_TASK_ASK_CHANGED';
-}
-
-/** An answer does not fit its question. */
-export class TaskAnswerError extends MortiseError {
-  override readonly name: string = 'TaskAnswerError';
-  override readonly code: 'ERR_TASK_ANSWER' = 'ERR_TASK_ANSWER';
-}
-
 /** What the caller asked for cannot be done as a task, or only as one. */
 export class TaskUnavailableError extends MortiseError {
   override readonly name: string = 'TaskUnavailableError';
   override readonly code: 'ERR_TASK_UNAVAILABLE' = 'ERR_TASK_UNAVAILABLE';
 }
 
+/** The task waits for an answer that the program did not give: its handler threw, or it has none. */
+export class TaskInputError extends MortiseError {
+  override readonly name: string = 'TaskInputError';
+  override readonly code: 'ERR_TASK_INPUT' = 'ERR_TASK_INPUT';
+  /** The method of the question. */
+  readonly method: string;
+
+  constructor(message: string, method: string, options?: ErrorOptions) {
+    super(message, options);
+    this.method = method;
+  }
+}
+
 /** Every error that this package throws: `switch (error.code)` narrows it. */
-export type AnyTaskError =
-  | TaskNotFoundError
-  | TaskCancelledError
-  | TaskLostError
-  | TaskLimitError
-  | TaskAskChangedError
-  | TaskAnswerError
-  | TaskUnavailableError
-  | TaskInputError
-  | InvalidTaskError;
+export type AnyTaskError = TaskNotFoundError | TaskCancelledError | TaskLostError | TaskLimitError | TaskUnavailableError | TaskInputError;

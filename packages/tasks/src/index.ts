@@ -8,9 +8,8 @@ export { MemoryTaskStore, type MemoryTaskStoreOptions } from './memory-task-stor
 export { MemoryTaskQueue, type MemoryTaskQueueOptions } from './memory-task-queue.ts';
 export {
   type AnyTaskError,
-  TaskAnswerError,
-  TaskAskChangedError,
   TaskCancelledError,
+  TaskInputError,
   TaskLimitError,
   TaskLostError,
   TaskNotFoundError,
@@ -19,4 +18,4 @@ export {
 export type { TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
 
 // What implementers of stores and of hosts of tasks use.
-export { isEnded, TRANSITIONS } from './engine/transitions.ts';
+export { isEnded, TRANSITIONS } from './engine/task-states.ts';

@@ -34,7 +34,7 @@ export class MemoryTaskQueue implements TaskQueue {
   #next = 0;
   #isClosed = false;
 
-  /** @throws {TypeError} An option that does not exist, or has the wrong kind of value. */
+  /** @throws {TypeError} An option has an unknown name or an invalid value. */
   constructor(options: MemoryTaskQueueOptions = {}) {
     checkOptions('MemoryTaskQueue options', options, { maxConcurrent: 1, retryDelayMs: 0, clock: 'object' });
     this.#clock = options.clock ?? systemClock;

@@ -2,8 +2,7 @@
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
-import { copyJson } from './copy-json.ts';
-import { isEnded } from './engine/transitions.ts';
+import { isEnded } from './engine/task-states.ts';
 
 interface Entry {
   record: TaskRecord;
@@ -204,4 +203,18 @@ function parseCursor(cursor: string): Position {
   const [, createdAtMs, id = ''] = /^(\d+):(.+)$/.exec(cursor) ?? [];
   if (createdAtMs === undefined) throw new RangeError('not a cursor of this store');
   return { createdAtMs: Number(createdAtMs), id };
+}
+
+/** Copies plain JSON data all the way down, at a fraction of what `structuredClone` costs. Members that are undefined stay so. */
+function copyJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJson) as T;
+  const copy: Record<string, unknown> = {};
+  for (const key in value) {
+    // Of what was read from JSON a key may have any name.
+    if (key === '__proto__')
+      Object.defineProperty(copy, key, { value: copyJson(value[key]), enumerable: true, configurable: true, writable: true });
+    else copy[key] = copyJson(value[key]);
+  }
+  return copy as T;
 }

@@ -7,7 +7,7 @@ export { createTasks, type Tasks, type TasksOptions } from './server/create-task
 export { createTaskControl, type TaskControl } from './server/task-control.ts';
 export type { CreatedTask, CreateTaskOptions, TaskContext, TaskSupport, TaskToolOptions } from './server/tool-options.ts';
 export type { AskAsTaskOptions } from './server/asks-as-tasks.ts';
-export type { TaskLimits } from './engine/engine-options.ts';
+export type { TaskLimits } from './engine/task-creator.ts';
 
 declare module '@mortise/protocol/contracts' {
   interface ToolOptions extends TaskToolOptions {}

@@ -344,7 +344,7 @@ describe('subscriptions/listen', () => {
 
   it('tells changes that another process made in the store', async () => {
     const store = new MemoryTaskStore();
-    const { server, gate } = createTaskServer({ store, watchIntervalMs: 1 });
+    const { server, gate } = createTaskServer({ store, pollIntervalMs: 1 });
     const peer = await RawPeer.open(server, modern);
     const { taskId } = await peer.start('wait');
     void peer.request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, 'sub');

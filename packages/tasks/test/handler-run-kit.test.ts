@@ -6,11 +6,9 @@ import { McpServer } from '@mortise/server';
 import { MemoryTaskStore } from '@mortise/tasks';
 import { handlerRunCases, type HandlerRunSubject } from '@mortise/transport-testkit/handler-run';
 import { describeKit } from '@mortise/transport-testkit/vitest';
-import type { TaskOutcome } from '../src/engine/engine-options.ts';
-import type { GivenAnswer } from '../src/engine/with-answers.ts';
 import { TaskEngine } from '../src/engine/task-engine.ts';
 import type { TaskRun } from '../src/engine/task-run.ts';
-import { isOutstanding } from '../src/engine/transitions.ts';
+import { type GivenAnswer, isOutstanding, type TaskOutcome } from '../src/engine/task-states.ts';
 
 const STEP = 'notifications/step';
 const DONE: TaskOutcome = { status: 'completed', result: { content: [] } };

@@ -1,12 +1,12 @@
-/** The figures that a program gives: a bound that is none, such as that of an unset variable, would let in whatever comes. */
+/** The figures that a program gives: a bound that is not a number, such as that of an unset variable, would let in whatever comes. */
 
 import { expect, it } from 'vitest';
 import { MemoryTaskQueue } from '@mortise/tasks';
 import { taskClient } from '@mortise/tasks/client';
 import { createTasks } from '@mortise/tasks/server';
 
-const counts = ['leaseMs', 'watchIntervalMs', 'sweepIntervalMs', 'pageSize'];
-const amounts = ['maxTtlMs', 'defaultTtlMs', 'maxTasksPerPrincipal', 'pollIntervalMs', 'pollBurst', 'pollsPerSecond'];
+const counts = ['leaseMs', 'pageSize'];
+const amounts = ['maxTtlMs', 'defaultTtlMs', 'maxTasksPerPrincipal', 'pollIntervalMs', 'maxPollsPerSecond'];
 const cases: readonly (readonly [what: string, name: string, least: number, make: (options: object) => unknown])[] = [
   ...counts.map((name) => ['createTasks', name, 1, createTasks] as const),
   ...amounts.map((name) => ['createTasks', name, 0, createTasks] as const),

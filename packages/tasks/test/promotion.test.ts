@@ -23,7 +23,7 @@ function createSlowServer(options: TasksOptions = {}, more: McpServerOptions = {
   const store = new MemoryTaskStore(clock && { now: () => clock.now() });
   const server = new McpServer(
     { name: 's', version: '1' },
-    { ...more, extensions: [createTasks({ store, pollBurst: Infinity, ...options })] },
+    { ...more, extensions: [createTasks({ store, maxPollsPerSecond: Infinity, ...options })] },
   );
   const gate = createGate();
   const steps: string[] = [];

@@ -81,8 +81,7 @@ function createServer(log: (line: string) => void): McpServer {
     leaseMs: LEASE_MS,
     maxTasksPerPrincipal: 1000,
     pollIntervalMs: 200,
-    pollBurst: 1000,
-    pollsPerSecond: 1000,
+    maxPollsPerSecond: 1000,
   });
   const server = new McpServer({ name: 'crashing', version: '1.0.0' }, { extensions: [tasks] });
   const options = { inputSchema: { n: z.int(), steps: z.int() }, execution: { taskSupport: 'required' }, resumable: true } as const;

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask } from '@mortise/protocol/contracts';
-import { TaskInputError } from './errors.ts';
+import { TaskInputError } from '../errors.ts';
 
 /** How many questions may be open at once. */
 const MAX_QUESTIONS = 100;

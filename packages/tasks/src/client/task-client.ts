@@ -1,6 +1,6 @@
 /** `taskClient`: tasks for a client of either generation. Calls drive the tasks that they become; the program may hold them itself. */
 
-import { type Clock, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
+import { type Clock, InvalidResponseError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -8,16 +8,21 @@ import type { CallToolResult, ClientCapabilities, Revision } from '@mortise/prot
 import type { Progress } from '@mortise/protocol/model';
 import type { ClientExtension, ClientExtensionHost, InterceptedCall, TaskHandleStore } from '@mortise/protocol/contracts';
 import { META_MODEL_IMMEDIATE_RESPONSE } from '@mortise/protocol/wire';
-import { TaskUnavailableError } from '../errors.ts';
-import { TASKS_EXTENSION } from '../wire/names.ts';
-import { InvalidTaskError, TaskInputError } from './errors.ts';
-import { MemoryTaskHandleStore } from './memory-task-handle-store.ts';
+import { TaskInputError, TaskUnavailableError } from '../errors.ts';
+import { TASKS_EXTENSION } from '../wire.ts';
+import { MemoryTaskHandleStore, type TaskHandle, type TaskOptions, toHandle, toSettledHandle } from './task-handle.ts';
 import { TaskFollower } from './task-follower.ts';
-import { type TaskHandle, type TaskOptions, toHandle, toSettledHandle } from './task-handle.ts';
 import { receiverCapabilities, TaskReceiver } from './task-receiver.ts';
-import { type DetailedState, readLegacyTask, readModernTask } from './task-state.ts';
-import { type Generation, generationOf, legacyWire, modernWire } from './task-wire.ts';
-import { ToolTaskSupport } from './tool-task-support.ts';
+import {
+  type DetailedState,
+  type Generation,
+  generationOf,
+  legacyWire,
+  modernWire,
+  readLegacyTask,
+  readModernTask,
+  ToolTaskSupport,
+} from './task-wire.ts';
 
 /** How tasks are used. Everything has a default. */
 export interface TaskClientOptions {
@@ -41,18 +46,6 @@ export interface TaskClientOptions {
   readonly clock?: Clock | undefined;
 }
 
-const TASK_CLIENT_OPTIONS: OptionTable<TaskClientOptions> = {
-  handles: { store: 'object', server: 'string' },
-  onTask: 'function',
-  immediateResponse: 'function',
-  prefersTasks: 'boolean',
-  ttlMs: 0,
-  pollIntervalMs: 0,
-  listens: 'boolean',
-  receives: 'boolean',
-  clock: 'object',
-};
-
 /** The extension for one client, and its tasks. */
 export interface TaskClient extends ClientExtension {
   /**
@@ -73,12 +66,24 @@ export interface TaskClient extends ClientExtension {
  *
  * `callTool` then gives the tool's result whether or not it becomes a task. Aborting the call cancels the task.
  *
- * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
+ * @throws {TypeError} An option has an unknown name or an invalid value.
  * @see 2025-11-25 basic/utilities/tasks; the extension io.modelcontextprotocol/tasks
  */
 export function taskClient(options: TaskClientOptions = {}): TaskClient {
   return new Tasks(options);
 }
+
+const OPTIONS: OptionTable<TaskClientOptions> = {
+  handles: { store: 'object', server: 'string' },
+  onTask: 'function',
+  immediateResponse: 'function',
+  prefersTasks: 'boolean',
+  ttlMs: 0,
+  pollIntervalMs: 0,
+  listens: 'boolean',
+  receives: 'boolean',
+  clock: 'object',
+};
 
 const defaultResponse = (tool: string): string => `The tool "${tool}" has begun and goes on by itself; its result will follow.`;
 const RESUMED_RESPONSE = 'A tool that was called earlier goes on by itself; its result will follow.';
@@ -97,7 +102,7 @@ class Tasks implements TaskClient {
   #support: ToolTaskSupport | undefined;
 
   constructor(options: TaskClientOptions) {
-    checkOptions('taskClient options', options, TASK_CLIENT_OPTIONS);
+    checkOptions('taskClient options', options, OPTIONS);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#store = options.handles?.store ?? new MemoryTaskHandleStore();
@@ -225,7 +230,8 @@ class Tasks implements TaskClient {
     };
     // Never withdrawn by `notifications/cancelled`: a task is cancelled by its id, which has to come first.
     const created = host.request('tools/call', augmented, { resetTimeoutOnProgress: false }).then((result) => {
-      if (!isJsonObject(result['task'])) throw new InvalidTaskError('the server answered a call that is to be a task with something else');
+      if (!isJsonObject(result['task']))
+        throw new InvalidResponseError('the server answered a call that is to be a task with something else');
       return this.#toTask(result, readLegacyTask(result['task']), String(params['name']), stopProgress);
     });
     created.catch(() => stopProgress?.());
@@ -293,5 +299,5 @@ function hasToolTasks({ serverCapabilities: { tasks } }: ClientExtensionHost): b
 /** A task may stand for the call of a tool alone. */
 function assertToolCall(result: JsonObject, method: string): JsonObject {
   if (method === 'tools/call') return result;
-  throw new InvalidTaskError(`the server answered "${method}" with a task: only the call of a tool may become one`);
+  throw new InvalidResponseError(`the server answered "${method}" with a task: only the call of a tool may become one`);
 }

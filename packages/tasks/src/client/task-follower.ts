@@ -4,11 +4,10 @@ import { type Clock, type ClockTimer, isMortiseError, type JsonObject, RemoteErr
 import { AsyncQueue, abortable } from '@mortise/jsonrpc-core/connection';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ClientExtensionHost } from '@mortise/protocol/contracts';
-import { isEnded } from '../engine/transitions.ts';
+import { isEnded } from '../engine/task-states.ts';
 import { TaskCancelledError, TaskNotFoundError } from '../errors.ts';
 import { InputAnswers } from './input-answers.ts';
-import { type DetailedState, readModernTask, type TaskState } from './task-state.ts';
-import type { TaskWire } from './task-wire.ts';
+import { type DetailedState, readModernTask, type TaskState, type TaskWire } from './task-wire.ts';
 
 /** What a follower needs. */
 export interface FollowerParts {

@@ -1,9 +1,10 @@
-/** `TaskHandle`: what a program holds of one task of a server. */
+/** `TaskHandle`: what a program holds of one task of a server; and the store of their ids in this process's memory. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult } from '@mortise/protocol';
+import type { TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contracts';
 import type { TaskFollower } from './task-follower.ts';
-import type { TaskState } from './task-state.ts';
+import type { TaskState } from './task-wire.ts';
 
 /** How one question about a task is asked. */
 export interface TaskOptions {
@@ -77,4 +78,24 @@ export function toSettledHandle(result: JsonObject, immediateResponse: string): 
 
 function toToolResult(result: JsonObject): CallToolResult {
   return (Array.isArray(result['content']) ? result : { ...result, content: [] }) as CallToolResult;
+}
+
+/** Keeps the ids of tasks as long as the process lives. */
+export class MemoryTaskHandleStore implements TaskHandleStore {
+  readonly #handles = new Map<string, Map<string, TaskHandleRecord>>();
+
+  add(handle: TaskHandleRecord): Promise<void> {
+    const handles = this.#handles.get(handle.server) ?? new Map<string, TaskHandleRecord>();
+    this.#handles.set(handle.server, handles.set(handle.taskId, { ...handle }));
+    return Promise.resolve();
+  }
+
+  remove(server: string, taskId: string): Promise<void> {
+    this.#handles.get(server)?.delete(taskId);
+    return Promise.resolve();
+  }
+
+  list(server: string): Promise<readonly TaskHandleRecord[]> {
+    return Promise.resolve([...(this.#handles.get(server)?.values() ?? [])]);
+  }
 }

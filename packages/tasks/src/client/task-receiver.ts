@@ -10,8 +10,7 @@ import type { ClientExtensionHost, TaskRecord } from '@mortise/protocol/contract
 import { TaskEngine } from '../engine/task-engine.ts';
 import { TaskLimitError, TaskNotFoundError } from '../errors.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
-import { toCoreTask, toPayload } from '../wire/legacy.ts';
-import { CORE_GENERATION, TOO_MANY } from '../wire/names.ts';
+import { CORE_GENERATION, toCoreTask, TOO_MANY, toPayload } from '../wire.ts';
 
 /** Who a server is to its client: there is one on the connection. */
 const SERVER = 'server';

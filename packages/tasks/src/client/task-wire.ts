@@ -1,13 +1,84 @@
-/** What a follower of tasks asks of a server: the two generations' wires, behind one interface. */
+/** What a server says of its tasks, in both generations: read, checked, and behind one interface. */
 
-import { type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
+import { InvalidResponseError, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { ClientExtensionHost } from '@mortise/protocol/contracts';
 import { hasExtension } from '@mortise/protocol/checks';
+import type { ClientExtensionHost, TaskStatus } from '@mortise/protocol/contracts';
+import { TRANSITIONS } from '../engine/task-states.ts';
 import { TaskCancelledError } from '../errors.ts';
-import { TASKS_EXTENSION } from '../wire/names.ts';
-import { InvalidTaskError } from './errors.ts';
-import { type DetailedState, readLegacyTask, readModernTask } from './task-state.ts';
+import { TASKS_EXTENSION } from '../wire.ts';
+
+/** What is known of a task. */
+export interface TaskState {
+  readonly taskId: string;
+  /** `completed`, `failed` and `cancelled` are final. */
+  readonly status: TaskStatus;
+  /** For people: what goes on. */
+  readonly statusMessage: string | undefined;
+  /** ISO 8601, by the server's clock. */
+  readonly createdAt: string | undefined;
+  /** ISO 8601, by the server's clock. */
+  readonly lastUpdatedAt: string | undefined;
+  /** How long the server keeps the task from its creation, in milliseconds; null for no end. */
+  readonly ttlMs: number | null;
+  /** How often the server wants to be asked, in milliseconds. */
+  readonly pollIntervalMs: number | undefined;
+}
+
+/** A state with what comes with it in the modern generation. */
+export interface DetailedState extends TaskState {
+  readonly inputRequests?: JsonObject;
+  readonly result?: JsonObject;
+  readonly error?: JsonRpcErrorObject;
+}
+
+/**
+ * Reads a task of the extension.
+ *
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: it is not a valid task.
+ */
+export function readModernTask(value: JsonObject): DetailedState {
+  const { inputRequests, result, error } = value;
+  return {
+    ...readTask(value, value['ttlMs'], value['pollIntervalMs']),
+    ...(isJsonObject(inputRequests) && { inputRequests }),
+    ...(isJsonObject(result) && { result }),
+    ...(isErrorObject(error) && { error }),
+  };
+}
+
+/**
+ * Reads a task of the core's first generation.
+ *
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: it is not a valid task.
+ */
+export function readLegacyTask(value: JsonObject): DetailedState {
+  return readTask(value, value['ttl'], value['pollInterval']);
+}
+
+function readTask(value: JsonObject, ttl: unknown, interval: unknown): TaskState {
+  const { taskId, status, statusMessage, createdAt, lastUpdatedAt } = value;
+  if (typeof taskId !== 'string' || taskId === '') throw new InvalidResponseError('the server told of a task without a taskId');
+  if (typeof status !== 'string' || !Object.hasOwn(TRANSITIONS, status))
+    throw new InvalidResponseError(`the server told of a task with the status ${JSON.stringify(status)}, which the protocol does not have`);
+  return {
+    taskId,
+    status: status as TaskStatus,
+    statusMessage: textOf(statusMessage),
+    createdAt: textOf(createdAt),
+    lastUpdatedAt: textOf(lastUpdatedAt),
+    ttlMs: typeof ttl === 'number' ? ttl : null,
+    pollIntervalMs: typeof interval === 'number' && interval >= 0 ? interval : undefined,
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isErrorObject(value: unknown): value is JsonRpcErrorObject {
+  return isJsonObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
+}
 
 /** Which tasks a server has; undefined for one that has none. */
 export type Generation = 'modern' | 'legacy' | undefined;
@@ -43,7 +114,7 @@ export function modernWire(host: ClientExtensionHost): TaskWire {
       if (status === 'completed' && result) return result;
       if (error) throw new RemoteError(error, 'tools/call');
       if (status === 'cancelled') throw new TaskCancelledError(statusMessage ?? 'the task was cancelled');
-      throw new InvalidTaskError(`the server says that the task is ${status} but not with what`);
+      throw new InvalidResponseError(`the server says that the task is ${status} but not with what`);
     },
     async answer(taskId, inputResponses, signal) {
       await host.request('tasks/update', { taskId, inputResponses }, { signal });
@@ -81,6 +152,49 @@ function isCancelled(error: unknown): error is RemoteError {
 }
 
 function checkId(state: DetailedState, taskId: string): DetailedState {
-  if (state.taskId !== taskId) throw new InvalidTaskError('the server answered about another task than it was asked for');
+  if (state.taskId !== taskId) throw new InvalidResponseError('the server answered about another task than it was asked for');
   return state;
+}
+
+/** How a tool may be called. @see 2025-11-25 basic/utilities/tasks#tool-level-negotiation */
+export type TaskSupport = 'forbidden' | 'optional' | 'required';
+
+const MAX_PAGES = 1000;
+
+export class ToolTaskSupport {
+  readonly #host: ClientExtensionHost;
+  readonly #known = new Map<string, TaskSupport>();
+
+  constructor(host: ClientExtensionHost) {
+    this.#host = host;
+    host.onNotification('notifications/tools/list_changed', () => this.#known.clear());
+  }
+
+  /** Remembers what a page of tools says. */
+  learn(page: JsonObject): void {
+    const { tools } = page;
+    for (const tool of Array.isArray(tools) ? tools : []) {
+      if (!isJsonObject(tool) || typeof tool['name'] !== 'string') continue;
+      const { execution } = tool;
+      const support = isJsonObject(execution) ? execution['taskSupport'] : undefined;
+      this.#known.set(tool['name'], support === 'optional' || support === 'required' ? support : 'forbidden');
+    }
+  }
+
+  /** What is known already. */
+  find(name: string): TaskSupport | undefined {
+    return this.#known.get(name);
+  }
+
+  /** Reads the list as far as needed. A tool that is not listed cannot be a task. */
+  async look(name: string): Promise<TaskSupport> {
+    let cursor: unknown;
+    for (let pages = 0; pages < MAX_PAGES && !this.#known.has(name); pages++) {
+      const page = await this.#host.request('tools/list', typeof cursor === 'string' ? { cursor } : {});
+      this.learn(page);
+      if (typeof page['nextCursor'] !== 'string' || page['nextCursor'] === cursor) break;
+      cursor = page['nextCursor'];
+    }
+    return this.#known.get(name) ?? 'forbidden';
+  }
 }

@@ -4,12 +4,14 @@ import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { TaskLostError } from '../errors.ts';
 import type { TaskRun } from './task-run.ts';
-import { isEnded } from './transitions.ts';
+import { isEnded } from './task-states.ts';
 
 /** How many orphans are taken up at one look. */
 const ORPHANS_AT_ONCE = 100;
 /** How many leases are renewed at once. */
 const RENEWALS_AT_ONCE = 50;
+/** How often expired tasks are deleted, in milliseconds. */
+const SWEEP_INTERVAL_MS = 60_000;
 /** How often a lease is tried for against others who write to the task. */
 const MAX_TRIES = 20;
 
@@ -17,7 +19,6 @@ export interface LeaseKeeperInit {
   readonly store: TaskStore;
   readonly clock: Clock;
   readonly leaseMs: number;
-  readonly sweepIntervalMs: number;
   /** Puts a task on the queue. */
   readonly enqueue: (id: string) => Promise<void>;
   readonly onFault: (message: string, error: unknown) => void;
@@ -38,10 +39,10 @@ export class LeaseKeeper {
   }
 
   start(): void {
-    const { leaseMs, sweepIntervalMs } = this.#init;
+    const { leaseMs } = this.#init;
     this.#repeat(leaseMs / 3, () => this.#renewAll());
     this.#repeat(leaseMs / 2, () => this.#findOrphans());
-    this.#repeat(sweepIntervalMs, () => this.#sweep());
+    this.#repeat(SWEEP_INTERVAL_MS, () => this.#sweep());
     void this.#guard('Tasks that were left behind could not be found', () => this.#findOrphans());
   }
 

@@ -1,13 +1,10 @@
-/** What one run asks: questions go into the record together, and its answers come back from there. */
+/** The questions of one run: they go into the record together, and their answers come back from there. */
 
 import { type Clock, type ClockTimer, type JsonObject, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
-import { toCanonicalJson, toDigestKey } from '@mortise/jsonrpc-core/encoding';
+import { toBase64Url, toCanonicalJson, toDigestKey } from '@mortise/jsonrpc-core/encoding';
 import type { Ask, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
-import { TaskAskChangedError } from '../errors.ts';
-import { digestText } from './digest-text.ts';
-import type { Written } from './task-writer.ts';
-import type { MakeChanges } from './task-writer.ts';
-import { isEnded, isOutstanding, statusOf } from './transitions.ts';
+import { TaskUnavailableError } from '../errors.ts';
+import { isEnded, isOutstanding, type MakeChanges, statusOf, type Written } from './task-states.ts';
 
 /** How many questions one task asks at most: a handler that goes on with a model in a loop must come to an end. */
 const MAX_ASKS = 1_000;
@@ -90,7 +87,7 @@ export class RunQuestions {
     if (!kept || !asked) return question.reject(new Error('The question was not kept'));
     if (kept.digest !== asked.digest) {
       return question.reject(
-        new TaskAskChangedError(
+        new TaskUnavailableError(
           `The task asked something else under the key "${kept.key}" when it ran again: let what it asks depend on arguments, answers and ctx.once alone`,
         ),
       );
@@ -129,17 +126,14 @@ export class RunQuestions {
 }
 
 async function toTaskAsk({ ask, text, repetition }: Question): Promise<TaskAsk> {
-  const digest = await digestText(text);
+  const digest = toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
   const name = ask.key ?? toDigestKey(ask.method, digest);
   const key = repetition === 1 ? name : `${name}#${repetition}`;
   return { key, digest, method: ask.method, params: ask.params ?? {} };
 }
 
 /** A question that an earlier run withdrew is asked again under a key of its own. */
-function withAsks(
-  { status, asks }: TaskRecord,
-  asked: readonly TaskAsk[],
-): { asks: readonly TaskAsk[]; status: TaskRecord['status'] } | undefined {
+function withAsks({ status, asks }: TaskRecord, asked: readonly TaskAsk[]): ReturnType<MakeChanges> {
   if (isEnded(status)) return undefined;
   const known = new Set(asks.map(({ key }) => key));
   const added = asked.filter(({ key }) => !known.has(key));
@@ -148,7 +142,7 @@ function withAsks(
   return { asks: all, status: statusOf(all) };
 }
 
-function withoutAsk({ status, asks }: TaskRecord, key: string): { asks: readonly TaskAsk[]; status: TaskRecord['status'] } | undefined {
+function withoutAsk({ status, asks }: TaskRecord, key: string): ReturnType<MakeChanges> {
   if (isEnded(status) || !asks.some((ask) => ask.key === key && isOutstanding(ask))) return undefined;
   const all = asks.map((ask) => (ask.key === key ? { ...ask, isWithdrawn: true } : ask));
   return { asks: all, status: statusOf(all) };

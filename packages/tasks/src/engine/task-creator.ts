@@ -1,11 +1,41 @@
-/** Writes new tasks into the store, as many as a caller may have and for as long as they may be kept. */
+/** Creates tasks: as many as a caller may have, for as long as they may be kept, under ids that nobody can guess. */
 
-import type { Clock, Meter } from '@mortise/jsonrpc-core';
-import type { Principal, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import type { Clock, JsonObject, Meter } from '@mortise/jsonrpc-core';
+import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
+import type { Principal, TaskRecord, TaskStore, ToolCallRecord } from '@mortise/protocol/contracts';
 import { TaskLimitError } from '../errors.ts';
-import type { NewTask, TaskLimits } from './engine-options.ts';
-import { createTaskId } from './task-id.ts';
-import { OPEN } from './transitions.ts';
+import { OPEN } from './task-states.ts';
+
+/** The bounds of tasks. */
+export interface TaskLimits {
+  /** How long a task is kept at most, from its creation, in milliseconds. A longer wish is cut. @default 86_400_000 (one day) */
+  readonly maxTtlMs?: number;
+  /** How long a task is kept where its caller names no time, in milliseconds. @default `maxTtlMs` */
+  readonly defaultTtlMs?: number;
+  /** How many unfinished tasks one principal may have. @default 100 */
+  readonly maxTasksPerPrincipal?: number;
+  /** How often clients should poll, in milliseconds. @default 1_000 */
+  readonly pollIntervalMs?: number;
+  /** How often one task may be polled in a second; three times as many may come at once. @default 10 */
+  readonly maxPollsPerSecond?: number;
+}
+
+/** A task to create. */
+export interface NewTask {
+  readonly principal: Principal;
+  readonly generation: string;
+  /** Who takes the task to its end: the engine, by `run`, or the program, by hand. @default 'engine' */
+  readonly driver?: 'engine' | 'hand';
+  readonly call?: ToolCallRecord | undefined;
+  readonly progressToken?: string | number | undefined;
+  /** Whether another process may run it anew once its own has died; without that it then fails. @default false */
+  readonly resumable?: boolean;
+  /** The wish of the caller, in milliseconds; null for no end, which is cut to the maximum too. */
+  readonly ttlMs?: number | null | undefined;
+  readonly pollIntervalMs?: number | undefined;
+  readonly statusMessage?: string | undefined;
+  readonly data?: JsonObject | undefined;
+}
 
 const DAY_MS = 86_400_000;
 
@@ -91,8 +121,25 @@ export class TaskCreator {
   }
 }
 
-/** A clock that is asked for what is no time would keep the task for ever, or for none. */
+/** With a NaN here the task would never expire, or expire at once. */
 function checkDuration(name: string, valueMs: number | null | undefined): void {
   if (valueMs === undefined || valueMs === null || valueMs >= 0) return;
   throw new RangeError(`A task's "${name}" must be a number of milliseconds, 0 or more, got ${String(valueMs)}`);
+}
+
+/** 192 bits, as base64url, so that an id may stand in a header. */
+const ID_BYTES = 24;
+
+/** The longest id that is looked up. */
+export const MAX_ID_LENGTH = 128;
+
+/** Makes an id that nobody can guess. */
+export function createTaskId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
+  return toBase64Url(bytes);
+}
+
+/** The beginning of an id, for logs: whoever reads them must not be able to use the task. */
+export function shortId(id: string): string {
+  return `${id.slice(0, 6)}...`;
 }

@@ -1,25 +1,65 @@
 /**
  * The engine: creates tasks, runs them under a lease, takes up those whose process died, and answers what callers ask. It knows
- * neither wire and no tool.
+ * neither a wire nor a tool.
  */
 
-import type { Clock, Logger, Meter } from '@mortise/jsonrpc-core';
-import { isMortiseError } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR, toWireError } from '@mortise/jsonrpc-core/messages';
+import {
+  type Clock,
+  isMortiseError,
+  type JsonObject,
+  type JsonRpcNotification,
+  type Logger,
+  type Meter,
+  ProtocolError,
+} from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, INVALID_PARAMS, toWireError } from '@mortise/jsonrpc-core/messages';
 import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Principal, TaskPage, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
-import { TaskAnswerError, TaskLostError, TaskNotFoundError } from '../errors.ts';
+import { TaskLostError, TaskNotFoundError } from '../errors.ts';
 import { MemoryTaskQueue } from '../memory-task-queue.ts';
-import type { NewTask, TaskEngineOptions, TaskOutcome } from './engine-options.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { PollLimiter } from './poll-limiter.ts';
-import { type GivenAnswer, withAnswers, withdrawAll } from './with-answers.ts';
-import { TaskCreator, type TaskCreatorInit } from './task-creator.ts';
-import { MAX_ID_LENGTH, shortId } from './task-id.ts';
+import { MAX_ID_LENGTH, type NewTask, shortId, TaskCreator, type TaskCreatorInit, type TaskLimits } from './task-creator.ts';
 import { type RunHost, TaskRun } from './task-run.ts';
+import {
+  type GivenAnswer,
+  isEnded,
+  isOutstanding,
+  type MakeChanges,
+  type TaskOutcome,
+  TaskWriter,
+  withAnswers,
+  withdrawAll,
+  type Written,
+} from './task-states.ts';
 import { type OnTask, TaskWatch } from './task-watch.ts';
-import { type MakeChanges, TaskWriter, type Written } from './task-writer.ts';
-import { isEnded, isOutstanding } from './transitions.ts';
+
+/** What an engine needs. */
+export interface TaskEngineOptions {
+  readonly store: TaskStore;
+  /** Spreads runs over workers. @default a `MemoryTaskQueue` */
+  readonly queue?: TaskQueue | undefined;
+  /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. @default none: tasks are driven by hand */
+  readonly run?: ((record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>) | undefined;
+  /** Told every change that others may see, after the store has it. Must not throw. @default none */
+  readonly onChanged?: ((record: TaskRecord) => void) | undefined;
+  /** Told what a run reports: progress and log messages. Must not throw. @default none */
+  readonly onReport?: ((run: TaskRun, notification: JsonRpcNotification) => void) | undefined;
+  /** Whether an answer fits its question. @returns What is wrong. @default every answer fits */
+  readonly checkAnswer?: (method: string, answer: JsonObject) => string | undefined;
+  /** How long and how many tasks are kept, and how often they may be asked for. @default as each of its members says */
+  readonly limits?: TaskLimits | undefined;
+  /** How long a run counts as alive without a sign of life, in milliseconds. @default 30_000 */
+  readonly leaseMs?: number | undefined;
+  /** How long closing waits for runs that were told to stop, in milliseconds. @default 500 */
+  readonly closeMs?: number | undefined;
+  /** Told what is created, taken up, ended, cancelled and refused, and faults. @default a logger that drops every line */
+  readonly logger?: Logger | undefined;
+  /** Counts tasks, look-ups that fail and polls that come too fast. @default nothing is counted */
+  readonly meter?: Meter | undefined;
+  /** Tells when tasks and leases end, and runs the timers. @default the platform's clock */
+  readonly clock?: Clock | undefined;
+}
 
 /** How often the end of a task is tried to be kept, and the first pause between; each later one is twice as long: 13 seconds in all. */
 const MAX_END_TRIES = 8;
@@ -55,15 +95,12 @@ export class TaskEngine {
     const audit: TaskCreatorInit['audit'] = (message, about) => this.#audit(message, about);
     this.#creator = new TaskCreator({ store: options.store, clock, limits, meter: options.meter, audit });
     this.#polls = new PollLimiter(limits, clock, options.meter);
-    this.#watch = new TaskWatch(options.store, clock, options.watchIntervalMs ?? 1000, (error) =>
-      this.#fault('A task could not be read', error),
-    );
+    this.#watch = new TaskWatch(options.store, clock, limits.pollIntervalMs, (error) => this.#fault('A task could not be read', error));
     this.#writer = new TaskWriter(options.store, clock, (record) => this.#onWritten(record));
     this.#leases = new LeaseKeeper({
       store: options.store,
       clock,
       leaseMs: options.leaseMs ?? 30_000,
-      sweepIntervalMs: options.sweepIntervalMs ?? 60_000,
       enqueue: (id) => this.#queue.enqueue(id),
       onFault: (message, error) => this.#fault(message, error),
     });
@@ -154,7 +191,7 @@ export class TaskEngine {
    * Gives answers to questions of a task. Those to what is not outstanding are passed over.
    *
    * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`
-   * @throws {TaskAnswerError} `ERR_TASK_ANSWER`: an answer does not fit its question; none is taken.
+   * @throws {ProtocolError} -32602: an answer does not fit its question; none is taken.
    */
   async answer(id: unknown, principal: Principal, answers: ReadonlyMap<string, GivenAnswer>, generation?: string): Promise<TaskRecord> {
     const known = await this.get(id, principal, generation === undefined ? {} : { generation });
@@ -162,7 +199,7 @@ export class TaskEngine {
     for (const { key, method } of known.asks.filter(isOutstanding)) {
       const given = answers.get(key);
       const problem = given && 'answer' in given ? checkAnswer?.(method, given.answer) : undefined;
-      if (problem !== undefined) throw new TaskAnswerError(`The answer to "${key}" does not fit: ${problem}`);
+      if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `The answer to "${key}" does not fit: ${problem}`);
     }
     const written = await this.#writer.change(known.id, (record) => withAnswers(record, answers), known);
     return written?.record ?? known;
@@ -236,7 +273,7 @@ export class TaskEngine {
       // It may have changed before anybody watched.
       else
         void this.#store.get(id).then(
-          (record) => (record ? this.#watch.tell(record, true) : this.#watch.tellGone(id)),
+          (record) => (record ? this.#watch.changed(record, true) : this.#watch.gone(id)),
           () => undefined,
         );
     });
@@ -358,7 +395,7 @@ export class TaskEngine {
   #onWritten(record: TaskRecord): void {
     this.#leases.find(record.id)?.onRecord(record);
     if (this.#taking.has(record.id)) this.#taking.set(record.id, record);
-    this.#watch.tell(record, false);
+    this.#watch.changed(record, false);
     this.#options.onChanged?.(record);
   }
 

@@ -5,8 +5,7 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Ask, HandlerRun, RunSoFar, TaskAsk, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { TaskCancelledError } from '../errors.ts';
 import { RunQuestions } from './run-questions.ts';
-import type { MakeChanges, TaskWriter, Written } from './task-writer.ts';
-import { isEnded } from './transitions.ts';
+import { isEnded, type MakeChanges, type TaskWriter, type Written } from './task-states.ts';
 
 /** What a run needs of its engine. */
 export interface RunHost {

@@ -1,10 +1,14 @@
-/** Who waits for which task. Changes of this process are told at once; for those of others tasks are looked up now and then. */
+/** Calls those who wait for a task after each change. What other processes change is found by reading the store now and then. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 
-/** Told the task as it is; undefined once it is gone. @param isElsewhere Whether another process changed it. */
+/** @param record The task as it is now; undefined once it is gone. @param isElsewhere Whether another process changed it. */
 export type OnTask = (record: TaskRecord | undefined, isElsewhere: boolean) => void;
+
+/** How often the store is read: as often as clients poll, within these bounds, in milliseconds. */
+const MIN_INTERVAL_MS = 50;
+const MAX_INTERVAL_MS = 1000;
 
 interface Watched {
   readonly listeners: Set<OnTask>;
@@ -20,10 +24,10 @@ export class TaskWatch {
   #timer: ClockTimer | undefined;
   #isClosed = false;
 
-  constructor(store: TaskStore, clock: Clock, intervalMs: number, onError: (error: unknown) => void) {
+  constructor(store: TaskStore, clock: Clock, pollIntervalMs: number | undefined, onError: (error: unknown) => void) {
     this.#store = store;
     this.#clock = clock;
-    this.#intervalMs = intervalMs;
+    this.#intervalMs = Math.min(Math.max(pollIntervalMs ?? MAX_INTERVAL_MS, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
     this.#onError = onError;
   }
 
@@ -38,23 +42,23 @@ export class TaskWatch {
     };
   }
 
-  /** Tells that a task was written here. */
-  tell(record: TaskRecord, isElsewhere: boolean): void {
+  /** A task was written. */
+  changed(record: TaskRecord, isElsewhere: boolean): void {
     const watched = this.#watched.get(record.id);
     if (!watched || record.version <= watched.version) return;
     watched.version = record.version;
     for (const listener of [...watched.listeners]) listener(record, isElsewhere);
   }
 
-  /** Tells that a task is gone. */
-  tellGone(id: string): void {
+  /** A task is gone. */
+  gone(id: string): void {
     for (const listener of [...(this.#watched.get(id)?.listeners ?? [])]) listener(undefined, true);
   }
 
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
-    for (const id of [...this.#watched.keys()]) this.tellGone(id);
+    for (const id of [...this.#watched.keys()]) this.gone(id);
     this.#watched.clear();
   }
 
@@ -67,8 +71,8 @@ export class TaskWatch {
     for (const id of [...this.#watched.keys()]) {
       try {
         const record = await this.#store.get(id);
-        if (record) this.tell(record, true);
-        else this.tellGone(id);
+        if (record) this.changed(record, true);
+        else this.gone(id);
       } catch (error) {
         this.#onError(error);
       }

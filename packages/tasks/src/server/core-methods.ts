@@ -5,12 +5,9 @@ import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExtensionCall, ExtensionHost, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import type { TaskEngine } from '../engine/task-engine.ts';
-import { isOutstanding } from '../engine/transitions.ts';
-import type { GivenAnswer } from '../engine/with-answers.ts';
-import { toCoreTask, toPayload, withRelatedTask } from '../wire/legacy.ts';
-import { CORE_GENERATION } from '../wire/names.ts';
-import type { Routes } from './routes.ts';
-import { telling } from './wire-errors.ts';
+import { type GivenAnswer, isOutstanding } from '../engine/task-states.ts';
+import { CORE_GENERATION, withWireErrors, toCoreTask, toPayload, withRelatedTask } from '../wire.ts';
+import type { Routes } from './task-reports.ts';
 
 /** Who nobody knows anything of. */
 const ANONYMOUS = 'anonymous';
@@ -34,7 +31,7 @@ export function addCoreMethods(host: ExtensionHost, init: CoreMethodsInit): void
   const add = (method: string, fn: (params: JsonObject, call: ExtensionCall) => Promise<JsonObject>): void =>
     host.addMethod(method, { eras: ['legacy'] }, (params, call) => {
       if (!call.revision.rules.coreTasks) throw new ProtocolError(METHOD_NOT_FOUND, `Method not found: ${method}`);
-      return telling(() => fn(params, call));
+      return withWireErrors(() => fn(params, call));
     });
 
   add('tasks/get', async ({ taskId }, call) => {

@@ -4,18 +4,16 @@ import type { Clock, JsonRpcNotification, Logger, Meter } from '@mortise/jsonrpc
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import { checkClientResult } from '@mortise/protocol/checks';
 import type { ExtensionHost, HandlerFacts, ServerExtension, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
-import type { TaskLimits } from '../engine/engine-options.ts';
+import type { TaskLimits } from '../engine/task-creator.ts';
 import { TaskEngine } from '../engine/task-engine.ts';
 import { TaskRun } from '../engine/task-run.ts';
 import { TaskUnavailableError } from '../errors.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
-import { CORE_GENERATION, EXTENSION_GENERATION, TASKS_EXTENSION } from '../wire/names.ts';
+import { CORE_GENERATION, EXTENSION_GENERATION, TASKS_EXTENSION, toOutcome } from '../wire.ts';
 import { type AskAsTaskOptions, askAsTasks } from './asks-as-tasks.ts';
 import { addCoreMethods, mayList } from './core-methods.ts';
 import { addExtensionMethods, addTaskFilter, toEvent } from './extension-methods.ts';
-import { toOutcome } from './outcome.ts';
-import { Routes } from './routes.ts';
-import { StatusFromProgress } from './status-from-progress.ts';
+import { Routes, StatusFromProgress } from './task-reports.ts';
 import { controlBy, type TaskControl } from './task-control.ts';
 import { ToolCalls } from './tool-calls.ts';
 import type { TaskContext, TaskToolOptions } from './tool-options.ts';
@@ -28,10 +26,6 @@ export interface TasksOptions extends TaskLimits {
   readonly queue?: TaskQueue | undefined;
   /** How long a run counts as alive without a sign of life: after a crash its task is taken up that much later. In milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
-  /** How often a task that somebody waits for is looked up, in case another process changed it, in milliseconds. @default 1_000 */
-  readonly watchIntervalMs?: number | undefined;
-  /** How often expired tasks are deleted, in milliseconds. @default 60_000 */
-  readonly sweepIntervalMs?: number | undefined;
   /** How many tasks a page of `tasks/list` holds. @default 100 */
   readonly pageSize?: number | undefined;
   /** Lets what handlers ask go out as tasks of the client's, in the core's generation, where the client takes them. @default as plain requests */
@@ -56,7 +50,7 @@ export interface Tasks extends ServerExtension, TaskControl {}
  * server.registerTool('report', { execution: { taskSupport: 'optional' }, resumable: true }, async (ctx) => { ... });
  * ```
  *
- * @throws {TypeError} An option that does not exist, or has the wrong kind of value.
+ * @throws {TypeError} An option has an unknown name or an invalid value.
  * @see 2025-11-25 basic/utilities/tasks; SEP-2663
  */
 export function createTasks(options: TasksOptions = {}): Tasks {
@@ -65,20 +59,17 @@ export function createTasks(options: TasksOptions = {}): Tasks {
 
 const TOOL_OPTIONS: readonly (keyof TaskToolOptions)[] = ['execution', 'promoteAfterMs', 'resumable', 'immediateResponse', 'taskDriver'];
 
-const TASKS_OPTIONS: OptionTable<TasksOptions> = {
-  store: 'object',
-  queue: 'object',
-  askAsTasks: ['boolean', 'object'],
+const OPTIONS: OptionTable<TasksOptions> = {
   maxTtlMs: 0,
   defaultTtlMs: 0,
   maxTasksPerPrincipal: 0,
   pollIntervalMs: 0,
-  pollBurst: 0,
-  pollsPerSecond: 0,
+  maxPollsPerSecond: 0,
+  store: 'object',
+  queue: 'object',
   leaseMs: 1,
-  watchIntervalMs: 1,
-  sweepIntervalMs: 1,
   pageSize: 1,
+  askAsTasks: ['boolean', 'object'],
   logger: 'object',
   meter: 'object',
   clock: 'object',
@@ -100,7 +91,7 @@ class TasksExtension implements Tasks {
   #calls: ToolCalls | undefined;
 
   constructor(options: TasksOptions) {
-    checkOptions('createTasks options', options, TASKS_OPTIONS);
+    checkOptions('createTasks options', options, OPTIONS);
     const { clock = systemClock, store = new MemoryTaskStore({ now: () => clock.now() }), pageSize: _size, ...rest } = options;
     this.#options = options;
     this.#clock = clock;

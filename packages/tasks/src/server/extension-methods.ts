@@ -5,12 +5,9 @@ import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { hasExtension } from '@mortise/protocol/checks';
 import type { BusMessage, ExtensionCall, ExtensionHost, TaskRecord } from '@mortise/protocol/contracts';
 import { missingCapabilityError } from '@mortise/protocol/wire';
-import type { GivenAnswer } from '../engine/with-answers.ts';
+import { type GivenAnswer, isEnded } from '../engine/task-states.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
-import { isEnded } from '../engine/transitions.ts';
-import { CORE_GENERATION, TASKS_EXTENSION } from '../wire/names.ts';
-import { toDetailedTask } from '../wire/modern.ts';
-import { telling } from './wire-errors.ts';
+import { CORE_GENERATION, TASKS_EXTENSION, withWireErrors, toDetailedTask } from '../wire.ts';
 
 /** How many tasks one subscription names at most. */
 const MAX_TASK_IDS = 1_000;
@@ -41,7 +38,7 @@ export function toEvent(record: TaskRecord): BusMessage {
 export function addExtensionMethods(host: ExtensionHost, engine: TaskEngine): void {
   const add = (method: string, fn: (params: JsonObject, call: ExtensionCall) => Promise<JsonObject>): void =>
     host.addMethod(method, { eras: ['modern'], nameParam: 'taskId' }, (params, call) =>
-      telling(async () => {
+      withWireErrors(async () => {
         await requireDeclared(method, params, call, engine);
         return fn(params, call);
       }),

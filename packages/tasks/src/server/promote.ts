@@ -3,12 +3,11 @@
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { toError } from '@mortise/jsonrpc-core/transport';
 import type { ExtensionCall, NextCall } from '@mortise/protocol/contracts';
-import type { NewTask } from '../engine/engine-options.ts';
+import type { NewTask } from '../engine/task-creator.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { TaskCancelledError } from '../errors.ts';
-import { toCreated } from '../wire/modern.ts';
-import { toFailure, toOutcome } from './outcome.ts';
+import { toCreated, toFailure, toOutcome } from '../wire.ts';
 
 /** How a call is promoted. */
 export interface PromoteOptions {

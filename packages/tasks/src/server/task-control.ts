@@ -4,10 +4,9 @@ import type { Clock, JsonObject, JsonRpcErrorObject } from '@mortise/jsonrpc-cor
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
-import type { TaskOutcome } from '../engine/engine-options.ts';
-import { type MakeChanges, TaskWriter, type Written } from '../engine/task-writer.ts';
-import { isEnded } from '../engine/transitions.ts';
-import { toOutcome } from './outcome.ts';
+import type { TaskOutcome } from '../engine/task-states.ts';
+import { isEnded, type MakeChanges, TaskWriter, type Written } from '../engine/task-states.ts';
+import { toOutcome } from '../wire.ts';
 
 /** Ends tasks, and says how they stand. Each method resolves to whether the task was still going on: what has ended stays as it is. */
 export interface TaskControl {

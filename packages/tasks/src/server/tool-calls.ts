@@ -11,18 +11,15 @@ import {
   META_PROGRESS_TOKEN,
   META_PROTOCOL_VERSION,
 } from '@mortise/protocol/wire';
-import type { NewTask } from '../engine/engine-options.ts';
+import type { NewTask } from '../engine/task-creator.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { TaskUnavailableError } from '../errors.ts';
-import { toCoreTask } from '../wire/legacy.ts';
-import { toCreated } from '../wire/modern.ts';
-import { CORE_GENERATION, EXTENSION_GENERATION } from '../wire/names.ts';
+import { CORE_GENERATION, EXTENSION_GENERATION, withWireErrors, toCoreTask, toCreated } from '../wire.ts';
 import { takesTasks, undeclared } from './extension-methods.ts';
 import { promote } from './promote.ts';
-import type { Routes } from './routes.ts';
+import type { Routes } from './task-reports.ts';
 import type { CreatedTask, CreateTaskOptions, TaskToolOptions } from './tool-options.ts';
-import { telling } from './wire-errors.ts';
 
 /** What tool calls are run with. */
 export interface ToolCallsInit {
@@ -73,7 +70,7 @@ export class ToolCalls {
         'This call cannot be answered by a task that its handler creates: the tool needs taskDriver "hand", and the client must take tasks; see ctx.canCreateTask',
       );
     const { ttlMs = taskable.ttlMs, ...rest } = options;
-    const { id } = await telling(() => this.#init.engine.create({ ...this.#toTask(taskable), ...rest, ttlMs, driver: 'hand' }));
+    const { id } = await withWireErrors(() => this.#init.engine.create({ ...this.#toTask(taskable), ...rest, ttlMs, driver: 'hand' }));
     return { resultType: 'task', taskId: id, content: [] };
   }
 
@@ -95,7 +92,7 @@ export class ToolCalls {
       const taskable = { params, call, next, options, generation: EXTENSION_GENERATION, ttlMs: undefined };
       const { promoteAfterMs } = options;
       if (support === 'required' || promoteAfterMs === undefined || options.taskDriver === 'hand') return this.#run(taskable);
-      return telling(() =>
+      return withWireErrors(() =>
         promote(call, next, {
           ...this.#init,
           task: this.#toTask(taskable),
@@ -111,7 +108,7 @@ export class ToolCalls {
   }
 
   #run(taskable: TaskableCall): Promise<JsonObject> {
-    return taskable.options.taskDriver === 'hand' ? this.#runByHand(taskable) : telling(() => this.#create(taskable));
+    return taskable.options.taskDriver === 'hand' ? this.#runByHand(taskable) : withWireErrors(() => this.#create(taskable));
   }
 
   async #create(taskable: TaskableCall): Promise<JsonObject> {

@@ -80,7 +80,7 @@ it('[TASKX-001] declares the extension on the call and on every request about it
 
 it('[TASKX-005] takes a task that answers anything but the call of a tool for an invalid response', async () => {
   const { client, server } = await connect({ 'resources/read': () => created() });
-  await expect(client.readResource('file:///a')).rejects.toMatchObject({ code: 'ERR_INVALID_TASK' });
+  await expect(client.readResource('file:///a')).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
   expect(server.sent('tasks/get')).toEqual([]);
 });
 
@@ -280,9 +280,9 @@ it('passes on how a task failed, and refuses what is no task', async () => {
       { code: 'ERR_REMOTE', rpcCode: -32050, data: { a: 1 } },
     ],
     [now('cancelled', { statusMessage: 'by the operator' }), { code: 'ERR_TASK_CANCELLED', message: 'by the operator' }],
-    [now('completed'), { code: 'ERR_INVALID_TASK' }],
-    [now('finished'), { code: 'ERR_INVALID_TASK' }],
-    [now('working', { taskId: 'T2' }), { code: 'ERR_INVALID_TASK' }],
+    [now('completed'), { code: 'ERR_INVALID_RESPONSE' }],
+    [now('finished'), { code: 'ERR_INVALID_RESPONSE' }],
+    [now('working', { taskId: 'T2' }), { code: 'ERR_INVALID_RESPONSE' }],
     [{ error: { code: -32602, message: 'gone' } }, { code: 'ERR_TASK_NOT_FOUND' }],
   ] as const;
   for (const [reply, expected] of outcomes) {

@@ -26,7 +26,7 @@ function makeServer() {
   const seen: { aborted?: unknown; runs: number } = { runs: 0 };
   const server = new McpServer(
     { name: 'tasks', version: '1.0.0' },
-    { extensions: [createTasks({ pollIntervalMs: 10, pollsPerSecond: 1000, pollBurst: 1000 })] },
+    { extensions: [createTasks({ pollIntervalMs: 10, maxPollsPerSecond: 1000 })] },
   );
   server.registerTool('report', { execution: { taskSupport: 'required' } }, async (ctx) => {
     seen.runs += 1;

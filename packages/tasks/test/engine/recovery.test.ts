@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
-import { TaskEngine } from '../../src/engine/task-engine.ts';
-import type { TaskEngineOptions, TaskOutcome } from '../../src/engine/engine-options.ts';
+import { TaskEngine, type TaskEngineOptions } from '../../src/engine/task-engine.ts';
+import type { TaskOutcome } from '../../src/engine/task-states.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { toFaultyStore } from '../support/faulty-store.ts';
@@ -308,7 +308,7 @@ describe('a question of a run', () => {
         }),
     );
     while (errors.length === 0) await pass(world.clock, 500);
-    expect(errors).toMatchObject([{ code: 'ERR_TASK_ASK_CHANGED' }]);
+    expect(errors).toMatchObject([{ code: 'ERR_TASK_UNAVAILABLE' }]);
     expect((await world.store.get(id))?.asks).toHaveLength(1);
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TaskRecord, TaskStatus } from '@mortise/protocol/contracts';
 import { MemoryTaskStore, TRANSITIONS } from '@mortise/tasks';
-import type { TaskOutcome } from '../../src/engine/engine-options.ts';
+import type { TaskOutcome } from '../../src/engine/task-states.ts';
 import { TaskEngine } from '../../src/engine/task-engine.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
 

@@ -5,8 +5,8 @@ import { createTasks } from '@mortise/tasks/server';
 import type { TaskStore } from '@mortise/protocol/contracts';
 import { turns } from '@mortise/transport-testkit';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { TaskEngine } from '../../src/engine/task-engine.ts';
-import type { TaskEngineOptions, TaskOutcome } from '../../src/engine/engine-options.ts';
+import { TaskEngine, type TaskEngineOptions } from '../../src/engine/task-engine.ts';
+import type { TaskOutcome } from '../../src/engine/task-states.ts';
 import { type FaultyStore, toFaultyStore } from '../support/faulty-store.ts';
 import { MODERN, RawPeer } from '../support/raw-peer.ts';
 import { createGate } from '../support/task-server.ts';
@@ -116,7 +116,10 @@ describe('a call that is promoted while the store fails', () => {
     const faulty = createFaultyStore();
     const gate = createGate();
     const aborts: unknown[] = [];
-    const server = new McpServer({ name: 's', version: '1' }, { extensions: [createTasks({ store: faulty.store, pollBurst: Infinity })] });
+    const server = new McpServer(
+      { name: 's', version: '1' },
+      { extensions: [createTasks({ store: faulty.store, maxPollsPerSecond: Infinity })] },
+    );
     server.registerTool('slow', { execution: { taskSupport: 'optional' }, promoteAfterMs: 5, resumable: true }, async (ctx) => {
       await ctx.once('step', () => 1);
       ctx.signal.addEventListener('abort', () => aborts.push(ctx.signal.reason));

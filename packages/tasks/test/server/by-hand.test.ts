@@ -13,7 +13,7 @@ interface Hand {
 
 function createHandServer(): Hand {
   const store = new MemoryTaskStore();
-  const tasks = createTasks({ store, pollBurst: Infinity, watchIntervalMs: 1 });
+  const tasks = createTasks({ store, maxPollsPerSecond: Infinity, pollIntervalMs: 1 });
   const server = new McpServer({ name: 's', version: '1' }, { extensions: [tasks] });
   const config = { execution: { taskSupport: 'optional' }, taskDriver: 'hand', inputSchema: { job: z.string() } } as const;
   server.registerTool('submit', config, async ({ job }, ctx) => {

@@ -33,7 +33,7 @@ export interface TaskServer {
 
 /** @param options Polls are not limited unless it says so: tests ask often. */
 export function createTaskServer(options: TasksOptions = {}): TaskServer {
-  const tasks = createTasks({ pollBurst: Infinity, ...options });
+  const tasks = createTasks({ maxPollsPerSecond: Infinity, ...options });
   const server = new McpServer({ name: 'tasks', version: '1.0.0' }, { extensions: [tasks] });
   const gate = createGate();
   const aborts: unknown[] = [];

@@ -1,9 +1,10 @@
-/** The way back to those who began or asked for tasks of the core's generation: their channel, or the stream of a call that waits. */
+/** What a task reports while it runs: status, progress and log messages, on their way to the client. */
 
-import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { Clock, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { ExtensionCall, TaskRecord } from '@mortise/protocol/contracts';
-import { isEnded } from '../engine/transitions.ts';
-import { toCoreTask, withRelatedTask } from '../wire/legacy.ts';
+import type { TaskRun } from '../engine/task-run.ts';
+import { isEnded } from '../engine/task-states.ts';
+import { toCoreTask, withRelatedTask } from '../wire.ts';
 
 /** How many tasks have a way back; the one that was used longest ago loses it first. It is never promised. */
 const MAX_ROUTES = 20_000;
@@ -69,4 +70,44 @@ export class Routes {
 
 function toState({ status, statusMessage }: TaskRecord): string {
   return `${status} ${statusMessage ?? ''}`;
+}
+
+/** How long one message stands at least. */
+const MIN_INTERVAL_MS = 250;
+
+export class StatusFromProgress {
+  readonly #clock: Clock;
+  /** The newest message of runs whose last one was written just now; undefined where none waits. */
+  readonly #waiting = new Map<TaskRun, string | undefined>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  report(run: TaskRun, params: JsonObject): void {
+    const text = toText(params);
+    if (text === undefined) return;
+    const isBusy = this.#waiting.has(run);
+    this.#waiting.set(run, isBusy ? text : undefined);
+    if (!isBusy) void this.#write(run, text);
+  }
+
+  async #write(run: TaskRun, text: string): Promise<void> {
+    await run.setStatus(text).catch(() => undefined);
+    this.#clock.schedule(() => {
+      const next = this.#waiting.get(run);
+      if (next === undefined || run.isOver) {
+        this.#waiting.delete(run);
+        return;
+      }
+      this.#waiting.set(run, undefined);
+      void this.#write(run, next);
+    }, MIN_INTERVAL_MS);
+  }
+}
+
+/** Without a message there is nothing that people could read. */
+function toText({ message, progress, total }: JsonObject): string | undefined {
+  if (typeof message !== 'string') return undefined;
+  return typeof total === 'number' ? `${message} (${String(progress)} of ${total})` : message;
 }
