@@ -125,7 +125,6 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   #steps: Steps | undefined;
   #opening: Promise<Round> | undefined;
   #openAsks = 0;
-  #onAsked: (() => void)[] | undefined;
   #progress: ProgressReporter | undefined;
   #log: HandlerLog | undefined;
   #logGate: LogGate | undefined;
@@ -313,11 +312,6 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
     return { steps: done, running, answers: this.round?.state.answers ?? new Map(), hasLeft: () => this.host.isCancelled };
   }
 
-  get asking(): Promise<void> | undefined {
-    if (this.session || this.#openAsks === 0) return undefined;
-    return new Promise((resolve) => (this.#onAsked ??= []).push(resolve));
-  }
-
   // ---- what the handler's run can do: a `HandlerRun`, which `detach` exchanges once
 
   get run(): HandlerRun {
@@ -480,7 +474,6 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
     this.#openAsks += 1;
     const onSettled = (): void => {
       this.#openAsks -= 1;
-      if (this.#openAsks === 0) for (const resolve of this.#onAsked?.splice(0) ?? []) resolve();
     };
     asked.then(onSettled, onSettled);
     return asked;

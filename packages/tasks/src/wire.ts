@@ -118,3 +118,9 @@ export async function withWireErrors<T>(fn: () => Promise<T>): Promise<T> {
     throw new ProtocolError(TOO_MANY, error.message, retryAfterMs === undefined ? undefined : { retryAfterMs });
   }
 }
+
+/** A store rejects with a RangeError where a cursor is not its own. @throws {ProtocolError} -32602 in its place. */
+export function refuseCursor(error: unknown): never {
+  if (!(error instanceof RangeError)) throw error;
+  throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
+}

@@ -133,6 +133,9 @@ describe('a call that may be promoted', () => {
     await turn();
     expect((await store.list('local', { limit: 10 })).tasks).toEqual([]);
     open.open();
+    await turn();
+    // It is tried again a moment later.
+    clock.advance(1_000);
     const { resultType, taskId } = await promoted;
     expect(resultType).toBe('task');
     gate.open();

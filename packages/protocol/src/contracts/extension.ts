@@ -41,7 +41,7 @@ export interface ExtensionCall {
   request(ask: Ask): Promise<JsonObject>;
   /**
    * Lets the handler of this request go on after the request is answered by something else; undefined where it cannot be done now:
-   * the client was already asked something.
+   * a question is open, or answers of an earlier round are still being read. It may be tried again later.
    *
    * From the moment of the call the handler's questions, steps and reports go to `run`, and its signal aborts with the signal of
    * `run` alone. What the handler gives is still what `next` resolves to.
@@ -49,11 +49,6 @@ export interface ExtensionCall {
    * @returns What the run did before.
    */
   detach?(run: HandlerRun): RunSoFar | undefined;
-  /**
-   * Resolves once no question of the handler is open and no answer of an earlier round is still being read; undefined where none is. Then `detach`, which
-   * cannot be done meanwhile, may be tried again. Never rejects.
-   */
-  readonly asking?: Promise<void> | undefined;
 }
 
 /** What a run of a handler did until now. */

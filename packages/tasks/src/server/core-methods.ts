@@ -6,7 +6,7 @@ import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '@mortise/jsonr
 import type { ExtensionCall, ExtensionHost, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import { type GivenAnswer, isOutstanding } from '../engine/task-states.ts';
-import { CORE_GENERATION, withWireErrors, toCoreTask, toPayload, withRelatedTask } from '../wire.ts';
+import { CORE_GENERATION, withWireErrors, toCoreTask, toPayload, withRelatedTask, refuseCursor } from '../wire.ts';
 import type { Routes } from './task-reports.ts';
 
 /** Who nobody knows anything of. */
@@ -79,12 +79,6 @@ function writeCursor(position: string): string {
 function readCursor(cursor: string): string {
   const bytes = fromBase64Url(cursor);
   return bytes === undefined ? refuseCursor(new RangeError(cursor)) : new TextDecoder().decode(bytes);
-}
-
-/** Stores reject with a RangeError for a cursor that they did not give. */
-function refuseCursor(error: unknown): never {
-  if (!(error instanceof RangeError)) throw error;
-  throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
 }
 
 /** The result in the form that the caller's revision has. */

@@ -1,15 +1,15 @@
 /** `createTasks`: the extension that gives a server tasks of both generations. */
 
-import type { Clock, JsonRpcNotification, Logger, Meter } from '@mortise/jsonrpc-core';
+import type { Clock, Logger, Meter } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import { checkClientResult } from '@mortise/protocol/checks';
-import type { ExtensionHost, HandlerFacts, ServerExtension, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
+import type { ExtensionHost, ServerExtension, TaskQueue, TaskStore } from '@mortise/protocol/contracts';
 import type { TaskLimits } from '../engine/task-creator.ts';
 import { TaskEngine } from '../engine/task-engine.ts';
 import { TaskRun } from '../engine/task-run.ts';
 import { TaskUnavailableError } from '../errors.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
-import { CORE_GENERATION, EXTENSION_GENERATION, TASKS_EXTENSION, toOutcome } from '../wire.ts';
+import { CORE_GENERATION, TASKS_EXTENSION, toOutcome } from '../wire.ts';
 import { type AskAsTaskOptions, askAsTasks } from './asks-as-tasks.ts';
 import { addCoreMethods, mayList } from './core-methods.ts';
 import { addExtensionMethods, addTaskFilter, toEvent } from './extension-methods.ts';
@@ -41,22 +41,6 @@ export interface TasksOptions extends TaskLimits {
 /** The extension, and the control of tasks that are driven by hand. */
 export interface Tasks extends ServerExtension, TaskControl {}
 
-/**
- * Makes the extension that gives a server tasks. One for each server.
- *
- * ```ts
- * const tasks = createTasks({ store: sqliteStores('tasks.db').tasks });
- * const server = new McpServer(info, { extensions: [tasks] });
- * server.registerTool('report', { execution: { taskSupport: 'optional' }, resumable: true }, async (ctx) => { ... });
- * ```
- *
- * @throws {TypeError} An option has an unknown name or an invalid value.
- * @see 2025-11-25 basic/utilities/tasks; SEP-2663
- */
-export function createTasks(options: TasksOptions = {}): Tasks {
-  return new TasksExtension(options);
-}
-
 const TOOL_OPTIONS: readonly (keyof TaskToolOptions)[] = ['execution', 'promoteAfterMs', 'resumable', 'immediateResponse', 'taskDriver'];
 
 const OPTIONS: OptionTable<TasksOptions> = {
@@ -75,133 +59,101 @@ const OPTIONS: OptionTable<TasksOptions> = {
   clock: 'object',
 };
 
-class TasksExtension implements Tasks {
-  readonly id: typeof TASKS_EXTENSION = TASKS_EXTENSION;
-  readonly settings = {};
-  readonly resultTypes: readonly string[] = ['task'];
-  readonly toolOptions: readonly string[] = TOOL_OPTIONS;
-  readonly answers: readonly string[] = ['tools/call'];
-  readonly #options: TasksOptions;
-  readonly #clock: Clock;
-  readonly #engine: TaskEngine;
-  readonly #routes = new Routes();
-  readonly #statuses: StatusFromProgress;
-  readonly #control: TaskControl;
-  #host: ExtensionHost | undefined;
-  #calls: ToolCalls | undefined;
-
-  constructor(options: TasksOptions) {
-    checkOptions('createTasks options', options, OPTIONS);
-    const { clock = systemClock, store = new MemoryTaskStore({ now: () => clock.now() }), pageSize: _size, ...rest } = options;
-    this.#options = options;
-    this.#clock = clock;
-    this.#statuses = new StatusFromProgress(clock);
-    this.#engine = new TaskEngine({
-      ...rest,
-      clock,
-      store,
-      limits: options,
-      run: (record, run) => this.#run(record, run),
-      onChanged: (record) => this.#onChanged(record),
-      onReport: (run, notification) => this.#onReport(run, notification),
-      checkAnswer: checkClientResult,
-    });
-    this.#control = controlBy(
-      (id, make) => this.#engine.change(id, make),
-      (id) => this.#engine.peek(id),
-    );
-  }
-
-  // ---- control of tasks that are driven by hand
-
-  complete(...args: Parameters<TaskControl['complete']>): Promise<boolean> {
-    return this.#control.complete(...args);
-  }
-  fail(...args: Parameters<TaskControl['fail']>): Promise<boolean> {
-    return this.#control.fail(...args);
-  }
-  setStatus(...args: Parameters<TaskControl['setStatus']>): Promise<boolean> {
-    return this.#control.setStatus(...args);
-  }
-  cancel(...args: Parameters<TaskControl['cancel']>): Promise<boolean> {
-    return this.#control.cancel(...args);
-  }
-  get(taskId: string): Promise<TaskRecord | undefined> {
-    return this.#control.get(taskId);
-  }
-
-  // ---- the extension
-
-  capabilities(
-    ...[revision, { principal }]: Parameters<NonNullable<ServerExtension['capabilities']>>
-  ): ReturnType<NonNullable<ServerExtension['capabilities']>> {
-    if (!revision.rules.coreTasks) return {};
-    return { tasks: { ...(mayList(principal) && { list: {} }), cancel: {}, requests: { tools: { call: {} } } } };
-  }
-
-  toolDefinition(
-    ...[options, revision]: Parameters<NonNullable<ServerExtension['toolDefinition']>>
-  ): ReturnType<NonNullable<ServerExtension['toolDefinition']>> {
-    const { execution } = options as TaskToolOptions;
-    return execution && revision.rules.coreTasks ? { execution } : {};
-  }
-
-  context(facts: HandlerFacts): Readonly<Record<string, unknown>> {
-    const calls = this.#calls;
-    const findRun = (): TaskRun | undefined => (facts.call === undefined ? asTaskRun(facts.run) : calls?.findPromoted(facts.call));
-    const members: TaskContext = {
-      get isTask() {
-        return findRun() !== undefined;
-      },
-      get canCreateTask() {
-        return calls?.canCreate(facts.call) === true;
-      },
-      status: async (message) => findRun()?.setStatus(message),
-      createTask: (options = {}) => {
-        if (!calls) throw new TaskUnavailableError('The tasks extension is not installed');
-        return calls.create(facts.call, options);
-      },
-    };
-    return members as unknown as Readonly<Record<string, unknown>>;
-  }
-
-  install(host: ExtensionHost): void {
-    if (this.#host)
-      throw new TaskUnavailableError('This tasks extension serves another server already: make one for each with createTasks()');
-    this.#host = host;
-    const engine = this.#engine;
-    this.#calls = new ToolCalls({ host, engine, routes: this.#routes, clock: this.#clock });
-    addCoreMethods(host, { engine, routes: this.#routes, pageSize: this.#options.pageSize ?? 100 });
-    addExtensionMethods(host, engine);
-    addTaskFilter(host, engine, this.#clock);
-    const { askAsTasks: asks } = this.#options;
-    if (asks !== undefined && asks !== false) askAsTasks(host, asks === true ? {} : asks);
-    host.onClose(() => engine.close());
-    engine.start();
-  }
-
-  // ---- what the engine calls
-
-  async #run(record: TaskRecord, run: TaskRun): ReturnType<NonNullable<ConstructorParameters<typeof TaskEngine>[0]['run']>> {
-    const { call } = record;
-    if (!this.#host || !call) throw new TaskUnavailableError('The task has no call that could be run');
-    return toOutcome(record.generation, await this.#host.runTool(call, run));
-  }
-
-  #onChanged(record: TaskRecord): void {
-    if (record.generation === CORE_GENERATION) this.#routes.tellStatus(record);
-    void this.#host?.publish(toEvent(record));
-  }
-
-  #onReport(run: TaskRun, notification: JsonRpcNotification): void {
-    const { record } = run;
-    if (record.generation === CORE_GENERATION) this.#routes.report(record, notification);
-    // @see SEP-2663: tasks of the extension have no progress and no log notifications.
-    else if (record.generation === EXTENSION_GENERATION && notification.method === 'notifications/progress')
-      this.#statuses.report(run, notification.params ?? {});
-  }
-}
-
-function asTaskRun(run: unknown): TaskRun | undefined {
-  return run instanceof TaskRun ? run : undefined;
+/**
+ * Makes the extension that gives a server tasks. One for each server.
+ *
+ * ```ts
+ * const tasks = createTasks({ store: sqliteStores('tasks.db').tasks });
+ * const server = new McpServer(info, { extensions: [tasks] });
+ * server.registerTool('report', { execution: { taskSupport: 'optional' }, resumable: true }, async (ctx) => { ... });
+ * ```
+ *
+ * @throws {TypeError} An option has an unknown name or an invalid value.
+ * @see 2025-11-25 basic/utilities/tasks; SEP-2663
+ */
+export function createTasks(options: TasksOptions = {}): Tasks {
+  checkOptions('createTasks options', options, OPTIONS);
+  const {
+    clock = systemClock,
+    store = new MemoryTaskStore({ now: () => clock.now() }),
+    pageSize = 100,
+    askAsTasks: asks = false,
+  } = options;
+  const { queue, leaseMs, logger, meter } = options;
+  let host: ExtensionHost | undefined;
+  let calls: ToolCalls | undefined;
+  const routes = new Routes();
+  const statuses = new StatusFromProgress(clock);
+  const engine = new TaskEngine({
+    store,
+    queue,
+    leaseMs,
+    logger,
+    meter,
+    clock,
+    limits: options,
+    checkAnswer: checkClientResult,
+    run: async ({ call, generation }, run) => {
+      if (!host || !call) throw new TaskUnavailableError('The task has no tool call that could be run');
+      return toOutcome(generation, await host.runTool(call, run));
+    },
+    onChanged: (record) => {
+      if (record.generation === CORE_GENERATION) routes.sendStatus(record);
+      void host?.publish(toEvent(record));
+    },
+    onReport: (run, notification) => {
+      if (run.record.generation === CORE_GENERATION) routes.report(run.record, notification);
+      // Tasks of the extension have no progress and no log notifications. @see SEP-2663
+      else if (notification.method === 'notifications/progress') statuses.report(run, notification.params ?? {});
+    },
+  });
+  return {
+    ...controlBy(
+      (id, make) => engine.change(id, make),
+      (id) => engine.peek(id),
+    ),
+    id: TASKS_EXTENSION,
+    settings: {},
+    resultTypes: ['task'],
+    toolOptions: TOOL_OPTIONS,
+    answers: ['tools/call'],
+    capabilities({ rules }, { principal }) {
+      if (!rules.coreTasks) return {};
+      return { tasks: { ...(mayList(principal) && { list: {} }), cancel: {}, requests: { tools: { call: {} } } } };
+    },
+    toolDefinition({ execution }: TaskToolOptions, { rules }) {
+      return execution && rules.coreTasks ? { execution } : {};
+    },
+    context({ call, run }) {
+      const findRun = (): TaskRun | undefined => {
+        if (call) return calls?.findPromoted(call);
+        return run instanceof TaskRun ? run : undefined;
+      };
+      const members: TaskContext = {
+        get isTask() {
+          return findRun() !== undefined;
+        },
+        get canCreateTask() {
+          return calls?.canCreate(call) === true;
+        },
+        status: async (message) => findRun()?.setStatus(message),
+        createTask: async (created = {}) => {
+          if (!calls) throw new TaskUnavailableError('This server has no tasks: add createTasks() to its extensions');
+          return calls.create(call, created);
+        },
+      };
+      return members as unknown as Readonly<Record<string, unknown>>;
+    },
+    install(installed) {
+      if (host) throw new TaskUnavailableError('This tasks extension serves another server already: make one for each with createTasks()');
+      host = installed;
+      calls = new ToolCalls({ host, engine, routes, clock });
+      addCoreMethods(host, { engine, routes, pageSize });
+      addExtensionMethods(host, engine);
+      addTaskFilter(host, engine, clock);
+      if (asks !== false) askAsTasks(host, asks === true ? {} : asks);
+      host.onClose(() => engine.close());
+      engine.start();
+    },
+  };
 }

@@ -2,12 +2,15 @@
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
 import { toError } from '@mortise/jsonrpc-core/transport';
-import type { ExtensionCall, NextCall } from '@mortise/protocol/contracts';
+import type { ExtensionCall, NextCall, RunSoFar } from '@mortise/protocol/contracts';
 import type { NewTask } from '../engine/task-creator.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { TaskCancelledError } from '../errors.ts';
 import { toCreated, toFailure, toOutcome } from '../wire.ts';
+
+/** When promotion is tried again where the call reads answers of an earlier round just now, in milliseconds. */
+const RETRY_MS = 250;
 
 /** How a call is promoted. */
 export interface PromoteOptions {
@@ -18,45 +21,33 @@ export interface PromoteOptions {
   readonly onPromoted: (run: TaskRun) => void;
 }
 
-/** Runs a call; where it takes long it is answered by a task. */
+/** Runs a call. If it takes longer than `promoteAfterMs`, the response is a task. */
 export async function promote(call: ExtensionCall, next: NextCall, options: PromoteOptions): Promise<JsonObject> {
-  const { clock, promoteAfterMs } = options;
-  let isSettled = false;
-  const outcome = next().finally(() => (isSettled = true));
-  outcome.catch(() => undefined);
-  const late = new Promise<'late'>((resolve) => {
-    const timer = clock.schedule(() => resolve('late'), promoteAfterMs, { keepAlive: true });
-    outcome.catch(() => undefined).finally(() => timer.cancel());
-  });
-  if ((await Promise.race([outcome, late])) !== 'late') return outcome;
-  return (await toTask(call, outcome, () => isSettled, options)) ?? outcome;
+  const { engine, clock, task, promoteAfterMs } = options;
+  const handler = { isDone: false };
+  const outcome = next().finally(() => (handler.isDone = true));
+  for (let waitMs = promoteAfterMs; ; waitMs = RETRY_MS) {
+    await settledWithin(outcome, waitMs, clock);
+    if (handler.isDone || call.signal.aborted) return outcome;
+    let run: TaskRun;
+    try {
+      run = await engine.adopt(task);
+    } catch {
+      // Too many tasks, or the store fails: this stays an ordinary call.
+      return outcome;
+    }
+    const soFar = handler.isDone || call.signal.aborted ? undefined : call.detach?.(run);
+    if (soFar) return goOnAsTask(run, soFar, outcome, options);
+    await engine.discard(run);
+  }
 }
 
-/** @returns undefined where the call stays an ordinary one. */
-async function toTask(
-  call: ExtensionCall,
+async function goOnAsTask(
+  run: TaskRun,
+  soFar: RunSoFar,
   outcome: Promise<JsonObject>,
-  isSettled: () => boolean,
-  options: PromoteOptions,
-): Promise<JsonObject | undefined> {
-  const { engine, task, onPromoted } = options;
-  // A question whose answer the client gave before, and which is only being read, is no reason to stay: another one ends the call.
-  await Promise.race([call.asking, outcome.catch(() => undefined)]);
-  if (isSettled()) return undefined;
-  let run: TaskRun;
-  try {
-    run = await engine.adopt(task);
-  } catch {
-    // Too many tasks, or no store: the caller waits as in any call.
-    return undefined;
-  }
-  const isOver = isSettled() || call.signal.aborted;
-  const soFar = isOver ? undefined : call.detach?.(run);
-  if (!soFar) {
-    const mayLater = !isOver && call.asking !== undefined;
-    await engine.discard(run);
-    return mayLater ? toTask(call, outcome, isSettled, options) : undefined;
-  }
+  { engine, task, onPromoted }: PromoteOptions,
+): Promise<JsonObject> {
   onPromoted(run);
   outcome.then(
     (result) => engine.finish(run, toOutcome(task.generation, result)),
@@ -64,12 +55,23 @@ async function toTask(
   );
   try {
     await run.takeUp(soFar);
-    if (soFar.hasLeft()) throw new TaskCancelledError('The caller left before it knew of the task');
+    if (soFar.hasLeft()) throw new TaskCancelledError('The caller left before it got the id of the task');
     return toCreated(run.record);
   } catch (error) {
-    // Its id is told to nobody: neither it nor its work may go on.
+    // Nobody will get its id: neither the task nor its work may go on.
     run.abort(toError(error));
     await engine.discard(run);
     throw error;
   }
+}
+
+function settledWithin(promise: Promise<unknown>, delayMs: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.schedule(resolve, delayMs, { keepAlive: true });
+    const onSettled = (): void => {
+      timer.cancel();
+      resolve();
+    };
+    promise.then(onSettled, onSettled);
+  });
 }

@@ -11,7 +11,7 @@ const MAX_ROUTES = 20_000;
 
 interface Route {
   readonly tell: (notification: JsonRpcNotification) => void;
-  /** What was told last, so that nothing is told twice. */
+  /** The state that was sent last, so that none is sent twice. */
   last: string;
 }
 
@@ -46,8 +46,8 @@ export class Routes {
     return [...(this.#waiting.get(taskId) ?? [])];
   }
 
-  /** Tells that a task changed. @see 2025-11-25 basic/utilities/tasks#task-notifications */
-  tellStatus(record: TaskRecord): void {
+  /** Sends the state of a task that changed, if it is news. @see 2025-11-25 basic/utilities/tasks#task-notifications */
+  sendStatus(record: TaskRecord): void {
     const route = this.#routes.get(record.id);
     if (!route) return;
     const state = toState(record);
