@@ -2,7 +2,7 @@
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** There is no such task, or not for this caller: the two are never told apart. */
+/** There is no such task, or not for this caller: the caller cannot know which. */
 export class TaskNotFoundError extends MortiseError {
   override readonly name: string = 'TaskNotFoundError';
   override readonly code: 'ERR_TASK_NOT_FOUND' = 'ERR_TASK_NOT_FOUND';
@@ -33,13 +33,13 @@ export class TaskLimitError extends MortiseError {
   }
 }
 
-/** What the caller asked for cannot be done as a task, or only as one. */
+/** A call cannot become a task, or a task cannot go on. */
 export class TaskUnavailableError extends MortiseError {
   override readonly name: string = 'TaskUnavailableError';
   override readonly code: 'ERR_TASK_UNAVAILABLE' = 'ERR_TASK_UNAVAILABLE';
 }
 
-/** The task waits for an answer that the program did not give: its handler threw, or it has none. */
+/** The task waits for an answer that the program did not give: its handler threw, or there is no handler. */
 export class TaskInputError extends MortiseError {
   override readonly name: string = 'TaskInputError';
   override readonly code: 'ERR_TASK_INPUT' = 'ERR_TASK_INPUT';

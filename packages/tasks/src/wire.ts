@@ -1,11 +1,11 @@
 /** Tasks on the wire, in both generations: the core's of 2025-11-25, and the extension of 2026-07-28. */
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject, toWireError } from '@mortise/jsonrpc-core/messages';
+import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Task } from '@mortise/protocol/model';
 import type { TaskRecord } from '@mortise/protocol/contracts';
 import { META_RELATED_TASK } from '@mortise/protocol/wire';
-import { isOutstanding, type TaskOutcome } from './engine/task-states.ts';
+import { isOutstanding, type TaskOutcome, toFailure } from './engine/task-states.ts';
 import { TaskLimitError, TaskNotFoundError } from './errors.ts';
 
 /** The extension of the modern generation. */
@@ -99,12 +99,6 @@ export function toOutcome(generation: string, result: JsonObject): TaskOutcome {
     return toFailure(new Error(`A task cannot end with a result of the kind "${resultType}"`));
   if (generation !== CORE_GENERATION || isError !== true) return { status: 'completed', result };
   return { status: 'failed', result, statusMessage: textOf(result) ?? 'The tool failed' };
-}
-
-/** How an error ends a task. */
-export function toFailure(thrown: unknown): TaskOutcome {
-  const error = toWireError(thrown);
-  return { status: 'failed', error, statusMessage: error.message };
 }
 
 /** Runs `fn`, and turns this package's own errors into those of JSON-RPC; other errors pass. */

@@ -28,9 +28,9 @@ import {
 export interface TaskClientOptions {
   /** Keeps the ids of tasks over a restart, with what the server is called in it: its URL, or its command line. @default in memory */
   readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
-  /** Told of each task that `callTool` waits for: for hosts that show it, or let their model go on meanwhile. What it throws is dropped. @default none */
+  /** Called with each task that `callTool` waits for: for hosts that show it, or let their model go on meanwhile. What it throws is dropped. @default none */
   readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
-  /** What a model is told while a task runs, where the server says nothing. Not asked for a task of an earlier run, whose tool is not known. @default a sentence that names the tool */
+  /** What to tell a model while a task runs, where the server says nothing. Not called for a task of an earlier run, whose tool is not known. @default a sentence that names the tool */
   readonly immediateResponse?: ((tool: string) => string) | undefined;
   /** Whether tools of a legacy server that may be called either way are called as tasks. Modern servers decide by themselves. @default false */
   readonly prefersTasks?: boolean | undefined;
@@ -38,7 +38,7 @@ export interface TaskClientOptions {
   readonly ttlMs?: number | undefined;
   /** How often a server that does not say is asked for a task, in milliseconds. At least 50 is waited. @default 1_000 */
   readonly pollIntervalMs?: number | undefined;
-  /** Whether a modern server is asked to tell changes by itself: one open stream for each task that takes longer than two polls. @default true */
+  /** Whether to subscribe to a modern server's tasks: one open stream for each task that takes longer than two polls. @default true */
   readonly listens?: boolean | undefined;
   /** Whether a legacy server may have its own questions answered as tasks, for users who take their time. @default true */
   readonly receives?: boolean | undefined;
@@ -57,7 +57,7 @@ export interface TaskClient extends ClientExtension {
   start(tool: string, args?: JsonObject, options?: TaskOptions): Promise<TaskHandle>;
   /** A handle on a task of which only the id is left, such as after this program was started again. Asks nothing yet. */
   resumeTask(taskId: string): TaskHandle;
-  /** The tasks of this server whose results were not told yet, those of earlier runs included. Oldest first. */
+  /** The tasks of this server whose results were not delivered yet, those of earlier runs included. Oldest first. */
   pending(): Promise<readonly TaskHandle[]>;
 }
 
@@ -171,7 +171,7 @@ class Tasks implements TaskClient {
     try {
       result = await next(params);
     } catch (error) {
-      // A tool that must be a task says so, to whoever has not read the list.
+      // A client that has not read the list learns from the refusal that the tool must be a task.
       if (!(await this.#mustBeTask(host, tool, error))) throw error;
       return this.#drive(await this.#callAsTask(host, params, call), tool, call);
     }
@@ -192,7 +192,7 @@ class Tasks implements TaskClient {
   }
 
   async #drive(task: TaskHandle, tool: string, { signal }: InterceptedCall): Promise<CallToolResult> {
-    this.#tell(task, tool);
+    this.#notifyProgram(task, tool);
     try {
       return await task.result({ signal });
     } catch (error) {
@@ -202,13 +202,13 @@ class Tasks implements TaskClient {
     }
   }
 
-  /** Tells the program. What it makes of that, now or later, must not cost the call its result. */
-  #tell(task: TaskHandle, tool: string): void {
+  /** Calls `onTask`. What it throws, now or later, must not cost the call its result. */
+  #notifyProgram(task: TaskHandle, tool: string): void {
     try {
-      const told: unknown = this.#options.onTask?.(task, { tool });
-      if (told instanceof Promise) told.catch(() => undefined);
+      const returned: unknown = this.#options.onTask?.(task, { tool });
+      if (returned instanceof Promise) returned.catch(() => undefined);
     } catch {
-      // There is nobody who could be told of that.
+      // As documented: dropped.
     }
   }
 
@@ -219,8 +219,8 @@ class Tasks implements TaskClient {
     const progressToken = onProgress && `task-${crypto.randomUUID()}`;
     const stopProgress =
       onProgress &&
-      host.onNotification('notifications/progress', (told) => {
-        if (told['progressToken'] === progressToken && typeof told['progress'] === 'number') onProgress(told as unknown as Progress);
+      host.onNotification('notifications/progress', (update) => {
+        if (update['progressToken'] === progressToken && typeof update['progress'] === 'number') onProgress(update as unknown as Progress);
       });
     const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
     const augmented = {
@@ -230,8 +230,7 @@ class Tasks implements TaskClient {
     };
     // Never withdrawn by `notifications/cancelled`: a task is cancelled by its id, which has to come first.
     const created = host.request('tools/call', augmented, { resetTimeoutOnProgress: false }).then((result) => {
-      if (!isJsonObject(result['task']))
-        throw new InvalidResponseError('the server answered a call that is to be a task with something else');
+      if (!isJsonObject(result['task'])) throw new InvalidResponseError('the server answered a call that asked for a task without one');
       return this.#toTask(result, readLegacyTask(result['task']), String(params['name']), stopProgress);
     });
     created.catch(() => stopProgress?.());
@@ -250,8 +249,8 @@ class Tasks implements TaskClient {
       await follower.cancel().catch(() => undefined);
       throw error;
     }
-    const told = isJsonObject(result['_meta']) ? result['_meta'][META_MODEL_IMMEDIATE_RESPONSE] : undefined;
-    return toHandle(follower, typeof told === 'string' ? told : (this.#options.immediateResponse ?? defaultResponse)(tool));
+    const response = isJsonObject(result['_meta']) ? result['_meta'][META_MODEL_IMMEDIATE_RESPONSE] : undefined;
+    return toHandle(follower, typeof response === 'string' ? response : (this.#options.immediateResponse ?? defaultResponse)(tool));
   }
 
   #follow(taskId: string, state: DetailedState | undefined, onOver?: () => void): TaskFollower {

@@ -16,22 +16,22 @@ export interface FollowerParts {
   readonly clock: Clock;
   /** How often to ask where the server does not say, in milliseconds. */
   readonly pollIntervalMs: number;
-  /** Whether to be told of changes by a subscription, beside asking. */
+  /** Whether to subscribe to changes as well as poll. */
   readonly listens: boolean;
-  /** The task is over for this client: its result was told, or there is none any more. */
+  /** The task is over for this client: its result was delivered, or there will be no result. */
   onOver(taskId: string): void;
 }
 
-/** How often a server that tells changes by itself is asked all the same, in milliseconds. */
+/** How often to poll while a subscription is open, in milliseconds. */
 const LISTENING_INTERVAL_MS = 30_000;
 /** The longest pause that a server can ask for, in milliseconds. */
 const MAX_INTERVAL_MS = 3_600_000;
-/** The shortest, in milliseconds: a server that names none at all must not keep this process busy. */
+/** The shortest, in milliseconds: a server that asks for no pause must not keep this process busy. */
 const MIN_INTERVAL_MS = 50;
-/** How often in a row asking may fail before those who wait are told. */
+/** How many polls in a row may fail before those who wait get the error. */
 const MAX_FAILURES = 5;
 
-/** What a server that is started again may be the reason of. */
+/** Errors that a restart of the server may cause: asking again may help. */
 const PASSING: ReadonlySet<string> = new Set([
   'ERR_CONNECTION_LOST',
   'ERR_SESSION_LOST',
@@ -60,7 +60,7 @@ export class TaskFollower {
   #isListening = false;
   #attending: Promise<void> | undefined;
 
-  /** @param state What the server told when it made the task; undefined for a task from before. */
+  /** @param state From the response that created the task; undefined for a task of an earlier run. */
   constructor(parts: FollowerParts, taskId: string, state: DetailedState | undefined) {
     this.taskId = taskId;
     this.#parts = parts;
@@ -75,7 +75,7 @@ export class TaskFollower {
     });
   }
 
-  /** The last state that was told. */
+  /** The last known state. */
   get state(): TaskState | undefined {
     return this.#state;
   }
@@ -126,18 +126,18 @@ export class TaskFollower {
     return queue;
   }
 
-  /** Cancels the task. Whoever waits is told how it ended, which in the modern generation may be otherwise. */
+  /** Cancels the task. Those who wait get its end, which in the modern generation may be another one. */
   async cancel(): Promise<void> {
     const { wire } = this.#parts;
-    const told = await wire.cancel(this.taskId).catch((error: unknown) => Promise.reject(this.#toError(error)));
-    const state = told ?? (await wire.get(this.taskId).catch(() => undefined));
+    const cancelled = await wire.cancel(this.taskId).catch((error: unknown) => Promise.reject(this.#toError(error)));
+    const state = cancelled ?? (await wire.get(this.taskId).catch(() => undefined));
     if (state) this.#take(state);
     if (state && isEnded(state.status) && state.status !== 'cancelled') return this.#wake?.();
-    // The server was told; when it gets to it is its own affair.
+    // The server has the request; it may take its time.
     this.#settle({ error: new TaskCancelledError('the task was cancelled by this client') });
   }
 
-  /** Takes what the server told unasked. */
+  /** Takes the state from a notification. */
   onNotification(state: DetailedState): void {
     if (this.#outcome) return;
     this.#take(state);
@@ -174,7 +174,7 @@ export class TaskFollower {
         await this.#pause(this.#intervalOf(state), signal);
         signal.throwIfAborted();
       }
-      // A notification may have told the end meanwhile.
+      // A notification may have brought the end meanwhile.
       if (this.#state && isEnded(this.#state.status)) continue;
       this.#take(await this.#poll(() => wire.get(this.taskId, signal), signal));
     }
@@ -207,14 +207,14 @@ export class TaskFollower {
 
   #attend(state: DetailedState, signal: AbortSignal): void {
     const { attend } = this.#parts.wire;
-    // A question that is no longer shown is nobody's any more.
+    // A question that the server no longer shows is withdrawn.
     if (!attend) return this.#answers.offer(state.status === 'input_required' ? (state.inputRequests ?? {}) : {});
     if (state.status !== 'input_required' || this.#attending) return;
     this.#attending = attend(this.taskId, signal)
       .then(
         (result) => this.#settleAttended({ result }, signal),
         async (error: unknown) => {
-          // A task that failed gives its own error here; a way that broke is opened again.
+          // A failed task gives its own error here; after a broken connection `tasks/result` is sent again.
           if (!signal.aborted && !isPassing(error)) await this.#settleAttended({ error: this.#toError(error) }, signal);
         },
       )
@@ -224,7 +224,7 @@ export class TaskFollower {
       });
   }
 
-  /** The outcome came without the state that it came of, which whoever reads the updates is told before they end. */
+  /** The outcome came before the last state, which the readers of updates get before they end. */
   async #settleAttended(outcome: Outcome, signal: AbortSignal): Promise<void> {
     if (this.#readers.size > 0 && !this.#outcome) {
       const last = await this.#parts.wire.get(this.taskId, signal).catch(() => undefined);
@@ -239,7 +239,7 @@ export class TaskFollower {
       .catch(() => undefined)
       .finally(() => {
         this.#isListening = false;
-        // The stream or the whole client has ended: asking tells which.
+        // The stream or the whole client has ended: a poll finds out which.
         this.#wake?.();
       });
   }
@@ -251,7 +251,7 @@ export class TaskFollower {
         const ids: unknown = isJsonObject(accepted) ? accepted['taskIds'] : undefined;
         if (!Array.isArray(ids) || !ids.includes(this.taskId)) return;
         this.#isListening = true;
-        // What happened before it was listened to was not told.
+        // Changes from before the subscription were not sent.
         this.#wake?.();
       } else if (method === 'notifications/tasks' && params?.['taskId'] === this.taskId) this.onNotification(readModernTask(params));
     }
@@ -273,11 +273,11 @@ export class TaskFollower {
   }
 
   #intervalOf(state: TaskState | undefined): number {
-    const told = Math.max(MIN_INTERVAL_MS, Math.min(state?.pollIntervalMs ?? this.#parts.pollIntervalMs, MAX_INTERVAL_MS));
-    return this.#isListening ? Math.max(told, LISTENING_INTERVAL_MS) : told;
+    const intervalMs = Math.max(MIN_INTERVAL_MS, Math.min(state?.pollIntervalMs ?? this.#parts.pollIntervalMs, MAX_INTERVAL_MS));
+    return this.#isListening ? Math.max(intervalMs, LISTENING_INTERVAL_MS) : intervalMs;
   }
 
-  // ---- telling
+  // ---- states and outcomes
 
   #take(state: DetailedState): void {
     const before = this.#state;
@@ -296,14 +296,14 @@ export class TaskFollower {
     const waiters = [...this.#waiters];
     this.#waiters.clear();
     for (const waiter of waiters) this.#deliver(outcome).then(waiter.resolve, waiter.reject);
-    // Without a task there is nothing that could be told later.
+    // Where the task is gone, nothing will be delivered later.
     if ('error' in outcome) this.#parts.onOver(this.taskId);
     this.#closeReaders();
     this.#answers.close(new TaskCancelledError('the task has ended'));
     this.#controller?.abort();
   }
 
-  /** Tells how the task ended: only then may its id be forgotten. */
+  /** Delivers the outcome: only then may the task's id be forgotten. */
   #deliver(outcome: Outcome): Promise<JsonObject> {
     this.#parts.onOver(this.taskId);
     return 'result' in outcome ? Promise.resolve(outcome.result) : Promise.reject(outcome.error as Error);

@@ -16,9 +16,9 @@ export interface TaskOptions {
 export interface TaskHandle {
   /** Names the task at its server. Keep it secret: who has it may be able to read the task. Undefined where the tool answered at once. */
   readonly id: string | undefined;
-  /** The last state that the server told, without asking; undefined for a task of an earlier run that was not asked for yet. */
+  /** The last known state, without a request; undefined for a task of an earlier run until its first poll. */
   readonly state: TaskState | undefined;
-  /** What a model may be told while the task runs: by the server, or else by the host (see `immediateResponse` of `taskClient`). */
+  /** What to tell a model while the task runs: from the server, or else from the host (see `immediateResponse` of `taskClient`). */
   readonly immediateResponse: string;
   /** Asks the server how the task is. @throws {TaskNotFoundError} */
   status(options?: TaskOptions): Promise<TaskState>;

@@ -8,9 +8,9 @@ import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ClientCapabilities } from '@mortise/protocol';
 import type { ClientExtensionHost, TaskRecord } from '@mortise/protocol/contracts';
 import { TaskEngine } from '../engine/task-engine.ts';
-import type { TaskOutcome } from '../engine/task-states.ts';
+import { type TaskOutcome, toFailure } from '../engine/task-states.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
-import { CORE_GENERATION, refuseCursor, toCoreTask, toFailure, toPayload, withWireErrors } from '../wire.ts';
+import { CORE_GENERATION, refuseCursor, toCoreTask, toPayload, withWireErrors } from '../wire.ts';
 
 /** Who a server is to its client: there is one on the connection. */
 const SERVER = 'server';

@@ -25,7 +25,7 @@ export interface TaskState {
   readonly pollIntervalMs: number | undefined;
 }
 
-/** A state with what comes with it in the modern generation. */
+/** A state with the questions, result or error that the modern generation adds. */
 export interface DetailedState extends TaskState {
   readonly inputRequests?: JsonObject;
   readonly result?: JsonObject;
@@ -58,9 +58,9 @@ export function readLegacyTask(value: JsonObject): DetailedState {
 
 function readTask(value: JsonObject, ttl: unknown, interval: unknown): TaskState {
   const { taskId, status, statusMessage, createdAt, lastUpdatedAt } = value;
-  if (typeof taskId !== 'string' || taskId === '') throw new InvalidResponseError('the server told of a task without a taskId');
+  if (typeof taskId !== 'string' || taskId === '') throw new InvalidResponseError('the server sent a task without a taskId');
   if (typeof status !== 'string' || !Object.hasOwn(TRANSITIONS, status))
-    throw new InvalidResponseError(`the server told of a task with the status ${JSON.stringify(status)}, which the protocol does not have`);
+    throw new InvalidResponseError(`the server sent a task with the status ${JSON.stringify(status)}, which the protocol does not have`);
   return {
     taskId,
     status: status as TaskStatus,
@@ -80,10 +80,10 @@ function isErrorObject(value: unknown): value is JsonRpcErrorObject {
   return isJsonObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
 }
 
-/** Which tasks a server has; undefined for one that has none. */
+/** Which generation of tasks a server has; undefined for a server without tasks. */
 export type Generation = 'modern' | 'legacy' | undefined;
 
-/** Says which tasks the server of a session has. */
+/** The generation that the server of a session declares. */
 export function generationOf({ revision, serverCapabilities }: ClientExtensionHost): Generation {
   if (revision.rules.coreTasks) return isJsonObject(serverCapabilities.tasks) ? 'legacy' : undefined;
   return revision.era === 'modern' && hasExtension(serverCapabilities, TASKS_EXTENSION) ? 'modern' : undefined;
@@ -101,7 +101,7 @@ export interface TaskWire {
   readonly attend?: (taskId: string, signal: AbortSignal) => Promise<JsonObject>;
   /** Gives answers to what the task asks; undefined where the server asks by requests of its own. */
   readonly answer?: (taskId: string, inputResponses: JsonObject, signal: AbortSignal) => Promise<void>;
-  /** @returns The task as it is then, where the server tells. */
+  /** @returns The task after that, where the response has it. */
   cancel(taskId: string): Promise<DetailedState | undefined>;
 }
 
@@ -114,7 +114,7 @@ export function modernWire(host: ClientExtensionHost): TaskWire {
       if (status === 'completed' && result) return result;
       if (error) throw new RemoteError(error, 'tools/call');
       if (status === 'cancelled') throw new TaskCancelledError(statusMessage ?? 'the task was cancelled');
-      throw new InvalidResponseError(`the server says that the task is ${status} but not with what`);
+      throw new InvalidResponseError(`the server says that the task is ${status}, but sent neither result nor error`);
     },
     async answer(taskId, inputResponses, signal) {
       await host.request('tasks/update', { taskId, inputResponses }, { signal });
@@ -152,7 +152,7 @@ function isCancelled(error: unknown): error is RemoteError {
 }
 
 function checkId(state: DetailedState, taskId: string): DetailedState {
-  if (state.taskId !== taskId) throw new InvalidResponseError('the server answered about another task than it was asked for');
+  if (state.taskId !== taskId) throw new InvalidResponseError('the server answered with another task than the one that was asked for');
   return state;
 }
 

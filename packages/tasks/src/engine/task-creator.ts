@@ -139,7 +139,7 @@ export function createTaskId(): string {
   return toBase64Url(bytes);
 }
 
-/** The beginning of an id, for logs: whoever reads them must not be able to use the task. */
+/** The beginning of an id, for logs: their readers must not be able to use the task. */
 export function shortId(id: string): string {
   return `${id.slice(0, 6)}...`;
 }

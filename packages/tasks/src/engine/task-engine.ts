@@ -12,7 +12,7 @@ import {
   type Meter,
   ProtocolError,
 } from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR, INVALID_PARAMS, toWireError } from '@mortise/jsonrpc-core/messages';
+import { INTERNAL_ERROR, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Principal, TaskPage, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
 import { TaskLostError, TaskNotFoundError } from '../errors.ts';
@@ -27,6 +27,7 @@ import {
   isOutstanding,
   type MakeChanges,
   type TaskOutcome,
+  toFailure,
   TaskWriter,
   withAnswers,
   withdrawAll,
@@ -41,23 +42,23 @@ export interface TaskEngineOptions {
   readonly queue?: TaskQueue | undefined;
   /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. @default none: tasks are driven by hand */
   readonly run?: ((record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>) | undefined;
-  /** Told every change that others may see, after the store has it. Must not throw. @default none */
+  /** Called after each change that the store has. Must not throw. @default none */
   readonly onChanged?: ((record: TaskRecord) => void) | undefined;
-  /** Told what a run reports: progress and log messages. Must not throw. @default none */
+  /** Called with each notification of a run: progress and log messages. Must not throw. @default none */
   readonly onReport?: ((run: TaskRun, notification: JsonRpcNotification) => void) | undefined;
-  /** Whether an answer fits its question. @returns What is wrong. @default every answer fits */
+  /** Checks an answer to a question. @returns What is wrong with it. @default every answer is valid */
   readonly checkAnswer?: (method: string, answer: JsonObject) => string | undefined;
-  /** How long and how many tasks are kept, and how often they may be asked for. @default as each of its members says */
+  /** How long and how many tasks are kept, and how often they may be polled. @default as each of its members says */
   readonly limits?: TaskLimits | undefined;
-  /** How long a run counts as alive without a sign of life, in milliseconds. @default 30_000 */
+  /** How long a lease lasts without renewal, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
-  /** How long closing waits for runs that were told to stop, in milliseconds. @default 500 */
+  /** How long closing waits for aborted runs, in milliseconds. @default 500 */
   readonly closeMs?: number | undefined;
-  /** Told what is created, taken up, ended, cancelled and refused, and faults. @default a logger that drops every line */
+  /** Gets a line for each task that is created, resumed, ended, cancelled or refused, and each fault. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
   /** Counts tasks, look-ups that fail and polls that come too fast. @default nothing is counted */
   readonly meter?: Meter | undefined;
-  /** Tells when tasks and leases end, and runs the timers. @default the platform's clock */
+  /** Times the ends of tasks and leases, and polls. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -125,7 +126,7 @@ export class TaskEngine {
   /**
    * Creates a task; where the engine drives it, it runs as soon as a worker is free.
    *
-   * @returns The record as the store has it: only now may the id be told.
+   * @returns The record, which the store has: from now on the id may be given out.
    * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the principal has as many unfinished tasks as it may.
    */
   async create(task: NewTask): Promise<TaskRecord> {
@@ -147,12 +148,12 @@ export class TaskEngine {
     return run;
   }
 
-  /** Ends the run of work that was adopted. Never rejects: nobody waits who could be told. */
+  /** Ends the run of work that was adopted. Never rejects: nobody waits for it. */
   async finish(run: TaskRun, outcome: TaskOutcome): Promise<void> {
     await this.#settle(run, outcome).catch((error: unknown) => this.#fault('The end of a task could not be kept', error));
   }
 
-  /** Takes back a task whose id was told to nobody. Never rejects. */
+  /** Deletes a task whose id nobody got. Never rejects. */
   async discard(run: TaskRun): Promise<void> {
     this.#leases.delete(run);
     run.end();
@@ -167,7 +168,7 @@ export class TaskEngine {
   async get(
     id: unknown,
     principal: Principal,
-    options: { readonly isPoll?: boolean; readonly generation?: string } = {},
+    options: { readonly isPoll?: boolean; readonly generation?: string | undefined } = {},
   ): Promise<TaskRecord> {
     const record = typeof id === 'string' && id.length <= MAX_ID_LENGTH ? await this.#store.get(id) : undefined;
     const isTheirs = record?.principal === principal && (options.generation === undefined || record.generation === options.generation);
@@ -191,10 +192,10 @@ export class TaskEngine {
    * Gives answers to questions of a task. Those to what is not outstanding are passed over.
    *
    * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`
-   * @throws {ProtocolError} -32602: an answer does not fit its question; none is taken.
+   * @throws {ProtocolError} -32602: an answer is invalid for its question; the others are not taken either.
    */
   async answer(id: unknown, principal: Principal, answers: ReadonlyMap<string, GivenAnswer>, generation?: string): Promise<TaskRecord> {
-    const known = await this.get(id, principal, generation === undefined ? {} : { generation });
+    const known = await this.get(id, principal, { generation });
     const { checkAnswer } = this.#options;
     for (const { key, method } of known.asks.filter(isOutstanding)) {
       const given = answers.get(key);
@@ -212,7 +213,7 @@ export class TaskEngine {
    * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`
    */
   async cancel(id: unknown, principal: Principal, generation?: string): Promise<Written> {
-    const known = await this.get(id, principal, generation === undefined ? {} : { generation });
+    const known = await this.get(id, principal, { generation });
     const written = await this.#writer.change(
       known.id,
       ({ status }) => (isEnded(status) ? undefined : { status: 'cancelled', statusMessage: 'The task was cancelled by request' }),
@@ -222,12 +223,12 @@ export class TaskEngine {
     return written ?? { record: known, isChanged: false };
   }
 
-  /** Changes a task from the program's side, whoever owns it. */
+  /** Changes any principal's task, for the program. */
   change(id: string, make: MakeChanges): Promise<Written | undefined> {
     return this.#writer.change(id, make);
   }
 
-  /** Looks a task up from the program's side, whoever owns it. */
+  /** Looks up any principal's task, for the program. */
   peek(id: string): Promise<TaskRecord | undefined> {
     return this.#store.get(id);
   }
@@ -240,17 +241,21 @@ export class TaskEngine {
   /**
    * Waits until a task has ended.
    *
-   * @param options.onRecord Told the task as it is now, and after each change until then.
+   * @param options.onRecord Called with the task as it is now, and after each change until then.
    * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: also when it expires meanwhile.
    * @throws The signal's reason.
    */
   async waitFor(
     id: string,
     principal: Principal,
-    options: { readonly signal?: AbortSignal; readonly onRecord?: (record: TaskRecord) => void; readonly generation?: string } = {},
+    options: {
+      readonly signal?: AbortSignal;
+      readonly onRecord?: (record: TaskRecord) => void;
+      readonly generation?: string | undefined;
+    } = {},
   ): Promise<TaskRecord> {
     const { signal, onRecord, generation } = options;
-    const first = await this.get(id, principal, generation === undefined ? {} : { generation });
+    const first = await this.get(id, principal, { generation });
     if (isEnded(first.status)) return first;
     onRecord?.(first);
     return new Promise((resolve, reject) => {
@@ -279,7 +284,7 @@ export class TaskEngine {
     });
   }
 
-  /** Stops the runs of this process: those that can be resumed are left for the next one, the others end as failed. */
+  /** Stops the runs of this process: those that can be resumed are left to another process, the others end as failed. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -329,8 +334,7 @@ export class TaskEngine {
       return await execute(run.record, run);
     } catch (error) {
       if (!isMortiseError(error) && !run.signal.aborted) this.#fault('A task failed', error);
-      const told = toWireError(error);
-      return { status: 'failed', error: told, statusMessage: told.message };
+      return toFailure(error);
     }
   }
 
@@ -381,7 +385,7 @@ export class TaskEngine {
     }
   }
 
-  /** Deletes a task whose id nobody knows. One that cannot be deleted ends with its time. */
+  /** If this fails, the task is deleted when it expires. */
   async #takeBack(id: string): Promise<void> {
     const now = this.#clock.now();
     try {

@@ -52,7 +52,7 @@ export class TaskRun implements HandlerRun {
 
   ask(ask: Ask): Promise<JsonObject> {
     const answer = (this.#questions ??= new RunQuestions(this)).ask(ask);
-    // A handler that was told to stop may have let go of its question.
+    // A handler that was aborted may no longer wait for its question.
     answer.catch(() => undefined);
     return answer;
   }
@@ -67,12 +67,12 @@ export class TaskRun implements HandlerRun {
     return resolvedPromise;
   }
 
-  /** Says how the task stands, for people. */
+  /** Sets the status message, for people. */
   async setStatus(statusMessage: string | undefined): Promise<void> {
     await this.change((record) => (isEnded(record.status) || record.statusMessage === statusMessage ? undefined : { statusMessage }));
   }
 
-  /** Takes up work that ran before it became a task. Resolves once all that it did is kept. */
+  /** Takes over work that ran before it became a task. Resolves once all that it did is in the store. */
   async takeUp({ steps, running, answers }: RunSoFar): Promise<void> {
     for (const [key, step] of running) this.#begin(key, () => step.then((value) => this.#put(key, value)));
     const done: Promise<unknown>[] = [...steps].map(([key, value]) => this.#begin(key, () => this.#put(key, value)));
@@ -93,14 +93,14 @@ export class TaskRun implements HandlerRun {
     return written;
   }
 
-  /** Takes up what others wrote. */
+  /** Another writer changed the task. */
   onRecord(record: TaskRecord): void {
     if (record.version > this.#record.version) this.#record = record;
     if (record.status === 'cancelled') this.abort(new TaskCancelledError(record.statusMessage ?? 'The task was cancelled'));
     else this.#questions?.onRecord(record);
   }
 
-  /** Tells the handler to stop. */
+  /** Aborts the handler's signal. */
   abort(reason: Error): void {
     if (!this.signal.aborted) this.#controller.abort(reason);
   }

@@ -1,6 +1,7 @@
 /** The states of a task, the ways between them, and the one place that writes them: by compare-and-set. */
 
 import type { Clock, JsonObject, JsonRpcErrorObject } from '@mortise/jsonrpc-core';
+import { toWireError } from '@mortise/jsonrpc-core/messages';
 import type { TaskAsk, TaskChanges, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
 
 /**
@@ -47,6 +48,12 @@ export interface TaskOutcome {
   readonly statusMessage?: string;
 }
 
+/** How an error ends a task. */
+export function toFailure(thrown: unknown): TaskOutcome {
+  const error = toWireError(thrown);
+  return { status: 'failed', error, statusMessage: error.message };
+}
+
 /** What one answer is: a result, or the error that the other side refused with. */
 export type GivenAnswer = { readonly answer: JsonObject } | { readonly error: JsonRpcErrorObject };
 
@@ -57,7 +64,7 @@ export function withAnswers({ status, asks }: TaskRecord, answers: ReadonlyMap<s
   return { asks: all, status: statusOf(all) };
 }
 
-/** What a task asked and nobody answered is of no use once it has ended. */
+/** Withdraws the open questions of a task that ends. */
 export function withdrawAll(asks: readonly TaskAsk[]): readonly TaskAsk[] {
   return asks.some(isOutstanding) ? asks.map((ask) => (isOutstanding(ask) ? { ...ask, isWithdrawn: true } : ask)) : asks;
 }
@@ -65,13 +72,13 @@ export function withdrawAll(asks: readonly TaskAsk[]): readonly TaskAsk[] {
 /** How often a write is tried against other writers: more means that the store never takes it. */
 const MAX_TRIES = 1_000;
 
-/** Says what to change in a record as it stands; undefined to leave it. May be asked several times. */
+/** Gives the changes to a record; undefined for none. Called again where another writer was first. */
 export type MakeChanges = (record: TaskRecord) => TaskChanges | undefined;
 
 /** What came of a write. */
 export interface Written {
   readonly record: TaskRecord;
-  /** False where the record was left as it is. */
+  /** False where the record was not changed. */
   readonly isChanged: boolean;
 }
 

@@ -9,10 +9,10 @@ import { type GivenAnswer, isOutstanding } from '../engine/task-states.ts';
 import { CORE_GENERATION, withWireErrors, toCoreTask, toPayload, withRelatedTask, refuseCursor } from '../wire.ts';
 import type { Routes } from './task-reports.ts';
 
-/** Who nobody knows anything of. */
+/** The principal of every caller that nobody verified. */
 const ANONYMOUS = 'anonymous';
 
-/** Whether a caller's tasks may be listed for it: only where it can be told from others. */
+/** Whether a caller may list its tasks: only where it is verified, since all unverified callers are one principal. */
 export function mayList(principal: string): boolean {
   return principal !== ANONYMOUS;
 }
@@ -87,7 +87,7 @@ function toResult(record: TaskRecord, { revision }: ExtensionCall): JsonObject {
   return withRelatedTask(revision.toWire.results.get('tools/call')?.(payload) ?? payload, record.id);
 }
 
-/** Puts a task's questions to the client that waits for its result, each to one call at a time. */
+/** Sends a task's questions to the client that waits for its result, each over one call at a time. */
 class Asker {
   readonly #engine: TaskEngine;
   readonly #routes: Routes;
@@ -117,17 +117,17 @@ class Asker {
       this.#inFlight.delete(name);
     }
     if (!call.signal.aborted) return;
-    // The caller left in the middle of the question: another one who waits is asked in its place.
+    // The caller left before it answered: another one that waits is asked in its place.
     const next = this.#routes.waitingFor(id).find((other) => other !== call && !other.signal.aborted);
     if (next) await this.#ask(record, ask, next);
   }
 
-  /** @returns undefined where the client could not be asked: another call may. */
+  /** @returns undefined where the client could not be asked; another waiting call may succeed. */
   async #request(method: string, params: JsonObject, call: ExtensionCall): Promise<GivenAnswer | undefined> {
     try {
       return { answer: await call.request({ method, params, timeoutMs: Infinity }) };
     } catch (error) {
-      // An answer that breaks the rules is one: the client would give it again, and the task would wait for good.
+      // An invalid answer ends the question: the client would give it again, and the task would wait forever.
       if (isMortiseError(error) && error.code === 'ERR_INVALID_ANSWER') return { error: { code: INTERNAL_ERROR, message: error.message } };
       if (!(error instanceof RemoteError)) return undefined;
       const { rpcCode, message, data } = error;

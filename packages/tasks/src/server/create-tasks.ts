@@ -24,17 +24,17 @@ export interface TasksOptions extends TaskLimits {
   readonly store?: TaskStore | undefined;
   /** Spreads runs over workers. @default a `MemoryTaskQueue`: they run in this process */
   readonly queue?: TaskQueue | undefined;
-  /** How long a run counts as alive without a sign of life: after a crash its task is taken up that much later. In milliseconds. @default 30_000 */
+  /** How long after a crash another process takes up a task, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
   /** How many tasks a page of `tasks/list` holds. @default 100 */
   readonly pageSize?: number | undefined;
   /** Lets what handlers ask go out as tasks of the client's, in the core's generation, where the client takes them. @default as plain requests */
   readonly askAsTasks?: AskAsTaskOptions | boolean | undefined;
-  /** Told what is created, taken up, ended, cancelled and refused, and failed look-ups. @default a logger that drops every line */
+  /** Gets a line for each task that is created, resumed, ended, cancelled or refused, and each failed look-up. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
   /** Counts `mcp.tasks.created`, `.refused`, `.failed_lookups`, `.fast_polls` and `.refused_polls`. @default nothing is counted */
   readonly meter?: Meter | undefined;
-  /** Tells when tasks and leases end, and runs the timers. @default the platform's clock */
+  /** Times the ends of tasks and leases, and polls. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

@@ -11,7 +11,7 @@ import { CORE_GENERATION, TASKS_EXTENSION, withWireErrors, toDetailedTask } from
 
 /** How many tasks one subscription names at most. */
 const MAX_TASK_IDS = 1_000;
-/** A cancelled or answered task, where nothing more is to be said. */
+/** The empty result of `tasks/update` and `tasks/cancel`. */
 const ACKNOWLEDGED: JsonObject = Object.freeze({});
 
 /** Whether this very request says that its client takes tasks. */
@@ -29,7 +29,7 @@ export function topicOf(taskId: string): string {
   return `task:${taskId}`;
 }
 
-/** The event that tells a task's subscribers, and nobody else, how it stands. */
+/** The event that brings a task's state to its subscribers, and to nobody else. */
 export function toEvent(record: TaskRecord): BusMessage {
   return { topic: topicOf(record.id), principal: record.principal, payload: toDetailedTask(record) };
 }
@@ -69,8 +69,8 @@ export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Cl
       const known = await Promise.all(wish.map((id: JsonValue) => engine.get(id, call.principal).catch(() => undefined)));
       const records = known.filter((record) => record !== undefined);
       for (const record of records) followed.add(record, call.signal);
-      // It may have changed since its id was given out, so how it stands is told right after the acknowledgement.
-      clock.schedule(() => void followed.tellAll(records), 0, { keepAlive: true });
+      // It may have changed since its id was given out, so its state is sent right after the acknowledgement.
+      clock.schedule(() => void followed.publishAll(records), 0, { keepAlive: true });
       return records.map(({ id }) => id);
     },
     topics: (accepted) => (accepted as readonly string[]).map(topicOf),
@@ -81,7 +81,7 @@ export function addTaskFilter(host: ExtensionHost, engine: TaskEngine, clock: Cl
   });
 }
 
-/** The tasks that subscribers wait for: what other processes change in them is told here too. */
+/** The tasks that have subscribers here: changes by other processes are published to them too. */
 class Followed {
   readonly #host: ExtensionHost;
   readonly #engine: TaskEngine;
@@ -105,7 +105,7 @@ class Followed {
     signal.addEventListener('abort', leave, { once: true });
   }
 
-  async tellAll(records: readonly TaskRecord[]): Promise<void> {
+  async publishAll(records: readonly TaskRecord[]): Promise<void> {
     for (const { id } of records) {
       const record = await this.#engine.peek(id).catch(() => undefined);
       if (record) await this.#host.publish(toEvent(record));
@@ -113,11 +113,11 @@ class Followed {
   }
 
   #follow({ id, version, updatedAtMs }: TaskRecord): () => void {
-    let told = updatedAtMs;
+    let sentAtMs = updatedAtMs;
     return this.#engine.watch(id, version, (record, isElsewhere) => {
-      // A lease that is renewed is no change that anybody sees.
-      if (record && isElsewhere && record.updatedAtMs !== told) void this.#host.publish(toEvent(record));
-      if (record) told = record.updatedAtMs;
+      // Renewing a lease changes the version only.
+      if (record && isElsewhere && record.updatedAtMs !== sentAtMs) void this.#host.publish(toEvent(record));
+      if (record) sentAtMs = record.updatedAtMs;
       if (!record || isEnded(record.status)) this.#end(id);
     });
   }
@@ -128,7 +128,7 @@ class Followed {
   }
 }
 
-/** Tasks of the core's generation may be asked for and cancelled without it. @see SEP-2663 backward compatibility */
+/** Tasks of the core's generation may be read and cancelled without declaring the extension. @see SEP-2663 backward compatibility */
 async function requireDeclared(method: string, { taskId }: JsonObject, call: ExtensionCall, engine: TaskEngine): Promise<void> {
   if (takesTasks(call)) return;
   const record = typeof taskId === 'string' && method !== 'tasks/update' ? await engine.peek(taskId) : undefined;

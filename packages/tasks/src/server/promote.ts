@@ -6,8 +6,9 @@ import type { ExtensionCall, NextCall, RunSoFar } from '@mortise/protocol/contra
 import type { NewTask } from '../engine/task-creator.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
+import { toFailure } from '../engine/task-states.ts';
 import { TaskCancelledError } from '../errors.ts';
-import { toCreated, toFailure, toOutcome } from '../wire.ts';
+import { toCreated, toOutcome } from '../wire.ts';
 
 /** When promotion is tried again where the call reads answers of an earlier round just now, in milliseconds. */
 const RETRY_MS = 250;

@@ -8,18 +8,18 @@ import type { TaskOutcome } from '../engine/task-states.ts';
 import { isEnded, type MakeChanges, TaskWriter, type Written } from '../engine/task-states.ts';
 import { toOutcome } from '../wire.ts';
 
-/** Ends tasks, and says how they stand. Each method resolves to whether the task was still going on: what has ended stays as it is. */
+/** Ends tasks, and sets their status message. Each method resolves to false where the task had ended: an ended task never changes. */
 export interface TaskControl {
   /** @param result As a tool's handler would have given it: text, or a whole result. */
   complete(taskId: string, result: JsonObject | string): Promise<boolean>;
-  /** @param error Told to the client. @param error.code @default -32603 */
+  /** @param error Sent to the client. @param error.code @default -32603 */
   fail(
     taskId: string,
     error: { readonly message: string; readonly code?: number; readonly data?: JsonRpcErrorObject['data'] },
   ): Promise<boolean>;
   setStatus(taskId: string, message: string): Promise<boolean>;
   cancel(taskId: string, reason?: string): Promise<boolean>;
-  /** The task as the store has it, whoever owns it. */
+  /** The record of any principal's task. */
   get(taskId: string): Promise<TaskRecord | undefined>;
 }
 

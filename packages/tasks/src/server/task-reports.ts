@@ -77,7 +77,7 @@ const MIN_INTERVAL_MS = 250;
 
 export class StatusFromProgress {
   readonly #clock: Clock;
-  /** The newest message of runs whose last one was written just now; undefined where none waits. */
+  /** The newest message of runs whose last one was written just now; undefined where no newer one waits. */
   readonly #waiting = new Map<TaskRun, string | undefined>();
 
   constructor(clock: Clock) {

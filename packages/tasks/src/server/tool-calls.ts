@@ -36,7 +36,7 @@ interface TaskableCall {
   readonly next: NextCall;
   readonly options: TaskToolOptions;
   readonly generation: string;
-  /** The wish of the caller. */
+  /** How long the caller wants the task kept. */
   readonly ttlMs: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export class ToolCalls {
   /** The calls that a handler may answer by a task of its own. */
   readonly #byHand = new WeakMap<ExtensionCall, TaskableCall>();
 
-  /** What calls became that took long. */
+  /** The runs of calls that took long and became tasks. */
   readonly #promoted = new WeakMap<ExtensionCall, TaskRun>();
 
   constructor(init: ToolCallsInit) {
@@ -133,7 +133,7 @@ export class ToolCalls {
     return this.#toResult(record, taskable);
   }
 
-  /** The answer that promises a result later. */
+  /** The response that names the task. */
   #toResult(record: TaskRecord, { generation, options, call }: TaskableCall): JsonObject {
     if (generation === EXTENSION_GENERATION) return toCreated(record);
     this.#init.routes.remember(record, call);
@@ -156,7 +156,7 @@ export class ToolCalls {
   }
 }
 
-/** The wish of a call in the core's generation. @returns null for a call that does not want to be a task. */
+/** How long the caller wants its task kept, in the core's generation. @returns null where the call asks for no task. */
 function readWish(task: unknown): number | undefined | null {
   if (task === undefined) return null;
   const ttl = isJsonObject(task) ? task['ttl'] : null;
@@ -179,7 +179,7 @@ function toCallRecord(params: JsonObject, call: ExtensionCall, generation: strin
     revision: call.revision.version,
     clientCapabilities: call.clientCapabilities,
     scopes: call.auth?.scopes ?? [],
-    // Where no progress notifications exist it is told in the task's status, so that the handler's reports are wanted.
+    // The extension has no progress notifications: progress becomes the task's status message, so a token makes handlers report it.
     meta: generation === EXTENSION_GENERATION ? { ...meta, [META_PROGRESS_TOKEN]: 'status' } : meta,
   };
 }

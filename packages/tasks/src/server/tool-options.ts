@@ -37,7 +37,7 @@ export interface TaskToolOptions {
 export interface CreateTaskOptions {
   /** How long it is kept, in milliseconds. @default what the client wishes, or the server's default */
   readonly ttlMs?: number | undefined;
-  /** How often its caller is told to ask for it, in milliseconds. @default the server's `pollIntervalMs`, else 1_000 */
+  /** How often its caller should poll it, in milliseconds. @default the server's `pollIntervalMs`, else 1_000 */
   readonly pollIntervalMs?: number | undefined;
   /** How it stands, for people. @default none */
   readonly statusMessage?: string | undefined;
@@ -60,8 +60,8 @@ export interface TaskContext {
   /** Whether this call may be answered by a task that the handler creates. */
   readonly canCreateTask: boolean;
   /**
-   * Creates a task that the program ends by hand. For tools with `taskDriver: 'hand'`. Ask the user before, for what comes before an
-   * ask runs again.
+   * Creates a task that the program ends by hand. For tools with `taskDriver: 'hand'`. Ask the user first: with a modern
+   * client, code in front of a question runs again for its answer.
    *
    * @throws {TaskUnavailableError} `ERR_TASK_UNAVAILABLE`: this call cannot be answered by a task.
    * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the caller has too many unfinished tasks.
