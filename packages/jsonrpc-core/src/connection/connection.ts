@@ -29,9 +29,9 @@ import { measureMessage } from '../parse-json.ts';
 import { judgeMalformed } from '../malformed.ts';
 import { type ChannelEndError, type MessageInfo, resolvedPromise, type SendOptions, type Transport } from '../transport/transport.ts';
 import { holdTransport, toError } from '../transport/hold-transport.ts';
-import { Answers, type BatchAnswers } from './answers.ts';
+import type { BatchAnswers } from './batch-answers.ts';
 import { CONNECTION_OPTIONS, type ConnectionOptions } from './connection-options.ts';
-import { DEFAULT_MAX_IN_FLIGHT, InboundCalls } from './inbound-calls.ts';
+import { InboundCalls } from './inbound-calls.ts';
 import type { RequestOptions } from './pending-request.ts';
 import { RequestTable } from './request-table.ts';
 
@@ -53,7 +53,6 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #clock: Clock;
   readonly #requests: RequestTable;
-  readonly #answers: Answers;
   readonly #inbound: InboundCalls;
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
   #giveBack: (() => void) | undefined;
@@ -70,36 +69,24 @@ export class Connection {
     this.#transport = transport;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    const report = (error: Error): void => this.#report(error);
-    const checkIdle = (): void => this.#checkIdle();
     this.#requests = new RequestTable({
-      send: (request, pending) => this.#send(request, pending),
+      send: this.#send,
       sendCancelled: (params) => this.#sendAndReport(toNotification('notifications/cancelled', params)),
-      onEmpty: checkIdle,
-      onError: report,
+      onEmpty: this.#checkIdle,
+      onError: this.#report,
       timeoutMs: options.requestTimeoutMs,
       maxTimeoutMs: options.maxRequestTimeoutMs,
       clock: this.#clock,
     });
-    const connection = this;
-    const answersHost = {
-      get isOpen(): boolean {
-        return connection.#state === 'open';
-      },
-      send: (message: JsonRpcMessage) => this.#send(message, undefined),
-      reportFailedSend: (error: unknown) => this.#reportFailedSend(error),
-      onTaken: checkIdle,
-      giveUp: (error: Error) => {
+    this.#inbound = new InboundCalls(options, this, {
+      send: (message) => (this.#state === 'open' ? this.#send(message) : resolvedPromise),
+      report: this.#report,
+      reportFailedSend: (error) => this.#reportFailedSend(error),
+      onProgress: this.#checkIdle,
+      giveUp: (error) => {
         this.#report(error);
         void this.close();
       },
-    };
-    this.#answers = new Answers(answersHost, 2 * (options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT));
-    this.#inbound = new InboundCalls(options, this.#answers, {
-      notify: (method, params, how) => this.notify(method, params, how),
-      request: (method, params, how) => this.request(method, params, how),
-      report,
-      onCallEnded: checkIdle,
     });
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
@@ -141,10 +128,10 @@ export class Connection {
     if (this.#state !== 'new') throw new AlreadyStartedError('This connection was started before: make a new one');
     this.#state = 'open';
     this.#giveBack = holdTransport(this.#transport, {
-      onMessage: (message, info) => this.#receive(message, info),
+      onMessage: this.#receive,
       onError: (error) => this.#onTransportError(error),
       onClose: () => this.#finish(),
-      onThrown: (error) => this.#report(error),
+      onThrown: this.#report,
     });
     try {
       await this.#transport.start();
@@ -163,8 +150,8 @@ export class Connection {
    * @throws `options.signal`'s reason, once it aborts; a cancellation was sent.
    */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
-    const refusal = this.#findSendRefusal();
-    return refusal ? Promise.reject(refusal) : this.#requests.request(method, params, options);
+    if (this.#state !== 'open') return Promise.reject(this.#toNotOpenError());
+    return this.#requests.request(method, params, options);
   }
 
   /**
@@ -173,8 +160,8 @@ export class Connection {
    * @throws {TimeoutError} {ConnectionClosedError} As `request` does; never a `RemoteError`.
    */
   requestRaw(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonRpcResponse> {
-    const refusal = this.#findSendRefusal();
-    return refusal ? Promise.reject(refusal) : this.#requests.requestRaw(method, params, options);
+    if (this.#state !== 'open') return Promise.reject(this.#toNotOpenError());
+    return this.#requests.requestRaw(method, params, options);
   }
 
   /**
@@ -183,8 +170,7 @@ export class Connection {
    * @throws {ConnectionClosedError} The connection is closed.
    */
   notify(method: string, params?: JsonObject, options?: SendOptions): Promise<void> {
-    const refusal = this.#findSendRefusal();
-    const sent = refusal ? Promise.reject(refusal) : this.#send(toNotification(method, params), options);
+    const sent = this.#state === 'open' ? this.#send(toNotification(method, params), options) : Promise.reject(this.#toNotOpenError());
     if (sent !== resolvedPromise) sent.catch(() => undefined);
     return sent;
   }
@@ -225,8 +211,7 @@ export class Connection {
 
   // ---- out
 
-  #findSendRefusal(): Error | undefined {
-    if (this.#state === 'open') return undefined;
+  #toNotOpenError(): Error {
     return this.#state === 'new' ? new NotConnectedError('This connection is not started yet: call start() first') : this.#toClosedError();
   }
 
@@ -235,18 +220,18 @@ export class Connection {
   }
 
   #sendAndReport(message: JsonRpcMessage): void {
-    const sent = this.#send(message, undefined);
+    const sent = this.#send(message);
     if (sent !== resolvedPromise) sent.then(undefined, (error: unknown) => this.#reportFailedSend(error));
   }
 
-  #send(message: JsonRpcMessage, options: SendOptions | undefined): Promise<void> {
+  readonly #send = (message: JsonRpcMessage, options?: SendOptions): Promise<void> => {
     try {
       const sent: Promise<void> | undefined = this.#transport.send(message, options);
       return sent ?? resolvedPromise;
     } catch (error) {
       return Promise.reject(toError(error));
     }
-  }
+  };
 
   #reportFailedSend(error: unknown): void {
     if (this.#state === 'open') this.#report(toError(error));
@@ -254,14 +239,14 @@ export class Connection {
 
   // ---- in
 
-  #receive(value: unknown, info: MessageInfo | undefined): void {
+  readonly #receive = (value: unknown, info?: MessageInfo): void => {
     if (this.#state !== 'open') return;
     try {
       this.#dispatch(value, info);
     } catch (error) {
       this.#report(toError(error));
     }
-  }
+  };
 
   #dispatch(value: unknown, info: MessageInfo | undefined, batch?: BatchAnswers): void {
     switch (classifyMessage(value)) {
@@ -371,12 +356,12 @@ export class Connection {
   }
 
   #isIdle(): boolean {
-    return this.#inbound.running === 0 && this.#requests.size === 0 && this.#answers.unread === 0;
+    return this.#inbound.isIdle && this.#requests.size === 0;
   }
 
-  #checkIdle(): void {
+  readonly #checkIdle = (): void => {
     if (this.#idleWaiters.length > 0 && this.#isIdle()) this.#releaseIdleWaiters();
-  }
+  };
 
   #releaseIdleWaiters(): void {
     for (const release of this.#idleWaiters.splice(0)) release();
@@ -392,14 +377,14 @@ export class Connection {
     }
   }
 
-  #report(error: Error): void {
+  readonly #report = (error: Error): void => {
     try {
       const reported: unknown = this.#options.onError?.(error);
       if (reported instanceof Promise) reported.catch(() => undefined);
     } catch {
       // The error handler itself failed: there is nobody left to report to.
     }
-  }
+  };
 }
 
 function toNotification(method: string, params: JsonObject | undefined): JsonRpcNotification {

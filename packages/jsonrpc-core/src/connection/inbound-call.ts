@@ -3,7 +3,7 @@
 import { Cancellation } from '../cancellation.ts';
 import type { JsonObject, JsonRpcRequest } from '../message.ts';
 import { type MessageInfo, resolvedPromise, type SendOptions } from '../transport/transport.ts';
-import type { BatchAnswers } from './answers.ts';
+import type { BatchAnswers } from './batch-answers.ts';
 import type { RequestOptions } from './pending-request.ts';
 
 /** What a call sends through: the connection that it came by. */

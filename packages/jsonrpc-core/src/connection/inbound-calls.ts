@@ -1,29 +1,38 @@
 /** The requests that are being served here: each with a readable id gets exactly one answer, or none once it is cancelled. */
 
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../error-codes.ts';
-import { CancelledError, InvalidRequestError, SerializeError } from '../errors.ts';
+import { CancelledError, ConnectionClosedError, InvalidRequestError, SerializeError } from '../errors.ts';
 import { classifyMessage } from '../guards.ts';
-import type { JsonRpcErrorObject, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
+import type { JsonRpcErrorObject, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import { countBytes } from '../parse-json.ts';
 import { serializeMessage } from '../serialize-message.ts';
 import { toWireError } from '../to-wire-error.ts';
 import { toError } from '../transport/hold-transport.ts';
-import type { MessageInfo } from '../transport/transport.ts';
-import { type Answers, BatchAnswers } from './answers.ts';
+import { type MessageInfo, resolvedPromise } from '../transport/transport.ts';
+import { BatchAnswers } from './batch-answers.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { IdMap } from './id-map.ts';
 import { type CallLink, InboundCall } from './inbound-call.ts';
 
-/** What serving needs of the connection. */
-export interface InboundHost extends CallLink {
-  /** Reports an error that ends nothing. Must not throw. */
+/** One answer, or the answers to a batch. */
+type Answer = JsonRpcResponse | readonly JsonRpcResponse[];
+
+/** What serving needs of the connection. None of these may throw. */
+export interface InboundHost {
+  /** Hands a message to the transport, unless the connection has ended. */
+  send(message: JsonRpcMessage): Promise<void>;
+  /** Reports an error that ends nothing. */
   report(error: Error): void;
-  /** A call has ended. */
-  onCallEnded(): void;
+  /** Reports an answer that the transport did not take. */
+  reportFailedSend(error: unknown): void;
+  /** A call has ended, or the peer has taken an answer for which it had to be waited. */
+  onProgress(): void;
+  /** The peer asks on and on and does not read. */
+  giveUp(error: Error): void;
 }
 
 /** Far more than honest peers have in flight. */
-export const DEFAULT_MAX_IN_FLIGHT = 10_000;
+const DEFAULT_MAX_IN_FLIGHT = 10_000;
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 /** Serves requests within bounds. */
@@ -31,21 +40,24 @@ export class InboundCalls {
   readonly #options: ConnectionOptions;
   readonly #maxInFlight: number;
   readonly #maxBytes: number;
-  readonly #answers: Answers;
+  readonly #link: CallLink;
   readonly #host: InboundHost;
   /** The calls that can still be answered, by id. A cancelled one leaves at once though its handler may still run. */
   readonly #calls = new IdMap<RequestId, InboundCall>();
   #running = 0;
+  /** How many answers the peer has not taken yet. */
+  #unread = 0;
   #bytes = 0;
   /** How many bytes of answers wait for the rest of their batch. */
   #keptBytes = 0;
   #isDraining = false;
 
-  constructor(options: ConnectionOptions, answers: Answers, host: InboundHost) {
+  /** @param link What calls send through. */
+  constructor(options: ConnectionOptions, link: CallLink, host: InboundHost) {
     this.#options = options;
     this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
     this.#maxBytes = options.maxInFlightBytes ?? DEFAULT_MAX_BYTES;
-    this.#answers = answers;
+    this.#link = link;
     this.#host = host;
   }
 
@@ -59,6 +71,11 @@ export class InboundCalls {
     return this.#bytes;
   }
 
+  /** Whether no handler runs and every answer is taken. */
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#unread === 0;
+  }
+
   /** From now on every request is refused. */
   refuseNew(): void {
     this.#isDraining = true;
@@ -69,14 +86,14 @@ export class InboundCalls {
     return new BatchAnswers((responses, bytes) => {
       this.#running -= responses.length;
       this.#keptBytes -= bytes;
-      this.#answers.send(responses);
-      this.#host.onCallEnded();
+      this.#send(responses);
+      this.#host.onProgress();
     });
   }
 
   /** Sends an answer, or keeps it for its batch. */
   answer(response: JsonRpcResponse, batch: BatchAnswers | undefined): void {
-    if (!batch) return this.#answers.send(response);
+    if (!batch) return this.#send(response);
     const bytes = countAnswerBytes(response);
     this.#running++;
     this.#keptBytes += bytes;
@@ -92,7 +109,7 @@ export class InboundCalls {
     batch?.expect();
     const refusal = this.#findRefusal(request, info);
     if (refusal) return this.answer({ jsonrpc: '2.0', id: request.id, error: refusal }, batch);
-    const call = new InboundCall(request, info, batch, this.#host);
+    const call = new InboundCall(request, info, batch, this.#link);
     this.#calls.set(request.id, call);
     this.#running++;
     this.#bytes += info?.bytes ?? 0;
@@ -122,7 +139,7 @@ export class InboundCalls {
     }
     if (!this.#options.onRequest) return { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method.slice(0, 100)}` };
     if (this.#isDraining) return { code: INTERNAL_ERROR, message: 'Shutting down: no new requests are taken' };
-    if (this.#running + this.#answers.unread >= this.#maxInFlight) {
+    if (this.#running + this.#unread >= this.#maxInFlight) {
       return { code: INTERNAL_ERROR, message: `Too many requests at once (${this.#maxInFlight}): wait for answers, then send again` };
     }
     const inFlight = this.#bytes + this.#keptBytes + (info?.unreadBytes ?? 0);
@@ -168,7 +185,34 @@ export class InboundCalls {
       call.settle();
       this.answer(response, call.batch);
     }
-    this.#host.onCallEnded();
+    this.#host.onProgress();
+  }
+
+  // ---- the way of answers
+
+  #send(answer: Answer): void {
+    // A batch reaches only a transport whose peer sent one; see the note at `Transport.send`.
+    const sent = this.#host.send(answer as JsonRpcResponse);
+    if (sent === resolvedPromise) return;
+    this.#unread++;
+    sent.then(
+      () => this.#onTaken(),
+      (error: unknown) => {
+        this.#onTaken();
+        this.#host.reportFailedSend(error);
+        const sendable = toSendable(answer);
+        if (sendable !== answer) this.#send(sendable);
+      },
+    );
+    // Sends that wait hold their messages.
+    if (this.#unread > 2 * this.#maxInFlight) {
+      this.#host.giveUp(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
+    }
+  }
+
+  #onTaken(): void {
+    this.#unread--;
+    this.#host.onProgress();
   }
 
   /** A listener of a signal may throw in platforms that do not report it themselves. */
@@ -200,6 +244,23 @@ function isThenable(outcome: unknown): outcome is PromiseLike<JsonRpcResponse | 
 function isAnswerTo(response: unknown, id: RequestId): response is JsonRpcResponse {
   try {
     return classifyMessage(response) === 'response' && (response as JsonRpcResponse).id === id;
+  } catch {
+    return false;
+  }
+}
+
+/** Replaces what JSON cannot carry by -32603, so that its request is answered all the same. The same answer if nothing is wrong with it. */
+function toSendable(answer: Answer): Answer {
+  if (canSerialize(answer)) return answer;
+  if (Array.isArray(answer)) return (answer as readonly JsonRpcResponse[]).map((response) => toSendable(response) as JsonRpcResponse);
+  const { id } = answer as JsonRpcResponse;
+  return { jsonrpc: '2.0', id: id as RequestId, error: { code: INTERNAL_ERROR, message: 'Internal error' } };
+}
+
+function canSerialize(answer: Answer): boolean {
+  try {
+    serializeMessage(answer);
+    return true;
   } catch {
     return false;
   }

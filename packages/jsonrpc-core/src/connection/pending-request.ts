@@ -2,6 +2,7 @@
 
 import { Cancellation } from '../cancellation.ts';
 import { RemoteError } from '../errors.ts';
+import type { Clock } from '../instruments.ts';
 import type { JsonObject, JsonRpcErrorResponse, JsonRpcNotification, JsonRpcResponse, RequestId } from '../message.ts';
 import type { ExchangeOptions, SendOptions } from '../transport/transport.ts';
 
@@ -31,31 +32,20 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What bounds a request, in milliseconds; `Infinity` for no bound. */
-export interface TimeBounds {
-  /** Since it was sent, or since its last progress. */
-  readonly timeoutMs: number;
-  /** Since it was sent, whatever progress comes. */
-  readonly maxTimeoutMs: number;
-}
-
-/** What a request is, and who waits for its answer. */
-export interface PendingRequestInit<Options extends RequestOptions> {
-  readonly id: RequestId;
-  readonly method: string;
-  readonly options: Options | undefined;
-  readonly bounds: TimeBounds;
-  /** Whether the response is wanted as it comes, errors included. */
-  readonly isRaw: boolean;
-  readonly resolve: (outcome: JsonObject | JsonRpcResponse) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** What a pending request needs of its table. */
 export interface PendingRequestOwner<Options extends RequestOptions> {
+  readonly clock: Clock;
+  /** How long a request waits, since it was sent or since its last progress; `Infinity` for no bound. */
+  readonly timeoutMs: number;
+  /** How long a request waits whatever progress comes; `Infinity` for no bound. */
+  readonly maxTimeoutMs: number;
   pauseTimeout(pending: PendingRequest<Options>): () => void;
   receive(pending: PendingRequest<Options>, notification: JsonRpcNotification): void;
 }
+
+/** A request's time may stand still for so many times the hard bound in all: a peer that asks again and again must not hold it for ever. */
+const MOST_PAUSED_TIMES = 10;
+const LEAST_HARD_BOUND_MS = 600_000;
 
 /** How long a request's time stands still. Most requests never have one. */
 interface Pause {
@@ -68,43 +58,60 @@ interface Pause {
 
 /**
  * A request that waits. It is also the options of its own `send` or `exchange`, so that a request costs one object; what nobody reads
- * (the signal, listeners) is not made. All times are by `Clock.monotonicMs`.
+ * (the signal, listeners) is not made. Its own members are plain data, as some transports clone their options for another thread.
  */
 export class PendingRequest<Options extends RequestOptions = RequestOptions> extends Cancellation implements SendOptions, ExchangeOptions {
-  /** When the request has waited long enough; `Infinity` for never. While its time stands still: when it would have without that. */
-  deadlineMs: number = Infinity;
-  /** A member of its own, as some transports clone their options for another thread. */
+  readonly id: RequestId;
+  readonly method: string;
   readonly relatedRequestId: RequestId | undefined;
+  /** When the request has waited long enough; `Infinity` for never. While its time stands still: when it would have without that. */
+  deadlineMs: number;
   readonly #owner: PendingRequestOwner<Options>;
-  readonly #init: PendingRequestInit<Options>;
-  #hardDeadlineMs = Infinity;
+  readonly #options: Options | undefined;
+  readonly #isRaw: boolean;
+  readonly #timeoutMs: number;
+  readonly #maxTimeoutMs: number;
+  readonly #outcome: Promise<JsonObject | JsonRpcResponse>;
+  #resolve: ((outcome: JsonObject | JsonRpcResponse) => void) | undefined;
+  #reject: ((error: unknown) => void) | undefined;
+  #hardDeadlineMs: number;
   #paused: Pause | undefined;
   #onAbort: ((reason: unknown) => void) | undefined;
 
-  constructor(owner: PendingRequestOwner<Options>, init: PendingRequestInit<Options>) {
+  /** @param isRaw Whether the response is wanted as it comes, errors included. */
+  constructor(owner: PendingRequestOwner<Options>, id: RequestId, method: string, options: Options | undefined, isRaw: boolean) {
     super();
+    this.id = id;
+    this.method = method;
+    this.relatedRequestId = options?.relatedRequestId;
     this.#owner = owner;
-    this.#init = init;
-    this.relatedRequestId = init.options?.relatedRequestId;
-  }
-
-  get id(): RequestId {
-    return this.#init.id;
-  }
-
-  get method(): string {
-    return this.#init.method;
+    this.#options = options;
+    this.#isRaw = isRaw;
+    this.#timeoutMs = options?.timeoutMs ?? owner.timeoutMs;
+    this.#maxTimeoutMs = options?.maxTimeoutMs ?? Math.max(options?.timeoutMs ?? 0, owner.maxTimeoutMs);
+    const nowMs = owner.clock.monotonicMs();
+    this.#hardDeadlineMs = nowMs + this.#maxTimeoutMs;
+    this.deadlineMs = Math.min(nowMs + this.#timeoutMs, this.#hardDeadlineMs);
+    this.#outcome = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
   }
 
   /** What the caller gave. */
   get options(): Options | undefined {
-    return this.#init.options;
+    return this.#options;
+  }
+
+  /** What the caller waits for. */
+  get outcome(): Promise<JsonObject | JsonRpcResponse> {
+    return this.#outcome;
   }
 
   // ---- what transports read
 
   get headers(): Readonly<Record<string, string>> | undefined {
-    return this.options?.headers;
+    return this.#options?.headers;
   }
 
   get onMessage(): (notification: JsonRpcNotification) => void {
@@ -124,64 +131,55 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
 
   /** Settles it by the response that came. */
   settle(response: JsonRpcResponse): void {
-    const { isRaw, resolve, reject, method } = this.#init;
-    if (isRaw) resolve(response);
-    else if (isErrorResponse(response)) reject(new RemoteError(response.error, method));
-    else resolve(response.result);
+    if (this.#isRaw) this.#resolve?.(response);
+    else if (isErrorResponse(response)) this.#reject?.(new RemoteError(response.error, this.method));
+    else this.#resolve?.(response.result);
   }
 
   /** Settles it without a response. An exchange is not aborted. */
   fail(error: unknown): void {
-    this.#init.reject(error);
+    this.#reject?.(error);
   }
 
   /** Settles it without a response, and an exchange ends. */
   override cancel(reason: unknown): void {
     super.cancel(reason);
     this.#onAbort?.(reason);
-    this.#init.reject(reason);
+    this.#reject?.(reason);
   }
 
   // ---- time
 
   /** Whether progress is wanted at all. */
   get wantsProgress(): boolean {
-    return this.options?.onProgress !== undefined || (this.#init.bounds.timeoutMs !== Infinity && this.#restartsOnProgress);
-  }
-
-  /** The time begins. */
-  startTime(nowMs: number): void {
-    const { timeoutMs, maxTimeoutMs } = this.#init.bounds;
-    this.#hardDeadlineMs = nowMs + maxTimeoutMs;
-    this.deadlineMs = Math.min(nowMs + timeoutMs, this.#hardDeadlineMs);
+    return this.#options?.onProgress !== undefined || (this.#timeoutMs !== Infinity && this.#options?.resetTimeoutOnProgress !== false);
   }
 
   /** Progress came: `timeoutMs` begins anew, within the hard bound. */
-  restartTime(nowMs: number): void {
-    if (!this.#restartsOnProgress) return;
+  restartTime(): void {
+    if (this.#options?.resetTimeoutOnProgress === false) return;
+    const nowMs = this.#owner.clock.monotonicMs();
     const pause = this.#pause;
     const sinceMs = pause ? Math.max(pause.sinceMs, nowMs - pause.leftMs) : nowMs;
-    this.deadlineMs = Math.min(sinceMs + this.#init.bounds.timeoutMs, this.#hardDeadlineMs);
+    this.deadlineMs = Math.min(sinceMs + this.#timeoutMs, this.#hardDeadlineMs);
   }
 
-  /**
-   * Lets the time stand still, the hard bound's too.
-   *
-   * @param mostMs How long it may stand still in all, over every pause of the request; then it goes on by itself.
-   */
-  stopTime(nowMs: number, mostMs: number): void {
-    const pause = (this.#paused ??= { count: 0, sinceMs: nowMs, leftMs: mostMs });
-    if (pause.count === 0) pause.sinceMs = nowMs;
+  /** Lets the time stand still, the hard bound's too. Over all pauses of the request that is bounded; then it goes on by itself. */
+  stopTime(): void {
+    const sinceMs = this.#owner.clock.monotonicMs();
+    const leftMs = MOST_PAUSED_TIMES * Math.max(this.#owner.maxTimeoutMs, LEAST_HARD_BOUND_MS);
+    const pause = (this.#paused ??= { count: 0, sinceMs, leftMs });
+    if (pause.count === 0) pause.sinceMs = sinceMs;
     pause.count += 1;
   }
 
   /** Ends one pause. The last one lets the time go on: the request gets exactly what it lost. */
-  resumeTime(nowMs: number): void {
+  resumeTime(): void {
     const pause = this.#pause;
     if (!pause) return;
     pause.count -= 1;
     if (pause.count > 0) return;
-    const lostMs = Math.min(nowMs - pause.sinceMs, pause.leftMs);
+    const lostMs = Math.min(this.#owner.clock.monotonicMs() - pause.sinceMs, pause.leftMs);
     pause.leftMs -= lostMs;
     this.#hardDeadlineMs += lostMs;
     this.deadlineMs += lostMs;
@@ -194,12 +192,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
 
   /** Which of the two bounds ended the request. */
   reachedBoundMs(nowMs: number): number {
-    const { timeoutMs, maxTimeoutMs } = this.#init.bounds;
-    return nowMs - (this.#pause?.leftMs ?? 0) >= this.#hardDeadlineMs ? maxTimeoutMs : timeoutMs;
-  }
-
-  get #restartsOnProgress(): boolean {
-    return this.options?.resetTimeoutOnProgress !== false;
+    return nowMs - (this.#pause?.leftMs ?? 0) >= this.#hardDeadlineMs ? this.#maxTimeoutMs : this.#timeoutMs;
   }
 
   /** The pause of now; undefined while the time goes on. */

@@ -8,7 +8,7 @@ import { resolvedPromise } from '../transport/transport.ts';
 import { toError } from '../transport/hold-transport.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { IdMap } from './id-map.ts';
-import { PendingRequest, type PendingRequestInit, type RequestOptions, type TimeBounds } from './pending-request.ts';
+import { PendingRequest, type RequestOptions } from './pending-request.ts';
 
 /** How a table sends requests, and how long they wait. */
 export interface RequestTableOptions<Options extends RequestOptions = RequestOptions> {
@@ -44,9 +44,6 @@ export interface RequestTableOptions<Options extends RequestOptions = RequestOpt
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_TIMEOUT_MS = 600_000;
 
-/** A request's time may stand still for so many times the hard bound in all: a peer that asks again and again must not hold it for ever. */
-const MOST_PAUSED_TIMES = 10;
-
 /**
  * Every request that waits on one connection, in one session, or with one client of exchanges.
  *
@@ -55,9 +52,13 @@ const MOST_PAUSED_TIMES = 10;
  * @see all revisions: basic/utilities/cancellation, basic/utilities/progress, basic/lifecycle (timeouts)
  */
 export class RequestTable<Options extends RequestOptions = RequestOptions> {
+  /** Times the requests. */
+  readonly clock: Clock;
+  /** How long a request waits that says nothing else. */
+  readonly timeoutMs: number;
+  /** How long a request waits whatever progress comes. */
+  readonly maxTimeoutMs: number;
   readonly #options: RequestTableOptions<Options>;
-  readonly #clock: Clock;
-  readonly #bounds: TimeBounds;
   readonly #pending = new IdMap<RequestId, PendingRequest<Options>>();
   readonly #timer: DeadlineTimer;
   readonly #newId: () => RequestId;
@@ -69,9 +70,10 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
   constructor(options: RequestTableOptions<Options>) {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = Math.max(timeoutMs, DEFAULT_MAX_TIMEOUT_MS) } = options;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
-    this.#bounds = { timeoutMs, maxTimeoutMs };
-    this.#timer = new DeadlineTimer(this.#clock, (nowMs) => this.#expire(nowMs));
+    this.clock = options.clock ?? systemClock;
+    this.timeoutMs = timeoutMs;
+    this.maxTimeoutMs = maxTimeoutMs;
+    this.#timer = new DeadlineTimer(this.clock, (nowMs) => this.#expire(nowMs));
     this.#newId = options.newId ?? (() => ++this.#lastId);
   }
 
@@ -117,7 +119,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
   progress(params: JsonObject | undefined): void {
     const pending = this.#pending.get(params?.['progressToken'] as RequestId);
     if (!pending || !params || typeof params['progress'] !== 'number') return;
-    pending.restartTime(this.#clock.monotonicMs());
+    pending.restartTime();
     try {
       // One that is async fails later, which must not go unhandled.
       const outcome: unknown = pending.options?.onProgress?.(params);
@@ -135,7 +137,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
    */
   pauseTimeouts(): () => void {
     this.#pauses += 1;
-    if (this.#pauses === 1) for (const pending of this.#pending.values()) this.#stopTime(pending);
+    if (this.#pauses === 1) for (const pending of this.#pending.values()) pending.stopTime();
     return once(() => {
       this.#pauses -= 1;
       if (this.#pauses === 0) for (const pending of this.#pending.values()) this.#resumeTime(pending);
@@ -158,7 +160,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
 
   /** Lets the time of one request stand still. */
   pauseTimeout(pending: PendingRequest<Options>): () => void {
-    this.#stopTime(pending);
+    pending.stopTime();
     return once(() => this.#resumeTime(pending));
   }
 
@@ -181,36 +183,21 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     const refusal = options && findBadTimes(options);
     if (refusal) return Promise.reject(refusal);
     if (options?.signal?.aborted) return Promise.reject(options.signal.reason);
-    return new Promise((resolve, reject) => {
-      const id = this.#newId();
-      options?.onId?.(id);
-      const pending = this.#open({ id, method, options, bounds: this.#toBounds(options), isRaw, resolve, reject });
-      this.#send(toRequest(id, method, pending.wantsProgress ? withProgressToken(params, id) : params), pending);
-    });
-  }
-
-  #toBounds(options: Options | undefined): TimeBounds {
-    const { timeoutMs, maxTimeoutMs } = this.#bounds;
-    if (typeof options?.timeoutMs !== 'number' && typeof options?.maxTimeoutMs !== 'number') return this.#bounds;
-    return {
-      timeoutMs: options.timeoutMs ?? timeoutMs,
-      maxTimeoutMs: options.maxTimeoutMs ?? Math.max(options.timeoutMs ?? 0, maxTimeoutMs),
-    };
-  }
-
-  #open(init: PendingRequestInit<Options>): PendingRequest<Options> {
-    const pending = new PendingRequest(this, init);
-    const { bounds, options } = init;
-    this.#pending.set(init.id, pending);
+    const pending = new PendingRequest(this, this.#newId(), method, options, isRaw);
+    this.#pending.set(pending.id, pending);
     if (options?.signal) this.#watch(options.signal, pending);
-    if (bounds.timeoutMs !== Infinity || bounds.maxTimeoutMs !== Infinity) pending.startTime(this.#clock.monotonicMs());
-    if (this.#pauses > 0) this.#stopTime(pending);
+    if (this.#pauses > 0) pending.stopTime();
     this.#timer.add(pending.deadlineMs);
-    return pending;
+    this.#send(pending, params);
+    return pending.outcome;
   }
 
-  #send(request: JsonRpcRequest, pending: PendingRequest<Options>): void {
+  #send(pending: PendingRequest<Options>, given: JsonObject | undefined): void {
+    const { id, method, options } = pending;
     try {
+      options?.onId?.(id);
+      const params = pending.wantsProgress ? withProgressToken(given, id) : given;
+      const request: JsonRpcRequest = params === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params };
       const sent = this.#options.send(request, pending);
       if (sent === undefined || sent === resolvedPromise) return;
       sent.then(
@@ -268,14 +255,9 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
 
   // ---- time
 
-  #stopTime(pending: PendingRequest<Options>): void {
-    const mostMs = MOST_PAUSED_TIMES * Math.max(this.#bounds.maxTimeoutMs, DEFAULT_MAX_TIMEOUT_MS);
-    pending.stopTime(this.#clock.monotonicMs(), mostMs);
-  }
-
   /** The timer may have passed the request over while its time stood still. */
   #resumeTime(pending: PendingRequest<Options>): void {
-    pending.resumeTime(this.#clock.monotonicMs());
+    pending.resumeTime();
     if (this.#pending.get(pending.id) === pending) this.#timer.moveTo(pending.endMs);
   }
 
@@ -302,10 +284,6 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     const signal = target as AbortSignal;
     for (const pending of [...(this.#bySignal.get(signal) ?? [])]) this.#giveUp(pending, signal.reason, toReasonText(signal.reason));
   };
-}
-
-function toRequest(id: RequestId, method: string, params: JsonObject | undefined): JsonRpcRequest {
-  return params === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params };
 }
 
 /** The id is also the token: it is unique among the sender's requests, and no table of tokens is needed. */

@@ -5,7 +5,7 @@ import type { MessageInfo, Transport } from './transport.ts';
 
 /** What the holder does with what a transport says. None of these may throw. */
 export interface TransportListener {
-  onMessage(message: JsonRpcMessage, info: MessageInfo | undefined): void;
+  readonly onMessage: (message: JsonRpcMessage, info?: MessageInfo) => void;
   onError(error: Error): void;
   onClose(): void;
   /** A callback of the program threw. That says nothing of the channel, nor of what came over it. */
@@ -33,7 +33,7 @@ export function holdTransport(transport: Transport, listener: TransportListener)
           attempt(() => onmessage.call(transport, message, info));
           listener.onMessage(message, info);
         }
-      : (message: JsonRpcMessage, info?: MessageInfo): void => listener.onMessage(message, info),
+      : listener.onMessage,
     onerror: (error: Error): void => {
       if (onerror) attempt(() => onerror.call(transport, error));
       listener.onError(error);
