@@ -1,4 +1,4 @@
-/** `createSqliteStores`: opens a file and gives the stores over it. */
+/** `createSqliteStores`: opens a file and returns the stores over it. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
@@ -8,9 +8,7 @@ import { isDatabase, openDatabase, type SqliteDatabase, type SqliteDriverName } 
 import { SqliteDriverError, SqliteSchemaError } from './errors.ts';
 import { SqliteEventStore, type SqliteEventOptions } from './event-store.ts';
 import { migrate } from './migrations.ts';
-import { SqliteSessionStore } from './session-store.ts';
-import { SqliteReplayStore, SqliteStateStore } from './state-stores.ts';
-import { SqliteTaskHandleStore } from './task-handle-store.ts';
+import { SqliteReplayStore, SqliteSessionStore, SqliteStateStore, SqliteTaskHandleStore } from './table-stores.ts';
 import { SqliteTaskQueue, type SqliteQueueOptions } from './task-queue.ts';
 import { SqliteTaskStore } from './task-store.ts';
 
@@ -42,7 +40,7 @@ export interface SqliteStoresOptions {
   readonly events?: SqliteEventOptions | undefined;
   /** How the queue works. @default as each of its members says */
   readonly queue?: SqliteQueueOptions | undefined;
-  /** Says what has expired, and when jobs are due. @default the platform's clock */
+  /** Decides what has expired, and when jobs are due. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The errors of the SQLite stores. What SQLite itself says of a statement passes through as the driver gives it. */
+/** The errors of the SQLite stores. Errors of single statements are those of the driver. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
@@ -14,17 +14,5 @@ export class SqliteSchemaError extends MortiseError {
   override readonly code: 'ERR_SQLITE_SCHEMA' = 'ERR_SQLITE_SCHEMA';
 }
 
-/** What was to be made exists already. */
-export class TaskExistsError extends MortiseError {
-  override readonly name: string = 'TaskExistsError';
-  override readonly code: 'ERR_TASK_EXISTS' = 'ERR_TASK_EXISTS';
-}
-
-/** There is no such task, or it has expired. */
-export class TaskGoneError extends MortiseError {
-  override readonly name: string = 'TaskGoneError';
-  override readonly code: 'ERR_TASK_GONE' = 'ERR_TASK_GONE';
-}
-
 /** Every error that this package throws: `switch (error.code)` narrows it. */
-export type AnySqliteStoreError = SqliteDriverError | SqliteSchemaError | TaskExistsError | TaskGoneError;
+export type AnySqliteStoreError = SqliteDriverError | SqliteSchemaError;

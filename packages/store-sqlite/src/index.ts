@@ -4,4 +4,4 @@ export { createSqliteStores, type SqliteStores, type SqliteStoresOptions } from 
 export type { SqliteDatabase, SqliteDriverName, SqliteStatement, SqliteValue } from './driver.ts';
 export type { SqliteEventOptions } from './event-store.ts';
 export type { SqliteQueueOptions } from './task-queue.ts';
-export { type AnySqliteStoreError, SqliteDriverError, SqliteSchemaError, TaskExistsError, TaskGoneError } from './errors.ts';
+export { type AnySqliteStoreError, SqliteDriverError, SqliteSchemaError } from './errors.ts';

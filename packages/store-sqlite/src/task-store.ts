@@ -3,7 +3,6 @@
 import type { Clock, JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
 import { LIMIT, number, type Row, type SqliteConnection, text } from './connection.ts';
-import { TaskExistsError, TaskGoneError } from './errors.ts';
 
 type NewRecord = Omit<TaskRecord, 'version'>;
 
@@ -35,7 +34,7 @@ export class SqliteTaskStore implements TaskStore {
       record.lease?.untilMs ?? null,
       toText(record),
     );
-    if (changes === 0) throw new TaskExistsError('there is a task with this id already: ids are used once');
+    if (changes === 0) throw new Error('there is a task with this id already: ids are used once');
     return fromText(toText(record), 1, record.lease);
   }
 
@@ -142,7 +141,7 @@ export class SqliteTaskStore implements TaskStore {
       this.#clock.now(),
     );
     const row = this.#step(id, key);
-    if (row === undefined) throw new TaskGoneError('there is no such task, or it has expired: a step cannot be kept for it');
+    if (row === undefined) throw new Error('there is no such task, or it has expired: a step cannot be kept for it');
     return JSON.parse(text(row, 'value')) as JsonValue;
   }
 
