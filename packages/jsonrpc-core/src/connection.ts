@@ -2,6 +2,7 @@
 
 export { Connection } from './connection/connection.ts';
 export type { ConnectionOptions, RequestOutcome } from './connection/connection-options.ts';
+export { DeadlineTimer } from './connection/deadline-timer.ts';
 export type { InboundCall } from './connection/inbound-call.ts';
 export { RequestTable, type RequestTableOptions } from './connection/request-table.ts';
 export type { PendingRequest, RequestOptions } from './connection/pending-request.ts';

@@ -6,9 +6,11 @@ import { URL_ELICITATION_REQUIRED, type UrlElicitationData } from '@mortise/prot
 import type { Context, Outcome } from './context.ts';
 import { HandlerTimeoutError, InvalidHandlerResultError } from './errors.ts';
 import { finishResult } from './finish-result.ts';
-import type { Answer } from './server-internals.ts';
 import { isThenable } from './thenable.ts';
 import { isForProtocol, toCallError } from './wire-error.ts';
+
+/** A response; a plain one where nothing waits, so that it costs no promise. */
+export type Answer = JsonRpcResponse | Promise<JsonRpcResponse>;
 
 /** Runs a request and answers it. Neither throws nor rejects. */
 export function answer(context: Context): Answer {

@@ -15,27 +15,29 @@ import type { AuthInfo } from '@mortise/protocol/contracts';
 import { isModernParams } from '@mortise/protocol/wire';
 import { type CallOwner, ChannelCall, LOCAL } from './channel-call.ts';
 import type { KeepAlive } from './keep-alive.ts';
-import type { Answer, OpenConnection, ServerInternals } from './server-internals.ts';
+import type { Answer } from './answer.ts';
+import type { Server } from './server.ts';
 import { type ClientLink, Session } from './session.ts';
 
 /** Serves a transport until it closes. Rejects when the transport cannot be started. */
-export async function openChannel(server: ServerInternals, transport: Transport): Promise<ServerConnection> {
+export async function openChannel(server: Server, transport: Transport): Promise<ServerConnection> {
   const channel = new Channel(server, transport);
   await channel.start();
   return channel;
 }
 
-class Channel implements ServerConnection, OpenConnection, CallOwner {
+/** A server on one transport. */
+export class Channel implements ServerConnection, CallOwner {
   listens = 0;
   subscriptions = 0;
-  readonly #server: ServerInternals;
+  readonly #server: Server;
   readonly #connection: Connection;
   #session: Session | undefined;
   #keepAlive: KeepAlive | undefined;
   /** Whether a modern request has come: who sends one knows that an error may lack its id. */
   #hasModernClient = false;
 
-  constructor(server: ServerInternals, transport: Transport) {
+  constructor(server: Server, transport: Transport) {
     this.#server = server;
     this.#connection = new Connection(transport, {
       onRequest: (request, inbound) => this.#onRequest(request, inbound),

@@ -46,12 +46,12 @@ import type { Route } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import { ProgressReporter } from './progress.ts';
 import type { InferOutput, ObjectSchema } from './schema/infer.ts';
-import type { Asks, ServerInternals } from './server-internals.ts';
+import type { Asks, Server } from './server.ts';
 import type { Session } from './session.ts';
 
 /** What a request is, once its revision is known. */
 export interface ContextInit {
-  readonly server: ServerInternals;
+  readonly server: Server;
   readonly route: Route;
   /** Undefined where no request stands behind it: a notification, a tool that runs from its record. */
   readonly requestId: RequestId | undefined;
@@ -88,7 +88,7 @@ const EMPTY: JsonObject = Object.freeze({});
 const ignore = (): void => undefined;
 
 export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRun {
-  readonly server: ServerInternals;
+  readonly server: Server;
   readonly route: Route;
   readonly requestId: RequestId | undefined;
   readonly client: ClientFacts;
@@ -114,12 +114,13 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   isConcluded = false;
   /** Called when the client is asked though the handler goes on. */
   onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
-  startedAtMs = 0;
-  usedMs = 0;
+  deadlineMs = Infinity;
+  restMs: number | undefined = undefined;
   pauses = 0;
+  /** Called when the handler's time is over. */
+  onExpired: ((timeoutMs: number) => void) | undefined = undefined;
   #isEnded = false;
   #cancellation: Cancellation | undefined;
-  #onExpired: ((timeoutMs: number) => void) | undefined;
   /** What the handler goes on with where no request waits for it any more: a task's run. */
   #taskRun: HandlerRun | undefined;
   #steps: Steps | undefined;
@@ -224,18 +225,14 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
 
   /** Begins to count the handler's time. */
   bound(onExpired: (timeoutMs: number) => void): void {
-    this.#onExpired = onExpired;
+    this.onExpired = onExpired;
     this.server.deadlines.add(this);
-  }
-
-  onExpired(timeoutMs: number): void {
-    this.#onExpired?.(timeoutMs);
   }
 
   /** The time stands still while the client is asked. @returns Lets it go on. */
   pause(): () => void {
     this.server.deadlines.pause(this);
-    return () => this.server.deadlines.resume(this, this.#isEnded || this.#onExpired === undefined);
+    return () => this.server.deadlines.resume(this, this.#isEnded || this.onExpired === undefined);
   }
 
   /** The answer is about to be given: the last progress goes out, and after that nothing. */

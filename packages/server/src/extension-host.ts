@@ -7,24 +7,12 @@ import { checkExtensionId } from '@mortise/protocol/checks';
 import type { Call, ExtensionHost, HandlerRun, ServerExtension, ToolCallRecord } from '@mortise/protocol/contracts';
 import { Context } from './context.ts';
 import { RegistrationError } from './errors.ts';
-import type { Interceptor, MethodEntry, NotificationEntry } from './method.ts';
-import type { Tools } from './registry/tools.ts';
 import { requireScopes } from './registry/require-scopes.ts';
-import type { ServerInternals } from './server-internals.ts';
+import type { Server } from './server.ts';
 import { toCallError } from './wire-error.ts';
 
-/** What an extension may add to. */
-export interface ExtensibleServer extends ServerInternals {
-  /** Undefined for a low-level server. */
-  readonly tools: Tools | undefined;
-  addExtensionMethod(method: string, entry: MethodEntry): void;
-  addExtensionNotification(method: string, entry: NotificationEntry): void;
-  addInterceptor(method: string, interceptor: Interceptor): void;
-  onClose(fn: () => Promise<void>): void;
-}
-
 /** Installs an extension. @throws {RegistrationError} Its id is not a valid one, or its listen filter's key is taken. */
-export function installExtension(server: ExtensibleServer, extension: ServerExtension): void {
+export function installExtension(server: Server, extension: ServerExtension): void {
   if (typeof (extension as Partial<ServerExtension> | null)?.install !== 'function')
     throw new RegistrationError('the server\'s options: each of "extensions" must be an object with id and install, such as createTasks()');
   const problem = checkExtensionId(extension.id);
@@ -32,7 +20,7 @@ export function installExtension(server: ExtensibleServer, extension: ServerExte
   extension.install(createHost(server, extension));
 }
 
-function createHost(server: ExtensibleServer, extension: ServerExtension): ExtensionHost {
+function createHost(server: Server, extension: ServerExtension): ExtensionHost {
   return {
     addMethod: (method, where, run) => server.addExtensionMethod(method, { ...where, run, isUnbounded: true }),
     addNotification: (method, { eras }, run) => server.addExtensionNotification(method, { eras, run }),
@@ -64,7 +52,7 @@ function createHost(server: ExtensibleServer, extension: ServerExtension): Exten
 }
 
 /** Runs a tool from its record. It enters at the handler: middleware and scopes were settled when the record was made. */
-async function runTool(server: ExtensibleServer, record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
+async function runTool(server: Server, record: ToolCallRecord, run: HandlerRun): Promise<CallToolResult> {
   const revision = findRevision(record.revision);
   if (!revision)
     throw new ProtocolError(

@@ -8,7 +8,6 @@ import { ChannelCall } from './channel-call.ts';
 import type { Context } from './context.ts';
 import { type EventListener, LIST_KINDS, type ListKind, listTopic, resourceTopic, updatedUri } from './events.ts';
 import { Outbox } from './outbox.ts';
-import type { OpenListen } from './server-internals.ts';
 import { checkSubscribedUri } from './session.ts';
 
 const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
@@ -62,7 +61,8 @@ async function honour(wish: JsonObject, context: Context): Promise<Honoured> {
   return { notifications, topics, subscriptions: Array.isArray(uris) ? uris.length : 0, extensions };
 }
 
-class Listen implements EventListener, OpenListen {
+/** One `subscriptions/listen`. */
+export class Listen implements EventListener {
   readonly host: Call;
   readonly #context: Context;
   readonly #honoured: Honoured;

@@ -37,23 +37,23 @@ import type {
 } from '@mortise/protocol/model';
 import { findRequest } from '@mortise/protocol/revisions';
 import { invalidParamsError, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
-import { answer } from './answer.ts';
+import { answer, type Answer } from './answer.ts';
 import { CapabilityBook } from './capabilities.ts';
-import { openChannel } from './channel.ts';
+import { type Channel, openChannel } from './channel.ts';
 import { checkServer, chooseRevisions } from './check-server.ts';
 import { Context } from './context.ts';
 import { Deadlines } from './deadlines.ts';
 import { existsIn } from './era.ts';
 import { InvalidHandlerResultError, RegistrationError } from './errors.ts';
 import { Events } from './events.ts';
-import { type ExtensibleServer, installExtension } from './extension-host.ts';
+import { installExtension } from './extension-host.ts';
 import type { HandlerContext } from './handler-context.ts';
+import type { Listen } from './listen.ts';
 import { noSuchLevel, warnOfSilence } from './logging.ts';
 import { type Interceptor, isKnownRequest, type MethodEntry, type NotificationEntry, Route } from './method.ts';
 import type { ClientFacts, Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
 import type { Tools } from './registry/tools.ts';
-import type { Answer, Asks, OpenConnection, OpenListen } from './server-internals.ts';
 import { type ClientRequestOptions, Session } from './session.ts';
 import { addSessionMethods } from './session-methods.ts';
 import { toClientFacts } from './session-state.ts';
@@ -108,6 +108,9 @@ type KnownParams<M extends string> = M extends RequestMethod ? NonNullable<Param
 /** How many different warnings a server remembers to have given. */
 const MAX_WARNINGS = 1000;
 
+/** What asks the client, loaded when a handler first asks. */
+export type Asks = typeof import('./asks/asks.ts');
+
 let loadedAsks: Asks | undefined;
 
 /**
@@ -117,7 +120,7 @@ let loadedAsks: Asks | undefined;
  * `initialize`, `ping`, `server/discover`, `subscriptions/listen`, and a session's methods are there already; a handler that is
  * set for one of them replaces it.
  */
-export class Server<App = unknown> implements McpEndpoint, ExtensibleServer {
+export class Server<App = unknown> implements McpEndpoint {
   readonly info: Implementation;
   /** @internal */
   readonly options: ServerOptions;
@@ -142,11 +145,11 @@ export class Server<App = unknown> implements McpEndpoint, ExtensibleServer {
   /** @internal */
   readonly listenFilters: ListenFilter[] = [];
   /** @internal */
-  readonly connections: Set<OpenConnection> = new Set();
+  readonly connections: Set<Channel> = new Set();
   /** @internal */
   readonly sessions: Set<Session> = new Set();
   /** @internal */
-  readonly listens: Set<OpenListen> = new Set();
+  readonly listens: Set<Listen> = new Set();
   /** @internal The tools, where this is an `McpServer`. */
   readonly tools: Tools | undefined;
   /** The revisions that a request may name itself, by version. */

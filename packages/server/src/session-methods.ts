@@ -3,13 +3,13 @@
 import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import type { Context } from './context.ts';
-import type { ServerInternals } from './server-internals.ts';
+import type { Server } from './server.ts';
 import type { Session } from './session.ts';
 
 const NOTHING: JsonObject = Object.freeze({});
 
 /** Gives a server the methods of the handshake and of sessions. */
-export function addSessionMethods(server: ServerInternals): void {
+export function addSessionMethods(server: Server): void {
   const add = (method: string, run: (session: Session, params: JsonObject, context: Context) => JsonObject | void): void =>
     server.setMethod(method, { run: (params, context) => run(sessionOf(context), params, context) ?? NOTHING });
   add('initialize', initialize);

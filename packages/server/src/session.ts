@@ -34,7 +34,7 @@ import { LogGate } from './logging.ts';
 import { Route } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import { Outbox } from './outbox.ts';
-import type { ServerInternals } from './server-internals.ts';
+import type { Server } from './server.ts';
 import { type Agreement, fromState, toState } from './session-state.ts';
 import { methodNotFoundError } from './wire-error.ts';
 
@@ -73,7 +73,7 @@ export class Session implements LegacySession, EventListener {
   readonly principal: Principal;
   /** What the client said its roots are, kept until it says that they changed. */
   roots: Promise<ListRootsResult> | undefined = undefined;
-  readonly #server: ServerInternals;
+  readonly #server: Server;
   readonly #link: ClientLink;
   readonly #running = new Map<RequestId, RunningCall>();
   #agreed: Agreement | undefined;
@@ -87,7 +87,7 @@ export class Session implements LegacySession, EventListener {
    * @param saved The state of an earlier session that this one goes on from.
    * @throws {ProtocolError} -32602: the saved state has a layout or revision that this server does not know.
    */
-  constructor(server: ServerInternals, link: ClientLink, saved?: SessionState) {
+  constructor(server: Server, link: ClientLink, saved?: SessionState) {
     this.#server = server;
     this.#link = link;
     this.principal = link.principal;
@@ -388,7 +388,7 @@ export class Session implements LegacySession, EventListener {
 }
 
 /** What may be said before `initialize`: a ping, and nothing else. */
-function findBeforeOpening({ revisions, versions }: ServerInternals, method: string): Revision {
+function findBeforeOpening({ revisions, versions }: Server, method: string): Revision {
   const revision = negotiateLegacy(undefined, revisions);
   if (method === 'ping' && revision) return revision;
   const others = revisions.filter((each) => negotiateLegacy(each.version, revisions) !== each).map(({ version }) => version);

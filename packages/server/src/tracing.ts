@@ -3,7 +3,7 @@
 import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import type { Span, Tracer } from '@mortise/protocol/contracts';
 import type { Context, TracedAsk } from './context.ts';
-import type { Answer } from './server-internals.ts';
+import type { Answer } from './answer.ts';
 
 /**
  * Serves a request within a span that continues the trace of its `_meta`.

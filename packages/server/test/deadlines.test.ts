@@ -32,7 +32,7 @@ describe('a handler that waits', () => {
   it('costs no timer once nothing runs', () => {
     const clock = new FakeClock();
     const deadlines = new Deadlines(1_000, clock);
-    const run = { startedAtMs: 0, usedMs: 0, pauses: 0, onExpired: () => undefined };
+    const run = { deadlineMs: Infinity, restMs: undefined, pauses: 0, onExpired: () => undefined };
     const other = { ...run };
     deadlines.add(run);
     deadlines.add(other);

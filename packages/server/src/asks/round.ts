@@ -10,7 +10,7 @@ import { checkClientResult } from '@mortise/protocol/checks';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { Context, Outcome } from '../context.ts';
 import { AskError, RequestStateError, Suspended } from '../errors.ts';
-import type { ServerInternals } from '../server-internals.ts';
+import type { Server } from '../server.ts';
 import { describeAsk, digestAsk, nameCall } from './ask-identity.ts';
 import { RequestStates, type StateBinding } from './request-state.ts';
 import { type Answered, type Asked, type AskedNow, readRoundState, type RoundState, writeRoundState } from './round-state.ts';
@@ -321,10 +321,10 @@ async function claim({ server }: Context, { chainId, round }: RoundState, expire
 
 // ---- from a round to the result that asks
 
-const sealers = new WeakMap<ServerInternals, RequestStates>();
+const sealers = new WeakMap<Server, RequestStates>();
 
 /** What seals and opens the states of a server. */
-function statesOf(server: ServerInternals): RequestStates {
+function statesOf(server: Server): RequestStates {
   let states = sealers.get(server);
   if (!states) sealers.set(server, (states = new RequestStates(server.options.requestState ?? {}, server.clock)));
   return states;

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { RegistrationError } from '../errors.ts';
 import type { ListKind } from '../events.ts';
 import { finishResult, markFinished } from '../finish-result.ts';
-import type { ServerInternals } from '../server-internals.ts';
+import type { Server } from '../server.ts';
 import { isThenable } from '../thenable.ts';
 
 /** One item of a catalog. */
@@ -32,7 +32,7 @@ export interface Asker {
 }
 
 export interface CatalogInit {
-  readonly server: ServerInternals;
+  readonly server: Server;
   readonly kind: ListKind;
   /** What one item is called in messages: `tool`. */
   readonly noun: string;

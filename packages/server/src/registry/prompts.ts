@@ -11,7 +11,7 @@ import { InvalidHandlerResultError } from '../errors.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { refuseNonText, toPromptArguments } from '../schema/prompt-arguments.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
-import type { ServerInternals } from '../server-internals.ts';
+import type { Server } from '../server.ts';
 import { type Asker, Catalog, CatalogHandle, type CatalogItem } from './catalog.ts';
 import { checkChanges, checkConfig, checkRegistration } from './check-registration.ts';
 
@@ -19,12 +19,12 @@ import { checkChanges, checkConfig, checkRegistration } from './check-registrati
 export type PromptFn = (...args: readonly unknown[]) => unknown;
 
 export class Prompts {
-  readonly #server: ServerInternals;
+  readonly #server: Server;
   readonly #catalog: Catalog<PromptItem>;
   /** Called when a prompt that completes something is registered. */
   readonly #onCompleter: () => void;
 
-  constructor(server: ServerInternals, onCompleter: () => void) {
+  constructor(server: Server, onCompleter: () => void) {
     this.#server = server;
     this.#onCompleter = onCompleter;
     this.#catalog = new Catalog({ server, kind: 'prompts', noun: 'prompt', method: 'prompts/list', member: 'prompts' });
@@ -65,9 +65,9 @@ export class PromptItem implements CatalogItem {
   config: PromptConfig = {};
   handler: PromptFn;
   args: SchemaAdapter | undefined;
-  readonly #server: ServerInternals;
+  readonly #server: Server;
 
-  constructor(name: string, config: PromptConfig, handler: PromptFn, server: ServerInternals) {
+  constructor(name: string, config: PromptConfig, handler: PromptFn, server: Server) {
     this.key = name;
     this.handler = handler;
     this.#server = server;

@@ -13,7 +13,7 @@ import type {
 import type { Context } from '../context.ts';
 import { InvalidHandlerResultError, RegistrationError } from '../errors.ts';
 import type { ResourceTemplate } from '../resource-template.ts';
-import type { ServerInternals } from '../server-internals.ts';
+import type { Server } from '../server.ts';
 import { type Asker, Catalog, CatalogHandle, type CatalogItem } from './catalog.ts';
 import { checkChanges, checkConfig, checkRegistration, checkUri } from './check-registration.ts';
 import { toReadResult } from './read-result.ts';
@@ -26,13 +26,13 @@ const MEMBER_POSITION = /^t(\d+):(\d+)$/;
 const POSITION = /^(?:\d+|t\d+:\d+)$/;
 
 export class Resources {
-  readonly #server: ServerInternals;
+  readonly #server: Server;
   readonly #resources: Catalog<ResourceItem>;
   readonly #templates: Catalog<TemplateItem>;
   /** Called when a template that completes something is registered. */
   readonly #onCompleter: () => void;
 
-  constructor(server: ServerInternals, onCompleter: () => void) {
+  constructor(server: Server, onCompleter: () => void) {
     this.#server = server;
     this.#onCompleter = onCompleter;
     const kind = 'resources';

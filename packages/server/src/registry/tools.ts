@@ -11,7 +11,7 @@ import { describeError } from '../describe-error.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { readParamHeaders } from '../schema/param-headers.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
-import type { ServerInternals } from '../server-internals.ts';
+import type { Server } from '../server.ts';
 import { isThenable } from '../thenable.ts';
 import { isForProtocol } from '../wire-error.ts';
 import { type Asker, Catalog, CatalogHandle, type CatalogItem } from './catalog.ts';
@@ -27,11 +27,11 @@ const NO_ARGUMENTS: JsonObject = Object.freeze({});
 const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
 
 export class Tools {
-  readonly #server: ServerInternals;
+  readonly #server: Server;
   readonly #catalog: Catalog<ToolItem>;
   #hasWarnedOfEmbedding = false;
 
-  constructor(server: ServerInternals) {
+  constructor(server: Server) {
     this.#server = server;
     this.#catalog = new Catalog({ server, kind: 'tools', noun: 'tool', method: 'tools/list', member: 'tools' });
     server.setMethod('tools/list', { run: (_params, context) => this.#catalog.list(context) });
@@ -172,9 +172,9 @@ export class ToolItem implements CatalogItem {
   paramHeaders: ParamHeaders | undefined;
   #output: SchemaAdapter | undefined;
   #owner: ResultOwner | undefined;
-  readonly #server: ServerInternals;
+  readonly #server: Server;
 
-  constructor(name: string, config: ToolConfig, handler: ToolFn, server: ServerInternals) {
+  constructor(name: string, config: ToolConfig, handler: ToolFn, server: Server) {
     this.key = name;
     this.handler = handler;
     this.#server = server;
@@ -251,7 +251,7 @@ const SECRET_NAME = /pass(?:word|wd|phrase)|secret|token|api[-_]?key|private[-_]
  *
  * @see 2026-07-28 server/tools#x-mcp-header
  */
-function warnOfSecret(tool: string, path: readonly string[], server: ServerInternals): void {
+function warnOfSecret(tool: string, path: readonly string[], server: Server): void {
   if (!SECRET_NAME.test(path.at(-1) ?? '')) return;
   server.warnOnce(
     `tool "${tool}": argument "${path.join('.')}" looks like a secret and is mirrored in a header, which proxies log: take x-mcp-header away`,
