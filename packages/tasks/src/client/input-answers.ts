@@ -77,7 +77,7 @@ export class InputAnswers {
       question.answer = await this.#parts.answer({ method, params: isJsonObject(params) ? params : {}, signal });
     } catch (error) {
       if (signal.aborted) return;
-      // Whoever waits for the task again is asked again.
+      // The next one who waits for the task gets the question again.
       this.#questions.delete(key);
       const text = `the task asks for "${String(method)}" (${key}), which was not answered: set a handler for it, or see the cause`;
       this.#parts.onFailed(new TaskInputError(text, String(method), { cause: error }));

@@ -36,7 +36,7 @@ export interface TaskClientOptions {
   readonly prefersTasks?: boolean | undefined;
   /** How long a legacy server is to keep a task, in milliseconds. It may cut it. @default the server's choice */
   readonly ttlMs?: number | undefined;
-  /** How often a server that does not say is asked for a task, in milliseconds. At least 50 is waited. @default 1_000 */
+  /** How often to poll where the server names no interval, in milliseconds; never more often than every 50. @default 1_000 */
   readonly pollIntervalMs?: number | undefined;
   /** Whether to subscribe to a modern server's tasks: one open stream for each task that takes longer than two polls. @default true */
   readonly listens?: boolean | undefined;
@@ -196,7 +196,7 @@ class Tasks implements TaskClient {
     try {
       return await task.result({ signal });
     } catch (error) {
-      // Whoever called has no handle: what nobody waits for any more, or cannot go on, is not left running.
+      // The caller has no handle: a task that nobody waits for, or that cannot go on, is cancelled.
       if (signal?.aborted || error instanceof TaskInputError) await task.cancel().catch(() => undefined);
       throw error;
     }

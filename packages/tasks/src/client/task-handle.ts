@@ -6,7 +6,7 @@ import type { TaskHandleRecord, TaskHandleStore } from '@mortise/protocol/contra
 import type { TaskFollower } from './task-follower.ts';
 import type { TaskState } from './task-wire.ts';
 
-/** How one question about a task is asked. */
+/** The options of one request about a task. */
 export interface TaskOptions {
   /** Stops the waiting, and nothing else; the task goes on. @default none */
   readonly signal?: AbortSignal | undefined;

@@ -132,7 +132,7 @@ async function toTaskAsk({ ask, text, repetition }: Question): Promise<TaskAsk> 
   return { key, digest, method: ask.method, params: ask.params ?? {} };
 }
 
-/** A question that an earlier run withdrew is asked again under a key of its own. */
+/** Adds the questions that the record does not have yet. */
 function withAsks({ status, asks }: TaskRecord, asked: readonly TaskAsk[]): ReturnType<MakeChanges> {
   if (isEnded(status)) return undefined;
   const known = new Set(asks.map(({ key }) => key));

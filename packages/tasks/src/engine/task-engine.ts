@@ -163,7 +163,7 @@ export class TaskEngine {
   /**
    * @param options.isPoll Whether it counts against the limit on polls. @default false
    * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown, expired, or of another principal.
-   * @throws {TaskLimitError} `ERR_TASK_LIMIT`: asked for too often.
+   * @throws {TaskLimitError} `ERR_TASK_LIMIT`: polled too often.
    */
   async get(
     id: unknown,

@@ -6,7 +6,7 @@ import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '@mortise/jsonr
 import type { ExtensionCall, ExtensionHost, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import { type GivenAnswer, isOutstanding } from '../engine/task-states.ts';
-import { CORE_GENERATION, withWireErrors, toCoreTask, toPayload, withRelatedTask, refuseCursor } from '../wire.ts';
+import { CORE_GENERATION, refuseCursor, toCoreTask, toPayload, withRelatedTask, withWireErrors } from '../wire.ts';
 import type { Routes } from './task-reports.ts';
 
 /** The principal of every caller that nobody verified. */
@@ -117,7 +117,7 @@ class Asker {
       this.#inFlight.delete(name);
     }
     if (!call.signal.aborted) return;
-    // The caller left before it answered: another one that waits is asked in its place.
+    // The caller left before it answered: another call that waits gets the question.
     const next = this.#routes.waitingFor(id).find((other) => other !== call && !other.signal.aborted);
     if (next) await this.#ask(record, ask, next);
   }

@@ -7,7 +7,7 @@ import type { BusMessage, ExtensionCall, ExtensionHost, TaskRecord } from '@mort
 import { missingCapabilityError } from '@mortise/protocol/wire';
 import { type GivenAnswer, isEnded } from '../engine/task-states.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
-import { CORE_GENERATION, TASKS_EXTENSION, withWireErrors, toDetailedTask } from '../wire.ts';
+import { CORE_GENERATION, TASKS_EXTENSION, toDetailedTask, withWireErrors } from '../wire.ts';
 
 /** How many tasks one subscription names at most. */
 const MAX_TASK_IDS = 1_000;
