@@ -6,7 +6,7 @@ import type { JsonRpcMessage } from './message.ts';
 import { parseJson } from './parse-json.ts';
 import { type MessageInfo, resolvedPromise, type Transport } from './transport/transport.ts';
 import { serializeMessage } from './serialize-message.ts';
-import { toError } from './transport/hold-transport.ts';
+import { emitClose, emitError, toError } from './transport/hold-transport.ts';
 
 /** How an in-memory pair passes messages on. */
 export interface InMemoryOptions {
@@ -147,7 +147,7 @@ export class InMemoryTransport implements Transport {
     while (this.#state === 'open') {
       const item = this.#inbox.shift();
       if (item === undefined) break;
-      this.#letOneIn();
+      if (this.#waiting.length > 0) this.#letOneIn();
       this.#deliver(item);
       if (++this.#delivered % MAX_DELIVERIES_IN_A_ROW === 0) {
         this.#isScheduled = true;
@@ -171,15 +171,7 @@ export class InMemoryTransport implements Transport {
       const message = this.#passesJson ? parseJson(item as string) : item;
       this.onmessage?.(message as JsonRpcMessage, this.#info);
     } catch (error) {
-      this.#report(toError(error));
-    }
-  }
-
-  #report(error: Error): void {
-    try {
-      this.onerror?.(error);
-    } catch {
-      // The error handler itself failed: there is nobody left to report to.
+      emitError(this, toError(error));
     }
   }
 
@@ -194,11 +186,7 @@ export class InMemoryTransport implements Transport {
     if (this.#peer) this.#peer.#rejectWaiting();
     // Later, so that it comes after a callback that is running now.
     queueMicrotask(() => {
-      try {
-        this.onclose?.();
-      } catch (error) {
-        this.#report(toError(error));
-      }
+      emitClose(this);
       this.#resolveClosed();
     });
   }

@@ -6,7 +6,7 @@ import type { JsonRpcMessage } from './message.ts';
 import { measureMessage, parseJson } from './parse-json.ts';
 import { type MessageInfo, resolvedPromise, type Transport } from './transport/transport.ts';
 import { serializeMessage } from './serialize-message.ts';
-import { toError } from './transport/hold-transport.ts';
+import { emitClose, emitError, toError } from './transport/hold-transport.ts';
 
 /** What is used of a `MessagePort`, of the web or of `node:worker_threads`. */
 export interface MessagePortLike {
@@ -61,7 +61,9 @@ class MessagePortTransport implements Transport {
     if (this.#isStarted) return Promise.reject(new AlreadyStartedError());
     this.#isStarted = true;
     this.#port.addEventListener('message', (event) => this.#onData((event as { readonly data?: unknown }).data));
-    this.#port.addEventListener('messageerror', () => this.#report(new ParseError('A message came that cannot be read in this context')));
+    this.#port.addEventListener('messageerror', () =>
+      emitError(this, new ParseError('A message came that cannot be read in this context')),
+    );
     this.#port.addEventListener('close', () => void this.#end());
     this.#port.start();
     return resolvedPromise;
@@ -92,7 +94,7 @@ class MessagePortTransport implements Transport {
       const message = parseJson(data);
       this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(data));
     } catch (error) {
-      this.#report(toError(error));
+      emitError(this, toError(error));
     }
   }
 
@@ -109,19 +111,7 @@ class MessagePortTransport implements Transport {
 
   #finish(): void {
     this.#port.close();
-    try {
-      this.onclose?.();
-    } catch (error) {
-      this.#report(toError(error));
-    }
-  }
-
-  #report(error: Error): void {
-    try {
-      this.onerror?.(error);
-    } catch {
-      // The error handler itself failed: there is nobody left to report to.
-    }
+    emitClose(this);
   }
 }
 

@@ -22,4 +22,4 @@ export { guardLogger } from './instruments.ts';
 export { resolvedPromise } from './transport/transport.ts';
 export { silentLogger, systemClock } from './instruments.ts';
 export { type HoldableTimer, isHoldableTimer } from './instruments.ts';
-export { toError } from './transport/hold-transport.ts';
+export { emitClose, emitError, toError } from './transport/hold-transport.ts';

@@ -4,7 +4,7 @@ import { AlreadyStartedError, ConnectionClosedError, ConnectionLostError, NotCon
 import { Fifo } from './fifo.ts';
 import { type Clock, type ClockTimer, systemClock } from './instruments.ts';
 import type { JsonRpcMessage } from './message.ts';
-import { holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
+import { emitClose, emitError, holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
 import {
   type ExchangeTransport,
   isExchangeTransport,
@@ -135,8 +135,8 @@ class ReconnectingTransport implements Transport {
         this.#attempts = 0;
         if (this.#state !== 'closed') this.onmessage?.(message, info);
       },
-      onError: (error) => this.#report(error),
-      onThrown: (error) => this.#report(toCallbackError(error)),
+      onError: (error) => emitError(this, error),
+      onThrown: (error) => emitError(this, toCallbackError(error)),
       onClose: () => {
         isOver = true;
         giveBack();
@@ -157,7 +157,7 @@ class ReconnectingTransport implements Transport {
 
   #onLost(): void {
     this.#state = 'lost';
-    this.#report(new ConnectionLostError());
+    emitError(this, new ConnectionLostError());
     this.#scheduleAttempt();
   }
 
@@ -165,7 +165,7 @@ class ReconnectingTransport implements Transport {
     if (this.#state === 'closed') return;
     const { maxAttempts = 10 } = this.#options;
     if (this.#attempts >= maxAttempts) {
-      this.#report(new ConnectionClosedError(`The connection could not be opened again in ${maxAttempts} attempts`));
+      emitError(this, new ConnectionClosedError(`The connection could not be opened again in ${maxAttempts} attempts`));
       this.#end();
       return;
     }
@@ -185,7 +185,7 @@ class ReconnectingTransport implements Transport {
       this.current = this.#factory();
       await this.#open(this.current);
     } catch (error) {
-      this.#report(toError(error));
+      emitError(this, toError(error));
       this.current.close().catch(() => undefined);
       this.#scheduleAttempt();
     }
@@ -197,20 +197,6 @@ class ReconnectingTransport implements Transport {
     this.#timer?.cancel();
     const error = new ConnectionClosedError();
     for (const waiting of this.#waiting.takeAll()) waiting.reject(error);
-    queueMicrotask(() => {
-      try {
-        this.onclose?.();
-      } catch (thrown) {
-        this.#report(toError(thrown));
-      }
-    });
-  }
-
-  #report(error: Error): void {
-    try {
-      this.onerror?.(error);
-    } catch {
-      // The error handler itself failed: there is nobody left to report to.
-    }
+    queueMicrotask(() => emitClose(this));
   }
 }

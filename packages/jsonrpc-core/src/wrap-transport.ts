@@ -1,7 +1,7 @@
 /** Puts code between a transport and whoever uses it, without hiding any ability that the transport has. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
-import { holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
+import { emitError, holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
 import {
   type ExchangeOptions,
   isExchangeTransport,
@@ -90,13 +90,7 @@ function addChannel(shell: MutableTransport, inner: Transport, hooks: TransportH
 
 function listen(shell: MutableTransport, inner: Transport, hooks: TransportHooks): void {
   // A hook may go on later, when nobody is there to catch what the program's callbacks throw; so the steps themselves never throw.
-  const onError = (error: Error): void => {
-    try {
-      shell.onerror?.(error);
-    } catch {
-      // The error handler itself failed: there is nobody left to report to.
-    }
-  };
+  const onError = (error: Error): void => emitError(shell, error);
   const report = (error: Error): void => (hooks.error ? hooks.error(error, onError) : onError(error));
   const onMessage = (message: JsonRpcMessage, info?: MessageInfo): void => {
     try {

@@ -12,7 +12,16 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { checkOptions, type MessageInfo, type OptionTable, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
+import {
+  checkOptions,
+  emitClose,
+  emitError,
+  type MessageInfo,
+  type OptionTable,
+  resolvedPromise,
+  systemClock,
+  toError,
+} from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelEnd, OpenChannel } from './byte-channel.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES, LineReader } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';
@@ -132,7 +141,7 @@ export class StreamTransport implements Transport {
     this.#reader = new LineReader({
       maxMessageBytes,
       onLine: (line) => this.#onLine(line),
-      onError: (error) => this.#report(error),
+      onError: (error) => emitError(this, error),
     });
   }
 
@@ -195,7 +204,7 @@ export class StreamTransport implements Transport {
 
   async #openChannel(): Promise<void> {
     try {
-      this.#channel = await this.#open({ report: (error) => this.#report(error), peerGone: () => void this.#end('peer-gone') });
+      this.#channel = await this.#open({ report: (error) => emitError(this, error), peerGone: () => void this.#end('peer-gone') });
       if (!this.#closing) this.#attach(this.#channel);
     } catch (error) {
       void this.#end('closed');
@@ -245,7 +254,7 @@ export class StreamTransport implements Transport {
       this.#unanswered?.onReceived(message);
       this.onmessage?.(message, this.#toInfo(line));
     } catch (error) {
-      this.#report(toError(error));
+      emitError(this, toError(error));
     } finally {
       this.#unanswered?.onDelivered();
     }
@@ -259,7 +268,7 @@ export class StreamTransport implements Transport {
   }
 
   readonly #onInputError = (error: Error): void => {
-    this.#report(error);
+    emitError(this, error);
     this.#onInputEnd();
   };
 
@@ -301,7 +310,7 @@ export class StreamTransport implements Transport {
     await this.#opening?.catch(() => undefined);
     this.#lingerTimer?.cancel();
     if (this.#channel) await this.#closeChannel(this.#channel, end);
-    this.#tellClosed();
+    emitClose(this);
   }
 
   async #closeChannel(channel: ByteChannel, end: ChannelEnd): Promise<void> {
@@ -311,7 +320,7 @@ export class StreamTransport implements Transport {
     try {
       await channel.release?.(end, this.#hasSpoken);
     } catch (error) {
-      this.#report(toError(error));
+      emitError(this, toError(error));
     }
   }
 
@@ -324,22 +333,6 @@ export class StreamTransport implements Transport {
     });
     await Promise.race([idle, limit]);
     timer?.cancel();
-  }
-
-  #tellClosed(): void {
-    try {
-      this.onclose?.();
-    } catch (error) {
-      this.#report(toError(error));
-    }
-  }
-
-  #report(error: Error): void {
-    try {
-      this.onerror?.(error);
-    } catch {
-      // The error handler itself failed: there is nobody left to report to.
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** One timer for many deadlines: with equal timeouts only the first request of a burst has to set it. */
 
-import { type Clock, type ClockTimer, isHoldableTimer } from '../instruments.ts';
+import { type Clock, type ClockTimer, type HoldableTimer, isHoldableTimer } from '../instruments.ts';
 
 /**
  * Wakes its owner at the earliest of many deadlines. All times are by `Clock.monotonicMs`.
@@ -12,6 +12,8 @@ export class DeadlineTimer {
   readonly #clock: Clock;
   readonly #onDue: (nowMs: number) => number;
   #timer: ClockTimer | undefined;
+  /** The same timer, where it can be held and released. */
+  #holdable: HoldableTimer | undefined;
   #timerAtMs = Infinity;
   #waiting = 0;
 
@@ -26,15 +28,15 @@ export class DeadlineTimer {
     if (deadlineMs === Infinity) return;
     this.#waiting += 1;
     if (deadlineMs < this.#timerAtMs) this.#arm(deadlineMs);
-    else if (this.#waiting === 1 && this.#timer && isHoldableTimer(this.#timer)) this.#timer.hold();
+    else if (this.#waiting === 1) this.#holdable?.hold();
   }
 
   /** Something that was added does not wait any more. */
   remove(deadlineMs: number): void {
     if (deadlineMs === Infinity) return;
     this.#waiting -= 1;
-    if (this.#waiting > 0 || !this.#timer) return;
-    if (isHoldableTimer(this.#timer)) this.#timer.release();
+    if (this.#waiting > 0) return;
+    if (this.#holdable) this.#holdable.release();
     else this.#disarm();
   }
 
@@ -53,11 +55,13 @@ export class DeadlineTimer {
     this.#timer?.cancel();
     this.#timerAtMs = atMs;
     this.#timer = this.#clock.schedule(() => this.#wake(), Math.max(0, atMs - this.#clock.monotonicMs()), { keepAlive: true });
+    this.#holdable = isHoldableTimer(this.#timer) ? this.#timer : undefined;
   }
 
   #disarm(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
+    this.#holdable = undefined;
     this.#timerAtMs = Infinity;
   }
 

@@ -21,7 +21,8 @@ export class InboundCall extends Cancellation {
   readonly message: JsonRpcRequest;
   /** What the transport said about the request. */
   readonly info: MessageInfo | undefined;
-  readonly #batch: BatchAnswers | undefined;
+  /** Where the answer goes if the request came in a batch. */
+  readonly batch: BatchAnswers | undefined;
   readonly #link: CallLink;
   #isAnswered = false;
 
@@ -29,18 +30,13 @@ export class InboundCall extends Cancellation {
     super();
     this.message = message;
     this.info = info;
-    this.#batch = batch;
+    this.batch = batch;
     this.#link = link;
   }
 
   /** True once the call is answered or cancelled: nothing more is sent that belongs to it. */
   get isSettled(): boolean {
     return this.#isAnswered || this.isCancelled;
-  }
-
-  /** Where the answer goes if the request came in a batch. */
-  get batch(): BatchAnswers | undefined {
-    return this.#batch;
   }
 
   /** Sends a notification that belongs to this call. Does nothing once the call is settled. */

@@ -1,4 +1,4 @@
-/** Takes a transport's callbacks over for a time and gives them back as they were. */
+/** The callbacks of a transport: calls them safely, or takes them over for a time and gives them back as they were. */
 
 import type { JsonRpcMessage } from '../message.ts';
 import type { MessageInfo, Transport } from './transport.ts';
@@ -51,6 +51,24 @@ export function holdTransport(transport: Transport, listener: TransportListener)
     if (transport.onerror === ours.onerror) transport.onerror = onerror;
     if (transport.onclose === ours.onclose) transport.onclose = onclose;
   };
+}
+
+/** Calls a transport's `onerror`. */
+export function emitError(transport: Transport, error: Error): void {
+  try {
+    transport.onerror?.(error);
+  } catch {
+    // The error handler itself failed: there is nobody left to report to.
+  }
+}
+
+/** Calls a transport's `onclose`, and reports what it throws. */
+export function emitClose(transport: Transport): void {
+  try {
+    transport.onclose?.();
+  } catch (error) {
+    emitError(transport, toError(error));
+  }
 }
 
 /** What a wrapper passes on of a callback that threw: by its own kind, a `SyntaxError` say, it would be taken for a fault of what came over the channel. */
