@@ -97,30 +97,33 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
   readonly #endpoint: McpEndpoint & Connectable;
   readonly #options: InMemoryConnectOptions;
   readonly #principal: Principal;
+  readonly #isCopying: boolean;
 
   constructor(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions) {
     this.#endpoint = endpoint;
     this.#options = options;
     this.#principal = principalOf(options);
+    this.#isCopying = options.passBy === 'json';
   }
 
   exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
     return new Promise((resolve, reject) => {
       const call = new EndpointCall(this.#options, this.#principal, options, reject);
       if (call.isCancelled) return;
-      this.#handle(request, call)
-        .then((response) => {
-          if (response.id === request.id) resolve(response);
-          else throw new InvalidResponseError(`The answer to "${request.method}" has another request's id`);
-        })
-        .catch(reject)
-        .finally(() => call.end());
+      const settle = (response: JsonRpcResponse): void => {
+        call.end();
+        if (response.id === request.id) resolve(this.#isCopying ? copy(response) : response);
+        else reject(new InvalidResponseError(`The answer to "${request.method}" has another request's id`));
+      };
+      const fail = (error: unknown): void => {
+        call.end();
+        reject(error);
+      };
+      // A server that answers at once costs no further promise.
+      const answer = this.#endpoint.handle(this.#isCopying ? copy(request) : request, call);
+      if (answer instanceof Promise) answer.then(settle).catch(fail);
+      else settle(answer);
     });
-  }
-
-  async #handle(request: JsonRpcRequest, call: EndpointCall): Promise<JsonRpcResponse> {
-    if (this.#options.passBy !== 'json') return this.#endpoint.handle(request, call);
-    return copy(await this.#endpoint.handle(copy(request), call));
   }
 
   openLegacy(): Promise<Transport> {
