@@ -20,9 +20,10 @@ import type { AnyPromptDefinition, AnyToolDefinition, ResourceDefinition, Resour
 import type { HandlerContext } from './handler-context.ts';
 import type { ServerOptions } from './options.ts';
 import { complete } from './registry/completions.ts';
-import { type PromptFn, Prompts } from './registry/prompts.ts';
-import { type ReadFn, Resources } from './registry/resources.ts';
-import { type ToolFn, Tools } from './registry/tools.ts';
+import type { HandlerFn } from './registry/catalog.ts';
+import { Prompts } from './registry/prompts.ts';
+import { Resources } from './registry/resources.ts';
+import { Tools } from './registry/tools.ts';
 import type { ResourceTemplate } from './resource-template.ts';
 import type { ObjectSchema } from './schema/infer.ts';
 import { Server } from './server.ts';
@@ -70,9 +71,17 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
   constructor(info: Implementation, options: McpServerOptions<App, ToolValues> = {}) {
     super(info, options);
     this.tools = new Tools(this);
-    this.#resources = new Resources(this, () => this.#serveCompletions());
-    this.#prompts = new Prompts(this, () => this.#serveCompletions());
-    this.#registerValues(options);
+    this.#resources = new Resources(this);
+    this.#prompts = new Prompts(this);
+    const { prompts = {}, resources = {} } = options;
+    const tools: ToolDefinitions = options.tools ?? {};
+    for (const [name, { config, handler }] of Object.entries(tools)) this.tools.register(name, config, handler as HandlerFn);
+    for (const [name, { config, handler }] of Object.entries(prompts)) this.#prompts.register(name, config, handler as HandlerFn);
+    for (const [name, resource] of Object.entries(resources)) {
+      const config = resource.config as ResourceConfig;
+      if (resource.kind === 'resource') this.#resources.register(name, resource.uri, config, resource.read as HandlerFn);
+      else this.#resources.registerTemplate(name, resource.template, config, resource.read as HandlerFn);
+    }
   }
 
   /** This server: where the official SDK has its low-level object. */
@@ -93,7 +102,7 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
     config: ToolConfig<In, Out, App>,
     handler: ToolHandler<In, Out, HandlerContext<App>>,
   ): RegisteredTool {
-    return this.tools.register(name, config as ToolConfig, handler as ToolFn);
+    return this.tools.register(name, config as ToolConfig, handler as HandlerFn);
   }
 
   /**
@@ -115,8 +124,8 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
     config: ResourceConfig<App>,
     read: ResourceReader<HandlerContext<App>> | TemplateReader<HandlerContext<App>>,
   ): RegisteredResource | RegisteredResourceTemplate {
-    if (typeof at === 'string') return this.#resources.register(name, at, config as ResourceConfig, read as ReadFn);
-    return this.#resources.registerTemplate(name, at, config as ResourceConfig, read as ReadFn);
+    if (typeof at === 'string') return this.#resources.register(name, at, config as ResourceConfig, read as HandlerFn);
+    return this.#resources.registerTemplate(name, at, config as ResourceConfig, read as HandlerFn);
   }
 
   /**
@@ -131,23 +140,12 @@ export class McpServer<ToolValues extends ToolDefinitions = {}, App = unknown> e
     config: PromptConfig<Args, App>,
     handler: PromptHandler<Args, HandlerContext<App>>,
   ): RegisteredPrompt {
-    return this.#prompts.register(name, config as PromptConfig, handler as PromptFn);
+    return this.#prompts.register(name, config as PromptConfig, handler as HandlerFn);
   }
 
-  /** With the first argument or variable that can be completed. */
-  #serveCompletions(): void {
-    if (this.hasMethod('completion/complete')) return;
+  /** @internal With the first argument or variable that can be completed. */
+  serveCompletions(): void {
+    if (!this.capabilities.register('completions', {})) return;
     this.setMethod('completion/complete', { run: (params, context) => complete(params, context, this.#prompts, this.#resources) });
-    this.registerCapability('completions', {});
-  }
-
-  #registerValues({ tools = {} as ToolValues, prompts = {}, resources = {} }: McpServerOptions<App, ToolValues>): void {
-    for (const [name, { config, handler }] of Object.entries(tools)) this.tools.register(name, config, handler as ToolFn);
-    for (const [name, { config, handler }] of Object.entries(prompts)) this.#prompts.register(name, config, handler as PromptFn);
-    for (const [name, resource] of Object.entries(resources)) {
-      const config = resource.config as ResourceConfig;
-      if (resource.kind === 'resource') this.#resources.register(name, resource.uri, config, resource.read as ReadFn);
-      else this.#resources.registerTemplate(name, resource.template, config, resource.read as ReadFn);
-    }
   }
 }

@@ -389,11 +389,6 @@ export class Server<App = unknown> implements McpEndpoint {
   }
 
   /** @internal */
-  hasMethod(method: string): boolean {
-    return this.#methods.has(method);
-  }
-
-  /** @internal */
   registerCapability(name: string, capability: JsonObject): void {
     if (this.capabilities.register(name, capability)) this.#forgetRoutes();
   }

@@ -1,6 +1,6 @@
 /** What a server offers of one kind: an ordered map of items with handles, visibility rules, and pages that are computed once. */
 
-import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
+import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { fromBase64Url, toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { INVALID_PARAMS, withSerialized } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
@@ -12,15 +12,68 @@ import type { ListKind } from '../events.ts';
 import { finishResult, markFinished } from '../finish-result.ts';
 import type { Server } from '../server.ts';
 import { isThenable } from '../thenable.ts';
+import { checkChanges, checkConfig, checkName, type ItemKind } from './check-registration.ts';
 
-/** One item of a catalog. */
-export interface CatalogItem {
+/** A handler or reader, once its types no longer matter. */
+export type HandlerFn = (...args: readonly unknown[]) => unknown;
+
+/** One item of a catalog: what lists show of it, and what runs it. */
+export abstract class CatalogItem<Config extends ListedConfig = ListedConfig> {
   /** What it is found by: a name or a URI. */
   key: string;
-  isEnabled: boolean;
-  readonly config: ListedConfig;
+  isEnabled = true;
+  config: Config = {} as Config;
+  handler: HandlerFn;
+  abstract readonly kind: ItemKind;
+  /** Which member of `update({ ... })` changes the key. */
+  readonly keyOption: 'name' | 'uri' = 'name';
+
+  constructor(key: string, handler: HandlerFn) {
+    this.key = key;
+    this.handler = handler;
+  }
+
+  get name(): string {
+    return this.key;
+  }
+
+  /** How messages name it: `tool "add"`. */
+  get label(): string {
+    return `${this.kind} "${this.name}"`;
+  }
+
   /** How a list shows it, canonical. */
-  define(revision: Revision): JsonObject;
+  abstract define(revision: Revision): JsonObject;
+
+  /** Changes by the names of the registration's options. */
+  readChanges(changes: object): object {
+    return changes;
+  }
+
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: it cannot have this key. */
+  checkKey(key: string): void {
+    checkName(this.kind, key);
+  }
+
+  /**
+   * Checks changes to the registration.
+   *
+   * @returns What makes them; nothing has changed before it is called.
+   * @throws {RegistrationError} {SchemaUnsupportedError}
+   */
+  prepare(changes: Config, handler?: HandlerFn, extensionOptions?: readonly string[]): () => void {
+    const config = { ...this.config, ...changes };
+    checkConfig(this.kind, this.label, config, extensionOptions);
+    return () => {
+      this.config = config;
+      if (handler) this.handler = handler;
+    };
+  }
+}
+
+/** The members that are there. */
+export function defined(members: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Record<string, JsonValue>;
 }
 
 /** Who asks, as far as visibility may depend on it. A `Context` is one. */
@@ -233,8 +286,8 @@ export class Catalog<Item extends CatalogItem> {
   }
 }
 
-/** What all handles of registered items share. */
-export abstract class CatalogHandle<Item extends CatalogItem> implements RegisteredItem {
+/** The handle of a registered item. */
+export class CatalogHandle<Item extends CatalogItem> implements RegisteredItem {
   protected readonly item: Item;
   readonly #catalog: Catalog<Item>;
 
@@ -244,7 +297,7 @@ export abstract class CatalogHandle<Item extends CatalogItem> implements Registe
   }
 
   get name(): string {
-    return this.item.key;
+    return this.item.name;
   }
 
   get enabled(): boolean {
@@ -252,26 +305,37 @@ export abstract class CatalogHandle<Item extends CatalogItem> implements Registe
   }
 
   enable(): void {
-    if (!this.enabled) this.apply(undefined, true);
+    this.#setEnabled(true);
   }
 
   disable(): void {
-    if (this.enabled) this.apply(undefined, false);
+    this.#setEnabled(false);
   }
 
   remove(): void {
     this.#catalog.delete(this.item);
   }
 
-  /**
-   * Makes checked changes. Renaming comes first: it alone may still fail.
-   *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: the new key is taken.
-   */
-  protected apply(key: string | undefined, isEnabled: boolean | undefined, change?: () => void): void {
-    if (key !== undefined) this.#catalog.rename(this.item, key);
-    change?.();
-    if (isEnabled !== undefined) this.item.isEnabled = isEnabled;
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: the new key is taken or malformed, or a change is; nothing is changed then. */
+  update(changes: object): void {
+    const { item } = this;
+    checkChanges(item.label, changes);
+    const keyOption = item.keyOption;
+    const handlerOption = item.kind === 'resource' ? 'read' : 'handler';
+    const { [keyOption]: key, enabled, callback, [handlerOption]: handler = callback, ...config } = changes as Record<string, unknown>;
+    if (key === null) return this.remove();
+    if (key !== undefined) item.checkKey(key as string);
+    const change = item.prepare(item.readChanges(config), handler as HandlerFn | undefined);
+    // First, for it alone may still fail.
+    if (key !== undefined) this.#catalog.rename(item, key as string);
+    change();
+    if (enabled !== undefined) item.isEnabled = enabled as boolean;
+    this.#catalog.changed();
+  }
+
+  #setEnabled(isEnabled: boolean): void {
+    if (this.item.isEnabled === isEnabled) return;
+    this.item.isEnabled = isEnabled;
     this.#catalog.changed();
   }
 }

@@ -30,7 +30,8 @@ const CALLS = {
   resource: { call: 'registerResource(name, uri, config, read)', schema: undefined },
 } as const;
 
-type ItemKind = keyof typeof TABLES;
+/** What is registered, by the names of its options. */
+export type ItemKind = keyof typeof TABLES;
 
 /** @throws {RegistrationError} `ERR_REGISTRATION`: a parameter is missing, or stands where another belongs. */
 export function checkRegistration(kind: ItemKind, name: unknown, config: unknown, handler: unknown): void {

@@ -1,44 +1,37 @@
 /** The prompts of a server: how they are registered, found and filled in. */
 
-import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { isContentBlock } from '@mortise/protocol/checks';
 import type { SchemaAdapter } from '@mortise/protocol/contracts';
 import { type Completer, getFieldCompleter } from '../completable.ts';
-import type { PromptChanges, PromptConfig, RegisteredPrompt } from '../config.ts';
+import type { PromptConfig, RegisteredPrompt } from '../config.ts';
 import type { Context } from '../context.ts';
 import { InvalidHandlerResultError } from '../errors.ts';
+import type { McpServer } from '../mcp-server.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { refuseNonText, toPromptArguments } from '../schema/prompt-arguments.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
-import type { Server } from '../server.ts';
-import { type Asker, Catalog, CatalogHandle, type CatalogItem } from './catalog.ts';
-import { checkChanges, checkConfig, checkRegistration } from './check-registration.ts';
-
-/** A handler once its types no longer matter. */
-export type PromptFn = (...args: readonly unknown[]) => unknown;
+import { type Asker, Catalog, CatalogHandle, CatalogItem, defined, type HandlerFn } from './catalog.ts';
+import { checkRegistration } from './check-registration.ts';
 
 export class Prompts {
-  readonly #server: Server;
+  readonly #server: McpServer;
   readonly #catalog: Catalog<PromptItem>;
-  /** Called when a prompt that completes something is registered. */
-  readonly #onCompleter: () => void;
 
-  constructor(server: Server, onCompleter: () => void) {
+  constructor(server: McpServer) {
     this.#server = server;
-    this.#onCompleter = onCompleter;
     this.#catalog = new Catalog({ server, kind: 'prompts', noun: 'prompt', method: 'prompts/list', member: 'prompts' });
     server.setMethod('prompts/list', { run: (_params, context) => this.#catalog.list(context) });
     server.setMethod('prompts/get', { findsByName: true, run: (params, context) => this.#get(params, context) });
   }
 
-  register(name: string, config: PromptConfig, handler: PromptFn): RegisteredPrompt {
+  register(name: string, config: PromptConfig, handler: HandlerFn): RegisteredPrompt {
     checkRegistration('prompt', name, config, handler);
     const item = new PromptItem(name, config, handler, this.#server);
     this.#catalog.add(item);
     this.#server.registerCapability('prompts', { listChanged: true });
-    if (item.hasCompleter) this.#onCompleter();
-    return new PromptHandle(item, this.#catalog, this.#onCompleter);
+    return new CatalogHandle(item, this.#catalog);
   }
 
   /** @throws {ProtocolError} -32602: there is no such prompt for this caller. */
@@ -59,19 +52,15 @@ export class Prompts {
   }
 }
 
-export class PromptItem implements CatalogItem {
-  key: string;
-  isEnabled = true;
-  config: PromptConfig = {};
-  handler: PromptFn;
+export class PromptItem extends CatalogItem<PromptConfig> {
+  readonly kind = 'prompt';
   args: SchemaAdapter | undefined;
-  readonly #server: Server;
+  readonly #server: McpServer;
 
-  constructor(name: string, config: PromptConfig, handler: PromptFn, server: Server) {
-    this.key = name;
-    this.handler = handler;
+  constructor(name: string, config: PromptConfig, handler: HandlerFn, server: McpServer) {
+    super(name, handler);
     this.#server = server;
-    this.prepare(config, handler)();
+    this.prepare(config)();
   }
 
   get argumentNames(): readonly string[] {
@@ -79,55 +68,27 @@ export class PromptItem implements CatalogItem {
     return isJsonObject(properties) ? Object.keys(properties) : [];
   }
 
-  get hasCompleter(): boolean {
-    return this.argumentNames.some((name) => this.completer(name) !== undefined);
-  }
-
   completer(argument: string): Completer | undefined {
     return getFieldCompleter(this.config.argsSchema, argument);
   }
 
-  /** @returns What makes the changes; nothing has changed before it is called. */
-  prepare(changes: PromptConfig, handler: PromptFn | undefined): () => void {
-    const config = { ...this.config, ...changes };
-    const { argsSchema } = config;
+  override prepare(changes: PromptConfig, handler?: HandlerFn): () => void {
+    const apply = super.prepare(changes, handler);
+    const { argsSchema } = { ...this.config, ...changes };
     const { validator } = this.#server.options;
-    checkConfig('prompt', `prompt "${this.key}"`, config);
     const args = argsSchema === undefined ? undefined : toSchemaAdapter(argsSchema, 'prompt arguments', this.key, { validator });
     if (argsSchema !== undefined && args) refuseNonText(this.key, argsSchema, args.jsonSchema);
     return () => {
-      this.config = config;
+      apply();
       this.args = args;
-      if (handler) this.handler = handler;
+      if (this.argumentNames.some((name) => this.completer(name))) this.#server.serveCompletions();
     };
   }
 
   define(): JsonObject {
     const { title, description, icons, _meta } = this.config;
-    const definition: Record<string, JsonValue | undefined> = { name: this.key };
-    if (title !== undefined) definition['title'] = title;
-    if (description !== undefined) definition['description'] = description;
-    if (this.args) definition['arguments'] = toPromptArguments(this.args.jsonSchema);
-    if (icons !== undefined) definition['icons'] = icons;
-    if (_meta !== undefined) definition['_meta'] = _meta;
-    return definition;
-  }
-}
-
-class PromptHandle extends CatalogHandle<PromptItem> implements RegisteredPrompt {
-  readonly #onCompleter: () => void;
-
-  constructor(item: PromptItem, catalog: Catalog<PromptItem>, onCompleter: () => void) {
-    super(item, catalog);
-    this.#onCompleter = onCompleter;
-  }
-
-  update(changes: PromptChanges): void {
-    checkChanges(`prompt "${this.name}"`, changes);
-    const { name, enabled, handler, callback, ...config } = changes;
-    if (name === null) return this.remove();
-    this.apply(name, enabled, this.item.prepare(config, (handler ?? callback) as PromptFn | undefined));
-    if (this.item.hasCompleter) this.#onCompleter();
+    const args = this.args && toPromptArguments(this.args.jsonSchema);
+    return defined({ name: this.key, title, description, arguments: args, icons, _meta });
   }
 }
 

@@ -3,38 +3,26 @@
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { resourceNotFoundError } from '@mortise/protocol/wire';
-import type {
-  RegisteredResource,
-  RegisteredResourceTemplate,
-  ResourceChanges,
-  ResourceConfig,
-  ResourceTemplateChanges,
-} from '../config.ts';
+import type { RegisteredResource, RegisteredResourceTemplate, ResourceConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { InvalidHandlerResultError, RegistrationError } from '../errors.ts';
+import type { McpServer } from '../mcp-server.ts';
 import type { ResourceTemplate } from '../resource-template.ts';
-import type { Server } from '../server.ts';
-import { type Asker, Catalog, CatalogHandle, type CatalogItem } from './catalog.ts';
-import { checkChanges, checkConfig, checkRegistration, checkUri } from './check-registration.ts';
+import { type Asker, Catalog, CatalogHandle, CatalogItem, defined, type HandlerFn } from './catalog.ts';
+import { checkRegistration, checkUri } from './check-registration.ts';
 import { toReadResult } from './read-result.ts';
-
-/** A reader once its types no longer matter. */
-export type ReadFn = (...args: readonly unknown[]) => unknown;
 
 /** Positions among templates' members: the template's place and how many of its members were shown. */
 const MEMBER_POSITION = /^t(\d+):(\d+)$/;
 const POSITION = /^(?:\d+|t\d+:\d+)$/;
 
 export class Resources {
-  readonly #server: Server;
+  readonly #server: McpServer;
   readonly #resources: Catalog<ResourceItem>;
   readonly #templates: Catalog<TemplateItem>;
-  /** Called when a template that completes something is registered. */
-  readonly #onCompleter: () => void;
 
-  constructor(server: Server, onCompleter: () => void) {
+  constructor(server: McpServer) {
     this.#server = server;
-    this.#onCompleter = onCompleter;
     const kind = 'resources';
     this.#resources = new Catalog({ server, kind, noun: 'resource', method: 'resources/list', member: 'resources' });
     this.#templates = new Catalog({
@@ -49,26 +37,24 @@ export class Resources {
     server.setMethod('resources/read', { run: (params, context) => this.#read(params['uri'] as string, context) });
   }
 
-  register(name: string, uri: string, config: ResourceConfig, read: ReadFn): RegisteredResource {
+  register(name: string, uri: string, config: ResourceConfig, read: HandlerFn): RegisteredResource {
     checkRegistration('resource', name, config, read);
     checkUri(`resource "${name}"`, uri);
-    checkConfig('resource', `resource "${name}"`, config);
     const item = new ResourceItem(uri, name, config, read);
     this.#resources.add(item);
     this.#server.registerCapability('resources', { listChanged: true, subscribe: true });
     return new ResourceHandle(item, this.#resources);
   }
 
-  registerTemplate(name: string, template: ResourceTemplate, config: ResourceConfig, read: ReadFn): RegisteredResourceTemplate {
+  registerTemplate(name: string, template: ResourceTemplate, config: ResourceConfig, read: HandlerFn): RegisteredResourceTemplate {
     checkRegistration('resource', name, config, read);
     // By structure: a server without templates does not load what matches URIs.
     if (typeof (template as Partial<ResourceTemplate> | null)?.completeCallback !== 'function')
       throw new RegistrationError(`resource "${name}": the second parameter is a URI as a string, or a new ResourceTemplate(...)`);
-    checkConfig('resource', `resource template "${name}"`, config);
     const item = new TemplateItem(name, template, config, read);
     this.#templates.add(item);
     this.#server.registerCapability('resources', { listChanged: true, subscribe: true });
-    if (template.uriTemplate.variableNames.some((variable) => template.completeCallback(variable))) this.#onCompleter();
+    if (template.uriTemplate.variableNames.some((variable) => template.completeCallback(variable))) this.#server.serveCompletions();
     return new TemplateHandle(item, this.#templates);
   }
 
@@ -93,9 +79,9 @@ export class Resources {
     const item = resource ?? template;
     if (!item) throw notFound;
     const variables = template ? [template.template.uriTemplate.match(uri)] : [];
-    const { read } = item;
-    const { mimeType, ttlMs, cacheScope } = item.config;
-    const result = toReadResult(await read(url, ...variables, context.forHandler()), { uri, mimeType });
+    const { handler, config } = item;
+    const { mimeType, ttlMs, cacheScope } = config;
+    const result = toReadResult(await handler(url, ...variables, context.forHandler()), { uri, mimeType });
     if (!result) throw notFound;
     return { ...(ttlMs === undefined ? {} : { ttlMs }), ...(cacheScope === undefined ? {} : { cacheScope }), ...result };
   }
@@ -139,25 +125,37 @@ async function listMembers(item: TemplateItem, context: Context): Promise<readon
   });
 }
 
-/** What the config shows in a list. */
+/** What lists show of resources and templates alike. */
 function shownOf({ title, description, mimeType, annotations, icons, _meta }: ResourceConfig): JsonObject {
-  const members = { title, description, mimeType, annotations, icons, _meta };
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject;
+  return defined({ title, description, mimeType, annotations, icons, _meta });
 }
 
 /** A resource at one address, which is its key. */
-class ResourceItem implements CatalogItem {
-  key: string;
-  name: string;
-  isEnabled = true;
-  config: ResourceConfig;
-  read: ReadFn;
+class ResourceItem extends CatalogItem<ResourceConfig> {
+  readonly kind = 'resource';
+  override readonly keyOption = 'uri';
+  #name: string;
 
-  constructor(uri: string, name: string, config: ResourceConfig, read: ReadFn) {
-    this.key = uri;
-    this.name = name;
-    this.config = config;
-    this.read = read;
+  constructor(uri: string, name: string, config: ResourceConfig, read: HandlerFn) {
+    super(uri, read);
+    this.#name = name;
+    super.prepare(config)();
+  }
+
+  override get name(): string {
+    return this.#name;
+  }
+
+  override checkKey(uri: string): void {
+    checkUri(this.label, uri);
+  }
+
+  override prepare({ name = this.#name, ...changes }: ResourceConfig & { readonly name?: string }, read?: HandlerFn): () => void {
+    const apply = super.prepare(changes, read);
+    return () => {
+      apply();
+      this.#name = name;
+    };
   }
 
   define(): JsonObject {
@@ -167,18 +165,18 @@ class ResourceItem implements CatalogItem {
 }
 
 /** A family of resources. Its key is its name. */
-class TemplateItem implements CatalogItem {
-  key: string;
-  isEnabled = true;
-  config: ResourceConfig;
-  read: ReadFn;
+class TemplateItem extends CatalogItem<ResourceConfig> {
+  readonly kind = 'resource';
   readonly template: ResourceTemplate;
 
-  constructor(name: string, template: ResourceTemplate, config: ResourceConfig, read: ReadFn) {
-    this.key = name;
+  constructor(name: string, template: ResourceTemplate, config: ResourceConfig, read: HandlerFn) {
+    super(name, read);
     this.template = template;
-    this.config = config;
-    this.read = read;
+    this.prepare(config)();
+  }
+
+  override get label(): string {
+    return `resource template "${this.name}"`;
   }
 
   define(): JsonObject {
@@ -193,41 +191,13 @@ class TemplateItem implements CatalogItem {
 }
 
 class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredResource {
-  override get name(): string {
-    return this.item.name;
-  }
   get uri(): string {
     return this.item.key;
-  }
-
-  update(changes: ResourceChanges): void {
-    const { item } = this;
-    const owner = `resource "${this.name}"`;
-    checkChanges(owner, changes);
-    const { name = item.name, uri, enabled, read, callback, ...config } = changes;
-    if (uri === null) return this.remove();
-    if (uri !== undefined) checkUri(owner, uri);
-    checkConfig('resource', owner, config);
-    this.apply(uri, enabled, () =>
-      Object.assign(item, { name, config: { ...item.config, ...config }, read: (read ?? callback ?? item.read) as ReadFn }),
-    );
   }
 }
 
 class TemplateHandle extends CatalogHandle<TemplateItem> implements RegisteredResourceTemplate {
   get uriTemplate(): string {
     return this.item.template.uriTemplate.toString();
-  }
-
-  update(changes: ResourceTemplateChanges): void {
-    const { item } = this;
-    const owner = `resource template "${this.name}"`;
-    checkChanges(owner, changes);
-    const { name, enabled, read, callback, ...config } = changes;
-    if (name === null) return this.remove();
-    checkConfig('resource', owner, config);
-    this.apply(name, enabled, () =>
-      Object.assign(item, { config: { ...item.config, ...config }, read: (read ?? callback ?? item.read) as ReadFn }),
-    );
   }
 }

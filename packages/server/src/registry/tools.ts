@@ -1,6 +1,6 @@
 /** The tools of a server: how they are registered, found and run. */
 
-import { isMortiseError, type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Revision } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
@@ -14,13 +14,10 @@ import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { Server } from '../server.ts';
 import { isThenable } from '../thenable.ts';
 import { isForProtocol } from '../wire-error.ts';
-import { type Asker, Catalog, CatalogHandle, type CatalogItem } from './catalog.ts';
-import { checkChanges, checkConfig, checkName, checkRegistration } from './check-registration.ts';
+import { type Asker, Catalog, CatalogHandle, CatalogItem, defined, type HandlerFn } from './catalog.ts';
+import { checkRegistration } from './check-registration.ts';
 import { requireScopes } from './require-scopes.ts';
 import { normalizeToolResult, type ResultOwner } from './tool-result.ts';
-
-/** A tool's handler once its types no longer matter. */
-export type ToolFn = (...args: readonly unknown[]) => unknown;
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
@@ -42,13 +39,13 @@ export class Tools {
     });
   }
 
-  register(name: string, config: ToolConfig, handler: ToolFn): RegisteredTool {
+  register(name: string, config: ToolConfig, handler: HandlerFn): RegisteredTool {
     checkRegistration('tool', name, config, handler);
-    this.#checkName(name);
     const item = new ToolItem(name, config, handler, this.#server);
+    item.checkKey(name);
     this.#catalog.add(item);
     this.#server.registerCapability('tools', { listChanged: true });
-    return new ToolHandle(item, this.#catalog, (changed) => this.#checkName(changed));
+    return new CatalogHandle(item, this.#catalog);
   }
 
   find(name: string, asker: Asker): ToolItem | undefined {
@@ -145,11 +142,6 @@ export class Tools {
       return undefined;
     }
   }
-
-  #checkName(name: string): void {
-    const problem = checkToolName(name);
-    if (problem !== undefined) this.#server.warnOnce(`${problem}; some clients will not take it`);
-  }
 }
 
 function toErrorResult(text: string): CallToolResult {
@@ -162,23 +154,19 @@ function refuseArguments({ key }: ToolItem, value: JsonObject, issues: readonly 
   throw new ProtocolError(INVALID_PARAMS, message);
 }
 
-/** One registered tool: what lists show of it, what checks its arguments, what runs it. */
-export class ToolItem implements CatalogItem {
-  key: string;
-  isEnabled = true;
-  config: ToolConfig = {};
-  handler: ToolFn;
+/** A registered tool. */
+export class ToolItem extends CatalogItem<ToolConfig> {
+  readonly kind = 'tool';
   input: SchemaAdapter | undefined;
   paramHeaders: ParamHeaders | undefined;
   #output: SchemaAdapter | undefined;
   #owner: ResultOwner | undefined;
   readonly #server: Server;
 
-  constructor(name: string, config: ToolConfig, handler: ToolFn, server: Server) {
-    this.key = name;
-    this.handler = handler;
+  constructor(name: string, config: ToolConfig, handler: HandlerFn, server: Server) {
+    super(name, handler);
     this.#server = server;
-    this.prepare(config, handler)();
+    this.prepare(config)();
   }
 
   /** The options that extensions own, with all others. */
@@ -191,34 +179,32 @@ export class ToolItem implements CatalogItem {
     return this.#owner;
   }
 
-  /**
-   * Checks changes to the registration.
-   *
-   * @returns What makes them; nothing has changed before it is called.
-   * @throws {RegistrationError} {SchemaUnsupportedError}
-   */
-  prepare(changes: ToolConfig, handler: ToolFn | undefined): () => void {
+  override checkKey(name: string): void {
+    super.checkKey(name);
+    const problem = checkToolName(name);
+    if (problem !== undefined) this.#server.warnOnce(`${problem}; some clients will not take it`);
+  }
+
+  override readChanges({ paramsSchema, ...changes }: ToolChanges): object {
+    return paramsSchema === undefined ? changes : { ...changes, inputSchema: paramsSchema };
+  }
+
+  override prepare(changes: ToolConfig, handler?: HandlerFn): () => void {
     const { extensions, options } = this.#server;
-    const config = { ...this.config, ...changes };
-    const { inputSchema, outputSchema } = config;
+    const extensionOptions = extensions.flatMap(({ toolOptions = [] }) => toolOptions);
+    const apply = super.prepare(changes, handler, extensionOptions);
+    const { inputSchema, outputSchema } = { ...this.config, ...changes };
     const { validator } = options;
-    checkConfig(
-      'tool',
-      `tool "${this.key}"`,
-      config,
-      extensions.flatMap(({ toolOptions = [] }) => toolOptions),
-    );
     const input = inputSchema === undefined ? undefined : toSchemaAdapter(inputSchema, 'tool input', this.key, { validator });
     const output = outputSchema === undefined ? undefined : toSchemaAdapter(outputSchema, 'tool output', this.key, { validator });
     const paramHeaders = input && readParamHeaders(input.jsonSchema, this.key);
     for (const path of paramHeaders?.values() ?? []) warnOfSecret(this.key, path, this.#server);
     return () => {
-      this.config = config;
+      apply();
       this.input = input;
       this.paramHeaders = paramHeaders;
       this.#output = output;
       this.#owner = undefined;
-      if (handler) this.handler = handler;
     };
   }
 
@@ -229,14 +215,9 @@ export class ToolItem implements CatalogItem {
 
   define(revision: Revision): JsonObject {
     const { title, description, annotations, icons, _meta } = this.config;
-    const definition: Record<string, JsonValue | undefined> = { name: this.key };
-    if (title !== undefined) definition['title'] = title;
-    if (description !== undefined) definition['description'] = description;
-    definition['inputSchema'] = this.input?.jsonSchema ?? NO_PARAMETERS;
-    if (this.#output) definition['outputSchema'] = this.#output.jsonSchema;
-    if (annotations !== undefined) definition['annotations'] = annotations;
-    if (icons !== undefined) definition['icons'] = icons;
-    if (_meta !== undefined) definition['_meta'] = _meta;
+    const inputSchema = this.input?.jsonSchema ?? NO_PARAMETERS;
+    const outputSchema = this.#output?.jsonSchema;
+    const definition = defined({ name: this.key, title, description, inputSchema, outputSchema, annotations, icons, _meta });
     for (const extension of this.#server.extensions) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
     return definition;
   }
@@ -256,26 +237,4 @@ function warnOfSecret(tool: string, path: readonly string[], server: Server): vo
   server.warnOnce(
     `tool "${tool}": argument "${path.join('.')}" looks like a secret and is mirrored in a header, which proxies log: take x-mcp-header away`,
   );
-}
-
-class ToolHandle extends CatalogHandle<ToolItem> implements RegisteredTool {
-  readonly #checkName: (name: string) => void;
-
-  constructor(item: ToolItem, catalog: Catalog<ToolItem>, checkName: (name: string) => void) {
-    super(item, catalog);
-    this.#checkName = checkName;
-  }
-
-  update(changes: ToolChanges): void {
-    checkChanges(`tool "${this.name}"`, changes);
-    const { name, enabled, handler, callback, paramsSchema, ...config } = changes;
-    if (name === null) return this.remove();
-    if (name !== undefined) {
-      checkName('tool', name);
-      this.#checkName(name);
-    }
-    const inputSchema = paramsSchema ?? config.inputSchema;
-    const checked = { ...config, ...(inputSchema === undefined ? {} : { inputSchema }) };
-    this.apply(name, enabled, this.item.prepare(checked, (handler ?? callback) as ToolFn | undefined));
-  }
 }
