@@ -42,7 +42,7 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined
 /**
  * Writes a value as JSON with its keys sorted by code unit, for digests and comparisons.
  *
- * Members that are undefined are left out, as `JSON.stringify` does. Recurses: the value must be bounded in depth, as `parseMessage` sees to.
+ * Members that are undefined are left out, as `JSON.stringify` does. Recurses: the value must be bounded in depth, as `parseJson` sees to.
  */
 export function toCanonicalJson(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item: JsonValue | undefined) => toCanonicalJson(item ?? null)).join(',')}]`;

@@ -1,5 +1,5 @@
 /**
- * The shapes of JSON-RPC 2.0 as MCP uses them. Types only: what checks them is `guards.ts` and `parse-message.ts`.
+ * The shapes of JSON-RPC 2.0 as MCP uses them. Types only: what checks them is `guards.ts`.
  */
 
 /** Any value that JSON can carry. */
