@@ -18,8 +18,6 @@ export {
 } from './transport/transport.ts';
 export { Cancellation } from './cancellation.ts';
 export { checkOptions, type OptionKind, type OptionRule, type OptionTable } from './check-options.ts';
-export { guardLogger } from './instruments.ts';
+export { guardLogger, silentLogger, systemClock } from './instruments.ts';
 export { resolvedPromise } from './transport/transport.ts';
-export { silentLogger, systemClock } from './instruments.ts';
-export { type HoldableTimer, isHoldableTimer } from './instruments.ts';
 export { emitClose, emitError, toError } from './transport/hold-transport.ts';

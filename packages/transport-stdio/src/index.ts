@@ -6,6 +6,4 @@ export type { AnyStdioError } from './errors.ts';
 
 // What implementers of transports use.
 export { type ByteChannel, type ChannelControl, type ChannelEnd, duplexChannel, type OpenChannel } from './byte-channel.ts';
-export { frame } from './stream-transport.ts';
-export { DEFAULT_MAX_MESSAGE_BYTES, LineReader, type LineReaderOptions } from './line-reader.ts';
 export type { WriteText } from './line-writer.ts';

@@ -1,8 +1,9 @@
 import { MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
-import { frame, LineReader } from '@mortise/transport-stdio';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countCpuMs } from '../../../scripts/test/cpu-time.ts';
+import { LineReader } from '../src/line-reader.ts';
+import { frame } from '../src/stream-transport.ts';
 
 interface Reading {
   readonly lines: string[];
