@@ -7,7 +7,6 @@ import { checkExtensionId } from '@mortise/protocol/checks';
 import type { Call, ExtensionHost, HandlerRun, ServerExtension, ToolCallRecord } from '@mortise/protocol/contracts';
 import { Context } from './context.ts';
 import { RegistrationError } from './errors.ts';
-import { requireScopes } from './registry/require-scopes.ts';
 import type { Server } from './server.ts';
 import { toCallError } from './wire-error.ts';
 
@@ -37,7 +36,7 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
     toolOptions: (name, principal) => server.tools?.find(name, { principal })?.options,
     authorizeTool(name, call) {
       const item = server.tools?.find(name, call);
-      if (item?.config.scopes) requireScopes(`tool "${item.key}"`, item.config.scopes, call);
+      item?.requireScopes(call);
       return item?.options;
     },
     publish: (event) => server.events.publish(event),

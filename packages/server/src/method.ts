@@ -5,7 +5,6 @@ import { type Era, REVISIONS, type Revision } from '@mortise/protocol';
 import type { ExtensionCall } from '@mortise/protocol/contracts';
 import type { Convert, MethodFacts } from '@mortise/protocol/revisions';
 import type { Context } from './context.ts';
-import type { Middleware } from './middleware/middleware.ts';
 
 export interface MethodEntry {
   /** Takes canonical params, gives a canonical result. */
@@ -36,39 +35,30 @@ export interface RouteInit {
   readonly method: string;
   readonly revision: Revision;
   /** What the revision says of the method; undefined for a method of the program's own, or of an extension. */
-  readonly facts: MethodFacts | undefined;
-  readonly entry: MethodEntry;
-  readonly middleware: readonly Middleware[];
-  readonly interceptors: readonly Interceptor[];
-  readonly targetParam: string | undefined;
-}
-
-export class Route {
-  readonly method: string;
-  readonly revision: Revision;
-  readonly facts: MethodFacts | undefined;
+  readonly facts?: MethodFacts | undefined;
   readonly entry: MethodEntry;
   /** The parameter that names what the request is about. */
-  readonly targetParam: string | undefined;
+  readonly targetParam?: string | undefined;
+  /** What stands around the method, outermost first. */
+  readonly chain: readonly ChainLink[];
+}
+
+/** A method of one revision with everything that serving it needs. */
+export interface Route extends RouteInit {
   /** Its handler may answer by a question, in some revision, and is then run again. */
   readonly mayAsk: boolean;
   readonly readParams: Convert | undefined;
   readonly writeResult: Convert | undefined;
-  /** What stands around the method, outermost first. */
-  readonly chain: readonly ChainLink[];
+}
 
-  constructor({ method, revision, facts, entry, middleware, interceptors, targetParam }: RouteInit) {
-    this.method = method;
-    this.revision = revision;
-    this.facts = facts;
-    this.entry = entry;
-    this.targetParam = targetParam;
-    this.mayAsk = entry.eras === undefined && REVISIONS.some(({ requests }) => requests.get(method)?.inputRequired === true);
-    this.readParams = revision.fromWire.params.get(method);
-    this.writeResult = revision.toWire.results.get(method);
-    // Middleware stands around requests alone, and these have an id, which a context need not have.
-    this.chain = [...(middleware as readonly unknown[] as readonly ChainLink[]), ...interceptors];
-  }
+export function createRoute(init: RouteInit): Route {
+  const { method, revision, entry } = init;
+  return {
+    ...init,
+    mayAsk: entry.eras === undefined && REVISIONS.some(({ requests }) => requests.get(method)?.inputRequired === true),
+    readParams: revision.fromWire.params.get(method),
+    writeResult: revision.toWire.results.get(method),
+  };
 }
 
 let knownRequests: ReadonlySet<string> | undefined;

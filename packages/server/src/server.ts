@@ -50,7 +50,15 @@ import { installExtension } from './extension-host.ts';
 import type { HandlerContext } from './handler-context.ts';
 import type { Listen } from './listen.ts';
 import { noSuchLevel, warnOfSilence } from './logging.ts';
-import { type Interceptor, isKnownRequest, type MethodEntry, type NotificationEntry, Route } from './method.ts';
+import {
+  type Interceptor,
+  isKnownRequest,
+  type ChainLink,
+  createRoute,
+  type MethodEntry,
+  type NotificationEntry,
+  type Route,
+} from './method.ts';
 import type { ClientFacts, Middleware } from './middleware/middleware.ts';
 import type { ServerOptions } from './options.ts';
 import type { Tools } from './registry/tools.ts';
@@ -287,9 +295,10 @@ export class Server<App = unknown> implements McpEndpoint {
     if (needed !== undefined && !this.capabilities.has(revision, needed)) return undefined;
     const middleware = this.#middleware
       .filter((each) => each.method === undefined || each.method === method)
-      .map((each) => each.middleware);
-    const interceptors = this.#interceptors.get(method) ?? [];
-    return new Route({ method, revision, facts, entry, middleware, interceptors, targetParam: this.nameParam(method) });
+      .map((each) => each.middleware as unknown as ChainLink);
+    // Middleware stands around requests alone, and these have an id, which a context need not have.
+    const chain = [...middleware, ...(this.#interceptors.get(method) ?? [])];
+    return createRoute({ method, revision, facts, entry, chain, targetParam: this.nameParam(method) });
   }
 
   /** What is looked up is kept until something is registered. */

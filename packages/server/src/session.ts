@@ -31,7 +31,7 @@ import { Context } from './context.ts';
 import { AskError, ServerClosedError } from './errors.ts';
 import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
 import { LogGate } from './logging.ts';
-import { Route } from './method.ts';
+import { createRoute } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import { Outbox } from './outbox.ts';
 import type { Server } from './server.ts';
@@ -232,7 +232,7 @@ export class Session implements LegacySession, EventListener {
       send: async (message) => (this.isReady ? this.#link.send(message) : undefined),
     };
     const entry = { run: () => params };
-    const route = new Route({ method, revision, facts: undefined, entry, middleware: [], interceptors: [], targetParam: undefined });
+    const route = createRoute({ method, revision, entry, chain: [] });
     return new Context({ server: this.#server, route, requestId: undefined, params, client: this.client, host, session: this });
   }
 

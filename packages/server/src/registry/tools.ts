@@ -6,6 +6,7 @@ import type { CallToolResult, Revision } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
 import type { ParamHeaders, SchemaAdapter, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
 import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
+import { LOCAL } from '../channel-call.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
@@ -16,9 +17,10 @@ import { isThenable } from '../thenable.ts';
 import { isForProtocol } from '../wire-error.ts';
 import { type Asker, Catalog, CatalogHandle, CatalogItem, defined, type HandlerFn } from './catalog.ts';
 import { checkRegistration } from './check-registration.ts';
-import { requireScopes } from './require-scopes.ts';
 import { normalizeToolResult, type ResultOwner } from './tool-result.ts';
 
+/** The JSON-RPC code of a refusal for lack of scope: that of HTTP, outside the ranges that JSON-RPC and MCP keep to themselves. */
+const FORBIDDEN = 403;
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
 const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProperties: false });
@@ -66,7 +68,7 @@ export class Tools {
     const name = params['name'] as string;
     const item = this.#catalog.find(name, context);
     if (!item) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${name.slice(0, 128)}"`);
-    if (item.config.scopes) requireScopes(`tool "${item.key}"`, item.config.scopes, context);
+    item.requireScopes(context);
     return this.run(item, (params['arguments'] ?? NO_ARGUMENTS) as JsonObject, context);
   }
 
@@ -206,6 +208,20 @@ export class ToolItem extends CatalogItem<ToolConfig> {
       this.#output = output;
       this.#owner = undefined;
     };
+  }
+
+  /**
+   * A `local` caller has no token: the user of the machine may do what the machine lets them.
+   *
+   * @throws {ProtocolError} 403: the caller's token lacks a scope. `data.requiredScopes` names all that are needed.
+   */
+  requireScopes({ principal, auth }: Asker): void {
+    const { scopes: requiredScopes = [] } = this.config;
+    if (!auth && principal === LOCAL) return;
+    const missing = requiredScopes.filter((scope) => !auth?.scopes.includes(scope));
+    if (missing.length === 0) return;
+    const names = missing.map((scope) => `"${scope}"`).join(', ');
+    throw new ProtocolError(FORBIDDEN, `${this.label} needs the scope ${names}: sign in again with it`, { requiredScopes });
   }
 
   checkArguments(args: JsonObject): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
