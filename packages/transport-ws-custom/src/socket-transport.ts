@@ -10,7 +10,7 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
+import { emitClose, emitError, type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
 import { SocketClosedError } from './errors.ts';
 import type { Beating, Heartbeat } from './heartbeat.ts';
 import type { MessageSocket, OpenSocket, SocketListener } from './message-socket.ts';
@@ -190,7 +190,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
       const message = parseJson(text);
       this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(text));
     } catch (error) {
-      this.#report(toError(error));
+      emitError(this, toError(error));
     }
   }
 
@@ -276,7 +276,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   #failWith(error: Error, code: number, reason: string): void {
     if (this.#closing) return;
-    this.#report(error);
+    emitError(this, error);
     void this.#end(code, reason);
   }
 
@@ -301,11 +301,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
     if (this.#socket && !this.#isEnded) await this.#closeSocket(this.#socket, code, reason);
     const closed = new ConnectionClosedError();
     for (const waiter of this.#waiters.splice(0)) waiter.reject(closed);
-    try {
-      this.onclose?.();
-    } catch (error) {
-      this.#report(toError(error));
-    }
+    emitClose(this);
   }
 
   async #closeSocket(socket: MessageSocket, code: number, reason: string): Promise<void> {
@@ -318,13 +314,5 @@ class SocketTransport implements Transport, SocketListener, Beating {
     const timer = this.#clock.schedule(() => socket.terminate(), CLOSE_TIMEOUT_MS, { keepAlive: true });
     await ended;
     timer.cancel();
-  }
-
-  #report(error: Error): void {
-    try {
-      this.onerror?.(error);
-    } catch {
-      // The error handler itself failed: nobody is left to hear of it.
-    }
   }
 }
