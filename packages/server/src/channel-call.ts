@@ -4,25 +4,20 @@ import type { JsonRpcNotification, JsonRpcRequest } from '@mortise/jsonrpc-core'
 import type { InboundCall } from '@mortise/jsonrpc-core/connection';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, Principal } from '@mortise/protocol/contracts';
+import type { Channel } from './channel.ts';
 
 /** The principal of a connection whose transport verified nobody: the user of the machine. */
 export const LOCAL: Principal = 'local';
-
-/** The connection that a call arrived on, and what its calls listen to. */
-export interface CallOwner {
-  listens: number;
-  subscriptions: number;
-  send(notification: JsonRpcNotification): Promise<void>;
-}
 
 /** How many microtasks an answer takes at most from the handler to the transport; far more than it ever does. */
 const MAX_TURNS = 100;
 
 export class ChannelCall implements Call {
   readonly inbound: InboundCall;
-  readonly owner: CallOwner;
+  /** What the call arrived on. */
+  readonly owner: Channel;
 
-  constructor(inbound: InboundCall, owner: CallOwner) {
+  constructor(inbound: InboundCall, owner: Channel) {
     this.inbound = inbound;
     this.owner = owner;
   }

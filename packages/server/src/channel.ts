@@ -5,7 +5,6 @@ import {
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
-  RemoteError,
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
@@ -13,7 +12,7 @@ import { Connection, type InboundCall } from '@mortise/jsonrpc-core/connection';
 import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { isModernParams } from '@mortise/protocol/wire';
-import { type CallOwner, ChannelCall, LOCAL } from './channel-call.ts';
+import { ChannelCall, LOCAL } from './channel-call.ts';
 import type { KeepAlive } from './keep-alive.ts';
 import type { Answer } from './answer.ts';
 import type { Server } from './server.ts';
@@ -27,7 +26,8 @@ export async function openChannel(server: Server, transport: Transport): Promise
 }
 
 /** A server on one transport. */
-export class Channel implements ServerConnection, CallOwner {
+export class Channel implements ServerConnection {
+  /** How many `subscriptions/listen` are open on it, and how many resources they name. */
   listens = 0;
   subscriptions = 0;
   readonly #server: Server;
@@ -57,10 +57,12 @@ export class Channel implements ServerConnection, CallOwner {
 
   async start(): Promise<void> {
     this.#server.connections.add(this);
-    const { keepAliveMs } = this.#server.options;
+    const { options, clock, logger } = this.#server;
+    const { keepAliveMs } = options;
     if (keepAliveMs !== undefined && keepAliveMs !== Infinity) {
       const { KeepAlive } = await import('./keep-alive.ts');
-      this.#keepAlive = new KeepAlive(this.#createPings(), this.#server.clock, keepAliveMs);
+      const isPingable = (): boolean => this.#session?.isReady === true;
+      this.#keepAlive = new KeepAlive({ connection: this.#connection, isPingable, everyMs: keepAliveMs, clock, logger });
     }
     await this.#connection.start();
   }
@@ -120,23 +122,6 @@ export class Channel implements ServerConnection, CallOwner {
         return (call instanceof ChannelCall ? call.inbound : connection).request(method, params, { signal, timeoutMs });
       },
       onOpened: (version) => connection.transport.setProtocolVersion?.(version),
-    };
-  }
-
-  #createPings(): ConstructorParameters<typeof KeepAlive>[0] {
-    return {
-      isPingable: () => this.#session?.isReady === true,
-      ping: async (timeoutMs) => {
-        try {
-          await this.#connection.request('ping', undefined, { timeoutMs, resetTimeoutOnProgress: false });
-        } catch (error) {
-          // An error is an answer too: the client lives.
-          if (!(error instanceof RemoteError)) throw error;
-        }
-      },
-      onFailure: (inARow) =>
-        this.#server.logger.log('warning', 'A ping was not answered', { sessionId: this.#connection.transport.sessionId, inARow }),
-      onDead: () => void this.close(),
     };
   }
 }

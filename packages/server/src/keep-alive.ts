@@ -1,17 +1,17 @@
 /** Asks a silent legacy client whether it is still there. Quiet while messages come. */
 
-import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import { type Clock, type ClockTimer, type Logger, RemoteError } from '@mortise/jsonrpc-core';
+import type { Connection } from '@mortise/jsonrpc-core/connection';
 
-/** What keep-alive pings, and what it does with its findings. */
-export interface KeepAliveTarget {
+export interface KeepAliveInit {
+  /** Closed when the client is gone. */
+  readonly connection: Connection;
   /** Whether pings may be sent now: a legacy client that is ready. */
-  isPingable(): boolean;
-  /** Resolves with the answer, whatever it says; rejects when none came in time. */
-  ping(timeoutMs: number): Promise<void>;
-  /** One ping failed. @param inARow How many have, with this one. */
-  onFailure(inARow: number): void;
-  /** The client is gone. */
-  onDead(): void;
+  readonly isPingable: () => boolean;
+  /** How long nothing must have come before a ping is sent. */
+  readonly everyMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** How long a ping waits for its answer. */
@@ -21,26 +21,21 @@ const MAX_FAILURES = 3;
 
 /** @see 2025-11-25 basic/utilities/ping */
 export class KeepAlive {
-  readonly #target: KeepAliveTarget;
-  readonly #clock: Clock;
-  readonly #everyMs: number;
+  readonly #init: KeepAliveInit;
   #heardAtMs: number;
   #failures = 0;
   #timer: ClockTimer | undefined;
   #isStopped = false;
 
-  /** @param everyMs How long nothing must have come before a ping is sent. */
-  constructor(target: KeepAliveTarget, clock: Clock, everyMs: number) {
-    this.#target = target;
-    this.#clock = clock;
-    this.#everyMs = everyMs;
-    this.#heardAtMs = clock.monotonicMs();
-    this.#wait(everyMs);
+  constructor(init: KeepAliveInit) {
+    this.#init = init;
+    this.#heardAtMs = init.clock.monotonicMs();
+    this.#wait(init.everyMs);
   }
 
   /** Something came from the client. */
   heard(): void {
-    this.#heardAtMs = this.#clock.monotonicMs();
+    this.#heardAtMs = this.#init.clock.monotonicMs();
     this.#failures = 0;
   }
 
@@ -50,25 +45,26 @@ export class KeepAlive {
   }
 
   #wait(delayMs: number): void {
-    if (!this.#isStopped) this.#timer = this.#clock.schedule(() => void this.#look(), delayMs);
+    if (!this.#isStopped) this.#timer = this.#init.clock.schedule(() => void this.#look(), delayMs);
   }
 
   async #look(): Promise<void> {
-    const silentMs = this.#clock.monotonicMs() - this.#heardAtMs;
-    if (silentMs < this.#everyMs) return this.#wait(this.#everyMs - silentMs);
-    if (!this.#target.isPingable()) return this.#wait(this.#everyMs);
-    try {
-      await this.#target.ping(TIMEOUT_MS);
-      this.heard();
-    } catch {
-      if (this.#isStopped) return;
-      this.#failures += 1;
-      this.#target.onFailure(this.#failures);
-      if (this.#failures >= MAX_FAILURES) {
-        this.stop();
-        return this.#target.onDead();
+    const { connection, isPingable, everyMs, clock, logger } = this.#init;
+    const silentMs = clock.monotonicMs() - this.#heardAtMs;
+    if (silentMs < everyMs) return this.#wait(everyMs - silentMs);
+    if (isPingable()) {
+      try {
+        await connection.request('ping', undefined, { timeoutMs: TIMEOUT_MS, resetTimeoutOnProgress: false });
+        this.heard();
+      } catch (error) {
+        if (this.#isStopped) return;
+        // An error is an answer too: the client lives.
+        if (error instanceof RemoteError) this.heard();
+        else logger.log('warning', 'A ping was not answered', { sessionId: connection.transport.sessionId, inARow: ++this.#failures });
       }
     }
-    this.#wait(this.#everyMs);
+    if (this.#failures < MAX_FAILURES) return this.#wait(everyMs);
+    this.stop();
+    await connection.close();
   }
 }

@@ -3,9 +3,9 @@
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';
 import { isLevelEnabled } from '@mortise/protocol/checks';
-import type { CapabilityBook } from './capabilities.ts';
 import type { HandlerLog } from './handler-context.ts';
 import { hideSecrets } from './hide-secrets.ts';
+import type { Server } from './server.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** How many messages one session, or one modern request, may get at once; further ones are dropped and counted. */
@@ -40,13 +40,8 @@ export class LogGate {
   }
 }
 
-interface LoggingServer {
-  readonly capabilities: CapabilityBook;
-  warnOnce(message: string): void;
-}
-
 /** Tells the operator, once, why nobody gets what is logged. */
-export function warnOfSilence(server: LoggingServer, revision: Revision, use: string): void {
+export function warnOfSilence(server: Server, revision: Revision, use: string): void {
   if (server.capabilities.has(revision, 'logging')) return;
   server.warnOnce(`${use} sends nothing, as the server does not declare logging: new McpServer(info, { capabilities: { logging: {} } })`);
 }
