@@ -3,14 +3,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { checkListItem, checkServerResult } from '@mortise/protocol/checks';
 import { InvalidResultError } from './errors.ts';
-
-/** The lists whose items are checked one by one, with the key of their items. */
-const LISTS: ReadonlyMap<string, string> = new Map([
-  ['tools/list', 'tools'],
-  ['prompts/list', 'prompts'],
-  ['resources/list', 'resources'],
-  ['resources/templates/list', 'resourceTemplates'],
-]);
+import { LIST_KEYS } from './lists.ts';
 
 /** What a server writes under the keys of `_meta` is its own business, and a malformed hint for caches is none. */
 const LENIENT = { _meta: undefined, ttlMs: undefined, cacheScope: undefined };
@@ -29,7 +22,7 @@ export function checkResult(method: string, given: JsonObject, report: (error: E
   if (problem !== undefined && checkServerResult(method, { ...result, ...LENIENT }) !== undefined) {
     throw new InvalidResultError(`the server's answer to "${method}" is not a valid result: ${problem}`, { result: given });
   }
-  const key = LISTS.get(method);
+  const key = LIST_KEYS.get(method);
   return key === undefined ? result : withoutMalformed(method, key, result, report);
 }
 

@@ -65,25 +65,16 @@ export class InvalidResultError extends MortiseError {
 export class InputRequiredError extends MortiseError {
   override readonly name: string = 'InputRequiredError';
   override readonly code: 'ERR_INPUT_REQUIRED' = 'ERR_INPUT_REQUIRED';
-}
-
-/** The server wants the user to open pages before it does what was asked. 2025-11-25 only: later servers ask for input. */
-export class UrlElicitationRequiredError extends MortiseError {
-  override readonly name: string = 'UrlElicitationRequiredError';
-  override readonly code: 'ERR_URL_ELICITATION_REQUIRED' = 'ERR_URL_ELICITATION_REQUIRED';
-  /** The pages. Check each before you show it: `checkPage` of `@mortise/client/host`. */
+  /**
+   * The pages that the user must open before the call is made again, where it is pages that a server of 2025-11-25 asked for (-32042); else
+   * empty. Check each before you show it: `checkPage` of `@mortise/client/host`.
+   */
   readonly elicitations: readonly ElicitRequestURLParams[];
 
-  constructor(message: string, elicitations: readonly ElicitRequestURLParams[], options?: ErrorOptions) {
+  constructor(message: string, options: ErrorOptions & { readonly elicitations?: readonly ElicitRequestURLParams[] } = {}) {
     super(message, options);
-    this.elicitations = elicitations;
+    this.elicitations = options.elicitations ?? [];
   }
-}
-
-/** A handler of the program gave something that is not an answer. A legacy server gets a neutral error instead. */
-export class InvalidAnswerError extends MortiseError {
-  override readonly name: string = 'InvalidAnswerError';
-  override readonly code: 'ERR_INVALID_ANSWER' = 'ERR_INVALID_ANSWER';
 }
 
 /** There is no such resource. */
@@ -148,8 +139,6 @@ export type AnyClientError =
   | UnsupportedMethodError
   | InvalidResultError
   | InputRequiredError
-  | UrlElicitationRequiredError
-  | InvalidAnswerError
   | ResourceNotFoundError
   | ToolOutputError
   | ToolFailedError;

@@ -25,13 +25,12 @@ export {
   type TypedToolResult,
 } from './typed-client.ts';
 export { createResultCache, type ResultCache, type ResultCacheOptions } from './result-cache.ts';
-export { createEraMemory, type EraMemory, type EraVerdict } from './era/era-memory.ts';
+export { createEraMemory, type EraMemory, type KnownEra } from './era/era-memory.ts';
 export type { KeepAliveOptions } from './keep-alive.ts';
 export type { ClientTransport, ClientTransportSource } from './transport-source.ts';
 export {
   type AnyClientError,
   InputRequiredError,
-  InvalidAnswerError,
   InvalidResultError,
   MissingCapabilityError,
   ResourceNotFoundError,
@@ -39,5 +38,4 @@ export {
   ToolOutputError,
   UnsupportedMethodError,
   UnsupportedVersionError,
-  UrlElicitationRequiredError,
 } from './errors.ts';

@@ -7,7 +7,7 @@ import type { Ask } from '@mortise/protocol/contracts';
 import type { ElicitRequestURLParams } from '@mortise/protocol/model';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Answers } from './answers/answers.ts';
-import { InputRequiredError, UrlElicitationRequiredError } from './errors.ts';
+import { InputRequiredError } from './errors.ts';
 
 /** How often one request may be asked back. */
 const MAX_ROUNDS = 10;
@@ -91,7 +91,7 @@ function toAsk(method: string, key: string, question: unknown, answers: Answers)
  * or had their time.
  *
  * @throws {RemoteError} The error itself, where it names no page.
- * @throws {UrlElicitationRequiredError} There is no handler for pages, the user did not agree, or it happened too often.
+ * @throws {InputRequiredError} There is no handler for pages, the user did not agree, or it happened too often.
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */
 export async function showRequiredPages(error: RemoteError, request: AskedRequest): Promise<void> {
@@ -99,8 +99,8 @@ export async function showRequiredPages(error: RemoteError, request: AskedReques
   const { signal = new AbortController().signal } = request;
   const pages = readPages(error);
   if (pages.length === 0) throw error;
-  const fail = (why: string): UrlElicitationRequiredError =>
-    new UrlElicitationRequiredError(`"${method}" needs the user to open a page first: ${why}`, pages, { cause: error });
+  const fail = (why: string): InputRequiredError =>
+    new InputRequiredError(`"${method}" needs the user to open a page first: ${why}`, { elicitations: pages, cause: error });
   const canShow = hasCapability(answers.capabilities, 'elicitation.url') && answers.has('elicitation/create');
   if (!canShow) throw fail('give elicitation.url to have it shown, or show it and call again');
   if (round > MAX_ROUNDS) throw fail(`this came ${MAX_ROUNDS} times`);

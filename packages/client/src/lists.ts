@@ -1,9 +1,9 @@
 /** The lists of a server, read through page by page. */
 
-import { RemoteError } from '@mortise/jsonrpc-core';
+import { type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
-import type { PaginatedRequestParams, PaginatedResult } from '@mortise/protocol/model';
+import type { Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
 import { CALL_OPTIONS, type CallOptions } from './client-options.ts';
 import { InvalidResultError } from './errors.ts';
 
@@ -13,11 +13,26 @@ export interface PagesOptions extends CallOptions {
   readonly maxPages?: number | undefined;
 }
 
-/** One reading of a list. */
-export interface PagesReading {
-  readonly options: PagesOptions;
+/** The lists that come in pages: the type of their items, and the key that they stand under. */
+export interface ListItems {
+  'tools/list': Tool;
+  'prompts/list': Prompt;
+  'resources/list': Resource;
+  'resources/templates/list': ResourceTemplate;
+}
+
+export const LIST_KEYS: ReadonlyMap<string, string> = new Map([
+  ['tools/list', 'tools'],
+  ['prompts/list', 'prompts'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'],
+]);
+
+/** What fetches the pages of lists. */
+export interface PageSource {
+  request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject>;
   /** Whether pages may have been kept, so that the cursor of one may be too old. */
-  mayBeStale(): boolean;
+  readonly hasKeptResults: boolean;
 }
 
 /** Each is remembered until the list ends, and sent back. */
@@ -33,12 +48,11 @@ const MAX_REMEMBERED = 8_000_000;
  * @throws {InvalidResultError} A cursor came twice, is not a string of at most 65,536 characters, or there are more than `maxPages` pages.
  * @see 2026-07-28 server/utilities/pagination
  */
-export async function* readPages<Page extends PaginatedResult, Item extends object>(
-  method: string,
-  fetchPage: (params: PaginatedRequestParams, options: CallOptions) => Promise<Page>,
-  itemsOf: (page: Page) => readonly Item[],
-  { options, mayBeStale }: PagesReading,
-): AsyncGenerator<Item, void, undefined> {
+export async function* readPages<M extends keyof ListItems>(
+  source: PageSource,
+  method: M,
+  options: PagesOptions,
+): AsyncGenerator<ListItems[M], void, undefined> {
   checkOptions(`the options of "${method}"`, options, { ...CALL_OPTIONS, maxPages: 1 });
   const { maxPages = 1000, ...call } = options;
   const cursors = new Set<string>();
@@ -49,9 +63,9 @@ export async function* readPages<Page extends PaginatedResult, Item extends obje
   for (;;) {
     if (cursors.size >= maxPages)
       throw new InvalidResultError(`"${method}" has more than ${maxPages} pages: raise maxPages if that is right`);
-    let page: Page;
+    let page: JsonObject;
     try {
-      page = await fetchPage(cursor === undefined ? {} : { cursor }, call);
+      page = await source.request(method, cursor === undefined ? {} : { cursor }, call);
     } catch (error) {
       const isRefused = cursor !== undefined && error instanceof RemoteError && error.rpcCode === INVALID_PARAMS;
       if (!isRefused || isReadAnew || given.size === 0 || remembered > MAX_REMEMBERED) throw error;
@@ -60,19 +74,20 @@ export async function* readPages<Page extends PaginatedResult, Item extends obje
       cursors.clear();
       continue;
     }
-    for (const item of itemsOf(page)) {
+    for (const item of page[LIST_KEYS.get(method) ?? ''] as readonly ListItems[M][]) {
       const key = keyOf(item);
       if (isReadAnew && given.has(key)) continue;
-      if (mayBeStale() && (remembered += key.length) <= MAX_REMEMBERED) given.add(key);
+      if (source.hasKeptResults && (remembered += key.length) <= MAX_REMEMBERED) given.add(key);
       yield item;
     }
-    cursor = page.nextCursor ?? undefined;
-    if (cursor === undefined) return;
-    if (typeof cursor !== 'string' || cursor.length > MAX_CURSOR_LENGTH) {
+    const next = page['nextCursor'] ?? undefined;
+    if (next === undefined) return;
+    if (typeof next !== 'string' || next.length > MAX_CURSOR_LENGTH) {
       throw new InvalidResultError(`"${method}" gave a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
     }
-    if (cursors.has(cursor)) throw new InvalidResultError(`"${method}" goes round in a circle: the server gave the same cursor twice`);
-    cursors.add(cursor);
+    if (cursors.has(next)) throw new InvalidResultError(`"${method}" goes round in a circle: the server gave the same cursor twice`);
+    cursors.add(next);
+    cursor = next;
   }
 }
 

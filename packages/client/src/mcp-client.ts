@@ -33,7 +33,7 @@ import { type ChangeHandler, type ChangeOptions, Changes, type ListItems } from 
 import { Client } from './client.ts';
 import { CLIENT_OPTIONS, CONNECT_OPTIONS, type CallOptions, type ClientOptions, type ConnectOptions } from './client-options.ts';
 import { MissingCapabilityError } from './errors.ts';
-import { type PagesOptions, type PagesReading, readPages } from './lists.ts';
+import { type PageSource, type PagesOptions, readPages } from './lists.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
 /**
@@ -46,10 +46,17 @@ import type { ClientTransportSource } from './transport-source.ts';
  */
 export class McpClient extends Client {
   readonly #changes: Changes;
+  readonly #pages: PageSource;
 
   constructor(info: Implementation, options: ClientOptions = {}) {
     super(info, options);
     const client = this;
+    this.#pages = {
+      request: (method, params, call) => this.request(method, params, call),
+      get hasKeptResults() {
+        return client.hasKeptResults;
+      },
+    };
     this.#changes = new Changes({
       get needsListen() {
         return client.isConnected ? client.revision.rules.changeNotifications === 'listen' : undefined;
@@ -109,35 +116,22 @@ export class McpClient extends Client {
 
   /** Reads all tools, page by page. */
   tools(options: PagesOptions = {}): AsyncIterableIterator<Tool> {
-    return readPages(
-      'tools/list',
-      (params, call) => this.listTools(params, call),
-      ({ tools }) => tools,
-      this.#pages(options),
-    );
+    return readPages(this.#pages, 'tools/list', options);
   }
 
   /** Reads all prompts, page by page. */
   prompts(options: PagesOptions = {}): AsyncIterableIterator<Prompt> {
-    return readPages(
-      'prompts/list',
-      (params, call) => this.listPrompts(params, call),
-      ({ prompts }) => prompts,
-      this.#pages(options),
-    );
+    return readPages(this.#pages, 'prompts/list', options);
   }
 
   /** Reads all resources, page by page. */
   resources(options: PagesOptions = {}): AsyncIterableIterator<Resource> {
-    const fetchPage = (params: PaginatedRequestParams, call: CallOptions): Promise<ListResourcesResult> => this.listResources(params, call);
-    return readPages('resources/list', fetchPage, ({ resources }) => resources, this.#pages(options));
+    return readPages(this.#pages, 'resources/list', options);
   }
 
   /** Reads all resource templates, page by page. */
   resourceTemplates(options: PagesOptions = {}): AsyncIterableIterator<ResourceTemplate> {
-    const fetchPage = (params: PaginatedRequestParams, call: CallOptions): Promise<ListResourceTemplatesResult> =>
-      this.listResourceTemplates(params, call);
-    return readPages('resources/templates/list', fetchPage, ({ resourceTemplates }) => resourceTemplates, this.#pages(options));
+    return readPages(this.#pages, 'resources/templates/list', options);
   }
 
   // ---- using
@@ -325,10 +319,6 @@ export class McpClient extends Client {
   /** The server's instructions, under the name that MCP's TypeScript users know. */
   getInstructions(): string | undefined {
     return this.isConnected ? this.instructions : undefined;
-  }
-
-  #pages(options: PagesOptions): PagesReading {
-    return { options, mayBeStale: () => this.hasKeptResults };
   }
 
   async #readAll<L extends keyof ListItems>(list: L): Promise<readonly ListItems[L][]> {

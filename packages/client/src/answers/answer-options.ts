@@ -12,7 +12,6 @@ import type {
   ElicitResult,
   Root,
 } from '@mortise/protocol/model';
-import { InvalidAnswerError } from '../errors.ts';
 
 /** What a handler knows beside the question. */
 export interface AnswerContext {
@@ -104,9 +103,9 @@ export const ELICITATION_OPTIONS: OptionTable<ElicitationOptions> = {
 
 export const SAMPLING_OPTIONS: OptionTable<SamplingOptions> = { handler: 'function', tools: 'boolean', context: 'boolean' };
 
-/** Gives the answer back. @throws {InvalidAnswerError} It is not an answer to this method. */
+/** Gives the answer back. @throws {TypeError} It is not an answer to this method. */
 export function checkAnswer<Answer extends JsonObject>(method: string, answer: Answer): Answer {
   const problem = checkClientResult(method, answer);
   if (problem === undefined) return answer;
-  throw new InvalidAnswerError(`the handler of "${method}" must give an answer to it: ${problem}`);
+  throw new TypeError(`the handler of "${method}" must give an answer to it: ${problem}`);
 }

@@ -7,7 +7,6 @@ import { REVISIONS } from '@mortise/protocol';
 import { checkServerParams } from '@mortise/protocol/checks';
 import type { Ask, ClientExtensionHost, JsonSchemaValidator, Tracer } from '@mortise/protocol/contracts';
 import type { ClientCapabilities, Root } from '@mortise/protocol/model';
-import { InvalidAnswerError } from '../errors.ts';
 import { traceAnswer } from '../tracing.ts';
 import { type AnswerContext, type AnswerOptions, checkAnswer, ELICITATION_OPTIONS, SAMPLING_OPTIONS } from './answer-options.ts';
 import { elicit, OpenPages } from './elicitation.ts';
@@ -107,7 +106,7 @@ export class Answers {
    *
    * @param protocolVersion The version that the server asks in, for the trace.
    * @throws {ProtocolError} -32601 where there is no handler, -32602 for a malformed question, or what the handler threw.
-   * @throws {InvalidAnswerError} The handler gave something that is not an answer.
+   * @throws {TypeError} The handler gave something that is not an answer.
    */
   answer(ask: Ask, signal: AbortSignal, protocolVersion: string): Promise<JsonObject> {
     const { tracer } = this.#parts;
@@ -184,7 +183,7 @@ class AskLimit {
  *
  * Does NOT look at the disk: `folderRoots` of `@mortise/client/node` does.
  *
- * @throws {InvalidAnswerError} One is not a `file://` URI, or has something in it that could lead elsewhere.
+ * @throws {TypeError} One is not a `file://` URI, or has something in it that could lead elsewhere.
  * @see 2026-07-28 client/roots
  */
 function normalizeRoots(roots: readonly Root[]): readonly Root[] {
@@ -197,16 +196,15 @@ function normalizeRoots(roots: readonly Root[]): readonly Root[] {
 }
 
 function normalize(uri: string): string {
-  if (!/^file:\/\//iu.test(uri)) throw new InvalidAnswerError(`root "${uri}": a root's URI begins with file://`);
-  if (/(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)/iu.test(uri)) throw new InvalidAnswerError(`root "${uri}": a root's URI has no ".." in it`);
-  if (/%(?:2f|5c|00)/iu.test(uri))
-    throw new InvalidAnswerError(`root "${uri}": a root's URI has no encoded slash, backslash or zero in it`);
+  if (!/^file:\/\//iu.test(uri)) throw new TypeError(`root "${uri}": a root's URI begins with file://`);
+  if (/(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)/iu.test(uri)) throw new TypeError(`root "${uri}": a root's URI has no ".." in it`);
+  if (/%(?:2f|5c|00)/iu.test(uri)) throw new TypeError(`root "${uri}": a root's URI has no encoded slash, backslash or zero in it`);
   let parsed: URL;
   try {
     parsed = new URL(uri);
   } catch (cause) {
-    throw new InvalidAnswerError(`root "${uri}": a root's URI must be readable`, { cause });
+    throw new TypeError(`root "${uri}": a root's URI must be readable`, { cause });
   }
-  if (parsed.search !== '' || parsed.hash !== '') throw new InvalidAnswerError(`root "${uri}": a root's URI has no query and no fragment`);
+  if (parsed.search !== '' || parsed.hash !== '') throw new TypeError(`root "${uri}": a root's URI has no query and no fragment`);
   return parsed.href;
 }

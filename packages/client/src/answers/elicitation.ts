@@ -5,7 +5,6 @@ import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { JsonSchemaValidator } from '@mortise/protocol/contracts';
 import { checkUrl } from '@mortise/protocol/edge';
 import type { ElicitContent, ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult } from '@mortise/protocol/model';
-import { InvalidAnswerError } from '../errors.ts';
 import { compileSchema } from '../output-checks.ts';
 import { type AnswerContext, checkAnswer, type ElicitationOptions } from './answer-options.ts';
 
@@ -25,7 +24,7 @@ export interface ElicitParts {
  *
  * @param params Checked: they have the shape of `elicitation/create`.
  * @throws {ProtocolError} -32602: no handler for the mode, or a page or form that cannot be shown.
- * @throws {InvalidAnswerError} The answer does not fit the form.
+ * @throws {TypeError} The answer does not fit the form.
  */
 export async function elicit(
   { form, url, fillsDefaults, urlPolicy }: ElicitationOptions,
@@ -63,7 +62,7 @@ async function showPage(
   return answer;
 }
 
-/** Adds defaults, of required fields always and of the others if `fillsAll`. @throws {InvalidAnswerError} The result does not fit the form. */
+/** Adds defaults, of required fields always and of the others if `fillsAll`. @throws {TypeError} The result does not fit the form. */
 async function fillIn(
   content: ElicitContent,
   form: ElicitRequestFormParams['requestedSchema'],
@@ -86,8 +85,8 @@ async function fillIn(
   return filled as ElicitContent;
 }
 
-function misfit(field: string, message: string): InvalidAnswerError {
-  return new InvalidAnswerError(`the form's answer does not fit what was asked: ${field === '' ? 'it' : JSON.stringify(field)} ${message}`);
+function misfit(field: string, message: string): TypeError {
+  return new TypeError(`the form's answer does not fit what was asked: ${field === '' ? 'it' : JSON.stringify(field)} ${message}`);
 }
 
 function refuse(message: string): ProtocolError {

@@ -8,7 +8,6 @@ import type {
   SamplingMessage,
   SamplingMessageContentBlock,
 } from '@mortise/protocol/model';
-import { InvalidAnswerError } from '../errors.ts';
 import { type AnswerContext, checkAnswer, type SamplingOptions } from './answer-options.ts';
 
 /**
@@ -16,7 +15,7 @@ import { type AnswerContext, checkAnswer, type SamplingOptions } from './answer-
  *
  * @param params Checked: they have the shape of `sampling/createMessage`.
  * @throws {ProtocolError} -32602: the question uses what the handler does not honour, or breaks the rules for tool uses.
- * @throws {InvalidAnswerError} What the handler gave is not what a model says.
+ * @throws {TypeError} What the handler gave is not what a model says.
  */
 export async function sample(
   { handler, tools }: SamplingOptions,
@@ -30,7 +29,7 @@ export async function sample(
   if (broken !== undefined) throw refuse(`Invalid params: ${broken}`);
   const result = checkAnswer(context.method, await handler(asked, context));
   const problem = findMisusedTool(result, asked);
-  if (problem !== undefined) throw new InvalidAnswerError(problem);
+  if (problem !== undefined) throw new TypeError(problem);
   return result;
 }
 

@@ -3,7 +3,7 @@
 import type { Era } from '@mortise/protocol';
 
 /** What was found out about a server. */
-export interface EraVerdict {
+export interface KnownEra {
   readonly era: Era;
   /** The version that was agreed on. */
   readonly protocolVersion: string;
@@ -15,8 +15,8 @@ export interface EraVerdict {
  * An era that only rests on silence is never handed to `set`. One that proved wrong is handed to `delete`.
  */
 export interface EraMemory {
-  get(key: string): EraVerdict | undefined | Promise<EraVerdict | undefined>;
-  set(key: string, verdict: EraVerdict): void | Promise<void>;
+  get(key: string): KnownEra | undefined | Promise<KnownEra | undefined>;
+  set(key: string, known: KnownEra): void | Promise<void>;
   delete(key: string): void | Promise<void>;
 }
 
@@ -39,16 +39,16 @@ const MAX_ENTRIES = 1000;
 
 /** Makes a memory that lasts as long as the process and holds at most 1,000 servers, the oldest going first. */
 export function createEraMemory(): EraMemory {
-  const verdicts = new Map<string, EraVerdict>();
+  const eras = new Map<string, KnownEra>();
   return {
-    get: (key) => verdicts.get(key),
-    set: (key, verdict) => {
-      verdicts.delete(key);
-      verdicts.set(key, verdict);
-      const [oldest] = verdicts.keys();
-      if (oldest !== undefined && verdicts.size > MAX_ENTRIES) verdicts.delete(oldest);
+    get: (key) => eras.get(key),
+    set: (key, known) => {
+      eras.delete(key);
+      eras.set(key, known);
+      const [oldest] = eras.keys();
+      if (oldest !== undefined && eras.size > MAX_ENTRIES) eras.delete(oldest);
     },
-    delete: (key) => void verdicts.delete(key),
+    delete: (key) => void eras.delete(key),
   };
 }
 
@@ -72,8 +72,8 @@ export class RememberedEra {
     return (await this.#try((key) => this.#memory.get(key)))?.era;
   }
 
-  async keep(verdict: EraVerdict): Promise<void> {
-    await this.#try((key) => this.#memory.set(key, verdict));
+  async keep(known: KnownEra): Promise<void> {
+    await this.#try((key) => this.#memory.set(key, known));
   }
 
   /** It proved wrong. */

@@ -3,7 +3,6 @@
 import { ProtocolError } from '@mortise/jsonrpc-core';
 import type { CreateMessageRequestParams, CreateMessageResult, ModelPreferences } from '@mortise/protocol/model';
 import type { AnswerContext, AnswerHandler } from '../answers/answer-options.ts';
-import { InvalidAnswerError } from '../errors.ts';
 
 /** What the user says of something: as it is, not at all, or this instead. */
 export type Approval<T> = T | boolean;
@@ -58,7 +57,7 @@ function toApproved<T extends object>(given: T, approval: Approval<T> | undefine
   if (approval === undefined || approval === true) return given;
   if (approval === false) throw new ProtocolError(REJECTED, 'User rejected sampling request');
   if (typeof approval === 'object' && approval !== null) return approval;
-  throw new InvalidAnswerError('approveRequest and approveResult must give true, false, or what is to be sent instead');
+  throw new TypeError('approveRequest and approveResult must give true, false, or what is to be sent instead');
 }
 
 /** A model that the program can use, with what speaks for it. */

@@ -157,7 +157,7 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     expect(answer).toBeUndefined();
     if (era === 'legacy') expect(error).toEqual({ code: -32603, message: 'Internal error' });
     const told = era === 'legacy' ? errors[0] : error;
-    expect(told).toMatchObject({ code: 'ERR_INVALID_ANSWER', message: expect.stringContaining('"age" must be') });
+    expect(told).toMatchObject({ name: 'TypeError', message: expect.stringContaining('does not fit what was asked: "age" must be') });
     if (era === 'modern') expect(server.requests('tools/call')).toHaveLength(1);
   });
 
@@ -311,7 +311,10 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     const errors: Error[] = [];
     const { ask } = await startAsking(era, { elicitation: (() => ({ content: {} })) as never, onError: (error) => errors.push(error) });
     const { error } = await ask('elicitation/create', form({}));
-    expect(era === 'legacy' ? errors[0] : error).toMatchObject({ code: 'ERR_INVALID_ANSWER' });
+    expect(era === 'legacy' ? errors[0] : error).toMatchObject({
+      name: 'TypeError',
+      message: expect.stringContaining('the handler of "elicitation/create"'),
+    });
   });
 });
 
@@ -431,11 +434,11 @@ describe('the word that a page is done with', () => {
   it('is not waited for where the user declines, nobody can show pages, or the caller gives up', async () => {
     const declining = await connectTo([required('a')], { elicitation: { url: () => ({ action: 'decline' }) } });
     await expect(declining.client.callTool('x')).rejects.toMatchObject({
-      code: 'ERR_URL_ELICITATION_REQUIRED',
+      code: 'ERR_INPUT_REQUIRED',
       elicitations: [{ url: page.url, elicitationId: 'a' }],
     });
     const alone = await connectTo([required('a')], {});
-    await expect(alone.client.callTool('x')).rejects.toMatchObject({ code: 'ERR_URL_ELICITATION_REQUIRED' });
+    await expect(alone.client.callTool('x')).rejects.toMatchObject({ code: 'ERR_INPUT_REQUIRED', elicitations: [{ elicitationId: 'a' }] });
     expect(alone.server.requests('tools/call')).toHaveLength(1);
     const controller = new AbortController();
     const leaving = await connectTo([required('a')], {
@@ -461,7 +464,7 @@ describe('the word that a page is done with', () => {
       },
     });
     await expect(client.callTool('x')).rejects.toMatchObject({
-      code: 'ERR_URL_ELICITATION_REQUIRED',
+      code: 'ERR_INPUT_REQUIRED',
       message: expect.stringContaining('10 times'),
     });
     expect(server.requests('tools/call')).toHaveLength(11);
