@@ -1,14 +1,13 @@
 /**
- * Which era a POST belongs to; and the check of a modern request's headers against its body, so that whoever routed it by its headers and
- * whoever runs it by its body have read the same request.
+ * The check of a modern request's headers against its body, so that whoever routed it by its headers and whoever runs it by its body have
+ * read the same request.
  *
  * @see 2026-07-28 basic/transports/streamable-http#server-validation
  */
 
-import type { JsonRpcMessage, JsonRpcRequest, RequestId } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcMessage, JsonRpcRequest, RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { type Era, findRevision, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
-import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
+import { findRevision, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import {
   decodeHeaderValue,
   isSameParam,
@@ -17,7 +16,6 @@ import {
   PARAM_HEADER_PREFIX,
   PROTOCOL_VERSION_HEADER,
   readPath,
-  SESSION_ID_HEADER,
   toParamText,
 } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
@@ -26,37 +24,10 @@ import { headerMismatch, otherVersion } from '../refusal.ts';
 const NO_HEADER = 'send the version that "_meta" names';
 const NO_VERSION = 'send "initialize" first, or name the version in it and in "_meta"';
 
-/**
- * Decides which era a POST belongs to. A request that is modern but wrong must get a modern error, so whatever speaks of a modern
- * revision, or of one that nobody here knows, is modern.
- *
- * @see 2026-07-28 basic/versioning#backward-compatibility
- */
-export function pickEra(http: HttpExchange, message: JsonRpcMessage): Era {
-  if (!http.host.settings.legacy || hasModernMeta(message)) return 'modern';
-  const version = http.header(PROTOCOL_VERSION_HEADER);
-  if (version === undefined) return isLegacyWithoutVersion(http, message) ? 'legacy' : 'modern';
-  const revision = findRevision(version);
-  if (revision !== undefined) return revision.era;
-  // Inside a session an unknown version is that session's error.
-  return http.header(SESSION_ID_HEADER) === undefined ? 'modern' : 'legacy';
-}
-
-/** With sessions on, what neither opens nor names one is read as a modern request that forgot its headers (ledger C-07). */
-function isLegacyWithoutVersion(http: HttpExchange, message: JsonRpcMessage): boolean {
-  if (!http.host.settings.sessions || http.header(SESSION_ID_HEADER) !== undefined) return true;
-  return 'method' in message && (message.method === 'initialize' || !('id' in message));
-}
-
-/** The body itself says that it is modern. */
-function hasModernMeta(message: JsonRpcMessage): boolean {
-  return readMeta(message, META_PROTOCOL_VERSION) !== undefined || readMeta(message, META_CLIENT_CAPABILITIES) !== undefined;
-}
-
-/** A member of the message's `_meta`. */
-export function readMeta(message: JsonRpcMessage, key: string): unknown {
+/** The `_meta` of a message; undefined where it has none. */
+export function metaOf(message: JsonRpcMessage): JsonObject | undefined {
   const meta = 'method' in message ? message.params?.['_meta'] : undefined;
-  return isJsonObject(meta) && Object.hasOwn(meta, key) ? meta[key] : undefined;
+  return isJsonObject(meta) ? meta : undefined;
 }
 
 /** Checks `MCP-Protocol-Version`. @param inBody The version in `_meta`; undefined where there is none, which others report. */
@@ -90,7 +61,7 @@ export function checkMirrorHeaders(http: HttpExchange, revision: Revision, { id,
   checkMethodIfSent(http, method, id);
   const facts = revision.requests.get(method);
   const nameParam = facts === undefined ? endpoint.nameParam(method) : facts.nameParam;
-  if (nameParam !== undefined) checkOne(http, { header: NAME_HEADER, shown: 'Mcp-Name', value: readPath(params, [nameParam]), id });
+  if (nameParam !== undefined) checkOne(http, { header: NAME_HEADER, shown: 'Mcp-Name', value: params?.[nameParam], id });
   const tool = method === 'tools/call' ? params?.['name'] : undefined;
   const marked = typeof tool === 'string' ? endpoint.paramHeaders(tool, http.principal, http) : undefined;
   // Headers that the tool does not mark mean nothing.

@@ -23,7 +23,7 @@ import type { HttpExchange } from '../http/http-exchange.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { badMessage, notAcceptable, serverClosing } from '../refusal.ts';
 import { FORBIDDEN, scopeChallenge, watchExpiry } from './authorize.ts';
-import { checkMethodIfSent, checkMirrorHeaders, checkVersionHeader, readMeta, refuseOlder } from './mirror-headers.ts';
+import { checkMethodIfSent, checkMirrorHeaders, checkVersionHeader, metaOf, refuseOlder } from './mirror-headers.ts';
 import { PostCall, writeResponse } from './post-call.ts';
 
 /** The request that stays open and delivers what changes. */
@@ -45,7 +45,7 @@ export function serveModern(http: HttpExchange, message: JsonRpcMessage): Promis
  * agree with it.
  */
 function acceptNotification(http: HttpExchange, message: JsonRpcMessage): void {
-  const inBody = readMeta(message, META_PROTOCOL_VERSION);
+  const inBody = metaOf(message)?.[META_PROTOCOL_VERSION];
   if (http.header(PROTOCOL_VERSION_HEADER) !== undefined)
     checkVersionHeader(http, typeof inBody === 'string' ? inBody : undefined, undefined);
   if ('method' in message) checkMethodIfSent(http, message.method, undefined);
@@ -54,18 +54,15 @@ function acceptNotification(http: HttpExchange, message: JsonRpcMessage): void {
 
 /** @returns The modern revision that the request names; undefined for a version that is not one, which the endpoint reports. */
 function checkRequest(http: HttpExchange, request: JsonRpcRequest): Revision | undefined {
-  const version = readMeta(request, META_PROTOCOL_VERSION);
+  const meta = metaOf(request);
+  const version = meta?.[META_PROTOCOL_VERSION];
   const named = typeof version === 'string' ? version : undefined;
   if (!http.host.settings.legacy && named === undefined) refuseOlder(http, request.id);
   checkVersionHeader(http, named, request.id);
   const revision = findRevision(named);
   if (revision?.era !== 'modern') return undefined;
-  if (revision.http.mirrorHeaders && hasCapabilities(request)) checkMirrorHeaders(http, revision, request);
+  if (revision.http.mirrorHeaders && isJsonObject(meta?.[META_CLIENT_CAPABILITIES])) checkMirrorHeaders(http, revision, request);
   return revision;
-}
-
-function hasCapabilities(request: JsonRpcRequest): boolean {
-  return isJsonObject(readMeta(request, META_CLIENT_CAPABILITIES));
 }
 
 async function serveListen(http: HttpExchange, request: JsonRpcRequest, revision: Revision | undefined): Promise<void> {
@@ -100,7 +97,8 @@ function statusOf(response: JsonRpcResponse, request: JsonRpcRequest, revision: 
   if (!('error' in response)) return 200;
   const { http } = revision ?? NEWEST;
   const { code } = response.error;
-  const lacksMeta = typeof readMeta(request, META_PROTOCOL_VERSION) !== 'string' || !hasCapabilities(request);
+  const meta = metaOf(request);
+  const lacksMeta = typeof meta?.[META_PROTOCOL_VERSION] !== 'string' || !isJsonObject(meta[META_CLIENT_CAPABILITIES]);
   if (code === INVALID_PARAMS && lacksMeta) return http.missingMetaStatus;
   return http.statusByCode.get(code) ?? 200;
 }

@@ -7,8 +7,9 @@
 
 import type { JsonRpcMessage, JsonValue } from '@mortise/jsonrpc-core';
 import { classifyMessage, parseJson } from '@mortise/jsonrpc-core/messages';
-import { findRevision } from '@mortise/protocol';
-import { PROTOCOL_VERSION_HEADER } from '../../headers.ts';
+import { type Era, findRevision } from '@mortise/protocol';
+import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
+import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import { isJsonContentType, readAccepts } from '../http/media-types.ts';
 import type { HttpHost } from '../http-host.ts';
@@ -18,7 +19,7 @@ import { serveDelete, serveGet } from '../session/get-stream.ts';
 import { serveLegacyBatch, serveLegacyMessage } from '../session/legacy-post.ts';
 import { authorize, isMetadataPath } from './authorize.ts';
 import { corsHeaders, preflightHeaders } from './guard.ts';
-import { pickEra } from './mirror-headers.ts';
+import { metaOf } from './mirror-headers.ts';
 import { serveModern } from './modern.ts';
 
 /** What a request is for, by its path. */
@@ -70,6 +71,30 @@ async function servePost(http: HttpExchange, route: Route): Promise<void> {
   if (classifyMessage(value) === 'invalid') throw invalidMessage(value);
   const message = value as unknown as JsonRpcMessage;
   return pickEra(http, message) === 'modern' ? serveModern(http, message) : serveLegacyMessage(http, message);
+}
+
+/**
+ * Decides which era a POST belongs to. A request that is modern but wrong must get a modern error, so whatever speaks of a modern
+ * revision, or of one that nobody here knows, is modern.
+ *
+ * @see 2026-07-28 basic/versioning#backward-compatibility
+ */
+function pickEra(http: HttpExchange, message: JsonRpcMessage): Era {
+  if (!http.host.settings.legacy) return 'modern';
+  const meta = metaOf(message);
+  if (meta?.[META_PROTOCOL_VERSION] !== undefined || meta?.[META_CLIENT_CAPABILITIES] !== undefined) return 'modern';
+  const version = http.header(PROTOCOL_VERSION_HEADER);
+  if (version === undefined) return isLegacyWithoutVersion(http, message) ? 'legacy' : 'modern';
+  const revision = findRevision(version);
+  if (revision !== undefined) return revision.era;
+  // Inside a session an unknown version is that session's error.
+  return http.header(SESSION_ID_HEADER) === undefined ? 'modern' : 'legacy';
+}
+
+/** With sessions on, what neither opens nor names one is read as a modern request that forgot its headers (ledger C-07). */
+function isLegacyWithoutVersion(http: HttpExchange, message: JsonRpcMessage): boolean {
+  if (!http.host.settings.sessions || http.header(SESSION_ID_HEADER) !== undefined) return true;
+  return 'method' in message && (message.method === 'initialize' || !('id' in message));
 }
 
 /** Reads the body, or takes what a framework in front has made of it. */
