@@ -52,7 +52,7 @@ export class OutputChecks {
       this.#schemas.delete(name);
       this.#characters -= known?.text.length ?? 0;
       if (!isJsonObject(outputSchema)) continue;
-      // A server may list without end; what is kept of it is bounded.
+      // A server may list without end, so only so many characters of schemas are kept.
       const fits = this.#characters + text.length <= MAX_CHARACTERS;
       if (fits) this.#characters += text.length;
       this.#schemas.set(name, fits ? { text, schema: outputSchema } : TOO_MUCH);

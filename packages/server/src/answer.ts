@@ -60,7 +60,7 @@ async function invokeFrom(context: Context, index: number): Promise<JsonObject> 
   });
 }
 
-/** Middleware is given a result that asks as any other, and never sees how the handler was left. */
+/** Middleware sees an `input_required` result like any other, and never the `Suspended` by which the handler was left. */
 async function runInChain(context: Context): Promise<JsonObject> {
   let outcome: Outcome;
   try {

@@ -135,7 +135,7 @@ export type ToolHandler<In, Out, Context> = In extends undefined
 /** What a tool's `inputSchema` may be: its root is an object. */
 export type ToolInputSchema = ObjectSchema | undefined;
 
-/** What a tool's `outputSchema` may be: any schema. Revisions up to 2025-11-25 are told those whose root is an object. */
+/** What a tool's `outputSchema` may be: any schema. Revisions up to 2025-11-25 list only those whose root is an object. */
 export type ToolOutputSchema = AnySchema | undefined;
 
 /** A prompt's handler: `(args, ctx)` where there is an `argsSchema`, `(ctx)` where there is none. */

@@ -128,7 +128,7 @@ describe('what no compiler checks', () => {
       () => new anything({ name: 'm', version: '1' }, { extensions: [null] }),
       /each of "extensions" must be an object/,
     ],
-    ['a logger that is none', () => new anything({ name: 'm', version: '1' }, { logger: 5 }), /"logger" must be an object, got 5/],
+    ['a logger that is a number', () => new anything({ name: 'm', version: '1' }, { logger: 5 }), /"logger" must be an object, got 5/],
     [
       'a description that is a number',
       () => server()['registerTool']?.('t', { description: 5 }, run),

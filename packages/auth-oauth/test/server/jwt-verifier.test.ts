@@ -148,7 +148,7 @@ describe('jwtVerifier', () => {
 });
 
 describe('the keys of an issuer', () => {
-  // How old keys are is told by the platform's clock: jose keeps them.
+  // jose keeps the keys, and measures their age by the platform's clock.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: clock.now() }));
   afterEach(() => {
     vi.useRealTimers();

@@ -67,7 +67,7 @@ export interface CallToolRequestParams extends InputResponseRequestParams {
 export interface CallToolResult extends Result {
   /** Always there; may be empty. */
   readonly content: readonly ContentBlock[];
-  /** Since 2025-06-18: an object; since 2026-07-28: any value, `null` included; absent means that there is none. */
+  /** Since 2025-06-18: an object; since 2026-07-28: any value, `null` included; absent: no structured content. */
   readonly structuredContent?: JsonValue | undefined;
   /** The tool failed, and `content` says how. @default false */
   readonly isError?: boolean | undefined;
