@@ -4,10 +4,9 @@ import type { Clock, Logger } from '@mortise/jsonrpc-core';
 import type { OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
 import type { ClientExtension, JsonSchemaValidator, Tracer } from '@mortise/protocol/contracts';
-import type { ClientCapabilities, LoggingLevel, MetaObject, Progress } from '@mortise/protocol/model';
+import type { ClientCapabilities, MetaObject, Progress } from '@mortise/protocol/model';
 import type { AnswerOptions } from './answers/answer-options.ts';
 import type { EraMemory } from './era/era-memory.ts';
-import type { KeepAliveOptions } from './keep-alive.ts';
 import type { ResultCache } from './result-cache.ts';
 
 /** How a client behaves. Everything has a default. */
@@ -29,7 +28,7 @@ export interface ClientOptions extends AnswerOptions {
   readonly discovers?: boolean | undefined;
   /** How long a channel's server may be silent on the first message before the client takes it for a legacy one, in milliseconds. @default 3_000 */
   readonly probeTimeoutMs?: number | undefined;
-  /** Remembers which era each server speaks. @default a memory shared by all clients of the process */
+  /** Remembers which era each server speaks; a `Map` will do. @default a memory of 1,000 servers, shared by all clients of the process */
   readonly eraMemory?: EraMemory | undefined;
   /** How long a request waits for its answer, in milliseconds; the first message 30_000 at most. @default 60_000 */
   readonly requestTimeoutMs?: number | undefined;
@@ -49,20 +48,12 @@ export interface ClientOptions extends AnswerOptions {
    */
   readonly restart?: boolean | undefined;
   /**
-   * Pings a silent legacy server, and takes the connection for lost if it does not answer. `{}` for the defaults. Does nothing in the modern
-   * era, which has no `ping`.
+   * Pings a legacy server that was silent for so long, in milliseconds. Three pings in a row that are not answered within 10,000 ms each end
+   * the connection. Does nothing in the modern era, which has no `ping`.
    *
-   * @default never
+   * @default Infinity: never
    */
-  readonly keepAlive?: KeepAliveOptions | undefined;
-  /**
-   * Asks for log messages from this level on: in each modern request, and of a legacy server with the capability `logging` once the session
-   * is open. `setLoggingLevel` changes it.
-   *
-   * @deprecated since 2026-07-28, with the protocol's logging: servers write to stderr, or use OpenTelemetry.
-   * @default none: the client asks for no log messages
-   */
-  readonly logLevel?: LoggingLevel | undefined;
+  readonly keepAliveMs?: number | undefined;
   /**
    * Keeps results that a modern server lets be used again (`ttlMs`); `false` to keep none. `createResultCache` makes one that several clients
    * share. A change that the server tells of ends what it touches, so open a subscription.
@@ -149,8 +140,7 @@ export const CLIENT_OPTIONS: OptionTable<ClientOptions> = {
   requestTimeoutMs: 0,
   maxRequestTimeoutMs: 0,
   restart: 'boolean',
-  keepAlive: { intervalMs: 1, timeoutMs: 0 },
-  logLevel: 'string',
+  keepAliveMs: 1,
   resultCache: ['object', 'boolean'],
   cachePartition: 'string',
   tracer: 'object',

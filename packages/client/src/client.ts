@@ -27,7 +27,7 @@ import {
   type ConnectOptions,
 } from './client-options.ts';
 import { Connector } from './connector.ts';
-import { UnsupportedMethodError } from './errors.ts';
+import { MissingCapabilityError } from './errors.ts';
 import { Extensions } from './extensions.ts';
 import type { ClientMiddleware } from './middleware.ts';
 import { lackingCapability, Requests } from './requests.ts';
@@ -157,7 +157,7 @@ export class Client {
    * A modern result that its server lets be used again is, for as long as that says: see the option `resultCache`.
    *
    * @throws {RemoteError} The server said so; some of its errors have classes of their own.
-   * @throws {MissingCapabilityError} {UnsupportedMethodError} Before sending, where the server cannot answer it.
+   * @throws {MissingCapabilityError} Before sending, where the server cannot answer it.
    * @throws {InvalidResultError} The answer is not a result of this method.
    * @throws {TimeoutError} {ConnectionLostError} {ConnectionClosedError} No answer came.
    * @throws The reason of `options.signal`, once that aborts; the request is cancelled at the server.
@@ -181,11 +181,11 @@ export class Client {
     return this.#requests.requestRaw(method, params, options);
   }
 
-  /** Sends a notification. @throws {UnsupportedMethodError} The revision has no such notification from clients. */
+  /** Sends a notification. @throws {MissingCapabilityError} The revision has no such notification from clients. */
   async notify(method: string, params: JsonObject = {}): Promise<void> {
     const { revision, link } = await this.whenOpen();
     if (!findNotification(revision, method, 'client') && REVISIONS.some(({ notifications }) => notifications.has(method))) {
-      throw new UnsupportedMethodError(`clients do not send "${method}" in ${revision.version}`, method);
+      throw new MissingCapabilityError(`clients do not send "${method}" in ${revision.version}`, 'server', [method]);
     }
     await link.notify(method, revision.toWire.notifications.get(method)?.(params) ?? params);
   }
@@ -324,11 +324,11 @@ export class Client {
       info,
       answers,
       clock,
-      logLevel: options.logLevel,
+      logLevel: undefined,
       requestTimeoutMs,
       maxRequestTimeoutMs: options.maxRequestTimeoutMs ?? Math.max(requestTimeoutMs, 600_000),
       initializeTimeoutMs: Math.min(30_000, requestTimeoutMs),
-      isKeptAlive: options.keepAlive !== undefined,
+      isKeptAlive: options.keepAliveMs !== undefined,
       logger: guardLogger(options.logger ?? silentLogger),
       capabilitiesFor: (revision) => clientCapabilitiesFor(revision, this.#extensions.declare(revision, answers.capabilities)),
       onNotification: (notification) => this.dispatch(notification),

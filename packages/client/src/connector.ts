@@ -164,7 +164,7 @@ export class Connector implements SubscriptionOwner {
     this.session = session;
     this.#host.onSession();
     this.#stopKeepAlive?.();
-    this.#stopKeepAlive = this.#options.keepAlive && keepSessionAlive(session, this.#settings, this.#options.keepAlive);
+    this.#stopKeepAlive = keepSessionAlive(session, this.#settings, this.#options.keepAliveMs);
     for (const subscription of this.#subscriptions) subscription.openOn(session);
   }
 

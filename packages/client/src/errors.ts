@@ -4,13 +4,13 @@ import { type JsonObject, type JsonValue, MortiseError, type RemoteError } from 
 import type { SchemaIssue } from '@mortise/protocol/contracts';
 import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/model';
 
-/** Something needs a capability that a side does not have. Thrown before sending where the client knows. */
+/** Something needs a capability that a side does not have, or a method that the revision does not have. Thrown before sending where the client knows. */
 export class MissingCapabilityError extends MortiseError {
   override readonly name: string = 'MissingCapabilityError';
   override readonly code: 'ERR_MISSING_CAPABILITY' = 'ERR_MISSING_CAPABILITY';
   /** Which side would have to declare it. */
   readonly side: 'client' | 'server';
-  /** What is missing, dotted (`resources.subscribe`), or the identifier of an extension. */
+  /** What is missing, dotted (`resources.subscribe`), the identifier of an extension, or a method. */
   readonly missing: readonly string[];
 
   constructor(message: string, side: 'client' | 'server', missing: readonly string[], options?: ErrorOptions) {
@@ -33,18 +33,6 @@ export class UnsupportedVersionError extends MortiseError {
     super(message, options);
     this.supported = supported;
     this.offered = offered;
-  }
-}
-
-/** The revision that is spoken has no such method. */
-export class UnsupportedMethodError extends MortiseError {
-  override readonly name: string = 'UnsupportedMethodError';
-  override readonly code: 'ERR_UNSUPPORTED_METHOD' = 'ERR_UNSUPPORTED_METHOD';
-  readonly method: string;
-
-  constructor(message: string, method: string) {
-    super(message);
-    this.method = method;
   }
 }
 
@@ -94,51 +82,39 @@ export class ResourceNotFoundError extends MortiseError {
   }
 }
 
-/** A tool's `structuredContent` does not fit the `outputSchema` that the server lists for it, or that schema cannot be checked. */
-export class ToolOutputError extends MortiseError {
-  override readonly name: string = 'ToolOutputError';
-  override readonly code: 'ERR_TOOL_OUTPUT' = 'ERR_TOOL_OUTPUT';
-  readonly tool: string;
-  /** The result as it came. */
-  readonly result: CallToolResult;
-  /** Where it does not fit; empty where nothing could be checked. */
-  readonly issues: readonly SchemaIssue[];
-
-  constructor(
-    message: string,
-    tool: string,
-    result: CallToolResult,
-    options: ErrorOptions & { readonly issues?: readonly SchemaIssue[] } = {},
-  ) {
-    super(message, options);
-    this.tool = tool;
-    this.result = result;
-    this.issues = options.issues ?? [];
-  }
-}
-
-/** A tool answered with `isError`. Thrown only where the program asks for it: by `expectSuccess` and typed clients. */
-export class ToolFailedError extends MortiseError {
-  override readonly name: string = 'ToolFailedError';
-  override readonly code: 'ERR_TOOL_FAILED' = 'ERR_TOOL_FAILED';
+/**
+ * A tool's result cannot be used.
+ *
+ * `ERR_TOOL_OUTPUT`: its `structuredContent` does not fit the `outputSchema` that the server lists for the tool, or that schema cannot be checked.
+ * `ERR_TOOL_FAILED`: it says `isError`. Only `expectSuccess` and typed clients throw this.
+ */
+export class ToolResultError extends MortiseError {
+  override readonly name: string = 'ToolResultError';
+  override readonly code: 'ERR_TOOL_OUTPUT' | 'ERR_TOOL_FAILED';
   readonly tool: string;
   /** The result as it came: its content is meant for the model. */
   readonly result: CallToolResult;
+  /** Where it does not fit the schema; empty where nothing was checked. */
+  readonly issues: readonly SchemaIssue[];
 
-  constructor(message: string, tool: string, result: CallToolResult) {
-    super(message);
+  constructor(
+    code: ToolResultError['code'],
+    message: string,
+    {
+      tool,
+      result,
+      issues = [],
+      ...options
+    }: ErrorOptions & Pick<ToolResultError, 'tool' | 'result'> & Partial<Pick<ToolResultError, 'issues'>>,
+  ) {
+    super(message, options);
+    this.code = code;
     this.tool = tool;
     this.result = result;
+    this.issues = issues;
   }
 }
 
 /** Every error class of this package: `switch (error.code)` narrows it. */
 export type AnyClientError =
-  | MissingCapabilityError
-  | UnsupportedVersionError
-  | UnsupportedMethodError
-  | InvalidResultError
-  | InputRequiredError
-  | ResourceNotFoundError
-  | ToolOutputError
-  | ToolFailedError;
+  MissingCapabilityError | UnsupportedVersionError | InvalidResultError | InputRequiredError | ResourceNotFoundError | ToolResultError;

@@ -1,6 +1,6 @@
 /** `@mortise/client/host`: what hosts show people: forms, pages to open, icons, names, hints, completions; and sampling with approval. */
 
-export { type Completer, type CompleterOptions, createCompleter } from './host/completer.ts';
+export { type Completer, createCompleter } from './host/completer.ts';
 export {
   type ChoiceField,
   describeForm,

@@ -2,7 +2,6 @@
 
 export { McpClient } from './mcp-client.ts';
 export type { CallOptions, ClientOptions, ConnectOptions } from './client-options.ts';
-export type { PagesOptions } from './lists.ts';
 export type { ChangeHandler, ChangeOptions } from './changes.ts';
 export type { Subscription, SubscriptionEvent } from './subscription.ts';
 export type {
@@ -24,9 +23,8 @@ export {
   type TypedTool,
   type TypedToolResult,
 } from './typed-client.ts';
-export { createResultCache, type ResultCache, type ResultCacheOptions } from './result-cache.ts';
-export { createEraMemory, type EraMemory, type KnownEra } from './era/era-memory.ts';
-export type { KeepAliveOptions } from './keep-alive.ts';
+export { createResultCache, type ResultCache } from './result-cache.ts';
+export type { EraMemory, KnownEra } from './era/era-memory.ts';
 export type { ClientTransport, ClientTransportSource } from './transport-source.ts';
 export {
   type AnyClientError,
@@ -34,8 +32,6 @@ export {
   InvalidResultError,
   MissingCapabilityError,
   ResourceNotFoundError,
-  ToolFailedError,
-  ToolOutputError,
-  UnsupportedMethodError,
+  ToolResultError,
   UnsupportedVersionError,
 } from './errors.ts';

@@ -4,29 +4,24 @@ import { type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
 import { ChannelLink } from './link.ts';
 import type { Session, SessionSettings } from './session.ts';
 
-/** How a client finds out that a server has gone without a word. Legacy era only: the modern one has no `ping`. */
-export interface KeepAliveOptions {
-  /** How long the server may be silent before the client pings it, in milliseconds. @default 30_000 */
-  readonly intervalMs?: number | undefined;
-  /** How long a ping waits for its answer, in milliseconds; three in a row without one end the connection. @default 10_000 */
-  readonly timeoutMs?: number | undefined;
-}
-
 const MAX_FAILURES = 3;
+/** How long one ping waits for its answer. */
+const PING_TIMEOUT_MS = 10_000;
 
 /**
  * Begins to ping a session's server.
  *
+ * @param silenceMs How long the server may be silent before it is pinged; undefined for no ping.
  * @returns Ends it; undefined where the session has no `ping`.
  * @see 2025-11-25 basic/utilities/ping
  */
 export function keepSessionAlive(
   session: Session,
   { clock, logger }: SessionSettings,
-  { intervalMs = 30_000, timeoutMs = 10_000 }: KeepAliveOptions,
+  silenceMs: number | undefined,
 ): (() => void) | undefined {
   const { link } = session;
-  if (!session.revision.requests.has('ping') || !(link instanceof ChannelLink)) return undefined;
+  if (silenceMs === undefined || !session.revision.requests.has('ping') || !(link instanceof ChannelLink)) return undefined;
   let timer: ClockTimer;
   let isOver = false;
   let failures = 0;
@@ -35,7 +30,7 @@ export function keepSessionAlive(
   };
   const onAnswer = (): void => {
     failures = 0;
-    wait(intervalMs);
+    wait(silenceMs);
   };
   const onFailure = (error: unknown): void => {
     // An error is an answer too.
@@ -43,17 +38,17 @@ export function keepSessionAlive(
     if (isOver) return;
     failures += 1;
     logger.log('warning', `the server did not answer a ping (${failures} in a row)`);
-    if (failures < MAX_FAILURES) return wait(intervalMs);
+    if (failures < MAX_FAILURES) return wait(silenceMs);
     isOver = true;
     void link.close();
   };
   const look = (): void => {
     const silentMs = clock.monotonicMs() - link.heardAtMs;
-    if (silentMs >= intervalMs) return void session.ping({ timeoutMs }).then(onAnswer, onFailure);
+    if (silentMs >= silenceMs) return void session.ping({ timeoutMs: PING_TIMEOUT_MS }).then(onAnswer, onFailure);
     failures = 0;
-    wait(intervalMs - silentMs);
+    wait(silenceMs - silentMs);
   };
-  wait(intervalMs);
+  wait(silenceMs);
   return () => {
     isOver = true;
     timer.cancel();

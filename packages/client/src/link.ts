@@ -68,53 +68,41 @@ interface OpenStream {
 }
 
 /** A way to a server. */
-export abstract class Link {
+export type Link = ChannelLink | ExchangeLink;
+
+/** What links have in common: who hears of what the server sends by itself. */
+abstract class NotifiedLink {
   /** Set once the era is known. */
   host: LinkHost = undecidedHost;
   /** Called when the channel below was lost and is being opened again: what the server knew of this client is gone. */
   onInterrupted: (() => void) | undefined;
+  /** What the transport complained of last. */
+  lastError: Error | undefined;
   readonly #streams = new Map<RequestId, OpenStream>();
 
-  /** Resolves when the link has ended, for whatever reason. Never rejects. */
-  abstract readonly closed: Promise<void>;
-  /** Starts the transport. Rejects with what the transport's `start` rejects with. */
-  abstract start(): Promise<void>;
-  /** See `Connection.request`. */
   abstract request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject>;
-  /** See `Connection.requestRaw`. */
-  abstract requestRaw(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonRpcResponse>;
-  abstract notify(method: string, params?: JsonObject): Promise<void>;
-  abstract close(): Promise<void>;
-  /** Tells the server that a stream was ended from this side. */
-  protected abstract sendStreamCancelled(id: RequestId): void;
 
   /** Opens a request that stays open. `onNotification` gets what carries its id, in order. */
   openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream {
     const controller = new AbortController();
-    let id: RequestId | undefined;
-    let isCancelled = false;
-    const forget = (): boolean => id !== undefined && this.#streams.delete(id);
+    const { signal } = controller;
+    // Without a reason, which would go to the server.
+    const cancel = (): void => controller.abort(null);
+    // The server must not get a cancellation of what it ended itself.
     const onCancelled = (): void => {
-      isCancelled = forget();
-      controller.abort();
+      options.isCancellable = false;
+      cancel();
     };
-    const cancel = (): void => {
-      if (!forget() || id === undefined) return;
-      isCancelled = true;
-      this.sendStreamCancelled(id);
-      controller.abort();
-    };
-    const onId = (given: RequestId): void => {
-      id = given;
-      this.#streams.set(given, { onNotification, onCancelled });
-    };
-    // The server must not get a cancellation of what it ended itself, so the request sends none.
-    const options = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal: controller.signal, isCancellable: false, onId };
-    const ended = this.request(method, params, options).catch((error: unknown) => {
-      if (!isCancelled) throw error;
-      return undefined;
-    });
-    return { ended: ended.finally(forget), cancel };
+    let id: RequestId | undefined;
+    const onId = (given: RequestId): void => void this.#streams.set((id = given), { onNotification, onCancelled });
+    const options = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal, isCancellable: true, onId };
+    const ended = this.request(method, params, options)
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+        return undefined;
+      })
+      .finally(() => id !== undefined && this.#streams.delete(id));
+    return { ended, cancel };
   }
 
   /** Hands a notification to the stream that it belongs to, else to the host. @param exchange The id of the exchange that it came in. */
@@ -132,11 +120,9 @@ export abstract class Link {
 }
 
 /** A link over one channel. */
-export class ChannelLink extends Link {
+export class ChannelLink extends NotifiedLink {
   /** When the last message came, by the clock's monotonic time, if the client is to keep the connection alive. */
   heardAtMs: number;
-  /** What the transport complained of last. */
-  lastError: Error | undefined;
   readonly #connection: Connection;
   readonly #settings: LinkSettings;
 
@@ -205,10 +191,6 @@ export class ChannelLink extends Link {
     return end;
   }
 
-  protected sendStreamCancelled(requestId: RequestId): void {
-    this.notify('notifications/cancelled', { requestId }).catch(() => undefined);
-  }
-
   #onError(error: Error): void {
     this.lastError = error;
     this.#settings.onError(error);
@@ -227,7 +209,7 @@ export class ChannelLink extends Link {
 }
 
 /** A link whose every request is an exchange. An exchange that breaks concerns no other. */
-export class ExchangeLink extends Link {
+export class ExchangeLink extends NotifiedLink {
   readonly closed: Promise<void>;
   readonly #transport: ExchangeTransport & Partial<Transport>;
   readonly #settings: LinkSettings;
@@ -288,7 +270,4 @@ export class ExchangeLink extends Link {
     }
     await this.closed;
   }
-
-  /** The end of the exchange says it. */
-  protected sendStreamCancelled(): void {}
 }

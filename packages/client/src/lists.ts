@@ -2,16 +2,9 @@
 
 import { type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
-import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
-import { CALL_OPTIONS, type CallOptions } from './client-options.ts';
+import type { CallOptions } from './client-options.ts';
 import { InvalidResultError } from './errors.ts';
-
-/** How a list is read through. */
-export interface PagesOptions extends CallOptions {
-  /** How many pages are fetched before the list is given up. @default 1_000 */
-  readonly maxPages?: number | undefined;
-}
 
 /** The lists that come in pages: the type of their items, and the key that they stand under. */
 export interface ListItems {
@@ -30,12 +23,13 @@ export const LIST_KEYS: ReadonlyMap<string, string> = new Map([
 
 /** What fetches the pages of lists. */
 export interface PageSource {
-  request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject>;
+  request(method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject>;
   /** Whether pages may have been kept, so that the cursor of one may be too old. */
   readonly hasKeptResults: boolean;
 }
 
-/** Each is remembered until the list ends, and sent back. */
+const MAX_PAGES = 1000;
+/** Each cursor is remembered until the list ends, and sent back. */
 const MAX_CURSOR_LENGTH = 65_536;
 /** How many characters of names and addresses are remembered for reading a list anew. */
 const MAX_REMEMBERED = 8_000_000;
@@ -45,27 +39,24 @@ const MAX_REMEMBERED = 8_000_000;
  *
  * Where the cursor of a kept page is refused, the list is read once more from its beginning, without the items that were given already.
  *
- * @throws {InvalidResultError} A cursor came twice, is not a string of at most 65,536 characters, or there are more than `maxPages` pages.
+ * @throws {InvalidResultError} A cursor came twice, is not a string of at most 65,536 characters, or there are more than 1,000 pages.
  * @see 2026-07-28 server/utilities/pagination
  */
 export async function* readPages<M extends keyof ListItems>(
   source: PageSource,
   method: M,
-  options: PagesOptions,
+  options: CallOptions | undefined,
 ): AsyncGenerator<ListItems[M], void, undefined> {
-  checkOptions(`the options of "${method}"`, options, { ...CALL_OPTIONS, maxPages: 1 });
-  const { maxPages = 1000, ...call } = options;
   const cursors = new Set<string>();
   const given = new Set<string>();
   let remembered = 0;
   let isReadAnew = false;
   let cursor: string | undefined;
   for (;;) {
-    if (cursors.size >= maxPages)
-      throw new InvalidResultError(`"${method}" has more than ${maxPages} pages: raise maxPages if that is right`);
+    if (cursors.size >= MAX_PAGES) throw new InvalidResultError(`"${method}" has more than ${MAX_PAGES} pages: request them one by one`);
     let page: JsonObject;
     try {
-      page = await source.request(method, cursor === undefined ? {} : { cursor }, call);
+      page = await source.request(method, cursor === undefined ? {} : { cursor }, options);
     } catch (error) {
       const isRefused = cursor !== undefined && error instanceof RemoteError && error.rpcCode === INVALID_PARAMS;
       if (!isRefused || isReadAnew || given.size === 0 || remembered > MAX_REMEMBERED) throw error;

@@ -3,5 +3,4 @@
 export { Client } from './client.ts';
 export type { RequestHandler } from './answers/answers.ts';
 // For transports: what a client finds by these members.
-export type { EraKeyed } from './era/era-memory.ts';
-export type { AuthContextual } from './transport-source.ts';
+export type { AuthContextual, EraKeyed } from './transport-source.ts';

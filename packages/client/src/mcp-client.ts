@@ -33,7 +33,7 @@ import { type ChangeHandler, type ChangeOptions, Changes, type ListItems } from 
 import { Client } from './client.ts';
 import { CLIENT_OPTIONS, CONNECT_OPTIONS, type CallOptions, type ClientOptions, type ConnectOptions } from './client-options.ts';
 import { MissingCapabilityError } from './errors.ts';
-import { type PageSource, type PagesOptions, readPages } from './lists.ts';
+import { type PageSource, readPages } from './lists.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
 /**
@@ -115,22 +115,22 @@ export class McpClient extends Client {
   }
 
   /** Reads all tools, page by page. */
-  tools(options: PagesOptions = {}): AsyncIterableIterator<Tool> {
+  tools(options?: CallOptions): AsyncIterableIterator<Tool> {
     return readPages(this.#pages, 'tools/list', options);
   }
 
   /** Reads all prompts, page by page. */
-  prompts(options: PagesOptions = {}): AsyncIterableIterator<Prompt> {
+  prompts(options?: CallOptions): AsyncIterableIterator<Prompt> {
     return readPages(this.#pages, 'prompts/list', options);
   }
 
   /** Reads all resources, page by page. */
-  resources(options: PagesOptions = {}): AsyncIterableIterator<Resource> {
+  resources(options?: CallOptions): AsyncIterableIterator<Resource> {
     return readPages(this.#pages, 'resources/list', options);
   }
 
   /** Reads all resource templates, page by page. */
-  resourceTemplates(options: PagesOptions = {}): AsyncIterableIterator<ResourceTemplate> {
+  resourceTemplates(options?: CallOptions): AsyncIterableIterator<ResourceTemplate> {
     return readPages(this.#pages, 'resources/templates/list', options);
   }
 
@@ -145,7 +145,7 @@ export class McpClient extends Client {
    * @throws {TimeoutError} `ERR_TIMEOUT`: no answer came in time.
    * @throws {ConnectionClosedError} {ConnectionLostError} `ERR_CONNECTION_CLOSED`, `ERR_CONNECTION_LOST`: the connection ended before the answer.
    * @throws {MissingCapabilityError} `ERR_MISSING_CAPABILITY`: the server has no tools.
-   * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: the structured output does not fit the schema, or the schema cannot be checked.
+   * @throws {ToolResultError} `ERR_TOOL_OUTPUT`: the structured output does not fit the schema, or the schema cannot be checked.
    * @throws `options.signal`'s reason, once it is aborted.
    * @see 2026-07-28 server/tools#calling-tools
    */
@@ -242,7 +242,7 @@ export class McpClient extends Client {
     await (await this.whenOpen(options)).ping(options);
   }
 
-  /** Asks a modern server what it speaks and can do. @throws {UnsupportedMethodError} In the legacy era. */
+  /** Asks a modern server what it speaks and can do. @throws {MissingCapabilityError} In the legacy era. */
   discover(options?: CallOptions): Promise<DiscoverResult> {
     return this.request('server/discover', {}, { ...options, resetTimeoutOnProgress: false });
   }

@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
+import type { ClockTimer } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Root } from '@mortise/protocol/model';
 
@@ -14,8 +14,6 @@ export type Folder = string | { readonly path: string; readonly name?: string | 
 export interface FolderRootsOptions {
   /** Called with each folder that is left out, and why. @default none */
   readonly onUnavailable?: ((path: string, error: unknown) => unknown) | undefined;
-  /** Runs the timer between looks at the folders. @default the platform's clock */
-  readonly clock?: Clock | undefined;
 }
 
 /** Gets word of changes: an `McpClient` is one. */
@@ -45,7 +43,7 @@ export interface FolderRoots {
  * @see 2026-07-28 client/roots
  */
 export function folderRoots(folders: readonly Folder[], options: FolderRootsOptions = {}): FolderRoots {
-  const { onUnavailable, clock = systemClock } = options;
+  const { onUnavailable } = options;
   const list = async (): Promise<readonly Root[]> => {
     const all = await Promise.all(
       folders.map((folder) => {
@@ -65,7 +63,7 @@ export function folderRoots(folders: readonly Folder[], options: FolderRootsOpti
       // A client that is not connected has no server to notify.
       if (last !== undefined && last !== now) await client.sendRootsListChanged().catch(() => undefined);
       last = now;
-      if (!isOver) timer = clock.schedule(() => void look(), intervalMs);
+      if (!isOver) timer = systemClock.schedule(() => void look(), intervalMs);
     };
     void look();
     return () => {

@@ -4,7 +4,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contracts';
 import type { CallToolResult, ListToolsResult } from '@mortise/protocol/model';
-import { ToolOutputError } from './errors.ts';
+import { ToolResultError } from './errors.ts';
 
 /** Says what is wrong with a value; nothing where it fits. */
 export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
@@ -69,7 +69,7 @@ export class OutputChecks {
   /**
    * Gives the result back if its structured content fits. A result with `isError` is not checked, nor one of a tool that was not listed.
    *
-   * @throws {ToolOutputError} `ERR_TOOL_OUTPUT`: it does not fit, is missing, or the schema cannot be checked.
+   * @throws {ToolResultError} `ERR_TOOL_OUTPUT`: it does not fit, is missing, or the schema cannot be checked.
    */
   check(tool: unknown, result: CallToolResult): CallToolResult | Promise<CallToolResult> {
     const known = this.#schemas.get(tool as string);
@@ -78,21 +78,23 @@ export class OutputChecks {
 
   async #check(tool: string, known: KnownSchema, result: CallToolResult): Promise<CallToolResult> {
     const { structuredContent } = result;
+    const misfit = (message: string, more?: ErrorOptions & { readonly issues?: readonly SchemaIssue[] }): ToolResultError =>
+      new ToolResultError('ERR_TOOL_OUTPUT', message, { tool, result, ...more });
     // `null` is a value; only an absent member is none.
     if (structuredContent === undefined) {
-      throw new ToolOutputError(`the tool "${tool}" has an outputSchema but its result has no structuredContent`, tool, result);
+      throw misfit(`the tool "${tool}" has an outputSchema but its result has no structuredContent`);
     }
     const check = await (known.check ??= compileSchema(known.schema, this.#parts)).catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : 'it cannot be compiled';
       const message = `the outputSchema of the tool "${tool}" cannot be checked: ${why}. The option "validator: false" lets its results pass unchecked`;
-      throw new ToolOutputError(message, tool, result, { cause });
+      throw misfit(message, { cause });
     });
     const issues = check(structuredContent);
     const [first] = issues;
     if (!first) return result;
     const where = first.path.length > 0 ? ` at ${first.path.join('.')}` : '';
     const message = `the structuredContent of the tool "${tool}" does not fit its outputSchema${where}: ${first.message}`;
-    throw new ToolOutputError(message, tool, result, { issues });
+    throw misfit(message, { issues });
   }
 }
 

@@ -20,7 +20,7 @@ import { isResourceNotFound, readMissingCapabilities } from '@mortise/protocol/w
 import { checkResult } from './check-result.ts';
 import { CALL_OPTIONS, type CallOptions, type ClientOptions } from './client-options.ts';
 import type { Connector } from './connector.ts';
-import { InvalidResultError, MissingCapabilityError, ResourceNotFoundError, UnsupportedMethodError } from './errors.ts';
+import { InvalidResultError, MissingCapabilityError, ResourceNotFoundError } from './errors.ts';
 import type { Extensions } from './extensions.ts';
 import { type AskedRequest, answerInputRequired, showRequiredPages } from './input-required.ts';
 import { MiddlewareChain, toTarget } from './middleware.ts';
@@ -48,8 +48,8 @@ interface Call {
   readonly round: number;
   /** Whether it was sent before to a session that was lost. */
   readonly isRepeated: boolean;
-  /** What must not have changed when its result is kept: see `#keep`. Undefined for a result that may not be kept. */
-  readonly age: { readonly changes: number; readonly authContext: string | undefined } | undefined;
+  /** Keeps the result; undefined where it may not be kept. */
+  readonly keep?: ((result: JsonObject) => void) | undefined;
 }
 
 export class Requests {
@@ -59,17 +59,13 @@ export class Requests {
   readonly #outputs: OutputChecks | undefined;
   /** The methods that this session's server was found to answer. */
   readonly #allowed = new Set<string>();
-  /** What was fetched before a change came must not be kept after it. */
-  #changes = 0;
 
   constructor(parts: RequestParts) {
     this.#parts = parts;
     const { options, settings, connector } = parts;
-    const { resultCache, cachePartition: partition, validator } = options;
+    const { resultCache, validator } = options;
     if (validator !== false) this.#outputs = new OutputChecks({ validator, onError: settings.onError });
-    if (resultCache !== false) {
-      this.#cache = new CachedResults({ cache: resultCache, clock: settings.clock, partition, transport: connector });
-    }
+    if (resultCache !== false) this.#cache = new CachedResults(connector, settings.clock, options);
   }
 
   // ---- on the way out
@@ -81,7 +77,7 @@ export class Requests {
     } catch (error) {
       return Promise.reject(error as TypeError);
     }
-    const call: Call = { method, params, options, isOwn: true, round: 1, isRepeated: false, age: undefined };
+    const call: Call = { method, params, options, isOwn: true, round: 1, isRepeated: false };
     const { session } = this.#parts.connector;
     const answered = session ? this.#start(session, call) : this.whenOpen(options).then((opened) => this.#start(opened, call));
     const outputs = this.#outputs;
@@ -130,7 +126,7 @@ export class Requests {
     if (!cache) return this.#send(session, call);
     const kept = cache.find(method, params, options);
     if (kept) return Promise.resolve(kept);
-    return this.#send(session, { ...call, age: { changes: this.#changes, authContext: this.#parts.connector.authContext } });
+    return this.#send(session, { ...call, keep: cache.keeper(method, params, options) });
   }
 
   #send(session: Session, call: Call): Promise<JsonObject> {
@@ -159,7 +155,7 @@ export class Requests {
     const canonical = convert ? convert(result) : result;
     if (!call.isOwn) return canonical;
     const checked = checkResult(method, canonical, this.#parts.settings.onError);
-    if (call.age && checked['ttlMs'] !== undefined) this.#keep(call, checked);
+    if (call.round === 1) call.keep?.(checked);
     return checked;
   }
 
@@ -221,26 +217,18 @@ export class Requests {
     return this.#cache?.isEmpty === false;
   }
 
-  /** Keeps a result unless something changed since the request was sent: at the server, or on whose behalf this client speaks. */
-  #keep({ method, params, options, round, age }: Call, result: JsonObject): void {
-    const isAsItWas = age?.changes === this.#changes && age.authContext === this.#parts.connector.authContext;
-    if (isAsItWas && round === 1) this.#cache?.keep(method, params, options, result);
-  }
-
   onSession(): void {
     this.#allowed.clear();
   }
 
   /** Something changed at the server. */
   onChange(notification: Parameters<CachedResults['onChange']>[0]): void {
-    this.#changes += 1;
     this.#cache?.onChange(notification);
     if (notification.method === 'notifications/tools/list_changed') this.#outputs?.forget();
   }
 
   /** Whatever was kept of this server may be out of date. */
   forgetResults(): void {
-    this.#changes += 1;
     this.#cache?.clear();
   }
 
@@ -248,7 +236,7 @@ export class Requests {
 
   /** Sends a request that no middleware sees and nothing checks. */
   async sendUnchecked(method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject> {
-    const call = { method, params, options, isOwn: false, round: 1, isRepeated: false, age: undefined };
+    const call = { method, params, options, isOwn: false, round: 1, isRepeated: false };
     return this.#send(await this.whenOpen(options), call);
   }
 
@@ -267,7 +255,7 @@ function findRefusal({ revision, server, isDiscovered }: Session, method: string
   const facts = findRequest(revision, method, 'client');
   if (!facts) {
     const isForeign = REVISIONS.some(({ requests }) => requests.has(method));
-    return isForeign ? new UnsupportedMethodError(`clients do not send "${method}" in ${revision.version}`, method) : undefined;
+    return isForeign ? new MissingCapabilityError(`clients do not send "${method}" in ${revision.version}`, 'server', [method]) : undefined;
   }
   const needed = facts.serverCapability;
   if (needed === undefined || !isDiscovered || hasCapability(server.capabilities, needed)) return undefined;

@@ -1,16 +1,7 @@
 /** Results that a server lets its clients use again: kept as long and for whom it says, and until it tells of a change. */
 
 import type { Clock, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { CallOptions } from './client-options.ts';
-
-/** How much a cache holds. */
-export interface ResultCacheOptions {
-  /** How many results it holds, 16,000,000 characters at most together; the least recently used go first. @default 1_000 */
-  readonly maxEntries?: number | undefined;
-  /** Tells how old results are. @default the platform's clock */
-  readonly clock?: Clock | undefined;
-}
+import type { CallOptions, ClientOptions } from './client-options.ts';
 
 /** A cache that several clients may share. Results that servers call private are never given to another partition than their own. */
 export interface ResultCache {
@@ -20,12 +11,12 @@ export interface ResultCache {
   clear(): void;
 }
 
-/** Makes a cache for the option `resultCache` of several clients. */
-export function createResultCache(options: ResultCacheOptions = {}): ResultCache {
-  checkOptions('createResultCache options', options, { maxEntries: 0, clock: 'object' });
-  return new ResultStore(options);
+/** Makes a cache for the option `resultCache` of several clients: of 1,000 results and 16,000,000 characters, the least recently used going first. */
+export function createResultCache(): ResultCache {
+  return new ResultStore();
 }
 
+const MAX_ENTRIES = 1000;
 /** In characters of JSON, all results together. */
 const MAX_CHARACTERS = 16_000_000;
 /** No result is kept longer, whatever its server says. */
@@ -41,15 +32,8 @@ interface Entry {
 }
 
 class ResultStore implements ResultCache {
-  readonly clock: Clock;
-  readonly #maxEntries: number;
   readonly #entries = new Map<string, Entry>();
   #characters = 0;
-
-  constructor({ maxEntries = 1000, clock = systemClock }: ResultCacheOptions) {
-    this.#maxEntries = maxEntries;
-    this.clock = clock;
-  }
 
   get size(): number {
     return this.#entries.size;
@@ -60,11 +44,11 @@ class ResultStore implements ResultCache {
     this.#characters = 0;
   }
 
-  find(key: string): JsonObject | undefined {
+  find(key: string, nowMs: number): JsonObject | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
     this.forget(key);
-    if (this.clock.monotonicMs() >= entry.freshUntilMs) return undefined;
+    if (nowMs >= entry.freshUntilMs) return undefined;
     // At the end again: the least recently used is the first.
     this.keep(key, entry);
     return JSON.parse(entry.text) as JsonObject;
@@ -75,7 +59,7 @@ class ResultStore implements ResultCache {
     this.#entries.set(key, entry);
     this.#characters += entry.text.length;
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#maxEntries && this.#characters <= MAX_CHARACTERS) break;
+      if (this.#entries.size <= MAX_ENTRIES && this.#characters <= MAX_CHARACTERS) break;
       this.forget(oldest);
     }
   }
@@ -90,19 +74,12 @@ class ResultStore implements ResultCache {
   }
 }
 
-/** What one client's view of a cache is made of. */
-export interface CachedResultsParts {
-  /** Undefined for a cache of the client's own. */
-  readonly cache: ResultCache | undefined;
-  readonly clock: Clock;
-  /** Whose the private results are; undefined for this client's alone. */
-  readonly partition: string | undefined;
-  readonly transport: {
-    /** Names the server; undefined where nothing can be shared. */
-    readonly serverKey: string | undefined;
-    /** Tells the present authorization from any other, where the transport knows. */
-    readonly authContext: string | undefined;
-  };
+/** Tells a client's server, and on whose behalf the client speaks, where its transport knows. */
+export interface CacheOwner {
+  /** Names the server; undefined where nothing can be shared. */
+  readonly serverKey: string | undefined;
+  /** Tells the present authorization from any other. */
+  readonly authContext: string | undefined;
 }
 
 let clients = 0;
@@ -117,12 +94,18 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 /** One client's view of a cache. */
 export class CachedResults {
   readonly #store: ResultStore;
-  readonly #parts: CachedResultsParts;
+  readonly #owner: CacheOwner;
+  readonly #clock: Clock;
   readonly #client = `client ${(clients += 1)}`;
+  /** Whose the private results are: this client's alone, unless it has a partition. */
+  readonly #partition: string;
+  #changes = 0;
 
-  constructor(parts: CachedResultsParts) {
-    this.#parts = parts;
-    this.#store = parts.cache instanceof ResultStore ? parts.cache : new ResultStore({ clock: parts.clock });
+  constructor(owner: CacheOwner, clock: Clock, { resultCache, cachePartition }: ClientOptions) {
+    this.#store = resultCache instanceof ResultStore ? resultCache : new ResultStore();
+    this.#owner = owner;
+    this.#clock = clock;
+    this.#partition = cachePartition === undefined ? this.#client : `partition ${cachePartition}`;
   }
 
   /** Whether it holds nothing, of whichever client. */
@@ -134,24 +117,35 @@ export class CachedResults {
   find(method: string, params: JsonObject, options: CallOptions | undefined): JsonObject | undefined {
     if (options?.skipsCache === true) return undefined;
     const key = toKey(method, params, options);
-    return key === undefined ? undefined : (this.#store.find(this.#private(key)) ?? this.#store.find(this.#public(key)));
+    const nowMs = this.#clock.monotonicMs();
+    return key === undefined ? undefined : (this.#store.find(this.#private(key), nowMs) ?? this.#store.find(this.#public(key), nowMs));
   }
 
-  /** Keeps a result as long and for whom it says itself. */
-  keep(method: string, params: JsonObject, options: CallOptions | undefined, result: JsonObject): void {
-    const { ttlMs, cacheScope } = result;
-    const key = toKey(method, params, options);
-    if (key === undefined) return;
-    // What was public once and is private now, or the other way round, must not be found in its old place.
-    this.#store.forget(this.#private(key));
-    this.#store.forget(this.#public(key));
-    if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
-    const freshUntilMs = this.#store.clock.monotonicMs() + Math.min(ttlMs, MAX_TTL_MS);
-    const entry = { text: JSON.stringify(result), freshUntilMs, server: this.#server, method, uri: params['uri'] };
-    this.#store.keep(cacheScope === 'public' ? this.#public(key) : this.#private(key), entry);
+  /**
+   * Call it before a request is sent, and the function that it gives with the result. Keeps the result as long and for whom that says, unless
+   * something changed meanwhile: at the server, or on whose behalf this client speaks.
+   */
+  keeper(method: string, params: JsonObject, options: CallOptions | undefined): (result: JsonObject) => void {
+    const changes = this.#changes;
+    const { authContext } = this.#owner;
+    return (result) => {
+      const key = toKey(method, params, options);
+      const isAsItWas = changes === this.#changes && authContext === this.#owner.authContext;
+      const { ttlMs, cacheScope } = result;
+      if (key === undefined || ttlMs === undefined || !isAsItWas) return;
+      // What was public once and is private now, or the other way round, must not be found in its old place.
+      this.#store.forget(this.#private(key));
+      this.#store.forget(this.#public(key));
+      if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
+      const freshUntilMs = this.#clock.monotonicMs() + Math.min(ttlMs, MAX_TTL_MS);
+      const entry = { text: JSON.stringify(result), freshUntilMs, server: this.#server, method, uri: params['uri'] };
+      this.#store.keep(cacheScope === 'public' ? this.#public(key) : this.#private(key), entry);
+    };
   }
 
+  /** Something changed at the server. */
   onChange({ method, params }: JsonRpcNotification): void {
+    this.#changes += 1;
     const lists = LISTS[method];
     if (lists) this.#forget((entry) => lists.includes(entry.method));
     const uri = params?.['uri'];
@@ -164,12 +158,14 @@ export class CachedResults {
     this.#forget((entry) => entry.method === method);
   }
 
+  /** Whatever was kept of this server may be out of date. */
   clear(): void {
+    this.#changes += 1;
     this.#forget(() => true);
   }
 
   get #server(): string {
-    return this.#parts.transport.serverKey ?? this.#client;
+    return this.#owner.serverKey ?? this.#client;
   }
 
   #forget(isStale: (entry: Entry) => boolean): void {
@@ -178,9 +174,7 @@ export class CachedResults {
   }
 
   #private(key: string): string {
-    const { partition, transport } = this.#parts;
-    const owner = partition === undefined ? this.#client : `partition ${partition}`;
-    return JSON.stringify(['private', this.#server, owner, transport.authContext ?? '', key]);
+    return JSON.stringify(['private', this.#server, this.#partition, this.#owner.authContext ?? '', key]);
   }
 
   #public(key: string): string {

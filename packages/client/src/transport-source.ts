@@ -2,11 +2,19 @@
 
 import { NotConnectedError, type Transport } from '@mortise/jsonrpc-core';
 import { type ExchangeTransport, isExchangeTransport, type TransportFactory, type TransportLike } from '@mortise/jsonrpc-core/transport';
-import { eraKeyOf } from './era/era-memory.ts';
 
 /** A transport that can make another, unstarted one to the same peer; found by its member. */
 interface Renewable {
   renew(): Transport;
+}
+
+/** A transport, or a factory of them, that can name its server. */
+export interface EraKeyed {
+  /**
+   * The full URL, or the program with a digest of how it is run. Holds no secret: it may be written to disk, where one that is good for one process
+   * alone (stdio's with an `env`) is never asked for again.
+   */
+  readonly eraKey: string;
 }
 
 /** A transport that knows on whose behalf it speaks; found by its member. */
@@ -43,7 +51,8 @@ export class TransportSource {
       this.#first = this.#factory && used.has(source) ? undefined : source;
       used.add(source);
     } else if (!this.#factory) throw new TypeError(NO_TRANSPORT);
-    this.serverKey = eraKeyOf(source);
+    const { eraKey } = source as Partial<EraKeyed>;
+    if (typeof eraKey === 'string') this.serverKey = eraKey;
   }
 
   /** Whether there will be another one. */

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { CallToolResult, ContentBlock, Implementation, ResultMeta } from '@mortise/protocol/model';
 import type { CallOptions, ClientOptions, ConnectOptions } from './client-options.ts';
-import { ToolFailedError } from './errors.ts';
+import { ToolResultError } from './errors.ts';
 import { McpClient } from './mcp-client.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
@@ -25,7 +25,7 @@ export interface TypedToolResult<Output> {
   readonly _meta?: ResultMeta | undefined;
 }
 
-/** Calls one tool. @throws {ToolFailedError} The tool answered with `isError`. */
+/** Calls one tool. @throws {ToolResultError} `ERR_TOOL_FAILED`: the tool answered with `isError`. */
 export type ToolCall<Input, Output> = [Input] extends [undefined]
   ? (args?: Readonly<Record<string, never>>, options?: CallOptions) => Promise<TypedToolResult<Output>>
   : (args: Input, options?: CallOptions) => Promise<TypedToolResult<Output>>;
@@ -78,10 +78,10 @@ export async function createClient<Server extends ServerTools>(
  * A program that calls on behalf of a model should not use this: the model is to see what went wrong.
  *
  * @param tool The tool's name, for the message.
- * @throws {ToolFailedError} `ERR_TOOL_FAILED`, with the result and its first text as the message.
+ * @throws {ToolResultError} `ERR_TOOL_FAILED`, with the result and its first text as the message.
  */
 export function expectSuccess<R extends CallToolResult>(tool: string, result: R): R {
   if (result.isError !== true) return result;
   const text = result.content.find((block) => block.type === 'text');
-  throw new ToolFailedError(`the tool "${tool}" failed${text ? `: ${text.text}` : ''}`, tool, result);
+  throw new ToolResultError('ERR_TOOL_FAILED', `the tool "${tool}" failed${text ? `: ${text.text}` : ''}`, { tool, result });
 }

@@ -13,7 +13,7 @@ import type { ExchangeOptions, ExchangeTransport, LegacyOpener } from '@mortise/
 import { NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClientOptions, createEraMemory, McpClient } from '../src/index.ts';
+import { type ClientOptions, McpClient } from '../src/index.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { allCapabilities, complete, info, legacyScript, ScriptedServer } from './scripted-server.ts';
 
@@ -137,7 +137,7 @@ describe('the era over exchanges', () => {
   });
 
   it.each([401, 403, 407, 408, 429, 500, 502, 503])('[ERA-019] is not concluded from the status %d, which is surfaced', async (status) => {
-    const eraMemory = createEraMemory();
+    const eraMemory = new Map();
     const http = new FakeHttp({ 'server/discover': failing(status) });
     await expect(connect(Object.assign(http, { eraKey: 'k' }), { eraMemory })).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status });
     expect(http.legacy.starts).toBe(0);
@@ -177,7 +177,7 @@ describe('the era over exchanges', () => {
   });
 
   it('is remembered, and found out anew when the legacy channel cannot be opened any more', async () => {
-    const eraMemory = createEraMemory();
+    const eraMemory = new Map();
     const options = { eraMemory };
     const eraKey = 'https://x.example/mcp';
     const http = Object.assign(new FakeHttp({ 'server/discover': failing(404) }), { eraKey });

@@ -159,7 +159,7 @@ describe.each([NEWEST, NEWEST_LEGACY])('in $version', (revision) => {
         client.getPrompt('p'),
         client.complete({ ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } }),
         (async () => {
-          for await (const tool of client.tools({ maxPages: 3 })) void tool;
+          for await (const tool of client.tools()) void tool;
         })(),
       ]);
       expect(settled).toHaveLength(6);

@@ -7,7 +7,7 @@ import type { ClientRequestMethod, ElicitResult } from '@mortise/protocol/model'
 import { findRequest } from '@mortise/protocol/revisions';
 import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClientOptions, McpClient, MissingCapabilityError, UnsupportedMethodError } from '../src/index.ts';
+import { type ClientOptions, McpClient, MissingCapabilityError } from '../src/index.ts';
 import { Client } from '../src/low-level.ts';
 import { complete, info, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
@@ -207,7 +207,7 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
     await client.listTools();
     expect(metaOf(last(server, 'tools/list'))[META_CLIENT_CAPABILITIES]).toEqual({ roots: {} });
     expect(server.methods).toEqual(['server/discover', 'tools/list']);
-    await expect(client.notify('notifications/roots/list_changed')).rejects.toBeInstanceOf(UnsupportedMethodError);
+    await expect(client.notify('notifications/roots/list_changed')).rejects.toBeInstanceOf(MissingCapabilityError);
   });
 
   it('[CAP-001][LIFE-012][LIFE-013] are refused here, naming what is missing, where the server does not declare it', async () => {
@@ -251,9 +251,9 @@ describe.each(REVISIONS)('requests in $version', (revision) => {
     ];
     for (const method of methods) {
       if (findRequest(revision, method, 'client')) continue;
-      await expect(client.request(method as string, {})).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_METHOD', method });
+      await expect(client.request(method as string, {})).rejects.toMatchObject({ code: 'ERR_MISSING_CAPABILITY', missing: [method] });
     }
-    await expect(client.request('elicitation/create', {})).rejects.toBeInstanceOf(UnsupportedMethodError);
+    await expect(client.request('elicitation/create', {})).rejects.toBeInstanceOf(MissingCapabilityError);
     expect(server.received).toHaveLength(before);
   });
 
@@ -418,7 +418,7 @@ describe('a modern client', () => {
 
   it('[PROG-002] tells no progress itself, though it asks for it', async () => {
     const { client, server } = await connect(NEWEST);
-    await expect(client.notify('notifications/progress', { progressToken: 1, progress: 1 })).rejects.toBeInstanceOf(UnsupportedMethodError);
+    await expect(client.notify('notifications/progress', { progressToken: 1, progress: 1 })).rejects.toBeInstanceOf(MissingCapabilityError);
     await client.callTool('x');
     expect(metaOf(last(server, 'tools/call'))).toHaveProperty('progressToken');
   });

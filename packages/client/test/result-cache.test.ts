@@ -223,7 +223,7 @@ describe('a cache that clients share', () => {
   const script = (cacheScope: string): Script => ({ 'tools/list': () => kept({ tools: [] }, 1000, cacheScope) });
 
   it('[CACHE-012] gives a public result of a server to all of them', async () => {
-    const resultCache = createResultCache({ clock: new FakeClock() });
+    const resultCache = createResultCache();
     const first = await connect(script('public'), { resultCache }, key);
     await first.client.listTools();
     const second = await connect(script('public'), { resultCache }, key);
@@ -237,7 +237,7 @@ describe('a cache that clients share', () => {
   });
 
   it('[CACHE-011] gives a private one to nobody but those of the same partition', async () => {
-    const resultCache = createResultCache({ clock: new FakeClock() });
+    const resultCache = createResultCache();
     const ask = async (cachePartition?: string): Promise<number> => {
       const { client, count } = await connect(script('private'), { resultCache, cachePartition }, key);
       await client.listTools();
@@ -290,17 +290,21 @@ describe('a cache that clients share', () => {
 
   it('holds no more than it may, the least recently used going first, and nothing longer than it may', async () => {
     const clock = new FakeClock();
-    const resultCache = createResultCache({ clock, maxEntries: 2 });
-    const { client, count } = await connect({ 'resources/read': () => kept(contents('x'), 1e12) }, { resultCache }, key);
-    for (const uri of ['a:1', 'a:2', 'a:1', 'a:3', 'a:1']) await client.readResource(uri);
-    expect(count('resources/read')).toBe(3);
-    expect(resultCache.size).toBe(2);
+    const resultCache = createResultCache();
+    const { client, count } = await connect({ 'resources/read': () => kept(contents('x'), 1e12) }, { resultCache, clock }, key);
+    for (let n = 1; n <= 1000; n += 1) await client.readResource(`a:${n}`);
+    for (const uri of ['a:1', 'a:1001', 'a:1']) await client.readResource(uri);
+    expect(count('resources/read')).toBe(1001);
+    expect(resultCache.size).toBe(1000);
     await client.readResource('a:2');
-    expect(count('resources/read')).toBe(4);
-    clock.advance(86_400_000);
+    expect(count('resources/read')).toBe(1002);
+    clock.advance(86_399_999);
     await client.readResource('a:2');
-    expect(count('resources/read')).toBe(5);
-    const full = createResultCache({ clock });
+    expect(count('resources/read')).toBe(1002);
+    clock.advance(1);
+    await client.readResource('a:2');
+    expect(count('resources/read')).toBe(1003);
+    const full = createResultCache();
     const other = await connect({ 'resources/read': () => kept(contents('x'.repeat(9_000_000))) }, { resultCache: full }, key);
     await other.client.readResource('a:1');
     await other.client.readResource('a:2');

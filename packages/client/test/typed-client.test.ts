@@ -4,7 +4,7 @@ import { defineTool, McpServer } from '@mortise/server';
 import { REVISIONS } from '@mortise/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createClient, ToolFailedError } from '../src/index.ts';
+import { createClient, ToolResultError } from '../src/index.ts';
 import { inMemoryTransport } from '../src/in-memory.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
@@ -47,8 +47,8 @@ it('a tool that fails throws, with the result', async () => {
   const client = await createClient<typeof server>(inMemoryTransport(server), info);
   open.push(client);
   const failure = await client.tools.fail().catch((error: unknown) => error);
-  expect(failure).toBeInstanceOf(ToolFailedError);
-  expect(failure).toMatchObject({ tool: 'fail', result: { isError: true } });
+  expect(failure).toBeInstanceOf(ToolResultError);
+  expect(failure).toMatchObject({ code: 'ERR_TOOL_FAILED', tool: 'fail', result: { isError: true } });
 });
 
 it('it is an ordinary client beside that', async () => {

@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { getEventListeners } from 'node:events';
-import { createEraMemory, McpClient } from '@mortise/client';
+import { McpClient } from '@mortise/client';
 import type { Clock } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryEventStore } from '@mortise/protocol/edge';
@@ -136,7 +136,7 @@ async function withRig(
   const proxy = await CuttingProxy.listen(serving.port, { random: seededRandom(seed), cuts: CUTS, withinBytes: STREAM_BYTES });
   const timers = new TimerCount();
   const transport = httpTransport(proxy.url, { clock: timers.clock, ...options });
-  const client = await McpClient.connect(transport, { name: 'test', version: '1' }, { era, eraMemory: createEraMemory() });
+  const client = await McpClient.connect(transport, { name: 'test', version: '1' }, { era, eraMemory: new Map() });
   const { signal } = new AbortController();
   await use({ client, proxy, serving, signal, timers, runs });
   await client.close();

@@ -10,13 +10,10 @@ import { UnsupportedVersionError } from '../errors.ts';
 import { ChannelLink, ExchangeLink, type Link } from '../link.ts';
 import type { Session, SessionSettings } from '../session.ts';
 import type { TransportSource } from '../transport-source.ts';
-import { RememberedEra } from './era-memory.ts';
+import { type EraMemory, processEraMemory } from './era-memory.ts';
 import { handshake } from './legacy-session.ts';
 import { ModernSession } from './modern-session.ts';
 import { type Finding, probe } from './probe.ts';
-
-/** What of a client's options the era depends on. */
-export type EraOptions = Pick<ClientOptions, 'era' | 'protocolVersion' | 'revisions' | 'discovers' | 'probeTimeoutMs' | 'eraMemory'>;
 
 /** A session and everything that was opened for it. */
 export interface Opened {
@@ -24,113 +21,102 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** How the two eras reach one server. A channel carries both; exchanges have a channel of their own for the legacy era. */
-interface Ways {
-  modern(): Promise<Link>;
-  legacy(): Promise<ChannelLink>;
-  /** Starts over on a fresh channel after one that is spoilt; undefined where there is none. */
-  readonly renew: (() => Promise<void>) | undefined;
-}
-
 /** Opens one session; made anew for each. */
 export class SessionOpener {
   readonly #source: TransportSource;
   readonly #settings: SessionSettings;
+  readonly #options: ClientOptions;
   readonly #signal: AbortSignal;
   readonly #modern: readonly Revision[];
   readonly #legacy: readonly Revision[];
-  readonly #probeTimeoutMs: number;
-  readonly #discovers: boolean;
-  readonly #remembered: RememberedEra;
   readonly #links = new Set<Link>();
+  /** Carries requests one by one, and can open a channel for the legacy era; undefined where one channel carries both eras. */
+  #exchanges: (ExchangeTransport & Partial<Transport>) | undefined;
+  #channel: ChannelLink | undefined;
+  #lateFinding: Finding | undefined;
 
   /** @throws {UnsupportedVersionError} No revision is of the version that is pinned. */
-  constructor(source: TransportSource, settings: SessionSettings, options: EraOptions, signal: AbortSignal) {
+  constructor(source: TransportSource, settings: SessionSettings, options: ClientOptions, signal: AbortSignal) {
     const spoken = pinnedRevisions(options);
     this.#source = source;
     this.#settings = settings;
+    this.#options = options;
     this.#signal = signal;
     this.#modern = revisionsOf('modern', spoken);
     this.#legacy = revisionsOf('legacy', spoken);
-    this.#probeTimeoutMs = options.probeTimeoutMs ?? 3000;
-    this.#discovers = options.discovers ?? true;
-    if (!this.#discovers && this.#legacy.length > 0) {
+    if (options.discovers === false && this.#legacy.length > 0) {
       throw new TypeError('discovers: false needs era: "modern": a server whose era is not known must be asked');
     }
-    this.#remembered = new RememberedEra(options.eraMemory, source.serverKey, settings.onError);
   }
 
   /** Opens a session. Whatever was opened on the way is closed again if it fails. */
   async open(): Promise<Opened> {
+    const close = async (): Promise<void> => void (await Promise.allSettled([...this.#links].map((link) => link.close())));
     try {
       const transport = this.#source.next();
-      const ways = isExchangeTransport(transport) ? this.#exchanges(transport) : this.#channel(await this.#start(transport));
-      const session = await this.#openBy(ways, async () => (await this.#remembered.recall()) === 'legacy');
-      return { session, close: () => this.#close() };
+      if (isExchangeTransport(transport)) this.#exchanges = transport;
+      else this.#channel = await this.#start(new ChannelLink(transport, this.#settings));
+      const isLegacy = async (): Promise<boolean> => (await this.#recall((memory, key) => memory.get(key)))?.era === 'legacy';
+      return { session: await this.#openBy(isLegacy), close };
     } catch (error) {
-      await this.#close();
+      await close();
       throw this.#explain(error);
     }
   }
 
   /** Opens a session anew on a channel that was lost and is open again, or will be. @param last The session that it carried before. */
   resume(link: ChannelLink, last: Session): Promise<Session> {
-    return this.#openBy(this.#channel(link), () => last.revision.era === 'legacy');
+    this.#channel = link;
+    return this.#openBy(() => last.revision.era === 'legacy');
   }
 
-  async #openBy(ways: Ways, isKnownLegacy: () => boolean | Promise<boolean>): Promise<Session> {
+  async #openBy(isKnownLegacy: () => boolean | Promise<boolean>): Promise<Session> {
     const [offered] = this.#legacy;
-    if (offered && (this.#modern.length === 0 || (await isKnownLegacy()))) {
+    const [newest] = this.#modern;
+    if (offered && (!newest || (await isKnownLegacy()))) {
       try {
-        return await this.#handshake(await ways.legacy(), offered);
+        return await this.#handshake(offered);
       } catch (error) {
-        if (this.#modern.length === 0 || !isWrongEra(error)) throw error;
-        await this.#remembered.forget();
-        await ways.renew?.();
+        if (!newest || !isWrongEra(error)) throw error;
+        await this.#recall((memory, key) => memory.delete(key));
+        await this.#renew();
       }
     }
-    const link = await ways.modern();
-    if (!this.#discovers) return this.#openUnasked(link);
-    return this.#conclude(await this.#ask(link), link, ways);
+    const link = this.#channel ?? (await this.#start(new ExchangeLink(this.#exchanges as ExchangeTransport, this.#settings)));
+    // Unasked it takes it that the server speaks the newest version; a request that is refused for that is sent again in another.
+    if (newest && this.#options.discovers === false) return new ModernSession(link, newest, this.#modern, undefined, this.#settings);
+    return this.#conclude(await this.#ask(link), link);
   }
 
   // ---- the ways to a server
 
-  #channel(started: ChannelLink): Ways {
-    let link = started;
-    const current = (): Promise<ChannelLink> => Promise.resolve(link);
-    const renew = async (): Promise<void> => {
-      this.#links.delete(link);
-      await link.close();
-      link = await this.#start(this.#source.next() as Transport);
-    };
-    return { modern: current, legacy: current, renew: this.#source.canRepeat ? renew : undefined };
-  }
-
-  #exchanges(transport: ExchangeTransport & Partial<Transport>): Ways {
-    const modern = async (): Promise<Link> => {
-      const link = new ExchangeLink(transport, this.#settings);
-      this.#links.add(link);
-      await link.start();
-      return link;
-    };
-    const legacy = async (): Promise<ChannelLink> => {
-      if (isLegacyOpener(transport)) return this.#start(await transport.openLegacy());
-      throw this.#mismatch('the server speaks the legacy era only, for which this transport cannot open a channel: use another transport');
-    };
-    return { modern, legacy, renew: undefined };
-  }
-
-  async #start(transport: Transport): Promise<ChannelLink> {
-    const link = new ChannelLink(transport, this.#settings);
+  async #start<L extends Link>(link: L): Promise<L> {
     this.#links.add(link);
     this.#signal.throwIfAborted();
     await link.start();
     return link;
   }
 
-  async #close(): Promise<void> {
-    await Promise.allSettled([...this.#links].map((link) => link.close()));
+  get #canRenew(): boolean {
+    return this.#channel !== undefined && this.#source.canRepeat;
+  }
+
+  /** Starts over on a fresh channel, as the one at hand is spoilt. */
+  async #renew(): Promise<void> {
+    const spoilt = this.#channel;
+    if (!spoilt || !this.#canRenew) return;
+    this.#links.delete(spoilt);
+    await spoilt.close();
+    this.#channel = await this.#start(new ChannelLink(this.#source.next() as Transport, this.#settings));
+  }
+
+  async #handshake(offered: Revision): Promise<Session> {
+    const transport = this.#exchanges;
+    if (transport && !isLegacyOpener(transport)) {
+      throw this.#mismatch('the server speaks the legacy era only, for which this transport cannot open a channel: use another transport');
+    }
+    const link = transport ? await this.#start(new ChannelLink(await transport.openLegacy(), this.#settings)) : this.#channel;
+    return handshake(link as ChannelLink, { offered, acceptable: this.#legacy, signal: this.#signal }, this.#settings);
   }
 
   // ---- asking
@@ -147,97 +133,94 @@ export class SessionOpener {
       const asked = next;
       finding = await this.#askInTime(link, asked);
       untried = untried.filter((revision) => revision !== asked);
-      const supported = (finding.kind === 'refused' && finding.supported) || [];
+      const supported = finding.kind === 'refused' ? finding.supported : [];
       next = chooseModern(supported, untried) ?? (asks === 1 ? chooseModern(supported, [asked]) : undefined);
     }
     return finding;
   }
 
-  #lateFinding: Finding | undefined;
-
   /** A channel whose server may be legacy counts as silent after a while. The answer is still noted if it comes. */
   async #askInTime(link: Link, revision: Revision): Promise<Finding> {
     const { clock, initializeTimeoutMs } = this.#settings;
     const signal = this.#signal;
-    if (this.#legacy.length === 0 || !(link instanceof ChannelLink)) {
+    if (this.#legacy.length === 0 || !this.#channel) {
       return probe(link, revision, this.#settings, { signal, timeoutMs: initializeTimeoutMs });
     }
     const answer = probe(link, revision, this.#settings, { signal, timeoutMs: Infinity });
     const silence = new Promise<Finding>((resolve) => {
-      const timer = clock.schedule(() => resolve({ kind: 'silent' }), this.#probeTimeoutMs, { keepAlive: true });
-      void answer.then((finding) => {
+      const { probeTimeoutMs = 3000 } = this.#options;
+      const timer = clock.schedule(() => resolve({ kind: 'silent', error: undefined }), probeTimeoutMs, { keepAlive: true });
+      const note = (finding?: Finding): void => {
         timer.cancel();
         this.#lateFinding = finding;
-      });
+      };
+      answer.then(note, () => note());
     });
     return Promise.race([answer, silence]);
   }
 
   // ---- what follows
 
-  async #conclude(finding: Finding, link: Link, ways: Ways): Promise<Session> {
-    const found = this.#read(finding, link, ways.renew !== undefined);
-    if (!('offered' in found)) return this.#keep(found);
-    const { offered } = found;
+  async #conclude(finding: Finding, link: Link): Promise<Session> {
+    const modern = this.#toModern(finding, link);
+    if (modern) return this.#keep(modern);
+    const offered = this.#findOffer(finding);
     // Some servers of the legacy era end at the first message that they do not know.
-    if (finding.kind === 'died') await ways.renew?.();
+    if (finding.kind === 'died') await this.#renew();
     try {
-      const session = await this.#handshake(await ways.legacy(), offered);
+      const session = await this.#handshake(offered);
       return finding.kind === 'silent' ? session : await this.#keep(session);
     } catch (error) {
       // The silence was not that of a legacy server, if the answer came after all: it is modern and was slow.
-      const late = finding.kind === 'silent' ? this.#lateFinding : undefined;
-      if (late?.kind !== 'discovered') throw error;
-      const second = this.#read(late, link, false);
-      if ('offered' in second) throw error;
-      return this.#keep(second);
+      const late = finding.kind === 'silent' && this.#lateFinding && this.#toModern(this.#lateFinding, link);
+      if (!late) throw error;
+      return this.#keep(late);
     }
   }
 
-  /** A session with a modern server, or what to offer a legacy one. A server that lists only legacy versions is spoken to in the legacy era. */
-  #read(finding: Finding, link: Link, canRenew: boolean): Session | { readonly offered: Revision } {
-    const [newestLegacy] = this.#legacy;
-    if (finding.kind === 'failed') throw finding.error;
-    if (finding.kind === 'died') {
-      if (newestLegacy && canRenew) return { offered: newestLegacy };
-      throw link instanceof ChannelLink ? diedOnProbe(finding.error, newestLegacy !== undefined) : finding.error;
-    }
-    if (finding.kind === 'legacy' || finding.kind === 'silent') {
-      if (newestLegacy) return { offered: newestLegacy };
-      throw this.#notModern(finding.kind === 'legacy' ? finding.error : undefined);
-    }
-    const refusal = finding.kind === 'refused' ? finding.error : undefined;
-    const supported = finding.kind === 'discovered' ? finding.result.supportedVersions : finding.supported;
-    if (!supported) throw refusal;
-    if (finding.kind === 'discovered') {
-      const modern = chooseModern(supported, this.#modern);
-      if (modern) return new ModernSession(link, modern, this.#modern, finding.result, this.#settings);
-    }
-    const offered = chooseLegacy(supported, this.#legacy);
-    if (offered) return { offered };
-    const theirs = supported.join(', ') || 'no version';
-    throw this.#mismatch(
-      `the server speaks ${theirs}, this client speaks ${this.#versions.join(', ')}: update one of the two`,
-      refusal,
-      supported,
-    );
+  /** A session with a server that discovery showed to be modern, in a version that both speak. */
+  #toModern(finding: Finding, link: Link): Session | undefined {
+    const modern = finding.kind === 'discovered' ? chooseModern(finding.supported, this.#modern) : undefined;
+    if (!modern || finding.kind !== 'discovered') return undefined;
+    return new ModernSession(link, modern, this.#modern, finding.result, this.#settings);
   }
 
-  /** Takes it that the server speaks the newest modern version; a request that it refuses for that is sent again in another. */
-  #openUnasked(link: Link): Session {
-    const [newest] = this.#modern;
-    if (!newest) throw this.#mismatch('this client speaks no modern revision');
-    return new ModernSession(link, newest, this.#modern, undefined, this.#settings);
+  /** What to offer a legacy server. One that lists only legacy versions is spoken to in the legacy era. */
+  #findOffer(finding: Finding): Revision {
+    const [newest] = this.#legacy;
+    if (finding.kind === 'discovered' || finding.kind === 'refused') {
+      const { supported } = finding;
+      const offered = chooseLegacy(supported, this.#legacy);
+      if (offered) return offered;
+      const message = `the server speaks ${supported.join(', ') || 'no version'}, this client speaks ${this.#versions.join(', ')}: update one of the two`;
+      throw this.#mismatch(message, finding.kind === 'refused' ? finding.error : undefined, supported);
+    }
+    if (finding.kind !== 'died') {
+      if (newest) return newest;
+      throw this.#notModern(finding.error);
+    }
+    if (newest && this.#canRenew) return newest;
+    throw this.#channel ? diedOnProbe(finding.error, newest !== undefined) : finding.error;
   }
 
-  #handshake(link: ChannelLink, offered: Revision): Promise<Session> {
-    return handshake(link, { offered, acceptable: this.#legacy, signal: this.#signal }, this.#settings);
-  }
+  // ---- the memory of eras
 
   async #keep(session: Session): Promise<Session> {
     const { era, version } = session.revision;
-    await this.#remembered.keep({ era, protocolVersion: version });
+    await this.#recall((memory, key) => memory.set(key, { era, protocolVersion: version }));
     return session;
+  }
+
+  /** Uses the memory, where something names the server. One that fails costs a probe, not the connection. */
+  async #recall<T>(use: (memory: EraMemory, key: string) => T | Promise<T>): Promise<T | undefined> {
+    const { serverKey } = this.#source;
+    if (serverKey === undefined) return undefined;
+    try {
+      return await use(this.#options.eraMemory ?? processEraMemory, serverKey);
+    } catch (error) {
+      this.#settings.onError(error instanceof Error ? error : new Error('the era memory failed', { cause: error }));
+      return undefined;
+    }
   }
 
   // ---- what is wrong
@@ -263,9 +246,7 @@ export class SessionOpener {
   /** A server that writes something else than messages is silent for this client: what the transport complained of says why. */
   #explain(error: unknown): unknown {
     if (!(error instanceof TimeoutError)) return error;
-    const cause = [...this.#links]
-      .map((link) => (link instanceof ChannelLink ? link.lastError : undefined))
-      .find((one) => one !== undefined);
+    const cause = [...this.#links].map(({ lastError }) => lastError).find((one) => one !== undefined);
     const { timeoutMs } = error;
     const silence = `the server did not answer the first message within ${timeoutMs} ms: see that it speaks MCP, or raise requestTimeoutMs`;
     return new TimeoutError(cause ? `${silence}. Meanwhile: ${cause.message}` : silence, timeoutMs, cause && { cause });
@@ -273,7 +254,7 @@ export class SessionOpener {
 }
 
 /** The revisions that may be spoken, newest first. */
-function pinnedRevisions({ era, protocolVersion, revisions = REVISIONS }: EraOptions): readonly Revision[] {
+function pinnedRevisions({ era, protocolVersion, revisions = REVISIONS }: ClientOptions): readonly Revision[] {
   if (era !== undefined && era !== 'legacy' && era !== 'modern') {
     throw new TypeError(`The option "era" must be "legacy" or "modern", got ${JSON.stringify(era)}: leave it out to have it found out`);
   }

@@ -12,21 +12,18 @@ import { makeMeta } from './modern-session.ts';
 /** What an answer, or its absence, says. */
 export type Finding =
   /** The server is modern. */
-  | { readonly kind: 'discovered'; readonly result: DiscoverResult }
-  /** The server is modern and does not speak this version, or wants something else. */
-  | { readonly kind: 'refused'; readonly error: Error; readonly supported: readonly string[] | undefined }
-  /** Whatever this is, a modern server it is not. */
-  | { readonly kind: 'legacy'; readonly error: Error | undefined }
-  /** No answer came in time, which may mean anything. */
-  | { readonly kind: 'silent' }
+  | { readonly kind: 'discovered'; readonly result: DiscoverResult; readonly supported: readonly string[] }
+  /** The server is modern and does not speak this version. */
+  | { readonly kind: 'refused'; readonly error: Error; readonly supported: readonly string[] }
+  /** It is no modern server; or no answer came in time, which may mean anything. */
+  | { readonly kind: 'legacy' | 'silent'; readonly error: Error | undefined }
   /** The channel ended before the answer. */
-  | { readonly kind: 'died'; readonly error: Error }
-  /** The era cannot be read from this: no permission, given up, or a failure elsewhere. */
-  | { readonly kind: 'failed'; readonly error: unknown };
+  | { readonly kind: 'died'; readonly error: Error };
 
 /**
  * Asks `server/discover` in a revision.
  *
+ * @throws What came instead of an answer, where it does not tell the era: no permission, given up, or a failure elsewhere.
  * @see 2026-07-28 basic/transports/stdio#backward-compatibility
  */
 export function probe(
@@ -50,7 +47,8 @@ function readResult(revision: Revision, answer: JsonObject): Finding {
   const { supportedVersions, capabilities } = result;
   const isDiscovery =
     Array.isArray(supportedVersions) && supportedVersions.every((one) => typeof one === 'string') && isJsonObject(capabilities);
-  return isDiscovery ? { kind: 'discovered', result: result as DiscoverResult } : { kind: 'legacy', error: undefined };
+  if (!isDiscovery) return { kind: 'legacy', error: undefined };
+  return { kind: 'discovered', result: result as DiscoverResult, supported: supportedVersions };
 }
 
 function readError(error: unknown): Finding {
@@ -59,22 +57,25 @@ function readError(error: unknown): Finding {
   }
   if (error instanceof ExchangeHttpError) return readHttpError(error);
   if (error instanceof ConnectionClosedError) return { kind: 'died', error };
-  return { kind: 'failed', error };
+  throw error;
 }
 
 /** No one code means "legacy": every code but the modern ones does. */
 function readRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
   if (!isModernError(rpcError.code)) return { kind: 'legacy', error };
-  return { kind: 'refused', error, supported: readSupportedVersions(rpcError) };
+  const supported = readSupportedVersions(rpcError);
+  // It is modern and wants something else than another version.
+  if (!supported) throw error;
+  return { kind: 'refused', error, supported };
 }
 
 /** A lack of permission comes first; then the body counts, and without one the statuses that older servers give. */
 function readHttpError(error: ExchangeHttpError): Finding {
   const { status, rpcError } = error;
-  if (status === 401 || status === 403 || status === 407) return { kind: 'failed', error };
+  if (status === 401 || status === 403 || status === 407) throw error;
   const isBusy = [408, 425, 429, 502, 503, 504].includes(status);
   if (rpcError && isModernError(rpcError.code)) return readRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
   // "Come back later" says nothing of the server, whatever words a proxy adds.
-  if (rpcError && !isBusy) return { kind: 'legacy', error };
-  return status >= 400 && status < 500 && !isBusy ? { kind: 'legacy', error } : { kind: 'failed', error };
+  if (!isBusy && (rpcError || (status >= 400 && status < 500))) return { kind: 'legacy', error };
+  throw error;
 }

@@ -1,18 +1,9 @@
 /** Completion for a user who types: calm towards the server, and never late for the user. */
 
-import type { Clock } from '@mortise/jsonrpc-core';
-import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Completion, CompletionArgument, PromptReference, ResourceTemplateReference } from '@mortise/protocol/model';
 import { MissingCapabilityError } from '../errors.ts';
 import type { McpClient } from '../mcp-client.ts';
-
-/** How a completer behaves. */
-export interface CompleterOptions {
-  /** How long the user must have paused before the server is asked, in milliseconds. @default 150 */
-  readonly debounceMs?: number | undefined;
-  /** Runs the timer of the pause. @default the platform's clock */
-  readonly clock?: Clock | undefined;
-}
 
 /** Completes the arguments of one prompt or resource template. */
 export interface Completer {
@@ -28,6 +19,8 @@ export interface Completer {
   close(): void;
 }
 
+/** How long the user must have paused before the server is asked. */
+const PAUSE_MS = 150;
 /** How many answers are kept; the oldest goes first. */
 const MAX_CACHED = 100;
 
@@ -38,13 +31,7 @@ const NOTHING: Completion = /* @__PURE__ */ Object.freeze({ values: [] });
  *
  * @see 2026-07-28 server/utilities/completion#implementation-considerations
  */
-export function createCompleter(
-  client: McpClient,
-  ref: PromptReference | ResourceTemplateReference,
-  options: CompleterOptions = {},
-): Completer {
-  checkOptions('createCompleter options', options, { debounceMs: 0, clock: 'object' });
-  const { debounceMs = 150, clock = systemClock } = options;
+export function createCompleter(client: McpClient, ref: PromptReference | ResourceTemplateReference): Completer {
   const cache = new Map<string, Completion>();
   const forget = (): void => cache.clear();
   const off = ref.type === 'ref/prompt' ? client.onPromptsChanged(forget) : client.onResourcesChanged(forget);
@@ -73,13 +60,13 @@ export function createCompleter(
     if (known) return Promise.resolve(known);
     return new Promise((resolve, reject) => {
       const controller = new AbortController();
-      const timer = clock.schedule(() => {
+      const timer = systemClock.schedule(() => {
         ask(key, argument, resolved, controller.signal).then(resolve, (error: unknown) => {
           if (controller.signal.aborted) resolve(undefined);
           else if (error instanceof MissingCapabilityError) resolve(NOTHING);
           else reject(error as Error);
         });
-      }, debounceMs);
+      }, PAUSE_MS);
       overtake = () => {
         timer.cancel();
         controller.abort(new Error('overtaken'));

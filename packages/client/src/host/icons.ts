@@ -17,8 +17,6 @@ export interface IconSource {
 export interface FetchIconOptions extends IconSource {
   /** Gives the fetch up; it then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long the picture may be, in bytes. @default 262_144 */
-  readonly maxBytes?: number | undefined;
   /** Makes the requests. @default the platform's `fetch` */
   readonly fetch?: typeof fetch | undefined;
 }
@@ -28,6 +26,7 @@ export interface FetchedIcon extends ImageFacts {
   readonly bytes: Uint8Array;
 }
 
+const MAX_BYTES = 262_144;
 const MAX_REDIRECTS = 3;
 /** In width and in height. */
 const MAX_PIXELS = 1024;
@@ -56,19 +55,17 @@ export function checkIconUrl(src: string, source: IconSource = {}): URL {
  * what they say, not what the server or the icon says.
  *
  * @throws {InvalidResultError} `ERR_INVALID_RESULT`: the address, type or content is not acceptable, or it is larger than 1,024 pixels a side,
- *   100 frames or `maxBytes`.
+ *   100 frames or 262,144 bytes.
  */
 export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptions = {}): Promise<FetchedIcon> {
   checkOptions('fetchIcon options', options, {
     signal: 'object',
-    maxBytes: 0,
     fetch: 'function',
     serverUrl: ['string', 'object'],
     trustedOrigins: 'array',
   });
-  const { maxBytes = 262_144 } = options;
   const url = checkIconUrl(icon.src, options);
-  const bytes = url.protocol === 'data:' ? readDataUrl(url, maxBytes) : await download(url, maxBytes, options);
+  const bytes = url.protocol === 'data:' ? readDataUrl(url) : await download(url, options);
   const facts = readImageFacts(bytes);
   if (!facts) throw new InvalidResultError(`icon ${quote(icon.src)}: its bytes are not a PNG, JPEG, WebP or SVG picture`);
   if (Math.max(facts.width ?? 0, facts.height ?? 0) > MAX_PIXELS)
@@ -77,12 +74,12 @@ export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptio
   return { ...facts, bytes };
 }
 
-async function download(first: URL, maxBytes: number, options: FetchIconOptions): Promise<Uint8Array> {
+async function download(first: URL, options: FetchIconOptions): Promise<Uint8Array> {
   const { fetch: load = fetch, signal = null } = options;
   let url = first;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     const response = await load(url, { credentials: 'omit', redirect: 'manual', referrerPolicy: 'no-referrer', signal });
-    if (response.ok) return readBounded(response, maxBytes);
+    if (response.ok) return readBounded(response);
     await response.body?.cancel();
     const location = response.headers.get('location');
     if (response.status < 300 || response.status > 399 || location === null)
@@ -94,29 +91,29 @@ async function download(first: URL, maxBytes: number, options: FetchIconOptions)
   throw new InvalidResultError(`icon ${quote(first.href)}: more than ${MAX_REDIRECTS} redirects`);
 }
 
-async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array> {
-  const bytes = await readBytes(response.body as ReadableStream<Uint8Array> | null, maxBytes);
-  if (!bytes) throw tooLarge(maxBytes);
+async function readBounded(response: Response): Promise<Uint8Array> {
+  const bytes = await readBytes(response.body as ReadableStream<Uint8Array> | null, MAX_BYTES);
+  if (!bytes) throw tooLarge();
   return bytes;
 }
 
-function readDataUrl({ href }: URL, maxBytes: number): Uint8Array {
+function readDataUrl({ href }: URL): Uint8Array {
   const comma = href.indexOf(',');
   const isBase64 = /;base64$/iu.test(href.slice(0, Math.max(0, comma)));
   const payload = href.slice(comma + 1);
-  if (comma < 0 || payload.length > maxBytes * 3) throw tooLarge(maxBytes);
+  if (comma < 0 || payload.length > MAX_BYTES * 3) throw tooLarge();
   try {
     const text = decodeURIComponent(payload);
     const bytes = isBase64 ? Uint8Array.from(atob(text), (character) => character.charCodeAt(0)) : new TextEncoder().encode(text);
-    if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
+    if (bytes.byteLength > MAX_BYTES) throw tooLarge();
     return bytes;
   } catch (error) {
     throw error instanceof InvalidResultError ? error : new InvalidResultError('the data: URL of an icon cannot be read', { cause: error });
   }
 }
 
-function tooLarge(maxBytes: number): InvalidResultError {
-  return new InvalidResultError(`an icon is longer than ${maxBytes} bytes`);
+function tooLarge(): InvalidResultError {
+  return new InvalidResultError(`an icon is longer than ${MAX_BYTES} bytes`);
 }
 
 /** A `data:` URL may be long, and nobody wants to read it. */

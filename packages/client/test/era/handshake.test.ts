@@ -51,7 +51,8 @@ describe.each(revisionsOf('legacy'))('initialize in $version', (revision) => {
   it('[LIFE-003] is followed by notifications/initialized before anything else', async () => {
     const handlers = { 'tools/list': () => ({ result: { tools: [] } }), 'logging/setLevel': () => ({ result: {} }) };
     const server = new ScriptedServer(legacyScript(version, handlers, { capabilities: { tools: {}, logging: {} } }));
-    const client = await connect(server, { logLevel: 'warning' });
+    const client = await connect(server);
+    await client.setLoggingLevel('warning');
     await client.listTools();
     expect(server.methods).toEqual(['initialize', 'notifications/initialized', 'logging/setLevel', 'tools/list']);
   });

@@ -4,7 +4,8 @@ import { ConnectionClosedError, type JsonObject, RemoteError } from '@mortise/js
 import { NEWEST, NEWEST_LEGACY, REVISIONS, type Revision, revisionsOf } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { describe, expect, it } from 'vitest';
-import { createEraMemory, McpClient, UnsupportedVersionError } from '../../src/index.ts';
+import { McpClient, UnsupportedVersionError } from '../../src/index.ts';
+import { ProcessEraMemory } from '../../src/era/era-memory.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import {
   allCapabilities,
@@ -288,7 +289,7 @@ describe('a pinned client', () => {
 
 describe('the memory of eras', () => {
   it('[ERA-003][CAP-028] spares a server that is known to be legacy the probe', async () => {
-    const eraMemory = createEraMemory();
+    const eraMemory = new Map();
     const options = { eraMemory };
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
     const source = named(server, 'node server.js');
@@ -309,7 +310,7 @@ describe('the memory of eras', () => {
   });
 
   it('uses the name that the transport gives its server', async () => {
-    const eraMemory = createEraMemory();
+    const eraMemory = new Map();
     const server = new ScriptedServer(modernScript());
     await (await McpClient.connect(named(server, 'cmd arg'), info, { eraMemory })).close();
     expect(eraMemory.get('cmd arg')).toEqual({ era: 'modern', protocolVersion: NEWEST.version });
@@ -320,7 +321,7 @@ describe('the memory of eras', () => {
     { how: 'ends at initialize', reply: 'die' },
   ];
   it.each(refusals)('[ERA-004][CAP-028] is corrected when a server that was legacy $how', async ({ reply }) => {
-    const eraMemory = createEraMemory();
+    const eraMemory = new Map();
     void eraMemory.set('k', { era: 'legacy', protocolVersion: NEWEST_LEGACY.version });
     const server = new ScriptedServer(modernScript({ initialize: () => reply }));
     const client = await McpClient.connect(named(server, 'k'), info, { eraMemory });
@@ -330,7 +331,7 @@ describe('the memory of eras', () => {
   });
 
   it('[ERA-004] is corrected when a server that was modern has become legacy', async () => {
-    const eraMemory = createEraMemory();
+    const eraMemory = new Map();
     void eraMemory.set('k', { era: 'modern', protocolVersion: NEWEST.version });
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version));
     const client = await McpClient.connect(named(server, 'k'), info, { eraMemory });
@@ -341,7 +342,7 @@ describe('the memory of eras', () => {
 
   it('[ERA-004] never keeps a verdict that rests on silence', async () => {
     const clock = new FakeClock();
-    const eraMemory = createEraMemory();
+    const eraMemory = new Map();
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version, { 'server/discover': () => 'silence' }));
     const connecting = McpClient.connect(named(server, 'k'), info, { clock, eraMemory });
     await server.nextMethod('server/discover');
@@ -368,7 +369,7 @@ describe('the memory of eras', () => {
   });
 
   it('holds a bounded number of servers, the oldest going first', () => {
-    const memory = createEraMemory();
+    const memory = new ProcessEraMemory();
     for (let i = 0; i <= 1000; i += 1) void memory.set(`k${i}`, { era: 'modern', protocolVersion: NEWEST.version });
     expect(memory.get('k0')).toBeUndefined();
     expect(memory.get('k1000')).toBeDefined();

@@ -4,13 +4,13 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { folderRoots } from '../../src/node.ts';
-import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { startAsking } from '../answers/asking.ts';
 
 const made: string[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const path of made.splice(0)) await rm(path, { recursive: true, force: true });
 });
 
@@ -45,19 +45,19 @@ it('[ROOT-007] tells of folders that are there and may be read, by where they re
 });
 
 it('[ROOT-007] tells the server when a folder has gone', async () => {
-  const clock = new FakeClock();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const [kept, gone] = [await makeFolder(), await makeFolder()];
-  const roots = folderRoots([kept, gone], { clock });
+  const roots = folderRoots([kept, gone]);
   let told: () => void = () => undefined;
   const wasTold = new Promise<void>((resolve) => {
     told = resolve;
   });
   const stop = roots.announce({ sendRootsListChanged: () => Promise.resolve(told()) }, { intervalMs: 1000 });
-  await clock.untilScheduled();
+  while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
   await rm(gone, { recursive: true });
-  clock.advance(1000);
+  vi.advanceTimersByTime(1000);
   await wasTold;
   stop();
   expect(await roots()).toEqual([{ uri: pathToFileURL(kept).href }]);
-  expect(clock.running).toBe(0);
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,6 +1,6 @@
 /** How a client over HTTP finds out which era a server speaks: the transport's facts and the client's verdict together. */
 
-import { createEraMemory, type EraMemory, McpClient } from '@mortise/client';
+import { type EraMemory, McpClient } from '@mortise/client';
 import { NEWEST, NEWEST_LEGACY } from '@mortise/protocol';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { httpTransport } from '@mortise/transport-http/client';
@@ -15,7 +15,7 @@ let eraMemory: EraMemory;
 let client: McpClient | undefined;
 beforeEach(async () => {
   server = await ScriptedHttp.listen();
-  eraMemory = createEraMemory();
+  eraMemory = new Map();
 });
 afterEach(async () => {
   await client?.close();

@@ -1,6 +1,6 @@
 /** A client whose server has forgotten its session: a new one is opened and the call made once more. */
 
-import { createEraMemory, McpClient } from '@mortise/client';
+import { McpClient } from '@mortise/client';
 import { McpServer } from '@mortise/server';
 import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
 import { type HttpServing, serveHttp } from '@mortise/transport-http/node';
@@ -21,7 +21,7 @@ async function connect(
   source: Parameters<typeof McpClient.connect>[0],
   options: Parameters<typeof McpClient.connect>[2] = {},
 ): Promise<McpClient> {
-  const client = await McpClient.connect(source, info, { era: 'legacy', eraMemory: createEraMemory(), ...options });
+  const client = await McpClient.connect(source, info, { era: 'legacy', eraMemory: new Map(), ...options });
   closing.push(() => client.close());
   return client;
 }

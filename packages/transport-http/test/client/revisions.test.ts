@@ -1,6 +1,6 @@
 /** The real client and the real server over real sockets, in every revision. */
 
-import { createEraMemory, McpClient } from '@mortise/client';
+import { McpClient } from '@mortise/client';
 import { REVISIONS } from '@mortise/protocol';
 import { McpServer } from '@mortise/server';
 import { httpTransport, SSEClientTransport, StreamableHTTPClientTransport } from '@mortise/transport-http/client';
@@ -33,7 +33,7 @@ async function serve(options: Parameters<typeof serveHttp>[1] = { port: 0 }): Pr
   return serving;
 }
 
-const eraMemory = createEraMemory();
+const eraMemory = new Map();
 
 describe.each(SENDERS)('over $name', ({ options }) => {
   describe.each(REVISIONS)('in $version', ({ version, era }) => {

@@ -1,7 +1,7 @@
 /** Arguments that travel in headers: learnt from lists of tools, and looked up again where a server misses them. */
 
 import type { JsonObject, JsonRpcResponse } from '@mortise/jsonrpc-core';
-import { createEraMemory, McpClient } from '@mortise/client';
+import { McpClient } from '@mortise/client';
 import { httpTransport, StreamableHTTPClientTransport, ToolHeaderError } from '@mortise/transport-http/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { callRequest, complete, discovery, modernRequest } from './support/modern.ts';
@@ -218,7 +218,7 @@ describe.each(SENDERS)('over $name', ({ options }) => {
     const client = await McpClient.connect(
       source,
       { name: 'c', version: '1' },
-      { eraMemory: createEraMemory(), onError: (error) => void reported.push(error) },
+      { eraMemory: new Map(), onError: (error) => void reported.push(error) },
     );
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['t']);
     await client.callTool('t', { a: 'é' });
