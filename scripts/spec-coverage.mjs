@@ -3,11 +3,10 @@
  * from the report of the last whole test run; `npm test` says where it is no longer true.
  *
  * A row is covered by a test whose title begins with its id (`[HTTP-041] ...`, at most three ids) and which ran and passed.
- * `docs/spec-uncovered.json` holds the reasons for the others, `docs/spec-due-issue-<n>.json` the rows that an issue owes, and
- * `docs/spec-enforced.json` the issues whose rows must all be accounted for.
+ * `docs/spec-uncovered.json` gives the reason for each of the others.
  */
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './run-command.mjs';
@@ -17,7 +16,7 @@ const pageFile = join(root, 'docs/spec-coverage.md');
 const reasons = new Set(['not ours', 'later', 'cannot be observed']);
 /** Rows that someone else must keep (an authorization server, an identity provider, a host, a user): no test of ours can show them. */
 const foreignRoles = /^(?:AS|IdP|host|user)(?:, (?:AS|IdP|host|user))*$/;
-/** How much of an issue's rows may be `cannot be observed` or `not ours`. */
+/** The share of all rows that may be `cannot be observed` or `not ours`. */
 const maxUnseenShare = 0.05;
 
 const readJson = (file) => JSON.parse(readFileSync(join(root, file), 'utf8'));
@@ -30,10 +29,11 @@ const groupOf = (id) => id.replace(/-\d+$/, '');
  * @returns {{ errors: readonly string[], notices: readonly string[], markdown: string }} What does not hold, and what could not be looked at here.
  */
 export function checkSpecCoverage(tests) {
-  const { errors, notices, markdown } = judgeCoverage(
-    { rows: readJson('docs/spec-rows.json'), uncovered: readJson('docs/spec-uncovered.json'), dueLists: readDueLists() },
+  const { errors, markdown } = judgeCoverage(
+    { rows: readJson('docs/spec-rows.json'), uncovered: readJson('docs/spec-uncovered.json') },
     tests,
   );
+  const notices = [];
   // What this machine cannot run (no Chromium, no ../shared, another platform) is not missing, and says nothing about the page.
   const skipped = findSkipped(tests).length;
   if (skipped > 0) notices.push(`docs/spec-coverage.md is not compared: ${skipped} tests that show rows could not run here`);
@@ -46,14 +46,12 @@ export function checkSpecCoverage(tests) {
  * @param {{
  *   rows: readonly { id: string, level: string, role: string, revisions: string, phrase: string }[],
  *   uncovered: { groups: Record<string, Reason>, rows: Record<string, Reason> },
- *   dueLists: readonly { issue: number, groups: Record<string, readonly string[]>, enforced: boolean }[],
  * }} data
- * @typedef {{ reason: string, issue?: number, sentence?: string }} Reason
+ * @typedef {{ reason: string, sentence?: string }} Reason
  * @param {readonly Pick<import('./run-tests.mjs').TestOutcome, 'title' | 'file' | 'outcome'>[]} tests
- * @returns {{ errors: string[], notices: string[], markdown: string }} A due row that is neither covered nor explained is an error where
- *   its list is enforced, and a notice elsewhere.
+ * @returns {{ errors: string[], markdown: string }} A row that is neither covered nor explained is an error.
  */
-export function judgeCoverage({ rows, uncovered, dueLists: lists }, tests) {
+export function judgeCoverage({ rows, uncovered }, tests) {
   const byRow = testsByRow(tests);
   const known = new Set(rows.map((row) => row.id));
   const errors = [
@@ -69,19 +67,13 @@ export function judgeCoverage({ rows, uncovered, dueLists: lists }, tests) {
   const explain = (id) => uncovered.rows[id] ?? uncovered.groups[groupOf(id)];
 
   const skipped = new Set(findSkipped(tests).flatMap(({ title }) => idsOf(title)));
-  const notices = [];
-  for (const due of lists) {
-    const ids = Object.values(due.groups)
-      .flat()
-      .filter((id) => !passed.has(id) && !skipped.has(id));
-    // A row that an issue owes cannot be put off.
-    const open = ids.filter((id) => explain(id) === undefined || explain(id).reason === 'later');
-    const unseen = ids.length - open.length;
-    const mostUnseen = Math.floor(Object.values(due.groups).flat().length * maxUnseenShare);
-    if (unseen > mostUnseen) errors.push(`issue ${due.issue}: ${unseen} rows are not shown by a test; at most ${mostUnseen} may be`);
-    if (open.length > 0) (due.enforced ? errors : notices).push(`issue ${due.issue}: neither covered nor explained: ${open.join(' ')}`);
-  }
-  return { errors, notices, markdown: page(rows, passed, explain) };
+  const unshown = rows.map(({ id }) => id).filter((id) => !passed.has(id) && !skipped.has(id));
+  const open = unshown.filter((id) => explain(id) === undefined);
+  if (open.length > 0) errors.push(`neither covered nor explained: ${open.join(' ')}`);
+  const unseen = unshown.filter((id) => explain(id) !== undefined && explain(id).reason !== 'later').length;
+  const mostUnseen = Math.floor(rows.length * maxUnseenShare);
+  if (unseen > mostUnseen) errors.push(`${unseen} rows are not shown by a test; at most ${mostUnseen} may be`);
+  return { errors, markdown: page(rows, passed, explain) };
 }
 
 /** Tests of rows that did not run at all; one that ran for other revisions did. */
@@ -105,26 +97,15 @@ function testsByRow(tests) {
   return byRow;
 }
 
-function readDueLists() {
-  const enforced = new Set(existsSync(join(root, 'docs/spec-enforced.json')) ? readJson('docs/spec-enforced.json').issues : []);
-  return readdirSync(join(root, 'docs'))
-    .filter((file) => /^spec-due-issue-\d+\.json$/.test(file))
-    .sort()
-    .map((file) => readJson(`docs/${file}`))
-    .map((due) => ({ ...due, enforced: enforced.has(due.issue) }));
-}
-
 function checkReasons(uncovered, rows) {
   const roles = new Map(rows.map((row) => [row.id, row.role]));
   const groups = new Set(rows.map((row) => groupOf(row.id)));
   const errors = [];
-  for (const [key, { reason, issue, sentence }] of [...Object.entries(uncovered.groups), ...Object.entries(uncovered.rows)]) {
+  for (const [key, { reason, sentence }] of [...Object.entries(uncovered.groups), ...Object.entries(uncovered.rows)]) {
     if (!roles.has(key) && !groups.has(key)) errors.push(`docs/spec-uncovered.json: ${key} is no row and no group`);
     if (!reasons.has(reason))
       errors.push(`docs/spec-uncovered.json: ${key} has the reason "${reason}"; there are ${[...reasons].join(', ')}`);
-    if (reason === 'later' && issue === undefined && sentence === undefined)
-      errors.push(`docs/spec-uncovered.json: ${key} is for later and names no issue`);
-    if (reason === 'cannot be observed' && !sentence) errors.push(`docs/spec-uncovered.json: ${key} has no sentence that says why`);
+    if (reason !== 'not ours' && !sentence) errors.push(`docs/spec-uncovered.json: ${key} has no sentence that says why`);
     if (reason === 'not ours' && !foreignRoles.test(roles.get(key) ?? ''))
       errors.push(`docs/spec-uncovered.json: ${key} is a duty of "${roles.get(key)}", which is ours`);
   }
@@ -169,11 +150,7 @@ function shownBy(id, passed, explain) {
   }
   const why = explain(id);
   if (why === undefined) return '**missing**';
-  return [
-    why.reason,
-    ...(why.issue === undefined ? [] : [`: issue ${why.issue}`]),
-    ...(why.sentence === undefined ? [] : [`: ${why.sentence}`]),
-  ].join('');
+  return why.sentence === undefined ? why.reason : `${why.reason}: ${why.sentence}`;
 }
 
 const escapeCell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;');
