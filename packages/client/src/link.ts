@@ -13,7 +13,14 @@ import {
   type RequestId,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { Connection, type InboundCall, type RequestOptions, type RequestOutcome, RequestTable } from '@mortise/jsonrpc-core/connection';
+import {
+  Connection,
+  type ConnectionRules,
+  type InboundCall,
+  type RequestOptions,
+  type RequestOutcome,
+  RequestTable,
+} from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
@@ -120,7 +127,7 @@ abstract class NotifiedLink {
 }
 
 /** A link over one channel. */
-export class ChannelLink extends NotifiedLink {
+export class ChannelLink extends NotifiedLink implements ConnectionRules {
   /** When the last message came, by the clock's monotonic time, if the client is to keep the connection alive. */
   heardAtMs: number;
   readonly #connection: Connection;
@@ -138,12 +145,20 @@ export class ChannelLink extends NotifiedLink {
       requestTimeoutMs,
       maxRequestTimeoutMs,
       onRequest: (request, call) => this.host.onRequest?.(request, call),
-      isAnswering: () => this.host.onRequest !== undefined,
-      isBatchingOn: () => this.host.isBatchingOn,
-      isErrorIdOptional: () => this.host.isErrorIdOptional,
+      rules: this,
       onNotification: (notification) => this.route(notification),
       onError: (error) => this.#onError(error),
     });
+  }
+
+  get isBatchingOn(): boolean {
+    return this.host.isBatchingOn;
+  }
+  get isErrorIdOptional(): boolean {
+    return this.host.isErrorIdOptional;
+  }
+  get isAnswering(): boolean {
+    return this.host.onRequest !== undefined;
   }
 
   get closed(): Promise<void> {
@@ -224,6 +239,7 @@ export class ExchangeLink extends NotifiedLink {
     this.#settings = settings;
     this.#requests = new RequestTable({
       send: (request, pending) => transport.exchange(request, pending),
+      sendCancelled: () => undefined,
       onMessage: (notification, pending) => this.route(notification, pending.id),
       onError: (error) => settings.onError(error),
       timeoutMs: settings.requestTimeoutMs,

@@ -6,17 +6,12 @@ export interface ClockTimer {
   cancel(): void;
 }
 
-/** A timer that can be changed while it runs: whether the process must live for it. A clock need not have such timers. */
+/** What a clock's timers may have, too: whether they keep the process alive can be changed while they run. */
 export interface HoldableTimer extends ClockTimer {
-  /** The process lives until it fires. */
+  /** Keeps the process alive until the timer fires. */
   hold(): void;
-  /** The process does not wait for it. */
+  /** Lets the process end before the timer fires. */
   release(): void;
-}
-
-/** Whether a timer can be held and released. */
-export function isHoldableTimer(timer: ClockTimer): timer is HoldableTimer {
-  return 'hold' in timer && 'release' in timer;
 }
 
 /** Tells the time and wakes callers up, so that tests need not wait. */

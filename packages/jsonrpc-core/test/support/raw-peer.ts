@@ -9,7 +9,7 @@ import {
   type JsonRpcResponse,
   type Transport,
 } from '../../src/index.ts';
-import { Connection, type ConnectionOptions } from '../../src/connection.ts';
+import { Connection, type ConnectionOptions, type ConnectionRules } from '../../src/connection.ts';
 
 /** Lets everything that is ready run. */
 export function turn(): Promise<void> {
@@ -76,6 +76,9 @@ export async function connectPair(
   onTestFinished(() => connections[0].close());
   return connections;
 }
+
+/** The rules of a connection that takes batches. */
+export const batching: ConnectionRules = { isBatchingOn: true, isErrorIdOptional: false, isAnswering: true };
 
 /** A promise and its two ends. */
 export interface Deferred<T> {

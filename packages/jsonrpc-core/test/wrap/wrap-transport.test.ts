@@ -204,7 +204,8 @@ describe('wrapTransport', () => {
         next();
       },
     });
-    const connection = new Connection(wrapped, { onError: ({ message }) => seen.push(message), onClose: () => void seen.push('closed') });
+    const connection = new Connection(wrapped, { onError: ({ message }) => seen.push(message) });
+    void connection.closed.then(() => seen.push('closed'));
     await connection.start();
     near.onerror?.(new Error('e'));
     await far.close();
