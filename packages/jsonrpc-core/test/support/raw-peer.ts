@@ -9,6 +9,7 @@ import {
   type JsonRpcResponse,
   type Transport,
 } from '../../src/index.ts';
+import type { ExchangeOptions, ExchangeTransport } from '../../src/transport.ts';
 import { Connection, type ConnectionOptions, type ConnectionRules } from '../../src/connection.ts';
 
 /** Lets everything that is ready run. */
@@ -124,4 +125,16 @@ export function outcomeOf<T>(promise: Promise<T>): Promise<{ readonly value?: T;
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
+}
+
+/** An exchange without a wire: each is one call of a function. */
+export function exchangeBy(
+  handle: (asked: JsonRpcRequest, options: ExchangeOptions) => JsonRpcResponse | Promise<JsonRpcResponse>,
+): ExchangeTransport {
+  return {
+    async exchange(asked, options = {}) {
+      options.signal?.throwIfAborted();
+      return handle(asked, options);
+    },
+  };
 }

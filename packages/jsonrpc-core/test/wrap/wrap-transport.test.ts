@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createInMemoryPair, type JsonRpcMessage, type JsonRpcNotification, type Transport } from '../../src/index.ts';
 import {
-  createInMemoryExchange,
   type ExchangeOptions,
   type ExchangeTransport,
   isExchangeTransport,
@@ -13,7 +12,7 @@ import {
 import { Connection } from '../../src/connection.ts';
 import { type TransportHooks, withLogging, withMetrics, withReconnect, wrapTransport } from '../../src/wrap.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { defer, outcomeOf, RawPeer, request, result, turn } from '../support/raw-peer.ts';
+import { defer, exchangeBy, outcomeOf, RawPeer, request, result, turn } from '../support/raw-peer.ts';
 
 /** A transport with every ability, as a custom one may have them. */
 class Able implements Transport, ExchangeTransport, LegacyOpener {
@@ -21,7 +20,7 @@ class Able implements Transport, ExchangeTransport, LegacyOpener {
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   readonly sent: JsonRpcMessage[] = [];
-  exchange = createInMemoryExchange(({ id }) => result(id)).exchange;
+  exchange = exchangeBy(({ id }) => result(id)).exchange;
   starts = 0;
   #sessionId: string | undefined;
   #version = '';
@@ -247,8 +246,8 @@ describe('withLogging', () => {
     const lines: string[] = [];
     const inner = Object.assign(
       new Able(),
-      createInMemoryExchange(({ id }, call) => {
-        call.onMessage({ jsonrpc: '2.0', method: 'notifications/progress' });
+      exchangeBy(({ id }, call) => {
+        call.onMessage?.({ jsonrpc: '2.0', method: 'notifications/progress' });
         return result(id);
       }),
     );
@@ -315,7 +314,7 @@ describe('withMetrics', () => {
     let calls = 0;
     const inner = Object.assign(
       new Able(),
-      createInMemoryExchange(async ({ id }) => {
+      exchangeBy(async ({ id }) => {
         await gates[calls++]?.promise;
         return result(id);
       }),
