@@ -19,6 +19,7 @@ import {
   type InboundCall,
   type RequestOptions,
   type RequestOutcome,
+  type RequestParams,
   RequestTable,
 } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
@@ -87,7 +88,7 @@ abstract class NotifiedLink {
   lastError: Error | undefined;
   readonly #streams = new Map<RequestId, OpenStream>();
 
-  abstract request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject>;
+  abstract request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject>;
 
   /** Opens a request that stays open. `onNotification` gets what carries its id, in order. */
   openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream {
@@ -173,7 +174,7 @@ export class ChannelLink extends NotifiedLink implements ConnectionRules {
     return this.#connection.start();
   }
 
-  request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject> {
+  request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject> {
     return this.#connection.request(method, params, options);
   }
 
@@ -264,7 +265,7 @@ export class ExchangeLink extends NotifiedLink {
     await transport.start?.();
   }
 
-  request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject> {
+  request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject> {
     return this.#isClosed ? Promise.reject(new ConnectionClosedError()) : this.#requests.request(method, params, options);
   }
 

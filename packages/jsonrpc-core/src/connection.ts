@@ -5,6 +5,6 @@ export type { ConnectionOptions, ConnectionRules, RequestOutcome } from './conne
 export { DeadlineTimer } from './connection/deadline-timer.ts';
 export type { InboundCall } from './connection/inbound-call.ts';
 export { RequestTable, type RequestTableOptions } from './connection/request-table.ts';
-export type { PendingRequest, RequestOptions } from './connection/pending-request.ts';
+export type { PendingRequest, RequestOptions, RequestParams } from './connection/pending-request.ts';
 export { AsyncQueue, type AsyncQueueOptions } from './async-queue.ts';
 export { abortable, type LinkedSignal, linkSignals, withTimeout } from './signals.ts';

@@ -18,7 +18,7 @@ export interface Malformed {
  * Says what is wrong with a value and what it was meant as.
  *
  * A value with a method but without an id was meant as a notification, which is never answered, not even with an error. One with an outcome but
- * without a method was meant as a response; two peers that answered those could answer each other for ever.
+ * without a method was meant as a response; two peers that answered those could go on answering each other.
  */
 export function judgeMalformed(value: unknown): Malformed {
   const members = isJsonObject(value) ? pickMembers(value) : undefined;

@@ -1,4 +1,4 @@
-/** Finds out what a message is whose text is not read because it is over a bound, so that the request it belongs to need not wait in vain. */
+/** Reads the id and the kind of a message that is over a bound, so that its request is answered, or its call rejected, at once. */
 
 import { isRequestId } from './guards.ts';
 import type { RequestId } from './message.ts';

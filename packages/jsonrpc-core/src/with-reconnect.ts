@@ -120,7 +120,7 @@ class ReconnectingTransport implements Transport {
     let isOver = false;
     const giveBack = holdTransport(channel, {
       onMessage: (message, info) => {
-        // Only a peer that speaks shows that the channel works; one that takes and drops connections must not be tried for ever.
+        // A message shows that the channel works. A peer that only takes and drops connections must reach maxAttempts.
         this.#attempts = 0;
         if (this.#state !== 'closed') this.onmessage?.(message, info);
       },

@@ -1,4 +1,4 @@
-/** Puts code between a transport and whoever uses it, without hiding any ability that the transport has. */
+/** Puts code between a transport and its user, without hiding any ability of the transport. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
 import { emitError, holdTransport, runCallback, toCallbackError } from './transport/hold-transport.ts';
@@ -97,7 +97,7 @@ function createChannel(inner: Transport, hooks: TransportHooks): Record<Property
 }
 
 function listen(shell: Transport, inner: Transport, hooks: TransportHooks): void {
-  // A hook may go on later, when nobody is there to catch what the program's callbacks throw; so the steps themselves never throw.
+  // A hook may call `next` later, when no caller is left to catch what the program's callbacks throw; so `next` never throws.
   const onError = (error: Error): void => emitError(shell, error);
   const report = (error: Error): void => (hooks.error ? hooks.error(error, onError) : onError(error));
   const onMessage = (message: JsonRpcMessage, info?: MessageInfo): void => runCallback(() => shell.onmessage?.(message, info), report);

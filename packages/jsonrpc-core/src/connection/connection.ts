@@ -21,7 +21,7 @@ import { type MessageInfo, resolvedPromise, type SendOptions, type Transport } f
 import { CONNECTION_OPTIONS, type ConnectionOptions } from './connection-options.ts';
 import type { Batch } from './inbound-call.ts';
 import { InboundCalls } from './inbound-calls.ts';
-import type { RequestOptions } from './pending-request.ts';
+import type { RequestOptions, RequestParams } from './pending-request.ts';
 import { RequestTable } from './request-table.ts';
 
 /** How many messages a batch may hold. A longer one is refused as a whole. */
@@ -130,7 +130,7 @@ export class Connection {
    * @throws {ConnectionClosedError} The connection closed first.
    * @throws `options.signal`'s reason, once it aborts; a cancellation was sent.
    */
-  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+  request(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonObject> {
     if (this.#state !== 'open') return Promise.reject(this.#toNotOpenError());
     return this.#requests.request(method, params, options);
   }
@@ -140,13 +140,13 @@ export class Connection {
    *
    * @throws {TimeoutError} {ConnectionClosedError} As `request` does; never a `RemoteError`.
    */
-  requestRaw(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonRpcResponse> {
+  requestRaw(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonRpcResponse> {
     if (this.#state !== 'open') return Promise.reject(this.#toNotOpenError());
     return this.#requests.requestRaw(method, params, options);
   }
 
   /**
-   * Sends a notification. Resolves once the transport has taken it. A rejection that nobody listens to harms nothing.
+   * Sends a notification. Resolves once the transport has taken it. A rejection may be left unhandled.
    *
    * @throws {ConnectionClosedError} The connection is closed.
    */
@@ -338,7 +338,7 @@ export class Connection {
     for (const release of this.#idleWaiters.splice(0)) release();
   }
 
-  /** Where the error handler itself fails, there is nobody left to report to. */
+  /** What the error handler itself throws is dropped. */
   readonly #report = (error: Error): void => runCallback(() => this.#options.onError?.(error), ignore);
 }
 

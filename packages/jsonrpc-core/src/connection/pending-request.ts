@@ -6,6 +6,12 @@ import type { JsonObject, JsonRpcErrorResponse, JsonRpcNotification, JsonRpcResp
 import type { ExchangeOptions, SendOptions } from '../transport/transport.ts';
 import type { RequestTable } from './request-table.ts';
 
+/**
+ * The parameters of a request, or a function that makes them. It is given the request's progress token, if the peer is asked for progress, and puts it
+ * into `_meta`. Saves a copy where the parameters are made anew for each request anyway.
+ */
+export type RequestParams = JsonObject | ((progressToken: RequestId | undefined) => JsonObject | undefined);
+
 /** How one request is sent. */
 export interface RequestOptions {
   /** Aborting it cancels the request at the peer and rejects with the signal's reason. @default none */
@@ -26,13 +32,13 @@ export interface RequestOptions {
   readonly relatedRequestId?: RequestId | undefined;
   /** Whether giving up sends `notifications/cancelled`. `initialize` must not be cancelled. @default true */
   readonly isCancellable?: boolean | undefined;
-  /** Called with the request's id before it is sent: whoever correlates by id (a subscription) needs it. @default none */
+  /** Called with the request's id before it is sent, for callers that match later messages by it (a subscription). @default none */
   readonly onId?: ((id: RequestId) => void) | undefined;
   /** More HTTP headers, where the request is an exchange and the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Pauses cannot keep a request waiting for ever: it ends after this many times the hard bound, and at the earliest after as many times ten minutes. */
+/** However long it is paused, a request ends after ten times its hard bound, or after ten times ten minutes if that is longer. */
 const MAX_PAUSE_FACTOR = 10;
 const MIN_PAUSE_BOUND_MS = 600_000;
 

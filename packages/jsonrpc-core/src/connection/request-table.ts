@@ -7,7 +7,7 @@ import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, 
 import { runCallback } from '../transport/hold-transport.ts';
 import { resolvedPromise } from '../transport/transport.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
-import { PendingRequest, type RequestOptions } from './pending-request.ts';
+import { PendingRequest, type RequestOptions, type RequestParams } from './pending-request.ts';
 
 /** How a table sends requests, and how long they wait. */
 export interface RequestTableOptions<Options extends RequestOptions = RequestOptions> {
@@ -28,7 +28,7 @@ export interface RequestTableOptions<Options extends RequestOptions = RequestOpt
   onEmpty?(): void;
   /** Makes an id that no other request of the same peer has. @default integers that count up */
   readonly newId?: (() => RequestId) | undefined;
-  /** How long a request waits that says nothing else. */
+  /** How long a request waits that has no `timeoutMs` of its own. */
   readonly timeoutMs: number;
   /** How long a request waits whatever progress comes, unless it has a longer time of its own. */
   readonly maxTimeoutMs: number;
@@ -75,12 +75,12 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
    * @throws `options.signal`'s reason, once it aborts; a cancellation was sent.
    * @throws Whatever `send` throws, and what `failAll` is given.
    */
-  request(method: string, params?: JsonObject, options?: Options): Promise<JsonObject> {
+  request(method: string, params?: RequestParams, options?: Options): Promise<JsonObject> {
     return this.#request(method, params, options, false) as Promise<JsonObject>;
   }
 
   /** Like `request`, but resolves with the response as it came, an error too, under this table's id. For gateways. */
-  requestRaw(method: string, params?: JsonObject, options?: Options): Promise<JsonRpcResponse> {
+  requestRaw(method: string, params?: RequestParams, options?: Options): Promise<JsonRpcResponse> {
     return this.#request(method, params, options, true) as Promise<JsonRpcResponse>;
   }
 
@@ -92,7 +92,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     return pending !== undefined || (typeof id === 'number' && id > 0 && id <= this.#lastId);
   }
 
-  /** Rejects the request that an unreadable response was meant for, which would wait in vain. False if there is none. */
+  /** Rejects the request that an unreadable response was meant for. False if there is none. */
   settleMalformed(id: unknown, problem = 'is not a JSON-RPC response', cause?: Error): boolean {
     const pending = this.#take(id);
     pending?.fail(new InvalidResponseError(`The answer to "${pending.method}" ${problem}`, cause && { cause }));
@@ -161,7 +161,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
 
   #request(
     method: string,
-    params: JsonObject | undefined,
+    params: RequestParams | undefined,
     options: Options | undefined,
     isRaw: boolean,
   ): Promise<JsonObject | JsonRpcResponse> {
@@ -176,11 +176,12 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     return pending.outcome;
   }
 
-  #send(pending: PendingRequest<Options>, given: JsonObject | undefined): void {
+  #send(pending: PendingRequest<Options>, given: RequestParams | undefined): void {
     const { id, method, options } = pending;
     try {
       options?.onId?.(id);
-      const params = pending.wantsProgress ? withProgressToken(given, id) : given;
+      const token = pending.wantsProgress ? id : undefined;
+      const params = typeof given === 'function' ? given(token) : token === undefined ? given : withProgressToken(given, token);
       const request: JsonRpcRequest = params === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params };
       const sent = this.#options.send(request, pending);
       if (sent === undefined || sent === resolvedPromise) return;

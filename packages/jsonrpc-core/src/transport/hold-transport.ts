@@ -26,7 +26,7 @@ export interface TransportListener {
  * Listens to a transport. Callbacks that the program had set are still called, before the listener; one that throws is
  * reported by `onThrown` and holds nothing up.
  *
- * @returns Gives the transport its own callbacks back, where nobody has set others since.
+ * @returns Gives the transport its own callbacks back, unless the program has set others since.
  */
 export function holdTransport(transport: Transport, listener: TransportListener): () => void {
   const { onmessage, onerror, onclose } = transport;
@@ -57,7 +57,7 @@ export function holdTransport(transport: Transport, listener: TransportListener)
   };
 }
 
-/** Calls a transport's `onerror`. Where that fails, there is nobody left to report to. */
+/** Calls a transport's `onerror`. An error that it throws is dropped. */
 export function emitError(transport: Transport, error: Error): void {
   runCallback(
     () => transport.onerror?.(error),

@@ -346,6 +346,19 @@ describe('progress', () => {
     await Promise.allSettled(all);
   });
 
+  it('is asked for by whoever makes new parameters for each request', async () => {
+    const { connection, peer } = await connectToRawPeer();
+    const make = (progressToken: unknown): JsonObject => ({ a: 1, _meta: { progressToken: (progressToken ?? 'none') as string } });
+    for (const options of [{}, { resetTimeoutOnProgress: false }]) void connection.request('x', make, options).catch(() => undefined);
+    const failed = connection.request('y', () => {
+      throw new Error('cannot be made');
+    });
+    await expect(failed).rejects.toThrow('cannot be made');
+    await turn();
+    const metas = peer.take().map((message) => (message as { params: { _meta: unknown } }).params._meta);
+    expect(metas).toEqual([{ progressToken: 1 }, { progressToken: 'none' }]);
+  });
+
   it('is asked for beside members with any name', async () => {
     const { connection, peer } = await connectToRawPeer();
     const params = JSON.parse('{"__proto__":{"a":1},"_meta":{"__proto__":{"b":2}}}') as JsonObject;
