@@ -100,7 +100,9 @@ export class InboundCalls {
     if (!this.#rules.isAnswering) return;
     if (batch) batch.waiting++;
     const hasNoId = id === undefined && this.#rules.isErrorIdOptional;
-    this.#answer(hasNoId ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id: id ?? null, error }, batch);
+    const response: JsonRpcResponse = hasNoId ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id: id ?? null, error };
+    if (batch) this.#keep(response, batch);
+    else this.#send(response);
   }
 
   /** Cancels the call that a notification names. False if it names none that is being served. */
@@ -169,7 +171,8 @@ export class InboundCalls {
     if (!call.isSettled && response) {
       this.#forget(call.message.id);
       call.settle();
-      this.#answer(response, call.batch);
+      if (call.batch) this.#keep(response, call.batch);
+      else this.#send(response);
     }
     this.#host.onProgress();
   }
@@ -201,9 +204,8 @@ export class InboundCalls {
     this.#host.onProgress();
   }
 
-  /** Sends an answer, or keeps it for its batch. */
-  #answer(response: JsonRpcResponse, batch: Batch | undefined): void {
-    if (!batch) return this.#send(response);
+  /** Keeps an answer until the others of its batch are there. */
+  #keep(response: JsonRpcResponse, batch: Batch): void {
     const bytes = countBytes(tryToSerialize(response) ?? '');
     this.#running++;
     this.#keptBytes += bytes;

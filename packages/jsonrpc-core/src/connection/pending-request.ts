@@ -2,7 +2,14 @@
 
 import { Cancellation } from '../cancellation.ts';
 import { RemoteError } from '../errors.ts';
-import type { JsonObject, JsonRpcErrorResponse, JsonRpcNotification, JsonRpcResponse, RequestId } from '../message.ts';
+import type {
+  JsonObject,
+  JsonRpcErrorResponse,
+  JsonRpcNotification,
+  JsonRpcResponse,
+  JsonRpcResultResponse,
+  RequestId,
+} from '../message.ts';
 import type { ExchangeOptions, SendOptions } from '../transport/transport.ts';
 import type { RequestTable } from './request-table.ts';
 
@@ -50,6 +57,8 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
   readonly id: RequestId;
   readonly method: string;
   readonly relatedRequestId: RequestId | undefined;
+  /** Whether the peer is asked for progress. */
+  readonly wantsProgress: boolean;
   /** When the request has waited long enough, not counting the current pause; `Infinity` for never. */
   deadlineMs: number;
   readonly #table: RequestTable<Options>;
@@ -81,6 +90,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     this.#hardDeadlineMs = nowMs + this.#maxTimeoutMs;
     this.#lastMs = nowMs + MAX_PAUSE_FACTOR * Math.max(this.#maxTimeoutMs, MIN_PAUSE_BOUND_MS);
     this.deadlineMs = Math.min(nowMs + this.#timeoutMs, this.#hardDeadlineMs);
+    this.wantsProgress = options?.onProgress !== undefined || (this.#timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false);
     this.#outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -121,9 +131,11 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
 
   /** Settles it with the response that came. */
   settle(response: JsonRpcResponse): void {
+    // A member that is undefined counts as absent.
+    const { error } = response as Partial<JsonRpcErrorResponse>;
     if (this.#isRaw) this.#resolve?.(response);
-    else if (isErrorResponse(response)) this.#reject?.(new RemoteError(response.error, this.method));
-    else this.#resolve?.(response.result);
+    else if (error) this.#reject?.(new RemoteError(error, this.method));
+    else this.#resolve?.((response as JsonRpcResultResponse).result);
   }
 
   /** Settles it without a response. An exchange is not aborted. */
@@ -144,11 +156,6 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
   }
 
   // ---- time
-
-  /** Whether the peer is asked for progress. */
-  get wantsProgress(): boolean {
-    return this.#options?.onProgress !== undefined || (this.#timeoutMs !== Infinity && this.#options?.resetTimeoutOnProgress !== false);
-  }
 
   /** Progress came: `timeoutMs` begins anew, within the hard bound. */
   restartTime(): void {
@@ -179,8 +186,4 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
   reachedBoundMs(nowMs: number): number {
     return nowMs >= this.#hardDeadlineMs ? this.#maxTimeoutMs : this.#timeoutMs;
   }
-}
-
-function isErrorResponse(response: JsonRpcResponse): response is JsonRpcErrorResponse {
-  return (response as Partial<JsonRpcErrorResponse>).error !== undefined;
 }

@@ -205,7 +205,7 @@ export class RequestTable<Options extends RequestOptions = RequestOptions> {
     this.#pending.delete(pending.id);
     this.#pending = renewMap(this.#pending, ++this.#settled);
     this.#timer.remove(pending.deadlineMs);
-    pending.release();
+    if (pending.options?.signal) pending.release();
     if (this.#pending.size === 0) this.#options.onEmpty?.();
     return pending;
   }

@@ -218,7 +218,7 @@ describe('withLogging', () => {
   it('[ROBUSTNESS-14] names kinds, methods and ids, and no payload', async () => {
     const lines: string[] = [];
     const [near, far] = createInMemoryPair();
-    const wrapped = withLogging(near, { logger: { log: (level, text) => lines.push(`${level} ${text}`) }, label: 'memory', level: 'info' });
+    const wrapped = withLogging(near, { logger: { log: (level, text) => lines.push(`${level} ${text}`) }, label: 'memory' });
     wrapped.onerror = () => undefined;
     await Promise.all([wrapped.start(), far.start()]);
     await wrapped.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { token: 'hunter2' } });
@@ -231,14 +231,14 @@ describe('withLogging', () => {
     near.onerror?.(new Error('EPIPE'));
     await wrapped.close();
     expect(lines).toEqual([
-      'info memory -> request 1 "tools/call"',
-      'info memory -> notification "a\\nb"',
-      'info memory <- response 1 error 5',
-      'info memory <- response "x"',
-      'info memory <- batch of 1',
-      'info memory <- something that is not a message',
+      'debug memory -> request 1 "tools/call"',
+      'debug memory -> notification "a\\nb"',
+      'debug memory <- response 1 error 5',
+      'debug memory <- response "x"',
+      'debug memory <- batch of 1',
+      'debug memory <- something that is not a message',
       'warning memory error: EPIPE',
-      'info memory closed',
+      'debug memory closed',
     ]);
   });
 
