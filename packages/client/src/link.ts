@@ -13,7 +13,15 @@ import {
   type RequestId,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { Connection, type InboundCall, type RequestOptions, type RequestOutcome, RequestTable } from '@mortise/jsonrpc-core/connection';
+import {
+  Connection,
+  type ConnectionRules,
+  type InboundCall,
+  type RequestOptions,
+  type RequestOutcome,
+  type RequestParams,
+  RequestTable,
+} from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
@@ -80,7 +88,7 @@ abstract class NotifiedLink {
   lastError: Error | undefined;
   readonly #streams = new Map<RequestId, OpenStream>();
 
-  abstract request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject>;
+  abstract request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject>;
 
   /** Opens a request that stays open. `onNotification` gets what carries its id, in order. */
   openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream {
@@ -120,7 +128,7 @@ abstract class NotifiedLink {
 }
 
 /** A link over one channel. */
-export class ChannelLink extends NotifiedLink {
+export class ChannelLink extends NotifiedLink implements ConnectionRules {
   /** When the last message came, by the clock's monotonic time, if the client is to keep the connection alive. */
   heardAtMs: number;
   readonly #connection: Connection;
@@ -138,12 +146,20 @@ export class ChannelLink extends NotifiedLink {
       requestTimeoutMs,
       maxRequestTimeoutMs,
       onRequest: (request, call) => this.host.onRequest?.(request, call),
-      isAnswering: () => this.host.onRequest !== undefined,
-      isBatchingOn: () => this.host.isBatchingOn,
-      isErrorIdOptional: () => this.host.isErrorIdOptional,
+      rules: this,
       onNotification: (notification) => this.route(notification),
       onError: (error) => this.#onError(error),
     });
+  }
+
+  get isBatchingOn(): boolean {
+    return this.host.isBatchingOn;
+  }
+  get isErrorIdOptional(): boolean {
+    return this.host.isErrorIdOptional;
+  }
+  get isAnswering(): boolean {
+    return this.host.onRequest !== undefined;
   }
 
   get closed(): Promise<void> {
@@ -158,7 +174,7 @@ export class ChannelLink extends NotifiedLink {
     return this.#connection.start();
   }
 
-  request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject> {
+  request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject> {
     return this.#connection.request(method, params, options);
   }
 
@@ -224,6 +240,7 @@ export class ExchangeLink extends NotifiedLink {
     this.#settings = settings;
     this.#requests = new RequestTable({
       send: (request, pending) => transport.exchange(request, pending),
+      sendCancelled: () => undefined,
       onMessage: (notification, pending) => this.route(notification, pending.id),
       onError: (error) => settings.onError(error),
       timeoutMs: settings.requestTimeoutMs,
@@ -248,7 +265,7 @@ export class ExchangeLink extends NotifiedLink {
     await transport.start?.();
   }
 
-  request(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonObject> {
+  request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject> {
     return this.#isClosed ? Promise.reject(new ConnectionClosedError()) : this.#requests.request(method, params, options);
   }
 

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type JsonRpcResponse,
   RemoteError,
+  type RequestId,
   SessionLostError,
 } from '@mortise/jsonrpc-core';
 import { abortable, type RequestOptions } from '@mortise/jsonrpc-core/connection';
@@ -133,15 +134,12 @@ export class Requests {
     const { method, params, options } = call;
     const named = this.#parts.extensions.headersOf(method, params);
     const sent = named === undefined ? options : { ...options, headers: { ...named, ...options?.headers } };
-    try {
-      const wire = session.toWire(method, params, options?.meta);
-      return session.link.request(method, wire, sent as RequestOptions | undefined).then(
-        (result) => this.#read(session, call, result),
-        (error: unknown) => this.#recover(session, call, error),
-      );
-    } catch (error) {
-      return Promise.reject(error as Error);
-    }
+    const toWire = (progressToken: RequestId | undefined): JsonObject | undefined =>
+      session.toWire(method, params, options?.meta, progressToken);
+    return session.link.request(method, toWire, sent as RequestOptions | undefined).then(
+      (result) => this.#read(session, call, result),
+      (error: unknown) => this.#recover(session, call, error),
+    );
   }
 
   // ---- on the way back

@@ -1,6 +1,6 @@
 /** An open way to a server whose era is known. Each era has its own; everything above is the same for both. */
 
-import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification, RequestId } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
 import type { ClientCapabilities, Implementation, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
 import type { Answers } from './answers/answers.ts';
@@ -43,8 +43,8 @@ export interface Session {
   readonly instructions: string | undefined;
   /** Whether the server said what it can do. */
   readonly isDiscovered: boolean;
-  /** The parameters as this session's server wants them. */
-  toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject | undefined;
+  /** The parameters as this session's server wants them; always new ones where `progressToken` is given, which goes into `_meta`. */
+  toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject | undefined;
   /** The parameters as a gateway wants them sent: untouched but for what the era demands and they lack. */
   toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined;
   /** Asks whether the server still answers. */

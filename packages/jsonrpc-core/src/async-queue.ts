@@ -2,17 +2,14 @@
 
 import { Fifo } from './fifo.ts';
 
-/** How a queue is bounded. */
+/** How a queue lets go of its source. */
 export interface AsyncQueueOptions {
-  /**
-   * How many values may wait.
-   *
-   * @default 1024
-   */
-  readonly maxLength?: number | undefined;
   /** Called once, when the reader leaves the loop or the queue is closed or fails: releases the source. @default none */
   readonly onEnd?: (() => void) | undefined;
 }
+
+/** How many values may wait. */
+const MAX_LENGTH = 1024;
 
 interface Reader<T> {
   resolve(result: IteratorResult<T, undefined>): void;
@@ -26,7 +23,6 @@ interface Reader<T> {
  * after `fail` it gets what waits and then the error. Leaving the loop drops the rest and calls `onEnd`.
  */
 export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
-  readonly #maxLength: number;
   #onEnd: (() => void) | undefined;
   readonly #values = new Fifo<T>();
   readonly #readers = new Fifo<Reader<T>>();
@@ -34,7 +30,6 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #failure: { readonly error: unknown } | undefined;
 
   constructor(options: AsyncQueueOptions = {}) {
-    this.#maxLength = options.maxLength ?? 1024;
     this.#onEnd = options.onEnd;
   }
 
@@ -56,7 +51,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
       reader.resolve({ value, done: false });
       return true;
     }
-    if (this.length >= this.#maxLength) return false;
+    if (this.length >= MAX_LENGTH) return false;
     this.#values.push(value);
     return true;
   }

@@ -1,5 +1,13 @@
 /** The cancellation of one piece of work: what an `AbortController` is, but an `AbortSignal` exists only once somebody reads it. */
 
+/** Who follows a signal. Platforms warn of more than ten listeners at one, and many calls may share it: so it has one listener for all of them. */
+const followers = new WeakMap<AbortSignal, Set<Cancellation>>();
+
+function cancelFollowers({ target }: Event): void {
+  const signal = target as AbortSignal;
+  for (const follower of [...(followers.get(signal) ?? [])]) follower.cancel(signal.reason);
+}
+
 /**
  * Says whether work is still wanted. Hosts may extend it, so that a call and its cancellation are one object.
  *
@@ -9,7 +17,7 @@ export class Cancellation {
   #isCancelled = false;
   #reason: unknown;
   #controller: AbortController | undefined;
-  #followed: Map<AbortSignal, () => void> | undefined;
+  #followed: AbortSignal[] | undefined;
 
   /** Whether `cancel` was called, or a followed signal aborted. Reading this does not make the signal. */
   get isCancelled(): boolean {
@@ -47,16 +55,24 @@ export class Cancellation {
   follow(signal: AbortSignal): void {
     if (this.#isCancelled) return;
     if (signal.aborted) return this.cancel(signal.reason);
-    if (this.#followed?.has(signal)) return;
-    const onAbort = (): void => this.cancel(signal.reason);
-    (this.#followed ??= new Map()).set(signal, onAbort);
-    signal.addEventListener('abort', onAbort, { once: true });
+    let all = followers.get(signal);
+    if (!all) {
+      followers.set(signal, (all = new Set()));
+      signal.addEventListener('abort', cancelFollowers, { once: true });
+    }
+    all.add(this);
+    (this.#followed ??= []).push(signal);
   }
 
   /** Stops following every signal. `cancel` still works. */
   release(): void {
     if (!this.#followed) return;
-    for (const [signal, onAbort] of this.#followed) signal.removeEventListener('abort', onAbort);
+    for (const signal of this.#followed) {
+      const all = followers.get(signal);
+      if (!all?.delete(this) || all.size > 0) continue;
+      followers.delete(signal);
+      signal.removeEventListener('abort', cancelFollowers);
+    }
     this.#followed = undefined;
   }
 }

@@ -1,10 +1,10 @@
 /** `@mortise/jsonrpc-core/connection`: what implementers of servers and clients use: calls over a transport, signals and queues. */
 
 export { Connection } from './connection/connection.ts';
-export type { ConnectionOptions, RequestOutcome } from './connection/connection-options.ts';
+export type { ConnectionOptions, ConnectionRules, RequestOutcome } from './connection/connection-options.ts';
 export { DeadlineTimer } from './connection/deadline-timer.ts';
 export type { InboundCall } from './connection/inbound-call.ts';
 export { RequestTable, type RequestTableOptions } from './connection/request-table.ts';
-export type { PendingRequest, RequestOptions } from './connection/pending-request.ts';
+export type { PendingRequest, RequestOptions, RequestParams } from './connection/pending-request.ts';
 export { AsyncQueue, type AsyncQueueOptions } from './async-queue.ts';
 export { abortable, type LinkedSignal, linkSignals, withTimeout } from './signals.ts';

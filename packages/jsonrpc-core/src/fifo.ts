@@ -17,8 +17,10 @@ export class Fifo<T> {
     // The slot is emptied so that what was taken can be collected.
     this.#values[this.#head] = undefined as T;
     this.#head++;
-    if (this.#head === this.#values.length) this.clear();
-    else if (this.#head >= 1024 && this.#head * 2 >= this.#values.length) {
+    if (this.#head === this.#values.length) {
+      this.#values.length = 0;
+      this.#head = 0;
+    } else if (this.#head >= 1024 && this.#head * 2 >= this.#values.length) {
       this.#values = this.#values.slice(this.#head);
       this.#head = 0;
     }

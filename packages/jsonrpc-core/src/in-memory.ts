@@ -17,12 +17,6 @@ export interface InMemoryOptions {
    * @default 'reference'
    */
   readonly passBy?: 'reference' | 'json' | undefined;
-  /**
-   * How many messages may wait for a reader; beyond that `send` waits.
-   *
-   * @default 1024
-   */
-  readonly maxQueued?: number | undefined;
   /** Given with every message at both ends, for example who sent it. @default none */
   readonly info?: MessageInfo | undefined;
 }
@@ -31,6 +25,9 @@ export interface InMemoryOptions {
 export function createInMemoryPair(options: InMemoryOptions = {}): [InMemoryTransport, InMemoryTransport] {
   return InMemoryTransport.createLinkedPair(options);
 }
+
+/** How many messages may wait for a reader; beyond that `send` waits. */
+const MAX_QUEUED = 1024;
 
 interface WaitingSend {
   readonly item: JsonRpcMessage | string;
@@ -52,7 +49,6 @@ export class InMemoryTransport implements Transport {
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
 
-  readonly #maxQueued: number;
   readonly #passesJson: boolean;
   readonly #info: MessageInfo | undefined;
   /** What the peer has sent: messages, or their text. */
@@ -68,7 +64,6 @@ export class InMemoryTransport implements Transport {
   #delivered = 0;
 
   private constructor(options: InMemoryOptions) {
-    this.#maxQueued = options.maxQueued ?? 1024;
     this.#passesJson = options.passBy === 'json';
     this.#info = options.info;
     this.#closed = new Promise((resolve) => {
@@ -128,7 +123,7 @@ export class InMemoryTransport implements Transport {
   }
 
   #accept(item: JsonRpcMessage | string): Promise<void> {
-    if (this.#inbox.length >= this.#maxQueued) {
+    if (this.#inbox.length >= MAX_QUEUED) {
       return new Promise((resolve, reject) => this.#waiting.push({ item, resolve, reject }));
     }
     this.#inbox.push(item);

@@ -1,22 +1,19 @@
 /** The instruments that every part takes instead of reaching for the platform's: a clock, a logger, a meter; and their defaults. */
 
+import { runCallback } from './transport/hold-transport.ts';
+
 /** A running timer of a `Clock`. */
 export interface ClockTimer {
   /** Stops the timer. Does nothing once it has fired. */
   cancel(): void;
 }
 
-/** A timer that can be changed while it runs: whether the process must live for it. A clock need not have such timers. */
+/** What a clock's timers may have, too: whether they keep the process alive can be changed while they run. */
 export interface HoldableTimer extends ClockTimer {
-  /** The process lives until it fires. */
+  /** Keeps the process alive until the timer fires. */
   hold(): void;
-  /** The process does not wait for it. */
+  /** Lets the process end before the timer fires. */
   release(): void;
-}
-
-/** Whether a timer can be held and released. */
-export function isHoldableTimer(timer: ClockTimer): timer is HoldableTimer {
-  return 'hold' in timer && 'release' in timer;
 }
 
 /** Tells the time and wakes callers up, so that tests need not wait. */
@@ -104,18 +101,15 @@ function release(handle: unknown): void {
 /**
  * Makes a logger safe to call: one that throws or rejects, perhaps over a strange value, must not cost a request its answer, nor end the process.
  *
- * @param logger What it says is lost where it fails: there is nowhere left to say so.
+ * @param logger A line that it fails to write is lost.
  */
 export function guardLogger(logger: Logger): Logger {
   if (logger === silentLogger) return logger;
   return {
-    log(level, message, data) {
-      try {
-        const written: unknown = logger.log(level, message, data);
-        if (written instanceof Promise) written.catch(() => undefined);
-      } catch {
-        // There is nowhere left to say it.
-      }
-    },
+    log: (level, message, data) =>
+      runCallback(
+        () => logger.log(level, message, data),
+        () => undefined,
+      ),
   };
 }

@@ -1,4 +1,4 @@
-/** Finds out what a message is for whose text is not read because it is over a bound, so that whoever waits for it need not wait in vain. */
+/** Reads the id and the kind of a message that is over a bound, so that its request is answered, or its call rejected, at once. */
 
 import { isRequestId } from './guards.ts';
 import type { RequestId } from './message.ts';
@@ -10,11 +10,13 @@ export interface MessageHead {
 }
 
 /** How many characters of each edge are looked at. */
-const MOST_CHARACTERS = 1024;
+const EDGE = 1024;
 
-const OPENING = /^\s*\{/y;
-const NAME = /\s*"([^"\\]*)"\s*:\s*/y;
-const PLAIN_VALUE = /("(?:[^"\\]|\\.)*"|-?\d+|null)\s*,/y;
+/** The members with plain values before the first that has none, and that one's name. */
+const FIRST_MEMBERS = /^\s*\{(?:\s*"[^"\\]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d+|null)\s*,)*\s*"[^"\\]*"\s*:/;
+// A quote inside a string is escaped, so these find names only.
+const KIND = /[{,]\s*"(method|result|error)"\s*:/;
+const ID = /[{,]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*,/;
 /** In JSON only members of the outermost object stand right before the end. */
 const ID_AT_END = /[{,]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
@@ -26,40 +28,15 @@ const ID_AT_END = /[{,]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc
  * @returns undefined where the edges do not say both.
  */
 export function readMessageHead(text: string, end: string = text): MessageHead | undefined {
-  const { kind, id = readLastId(end.slice(-MOST_CHARACTERS)) } = readFirstMembers(text.slice(0, MOST_CHARACTERS));
-  return kind === undefined || id === undefined ? undefined : { kind, id };
+  const start = FIRST_MEMBERS.exec(text.slice(0, EDGE))?.[0] ?? '';
+  const name = KIND.exec(start)?.[1];
+  const id = toId(ID.exec(start)?.[1]) ?? toId(ID_AT_END.exec(end.slice(-EDGE))?.[1]);
+  return name === undefined || id === undefined ? undefined : { kind: name === 'method' ? 'request' : 'response', id };
 }
 
-/** Goes from member to member until one is no plain value. */
-function readFirstMembers(text: string): { kind?: MessageHead['kind']; id?: RequestId } {
-  const found: { kind?: MessageHead['kind']; id?: RequestId } = {};
-  let at = matchAt(OPENING, text, 0)?.end;
-  while (at !== undefined) {
-    const name = matchAt(NAME, text, at);
-    if (name?.found === 'method') found.kind = 'request';
-    if (name?.found === 'result' || name?.found === 'error') found.kind ??= 'response';
-    const value = name && matchAt(PLAIN_VALUE, text, name.end);
-    const id = name?.found === 'id' && value ? toId(value.found) : undefined;
-    if (id !== undefined) found.id = id;
-    at = value?.end;
-  }
-  return found;
-}
-
-function readLastId(text: string): RequestId | undefined {
-  const found = ID_AT_END.exec(text)?.[1];
-  return found === undefined ? undefined : toId(found);
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): { readonly found: string; readonly end: number } | undefined {
-  pattern.lastIndex = at;
-  const match = pattern.exec(text);
-  return match ? { found: match[1] ?? '', end: pattern.lastIndex } : undefined;
-}
-
-function toId(json: string): RequestId | undefined {
+function toId(json: string | undefined): RequestId | undefined {
   try {
-    const id: unknown = JSON.parse(json);
+    const id: unknown = json === undefined ? undefined : JSON.parse(json);
     return isRequestId(id) ? id : undefined;
   } catch {
     return undefined;

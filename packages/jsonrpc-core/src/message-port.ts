@@ -33,7 +33,7 @@ const DEFAULT_MAX_LENGTH = 16 * 1024 * 1024;
  * Makes a transport over one end of a `MessageChannel`, whose other end another thread or frame has been given: `worker.postMessage(port, [port])`.
  *
  * Messages travel as JSON text, as on every other wire. Keeps the promises T1 to T14; ports have no backpressure, so `send` never waits.
- * `close` closes the port, and the peer's transport with it. Check where a port came from before you take it: whoever holds it is the peer.
+ * `close` closes the port, and the peer's transport with it. Check where a port came from before you take it: its other holder is the peer.
  */
 export function messagePortTransport(port: MessagePortLike, options: MessagePortOptions = {}): Transport {
   return new MessagePortTransport(port, options);

@@ -1,7 +1,6 @@
 /** `@mortise/jsonrpc-core/transport`: what implementers of transports use beside the `Transport` interface itself. */
 
 export { createCallableTransport } from './transport/create-callable-transport.ts';
-export { createInMemoryExchange, type InMemoryExchangeCall } from './create-in-memory-exchange.ts';
 export {
   type ChannelEndError,
   type ConnectOptions,

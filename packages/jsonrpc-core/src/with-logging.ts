@@ -1,6 +1,6 @@
 /** Says in a log what passes over a transport: kinds, methods and ids, never what is in them. */
 
-import { guardLogger, type Logger, type LogLevel } from './instruments.ts';
+import { guardLogger, type Logger } from './instruments.ts';
 import { classifyMessage } from './guards.ts';
 import type { TransportFactory, Transport } from './transport/transport.ts';
 import { type TransportHooks, wrapTransport } from './wrap-transport.ts';
@@ -10,12 +10,6 @@ export interface LoggingOptions {
   /** Gets every line. */
   readonly logger: Logger;
   /**
-   * The level of a line about a message; errors are logged as `warning`.
-   *
-   * @default 'debug'
-   */
-  readonly level?: LogLevel | undefined;
-  /**
    * The name of the transport in each line.
    *
    * @default 'transport'
@@ -23,11 +17,11 @@ export interface LoggingOptions {
   readonly label?: string | undefined;
 }
 
-/** Logs each message, exchange, error and the end of a transport. Payloads, which may hold secrets, are never logged. */
+/** Logs each message, exchange and the end of a transport as `debug`, and its errors as `warning`. Payloads, which may hold secrets, are never logged. */
 export function withLogging<T extends Transport | TransportFactory>(inner: T, options: LoggingOptions): T {
-  const { level = 'debug', label = 'transport' } = options;
+  const { label = 'transport' } = options;
   const logger = guardLogger(options.logger);
-  const say = (verb: string, message: unknown): void => logger.log(level, `${label} ${verb} ${describe(message)}`);
+  const say = (verb: string, message: unknown): void => logger.log('debug', `${label} ${verb} ${describe(message)}`);
   const hooks: TransportHooks = {
     send(message, sendOptions, next) {
       say('->', message);
@@ -53,7 +47,7 @@ export function withLogging<T extends Transport | TransportFactory>(inner: T, op
       next(error);
     },
     close(next) {
-      logger.log(level, `${label} closed`);
+      logger.log('debug', `${label} closed`);
       next();
     },
   };

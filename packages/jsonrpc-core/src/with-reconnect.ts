@@ -19,18 +19,6 @@ import {
 /** How a lost channel is opened again. */
 export interface ReconnectOptions {
   /**
-   * The shortest wait before an attempt, in milliseconds. Less than 500 counts as 500.
-   *
-   * @default 500
-   */
-  readonly minDelayMs?: number | undefined;
-  /**
-   * The longest wait before an attempt, in milliseconds.
-   *
-   * @default 30_000
-   */
-  readonly maxDelayMs?: number | undefined;
-  /**
    * How many attempts in a row may bring no message from the peer before the transport gives up and closes.
    *
    * @default 10
@@ -43,12 +31,13 @@ export interface ReconnectOptions {
 }
 
 const MIN_DELAY_MS = 500;
+const MAX_DELAY_MS = 30_000;
 
 /**
  * Makes a transport that opens a fresh one whenever its channel breaks.
  *
  * A loss is reported by `onerror` with a `ConnectionLostError`, upon which `Connection` rejects what was in flight; sends
- * wait until the channel is open again. Waits grow exponentially, with jitter. The first `start` is tried once only.
+ * wait until the channel is open again. Waits grow exponentially from 500 ms to 30 s, with jitter. The first `start` is tried once only.
  * `onclose` fires when it is closed or has given up. `exchange` and `openLegacy` pass to the present channel.
  */
 export function withReconnect(factory: TransportFactory, options: ReconnectOptions = {}): Transport {
@@ -131,7 +120,7 @@ class ReconnectingTransport implements Transport {
     let isOver = false;
     const giveBack = holdTransport(channel, {
       onMessage: (message, info) => {
-        // Only a peer that speaks shows that the channel works; one that takes and drops connections must not be tried for ever.
+        // A message shows that the channel works. A peer that only takes and drops connections must reach maxAttempts.
         this.#attempts = 0;
         if (this.#state !== 'closed') this.onmessage?.(message, info);
       },
@@ -174,10 +163,9 @@ class ReconnectingTransport implements Transport {
   }
 
   #nextDelayMs(): number {
-    const { minDelayMs = MIN_DELAY_MS, maxDelayMs = 30_000, random = Math.random } = this.#options;
-    const floorMs = Math.max(MIN_DELAY_MS, minDelayMs);
-    const topMs = Math.max(floorMs, Math.min(maxDelayMs, floorMs * 2 ** (this.#attempts + 1)));
-    return floorMs + random() * (topMs - floorMs);
+    const { random = Math.random } = this.#options;
+    const topMs = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** (this.#attempts + 1));
+    return MIN_DELAY_MS + random() * (topMs - MIN_DELAY_MS);
   }
 
   async #attempt(): Promise<void> {

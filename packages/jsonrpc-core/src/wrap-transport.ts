@@ -1,7 +1,7 @@
-/** Puts code between a transport and whoever uses it, without hiding any ability that the transport has. */
+/** Puts code between a transport and its user, without hiding any ability of the transport. */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from './message.ts';
-import { emitError, holdTransport, toCallbackError, toError } from './transport/hold-transport.ts';
+import { emitError, holdTransport, runCallback, toCallbackError } from './transport/hold-transport.ts';
 import {
   type ExchangeOptions,
   isExchangeTransport,
@@ -34,8 +34,6 @@ export interface TransportHooks {
   close?(next: () => void): void;
 }
 
-type MutableTransport = { -readonly [K in keyof Transport]: Transport[K] };
-
 /**
  * Wraps a transport, a factory of transports, or an object that is both.
  *
@@ -47,17 +45,24 @@ type MutableTransport = { -readonly [K in keyof Transport]: Transport[K] };
  */
 export function wrapTransport<T extends Transport | TransportFactory>(inner: T, hooks: TransportHooks | (() => TransportHooks)): T {
   const channelHooks = typeof hooks === 'function' ? hooks() : hooks;
-  const shell: object = typeof inner === 'function' ? () => wrapTransport((inner as TransportFactory)(), hooks) : {};
-  forwardMembers(shell, inner);
-  if (isTransport(inner)) addChannel(shell as MutableTransport, inner, channelHooks);
-  if (isExchangeTransport(inner) && channelHooks.exchange) {
-    const { exchange } = channelHooks;
-    define(shell, 'exchange', (request: JsonRpcRequest, options?: ExchangeOptions) =>
-      exchange.call(channelHooks, request, options && toSpreadable(options), (passed, how) => inner.exchange(passed, how)),
-    );
+  /** The members that differ from those of the inner one. */
+  const own: Record<PropertyKey, unknown> = isTransport(inner) ? createChannel(inner, channelHooks) : {};
+  const { exchange } = channelHooks;
+  if (isExchangeTransport(inner) && exchange) {
+    own['exchange'] = (request: JsonRpcRequest, options?: ExchangeOptions) =>
+      exchange.call(channelHooks, request, options && toSpreadable(options), (passed, how) => inner.exchange(passed, how));
   }
-  if (isLegacyOpener(inner)) define(shell, 'openLegacy', async () => wrapTransport(await inner.openLegacy(), hooks));
-  return shell as T;
+  if (isLegacyOpener(inner)) own['openLegacy'] = async () => wrapTransport(await inner.openLegacy(), hooks);
+  return new Proxy<T & object>(inner, {
+    apply: () => wrapTransport((inner as TransportFactory)(), hooks),
+    get(_inner, key) {
+      if (Object.hasOwn(own, key)) return own[key];
+      const value: unknown = Reflect.get(inner, key);
+      // Its methods may reach for private members.
+      return typeof value === 'function' ? (value.bind(inner) as unknown) : value;
+    },
+    set: (_inner, key, value) => Reflect.set(Object.hasOwn(own, key) ? own : inner, key, value),
+  });
 }
 
 /** A caller may be its own options, whose members are of its class: a hook that makes others of them, `{ ...options, onMessage }`, would lose those. */
@@ -75,37 +80,28 @@ function toSpreadable(options: ExchangeOptions): ExchangeOptions {
   };
 }
 
-function addChannel(shell: MutableTransport, inner: Transport, hooks: TransportHooks): void {
+function createChannel(inner: Transport, hooks: TransportHooks): Record<PropertyKey, unknown> {
   const next = (message: JsonRpcMessage, options?: SendOptions): Promise<void> => inner.send(message, options);
-  define(shell, 'onmessage', undefined);
-  define(shell, 'onerror', undefined);
-  define(shell, 'onclose', undefined);
-  define(shell, 'start', () => {
-    listen(shell, inner, hooks);
-    return inner.start();
-  });
-  define(shell, 'send', hooks.send ? (message: JsonRpcMessage, options?: SendOptions) => hooks.send?.(message, options, next) : next);
-  define(shell, 'close', () => inner.close());
+  const channel: Record<PropertyKey, unknown> & Transport = {
+    onmessage: undefined,
+    onerror: undefined,
+    onclose: undefined,
+    start() {
+      listen(channel, inner, hooks);
+      return inner.start();
+    },
+    send: (message, options) => (hooks.send ? hooks.send(message, options, next) : next(message, options)),
+    close: () => inner.close(),
+  };
+  return channel;
 }
 
-function listen(shell: MutableTransport, inner: Transport, hooks: TransportHooks): void {
-  // A hook may go on later, when nobody is there to catch what the program's callbacks throw; so the steps themselves never throw.
+function listen(shell: Transport, inner: Transport, hooks: TransportHooks): void {
+  // A hook may call `next` later, when no caller is left to catch what the program's callbacks throw; so `next` never throws.
   const onError = (error: Error): void => emitError(shell, error);
   const report = (error: Error): void => (hooks.error ? hooks.error(error, onError) : onError(error));
-  const onMessage = (message: JsonRpcMessage, info?: MessageInfo): void => {
-    try {
-      shell.onmessage?.(message, info);
-    } catch (error) {
-      report(toError(error));
-    }
-  };
-  const onClose = (): void => {
-    try {
-      shell.onclose?.();
-    } catch (error) {
-      report(toError(error));
-    }
-  };
+  const onMessage = (message: JsonRpcMessage, info?: MessageInfo): void => runCallback(() => shell.onmessage?.(message, info), report);
+  const onClose = (): void => runCallback(() => shell.onclose?.(), report);
   const giveBack = holdTransport(inner, {
     onMessage: (message, info) => (hooks.receive ? hooks.receive(message, info, onMessage) : onMessage(message, info)),
     onError: report,
@@ -116,36 +112,6 @@ function listen(shell: MutableTransport, inner: Transport, hooks: TransportHooks
       else onClose();
     },
   });
-}
-
-/** Puts every member of `inner`, inherited ones too, within reach of `shell`, with `inner` as its `this`. */
-function forwardMembers(shell: object, inner: object): void {
-  const source = inner as Record<PropertyKey, unknown>;
-  for (let owner: object | null = inner; owner && !isRoot(owner); owner = Object.getPrototypeOf(owner) as object | null) {
-    for (const key of Reflect.ownKeys(owner)) {
-      if (key === 'constructor' || Object.hasOwn(shell, key) || (typeof inner === 'function' && isFunctionMember(key))) continue;
-      Object.defineProperty(shell, key, {
-        configurable: true,
-        enumerable: true,
-        get: () => (typeof source[key] === 'function' ? source[key].bind(inner) : source[key]),
-        set: (value: unknown) => {
-          source[key] = value;
-        },
-      });
-    }
-  }
-}
-
-function isRoot(owner: object): boolean {
-  return owner === Object.prototype || owner === Function.prototype;
-}
-
-function isFunctionMember(key: PropertyKey): boolean {
-  return key === 'name' || key === 'length' || key === 'prototype' || key === 'arguments' || key === 'caller';
-}
-
-function define(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, configurable: true, enumerable: true, writable: true });
 }
 
 function isTransport(value: object): value is Transport {

@@ -8,7 +8,7 @@ import {
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import { Connection, type InboundCall } from '@mortise/jsonrpc-core/connection';
+import { Connection, type ConnectionRules, type InboundCall } from '@mortise/jsonrpc-core/connection';
 import type { MessageInfo } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import { isModernParams } from '@mortise/protocol/wire';
@@ -26,10 +26,11 @@ export async function openChannel(server: Server, transport: Transport): Promise
 }
 
 /** A server on one transport. */
-export class Channel implements ServerConnection {
+export class Channel implements ServerConnection, ConnectionRules {
   /** How many `subscriptions/listen` are open on it, and how many resources they name. */
   listens = 0;
   subscriptions = 0;
+  readonly isAnswering = true;
   readonly #server: Server;
   readonly #connection: Connection;
   #session: Session | undefined;
@@ -43,12 +44,18 @@ export class Channel implements ServerConnection {
       onRequest: (request, inbound) => this.#onRequest(request, inbound),
       onNotification: (notification, info) => this.#onNotification(notification, info),
       onError: (error) => server.logger.log(isMortiseError(error) ? 'notice' : 'warning', error.message),
-      onClose: () => this.#onClose(),
-      isBatchingOn: () => this.#session?.revision?.rules.batching ?? false,
-      isErrorIdOptional: () => this.#session?.revision?.rules.errorIdOptional ?? this.#hasModernClient,
+      rules: this,
       maxInFlightBytes: server.options.maxInFlightBytes,
       clock: server.clock,
     });
+    void this.#connection.closed.then(() => this.#onClose());
+  }
+
+  get isBatchingOn(): boolean {
+    return this.#session?.revision?.rules.batching ?? false;
+  }
+  get isErrorIdOptional(): boolean {
+    return this.#session?.revision?.rules.errorIdOptional ?? this.#hasModernClient;
   }
 
   get closed(): Promise<void> {

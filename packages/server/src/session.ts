@@ -374,6 +374,8 @@ export class Session implements LegacySession, EventListener {
       },
       // Unguessable and unique, also where several machines write to one session.
       newId: () => crypto.randomUUID(),
+      onError: () => undefined,
+      timeoutMs: Infinity,
       maxTimeoutMs: Infinity,
       clock: this.#server.clock,
     });

@@ -22,16 +22,16 @@ export interface ByteChannel {
    * `onclose` follows when it settles.
    *
    * @param hasSpoken Whether the peer has sent a message.
-   * @default nothing is freed: whoever made the streams ends them
+   * @default nothing is freed: the program ends the streams itself
    */
   release?(end: ChannelEnd, hasSpoken: boolean): void | Promise<void>;
 }
 
-/** What whoever opened a channel can say about it later. */
+/** How the opener of a channel reports what happens to it later. */
 export interface ChannelControl {
-  /** Tells of an error that does not end the channel by itself. */
+  /** Reports an error that does not end the channel. */
   report(error: Error): void;
-  /** Ends the transport because the peer is gone: nothing is waited for. */
+  /** Ends the transport at once, because the peer is gone. */
   peerGone(): void;
 }
 

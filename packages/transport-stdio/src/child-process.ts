@@ -1,4 +1,4 @@
-/** Starts a server's process without a shell, and ends it as the specification orders: end of input, SIGTERM, SIGKILL. */
+/** A server's process: started without a shell, read on standard error, and ended as the specification orders: end of input, SIGTERM, SIGKILL. */
 
 import { type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -41,7 +41,7 @@ export interface RunningServer {
   readonly stderr: Readable | null;
   /** Resolves when the process has ended; its status has then been collected. */
   readonly exited: Promise<void>;
-  /** Resolves when its output has been read to the end, too. A process that it started may hold that open for ever. */
+  /** Resolves when its output has been read to the end, too. A process that it started may keep that open. */
   readonly closed: Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function startServer(command: ServerCommand, stderr: 'inherit' | 'p
 export async function endServer(server: RunningServer, times: EndTimes, clock: Clock = systemClock): Promise<boolean> {
   const { process: child, exited } = server;
   server.stdin.end();
-  // What it still says is nobody's, but a full pipe would keep it from ending.
+  // What it still writes is dropped, but a full pipe would keep it from ending.
   server.stdout.resume();
   const hasEnded = await within(exited, times.stdinCloseMs ?? 2000, clock);
   if (!hasEnded) {
@@ -177,4 +177,57 @@ export function getDefaultEnvironment(environment: NodeJS.ProcessEnv = process.e
     if (value !== undefined && !value.startsWith('()')) chosen[name] = value;
   }
   return chosen;
+}
+
+const MAX_KEPT_LINES = 20;
+const MAX_LINE_LENGTH = 4096;
+
+/**
+ * Reads what a server writes to standard error, always, so that it is never held up, and keeps the last lines. Bytes that are not UTF-8 become U+FFFD; a line longer than 4,096 characters
+ * is cut into several.
+ */
+export class StderrLines {
+  readonly #decoder = new TextDecoder();
+  readonly #onLine: ((line: string) => void) | undefined;
+  readonly #kept: string[] = [];
+  #rest = '';
+
+  /** @param onLine Called with each line without its end. May throw, which is ignored. */
+  constructor(stream: Readable, onLine?: (line: string) => void) {
+    this.#onLine = onLine;
+    stream.on('data', (chunk: Uint8Array) => this.#push(this.#decoder.decode(chunk, { stream: true })));
+    stream.on('close', () => this.#end());
+    // A pipe that breaks has said all that it will say.
+    stream.on('error', () => undefined);
+  }
+
+  /** The last lines, at most 20, an unfinished one included. */
+  get last(): readonly string[] {
+    return this.#rest === '' ? [...this.#kept] : [...this.#kept, this.#rest].slice(-MAX_KEPT_LINES);
+  }
+
+  #push(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#tell(line.endsWith('\r') ? line.slice(0, -1) : line);
+    while (this.#rest.length > MAX_LINE_LENGTH) {
+      this.#tell(this.#rest.slice(0, MAX_LINE_LENGTH));
+      this.#rest = this.#rest.slice(MAX_LINE_LENGTH);
+    }
+  }
+
+  #end(): void {
+    if (this.#rest !== '') this.#tell(this.#rest);
+    this.#rest = '';
+  }
+
+  #tell(line: string): void {
+    this.#kept.push(line.slice(0, MAX_LINE_LENGTH));
+    if (this.#kept.length > MAX_KEPT_LINES) this.#kept.shift();
+    try {
+      this.#onLine?.(line);
+    } catch {
+      // What listens to a log must not disturb the connection.
+    }
+  }
 }

@@ -33,7 +33,7 @@ export interface ServerProcessExit {
   readonly lastStderrLines: readonly string[];
 }
 
-/** The server's process ended, or closed one of its streams, although nobody had asked it to. Reported through `onerror`, before `onclose`. */
+/** The server's process ended, or closed one of its streams, although it was not asked to. Reported through `onerror`, before `onclose`. */
 export class ServerProcessExitedError extends MortiseError implements ServerProcessExit, ChannelEndError {
   override readonly name: string = 'ServerProcessExitedError';
   override readonly code: 'ERR_SERVER_PROCESS_EXITED' = 'ERR_SERVER_PROCESS_EXITED';
@@ -56,18 +56,8 @@ export class ServerProcessExitedError extends MortiseError implements ServerProc
   }
 }
 
-/** The process's standard streams already carry another transport. */
-export class StdioInUseError extends MortiseError {
-  override readonly name: string = 'StdioInUseError';
-  override readonly code: 'ERR_STDIO_IN_USE' = 'ERR_STDIO_IN_USE';
-
-  constructor() {
-    super('The standard streams of this process already carry a transport: close it first, or give this one streams of its own');
-  }
-}
-
 /** Every error that this package throws or reports itself. */
-export type AnyStdioError = ServerStartError | ServerProcessExitedError | StdioInUseError;
+export type AnyStdioError = ServerStartError | ServerProcessExitedError;
 
 function toExitMessage({ command, exitCode, signal, closedStream, lastStderrLines }: ServerProcessExit, hasPrinted: boolean): string {
   if (closedStream !== undefined) {

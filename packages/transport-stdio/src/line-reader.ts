@@ -16,12 +16,8 @@ export interface LineReaderOptions {
   onLine(text: string): void;
   /** Called for each line that is not UTF-8 or is too long. Such a line is skipped, and the next one read. Must not throw. */
   onError(error: ParseError | MessageTooLargeError): void;
-  /**
-   * How many bytes a line may have. The rest of a longer one is dropped as it arrives.
-   *
-   * @default 16 MiB
-   */
-  readonly maxMessageBytes?: number | undefined;
+  /** How many bytes a line may have. The rest of a longer one is dropped as it arrives. */
+  readonly maxMessageBytes: number;
 }
 
 /** The edges of a line that is too long, which may say which message it is. */
@@ -49,7 +45,7 @@ export class LineReader {
 
   constructor(options: LineReaderOptions) {
     this.#options = options;
-    this.#maxBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+    this.#maxBytes = options.maxMessageBytes;
   }
 
   /** Takes the next bytes and hands over every line that they end. */

@@ -20,13 +20,6 @@ export interface ServeStdioOptions extends StdioServerTransportOptions {
   /** Where the server's messages go to. @default process.stdout */
   readonly stdout?: Writable | undefined;
   /**
-   * How long requests in flight may go on when the input has ended or a signal asks the process to end, in milliseconds.
-   * What still runs then is aborted.
-   *
-   * @default 500, which is also the most
-   */
-  readonly drainMs?: number | undefined;
-  /**
    * Which signals end the connection and the process after draining. A second one ends them at once.
    *
    * @default SIGINT, SIGTERM and SIGHUP on the process's own streams, none on others
@@ -68,7 +61,7 @@ const SERVE_OPTIONS: OptionTable<ServeStdioOptions> = {
  *
  * The process then ends in under a second with `process.exitCode` or 0; see `exitWhenDone`. Resolves once serving has begun.
  *
- * @throws {StdioInUseError} `ERR_STDIO_IN_USE`: the standard streams already carry a transport.
+ * @throws {AlreadyStartedError} `ERR_ALREADY_STARTED`: the standard streams already carry a transport.
  * @throws {TypeError} What is served is no server, or an option does not exist or has the wrong kind of value.
  * @throws `options.signal`'s reason, if it is aborted already; and whatever the server's `connect` rejects with.
  * @see 2026-07-28 basic/transports/stdio#shutdown

@@ -3,4 +3,3 @@
 export { serveStdio, type ServeStdioOptions, type StdioServing } from './serve-stdio.ts';
 export { StdioServerTransport, type StdioServerTransportOptions } from './stdio-server-transport.ts';
 export { stderrLogger } from './stderr-logger.ts';
-export { StdioInUseError } from './errors.ts';

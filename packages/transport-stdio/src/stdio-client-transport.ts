@@ -11,9 +11,16 @@ import {
   type TransportFactory,
 } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelControl } from './byte-channel.ts';
-import { endServer, type EndTimes, LAST_WORDS_MS, type RunningServer, type ServerCommand, startServer } from './child-process.ts';
+import {
+  endServer,
+  type EndTimes,
+  LAST_WORDS_MS,
+  type RunningServer,
+  type ServerCommand,
+  startServer,
+  StderrLines,
+} from './child-process.ts';
 import { ServerProcessExitedError } from './errors.ts';
-import { StderrLines } from './stderr-lines.ts';
 import { BOUND_OPTIONS, StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
 /** Which server to start, and how to treat it. */
@@ -61,7 +68,7 @@ export class StdioClientTransport extends StreamTransport {
   }
 
   /**
-   * Names the server for whoever remembers things about it: the program, and a digest of how it is run (`args`, `cwd`, `env`), which may hold secrets.
+   * A key for what is remembered about the server: the program, and a digest of how it is run (`args`, `cwd`, `env`), which may hold secrets.
    * With an `env` it is good for this process alone: to keep what is remembered over restarts, give the client's option `eraKey` a name of its own.
    */
   get eraKey(): string {
@@ -73,7 +80,7 @@ export class StdioClientTransport extends StreamTransport {
     return this.#child.pid;
   }
 
-  /** The server's standard error with `stderr: 'pipe'`, also before `start`; else `null`. What nobody reads is dropped past 1 MiB. */
+  /** The server's standard error with `stderr: 'pipe'`, also before `start`; else `null`. What is not read is dropped past 1 MiB. */
   get stderr(): Readable | null {
     return this.#child.stderr;
   }
@@ -151,7 +158,7 @@ class Child {
     if (server.stderr && this.stderr) forward(server.stderr, this.stderr);
     let timer: ClockTimer | undefined;
     let isReleased = false;
-    // A process that it started may hold its output open for ever, so its own end counts.
+    // A process that it started may keep its output open, so its own end counts.
     void server.exited.then(() => {
       if (!isReleased) timer = this.#clock.schedule(() => control.peerGone(), LAST_WORDS_MS, { keepAlive: true });
     });

@@ -1,13 +1,11 @@
 /** A server's side of stdio: the process's own standard streams, or two that are given. */
 
 import type { Readable, Writable } from 'node:stream';
-import type { Logger } from '@mortise/jsonrpc-core';
-import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
+import { AlreadyStartedError, type Clock, type ClockTimer, type Logger } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelControl } from './byte-channel.ts';
-import { StdioInUseError } from './errors.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './line-reader.ts';
 import type { WriteText } from './line-writer.ts';
-import { watchParent } from './parent-watch.ts';
 import { stderrLogger } from './stderr-logger.ts';
 import { guardStdout, hasOwnConsole, routeConsole } from './stdout-guard.ts';
 import { BOUND_OPTIONS, StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
@@ -84,9 +82,10 @@ function openStreams(input: Readable, output: Writable): ByteChannel {
 
 /** One process has one standard output: a second protocol on it would break both. */
 let isProcessInUse = false;
+const IN_USE = 'The standard streams of this process already carry a transport: close it first, or give this one streams of its own';
 
 function openProcess(stdin: Readable, control: ChannelControl, options: StdioServerTransportOptions): ByteChannel {
-  if (isProcessInUse) throw new StdioInUseError();
+  if (isProcessInUse) throw new AlreadyStartedError(IN_USE);
   isProcessInUse = true;
   const { stdout, stderr } = process;
   // A client that is gone no longer reads standard error either; that must not end the process before its time.
@@ -94,7 +93,7 @@ function openProcess(stdin: Readable, control: ChannelControl, options: StdioSer
   const guard = options.guardStdout === false ? undefined : guardStdout(stdout, stderr);
   const unroute = guard && hasOwnConsole() ? routeConsole(console, stdout, stderr) : undefined;
   const write: WriteText | undefined = guard?.write;
-  const unwatch = options.watchParent === false ? undefined : watchParent(() => control.peerGone(), { clock: options.clock });
+  const unwatch = options.watchParent === false ? undefined : watchParent(() => control.peerGone(), options.clock);
   return {
     input: stdin,
     output: stdout,
@@ -110,8 +109,39 @@ function openProcess(stdin: Readable, control: ChannelControl, options: StdioSer
   };
 }
 
+const LOOK_EVERY_MS = 400;
+
+/**
+ * Calls back once when the process that started this one has ended, also where standard input stays open (another process may hold it). The watch
+ * does not keep the process alive.
+ *
+ * An orphan is given to another parent on POSIX, so its parent's id changes. Windows keeps the id, so there a signal 0 tells whether the parent lives.
+ *
+ * @returns Ends the watch.
+ */
+export function watchParent(onGone: () => void, clock: Clock = systemClock, parentId: () => number = () => process.ppid): () => void {
+  const first = parentId();
+  let timer: ClockTimer = clock.schedule(look, LOOK_EVERY_MS);
+
+  function look(): void {
+    if (parentId() !== first || (process.platform === 'win32' && !isAlive(first))) onGone();
+    else timer = clock.schedule(look, LOOK_EVERY_MS);
+  }
+
+  return () => timer.cancel();
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    // A process that may not be asked is there all the same.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
 function ignoreBrokenPipe(): void {
-  // There is nobody to tell.
+  // The reader is gone.
 }
 
 let isExitScheduled = false;

@@ -83,7 +83,7 @@ export function hasOwnConsole(): boolean {
 /**
  * Lets the methods of a console write through `stdout.write`.
  *
- * @returns Gives the console its own methods back, where nobody has set others since.
+ * @returns Gives the console its own methods back, unless the program has set others since.
  */
 export function routeConsole(target: Pick<Console, (typeof METHODS)[number]>, stdout: Writable, stderr: Writable): () => void {
   const routed = new Console({ stdout, stderr });

@@ -56,9 +56,10 @@ export interface StreamTransportOptions {
    */
   readonly maxPendingBytes?: number | undefined;
   /**
-   * How long, once the peer has ended its stream, the answers to what it had asked may still be written, in milliseconds.
+   * How long requests in flight may go on once the peer has ended its stream, in milliseconds; with `serveStdio` also once a signal asks the process to
+   * end. What still runs then is aborted.
    *
-   * @default 500
+   * @default 500, which is also the most that `serveStdio` takes
    */
   readonly drainMs?: number | undefined;
   /**
@@ -279,14 +280,14 @@ export class StreamTransport implements Transport {
     this.#reader.end();
     if (this.#closing) return;
     if (this.#drainMs <= 0) return void this.#end('peer-ended');
-    // Whoever pipes requests in and ends gets the answers to them.
+    // A peer that writes its requests and then ends its stream still gets the answers.
     this.#linger(this.#drainMs, 'peer-ended');
     this.#unanswered?.whenNone(() => void this.#end('peer-ended'));
   };
 
   readonly #onOutputError = (error: Error): void => {
     this.#writer?.stop(new ConnectionClosedError('The peer does not read any more', { cause: error }));
-    // What the peer said last may still be on its way in.
+    // The peer's last messages may not have been read yet.
     this.#linger(LINGER_MS, 'peer-gone');
   };
 
@@ -363,11 +364,11 @@ const LINGER_MS = 100;
 /** How long a peer that has ended its stream is given to read the last answers. */
 const PEER_ENDED_FLUSH_MS = 200;
 
-/** A stream that has failed may fail again when nobody listens any more, which would end the process. */
+/** A stream that has failed may fail again later; without a listener that would end the process. */
 function ignoreErrors(stream: EventEmitter): void {
   if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
 }
 
 function ignoreError(): void {
-  // The transport is closed: there is nothing left to do and nobody to tell.
+  // The transport is closed.
 }

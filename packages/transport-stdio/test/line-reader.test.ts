@@ -11,7 +11,7 @@ interface Reading {
   readonly reader: LineReader;
 }
 
-function read(maxMessageBytes?: number): Reading {
+function read(maxMessageBytes = 16 * 1024 * 1024): Reading {
   const [lines, errors] = [[] as string[], [] as Error[]];
   const reader = new LineReader({ maxMessageBytes, onLine: (line) => void lines.push(line), onError: (error) => void errors.push(error) });
   return { lines, errors, reader };
@@ -187,6 +187,7 @@ describe('LineReader', () => {
   it('tells of nothing after stop, not even the rest of a chunk', () => {
     const seen: string[] = [];
     const reader = new LineReader({
+      maxMessageBytes: 1024,
       onLine(text) {
         seen.push(text);
         reader.stop();

@@ -1,6 +1,6 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { expect, it } from 'vitest';
-import { watchParent } from '../src/parent-watch.ts';
+import { watchParent } from '../src/stdio-server-transport.ts';
 
 function createClock(): Clock & { tick(): void; readonly delays: number[]; readonly keepsAlive: unknown[] } {
   let next: (() => void) | undefined;
@@ -27,7 +27,11 @@ function createClock(): Clock & { tick(): void; readonly delays: number[]; reado
 it('calls back once when the parent has another id, and looks no more', () => {
   const clock = createClock();
   let [parent, count] = [100, 0];
-  watchParent(() => count++, { clock, parentId: () => parent });
+  watchParent(
+    () => count++,
+    clock,
+    () => parent,
+  );
   clock.tick();
   clock.tick();
   expect(count).toBe(0);
@@ -40,7 +44,11 @@ it('calls back once when the parent has another id, and looks no more', () => {
 
 it('never keeps the process alive', () => {
   const clock = createClock();
-  watchParent(() => undefined, { clock, parentId: () => 100 });
+  watchParent(
+    () => undefined,
+    clock,
+    () => 100,
+  );
   clock.tick();
   expect(clock.keepsAlive.every((keepAlive) => keepAlive !== true)).toBe(true);
 });
@@ -48,7 +56,11 @@ it('never keeps the process alive', () => {
 it('ends when it is told to', () => {
   const clock = createClock();
   let [parent, count] = [100, 0];
-  const end = watchParent(() => count++, { clock, parentId: () => parent });
+  const end = watchParent(
+    () => count++,
+    clock,
+    () => parent,
+  );
   clock.tick();
   end();
   parent = 1;
@@ -59,7 +71,11 @@ it('ends when it is told to', () => {
 it('is content with a parent that is process 1 from the start, as in a container', () => {
   const clock = createClock();
   let count = 0;
-  watchParent(() => count++, { clock, parentId: () => 1 });
+  watchParent(
+    () => count++,
+    clock,
+    () => 1,
+  );
   clock.tick();
   expect(count).toBe(0);
 });

@@ -124,7 +124,10 @@ describe('StdioServerTransport', () => {
     const { stdin } = createStreams();
     const [first, second] = [new StdioServerTransport(stdin, process.stdout), new StdioServerTransport(stdin, process.stdout)];
     await first.start();
-    await expect(second.start()).rejects.toMatchObject({ code: 'ERR_STDIO_IN_USE' });
+    await expect(second.start()).rejects.toMatchObject({
+      code: 'ERR_ALREADY_STARTED',
+      message: expect.stringContaining('standard streams') as string,
+    });
     await first.close();
     const third = new StdioServerTransport(stdin, process.stdout);
     await third.start();

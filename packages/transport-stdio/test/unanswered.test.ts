@@ -35,7 +35,7 @@ async function run(script: readonly unknown[], isBatchingOn: boolean): Promise<v
   let openGate = (): void => undefined;
   const gate = new Promise<void>((resolve) => (openGate = resolve));
   const connection = new Connection(transport, {
-    isBatchingOn: () => isBatchingOn,
+    rules: { isBatchingOn, isErrorIdOptional: false, isAnswering: true },
     onRequest: ({ id, method }): JsonRpcResponse | Promise<JsonRpcResponse> => {
       if (method === 'throw') throw new Error('thrown');
       return method === 'now' ? { jsonrpc: '2.0', id, result: {} } : gate.then(() => ({ jsonrpc: '2.0', id, result: {} }));

@@ -1,5 +1,4 @@
 import { createInMemoryPair, type JsonRpcMessage, type Transport } from '@mortise/jsonrpc-core';
-import { createInMemoryExchange } from '@mortise/jsonrpc-core/transport';
 import { Connection } from '@mortise/jsonrpc-core/connection';
 import {
   createChopper,
@@ -11,6 +10,7 @@ import {
 } from '@mortise/transport-testkit/wrap';
 import { describeTransport } from '@mortise/transport-testkit/vitest';
 import { describe, expect, it } from 'vitest';
+import { createSmallExchange } from './small-exchange.ts';
 
 const note = (n: number): JsonRpcMessage => ({ jsonrpc: '2.0', method: 'note', params: { n } });
 const numbersOf = (messages: readonly JsonRpcMessage[]): unknown[] =>
@@ -145,8 +145,8 @@ describe('withRecord', () => {
   });
 
   it('writes exchanges down like messages of a channel', async () => {
-    const exchange = createInMemoryExchange((request, call) => {
-      call.onMessage({ jsonrpc: '2.0', method: 'half' });
+    const exchange = createSmallExchange(async (request, { notify }) => {
+      notify({ jsonrpc: '2.0', method: 'half' });
       return { jsonrpc: '2.0', id: request.id, result: {} };
     });
     const entries: RecordedMessage[] = [];

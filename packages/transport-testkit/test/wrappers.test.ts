@@ -1,11 +1,12 @@
 /** Every wrapper, proved by the kit: around a transport that keeps its promises it keeps them, too. */
 
 import { createInMemoryPair, type Transport } from '@mortise/jsonrpc-core';
-import { createInMemoryExchange, type ExchangeTransport, silentLogger, type TransportFactory } from '@mortise/jsonrpc-core/transport';
+import { type ExchangeTransport, silentLogger, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { withLogging, withMetrics, withReconnect } from '@mortise/jsonrpc-core/wrap';
 import { describeExchange, describeTransport } from '@mortise/transport-testkit/vitest';
 import { withFaults, withRecord } from '@mortise/transport-testkit/wrap';
 import { describe, expect, it } from 'vitest';
+import { createSmallExchange } from './small-exchange.ts';
 
 type Wrap = <T extends Transport | TransportFactory>(inner: T) => T;
 
@@ -27,11 +28,9 @@ for (const [name, wrap] of Object.entries(wrappers)) {
     traits: { backpressure: true, independentStart: true, handles: true },
   });
 
-  describeExchange(`${name} around the in-memory exchange`, {
+  describeExchange(`${name} around an exchange`, {
     async createPair(answer) {
-      const inner = createInMemoryExchange((request, call) =>
-        answer(request, { signal: call.signal, notify: (message) => call.onMessage(message) }),
-      );
+      const inner = createSmallExchange(answer);
       return { client: wrap(inner as Transport & ExchangeTransport), close: async () => undefined };
     },
   });

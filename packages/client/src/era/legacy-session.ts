@@ -1,6 +1,13 @@
 /** The legacy era: `initialize`, then a session in which either side may ask. */
 
-import { type JsonObject, type JsonRpcNotification, type JsonRpcRequest, type JsonRpcResponse, ProtocolError } from '@mortise/jsonrpc-core';
+import {
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  ProtocolError,
+  type RequestId,
+} from '@mortise/jsonrpc-core';
 import type { InboundCall, RequestOutcome } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { REVISIONS, type Revision } from '@mortise/protocol';
@@ -91,8 +98,9 @@ class LegacySession implements Session, LinkHost {
     this.#listens = new LegacyListens(link, result.capabilities);
   }
 
-  toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject {
-    return withMeta(convert(this.revision.toWire.params, method, params), meta);
+  toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject {
+    const sent = progressToken === undefined ? meta : { ...meta, progressToken };
+    return withMeta(convert(this.revision.toWire.params, method, params), sent);
   }
 
   toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined {

@@ -1,6 +1,6 @@
 /** The modern era: no session. Each request says in `_meta` what it is written in, who asks, and what the client can do. */
 
-import { type JsonObject, type JsonRpcNotification, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
+import { type JsonObject, type JsonRpcNotification, RemoteError, type RequestId, TimeoutError } from '@mortise/jsonrpc-core';
 import { copyObject, isJsonObject, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Revision } from '@mortise/protocol';
 import type { DiscoverResult, Implementation, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
@@ -60,14 +60,16 @@ export class ModernSession implements Session, LinkHost {
     link.host = this;
   }
 
-  toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject {
+  toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject {
     const wire = copyObject(this.revision.toWire.params.get(method)?.(params) ?? params);
     const own = wire['_meta'];
     // What the caller says counts, but for the version: this session's server is spoken to in it.
-    wire['_meta'] =
+    const members: JsonObject =
       own === undefined && meta === undefined
         ? this.#meta
         : { ...this.#meta, ...(own as JsonObject | undefined), ...meta, [META_PROTOCOL_VERSION]: this.revision.version };
+    if (progressToken === undefined) wire['_meta'] = members;
+    else (wire['_meta'] = copyObject(members))['progressToken'] = progressToken;
     return wire;
   }
 

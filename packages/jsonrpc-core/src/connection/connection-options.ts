@@ -9,6 +9,19 @@ import type { InboundCall } from './inbound-call.ts';
 /** What a handler may give back for a request. */
 export type RequestOutcome = JsonRpcResponse | undefined | Promise<JsonRpcResponse | undefined>;
 
+/** What depends on the revision that is spoken. */
+export interface ConnectionRules {
+  /** Whether an array is a batch (JSON-RPC 2.0 section 6), answered by an array; else it is one invalid request. */
+  readonly isBatchingOn: boolean;
+  /** Whether an error that answers an unreadable message leaves `id` out; else it is `null`. */
+  readonly isErrorIdOptional: boolean;
+  /**
+   * Whether requests, and garbage that may have been one (-32700, -32600), are answered. A client of the modern era sends no responses: both are
+   * then reported by `onError` and dropped.
+   */
+  readonly isAnswering: boolean;
+}
+
 /** How a `Connection` behaves. */
 export interface ConnectionOptions {
   /**
@@ -27,40 +40,14 @@ export interface ConnectionOptions {
    * @default none
    */
   onNotification?(notification: JsonRpcNotification, info: MessageInfo | undefined): void;
-  /** Called with what went wrong without ending the connection: garbage, unknown answers, throwing callbacks, failed sends. @default none */
+  /** Called with errors that do not end the connection: garbage, unknown answers, throwing callbacks, failed sends. @default none */
   onError?(error: Error): void;
-  /** Called once when the connection has ended, after everything that was pending has been settled. @default none */
-  onClose?(): void;
+  /** Read with each message, so they may change while the connection is open. @default no batches, `null` as id, all is answered */
+  readonly rules?: ConnectionRules | undefined;
   /**
-   * Whether an array is a batch now (JSON-RPC 2.0 section 6), answered by an array; else it is one invalid request.
-   *
-   * @default () => false
-   */
-  isBatchingOn?(): boolean;
-  /**
-   * Whether an error that answers an unreadable message leaves `id` out now; else it is `null`.
-   *
-   * @default () => false
-   */
-  isErrorIdOptional?(): boolean;
-  /**
-   * Whether requests, and garbage that may have been one (-32700, -32600), may be answered now. A client of the modern era sends no
-   * responses: both are then reported by `onError` and dropped.
-   *
-   * @default () => true
-   */
-  isAnswering?(): boolean;
-  /**
-   * How many requests may be served at once, with those whose answer the peer has not taken yet or that waits for the rest of its batch.
-   * Further ones are answered with -32603; with twice as many answers unread the connection is closed.
-   *
-   * @default 10_000
-   */
-  readonly maxInFlight?: number | undefined;
-  /**
-   * How many bytes of text the requests being served here may have together, where the transport measures them (`MessageInfo`). One counts until its
-   * handler has ended, also when it is cancelled before; answers that the peer has not taken, or that wait for the rest of their batch, count
-   * as well. A request beyond that is answered with -32603 at once, while everything else is still read. A single one is always served.
+   * How many bytes of text the requests being served here may have together, where the transport measures them (`MessageInfo`). A request counts
+   * until its handler has ended, also when it is cancelled before; answers that the peer has not taken, or that wait for the rest of their batch,
+   * count as well. A request beyond that is answered with -32603 at once, while everything else is still read. A single one is always served.
    *
    * @default 64 MiB
    */
@@ -77,22 +64,19 @@ export interface ConnectionOptions {
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */
   readonly maxRequestTimeoutMs?: number | undefined;
-  /** Times requests and `drain` out. @default systemClock */
+  /** Times requests and `drain`. @default systemClock */
   readonly clock?: Clock | undefined;
 }
 
-/** Every option and what it must be. */
 export const CONNECTION_OPTIONS: OptionTable<ConnectionOptions> = {
   onRequest: 'function',
   onNotification: 'function',
   onError: 'function',
-  onClose: 'function',
-  isBatchingOn: 'function',
-  isErrorIdOptional: 'function',
-  isAnswering: 'function',
-  maxInFlight: 0,
+  rules: 'object',
   maxInFlightBytes: 0,
   requestTimeoutMs: 0,
   maxRequestTimeoutMs: 0,
   clock: 'object',
 };
+
+export const DEFAULT_RULES: ConnectionRules = { isBatchingOn: false, isErrorIdOptional: false, isAnswering: true };

@@ -7,36 +7,27 @@ import {
   ConnectionClosedError,
   InvalidRequestError,
   InvalidResponseError,
-  isMortiseError,
-  type MessageTooLargeError,
   NotConnectedError,
-  type ParseError,
   RemoteError,
 } from '../errors.ts';
 import { classifyMessage, isRequestId } from '../guards.ts';
 import { type Clock, type ClockTimer, systemClock } from '../instruments.ts';
-import type { MessageHead } from '../message-head.ts';
-import type {
-  JsonObject,
-  JsonRpcErrorObject,
-  JsonRpcMessage,
-  JsonRpcNotification,
-  JsonRpcRequest,
-  JsonRpcResponse,
-  RequestId,
-} from '../message.ts';
-import { measureMessage } from '../parse-json.ts';
 import { judgeMalformed } from '../malformed.ts';
-import { type ChannelEndError, type MessageInfo, resolvedPromise, type SendOptions, type Transport } from '../transport/transport.ts';
-import { holdTransport, toError } from '../transport/hold-transport.ts';
-import type { BatchAnswers } from './batch-answers.ts';
+import type { MessageHead } from '../message-head.ts';
+import type { JsonObject, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../message.ts';
+import { measureMessage } from '../parse-json.ts';
+import { holdTransport, runCallback, toError } from '../transport/hold-transport.ts';
+import { type MessageInfo, resolvedPromise, type SendOptions, type Transport } from '../transport/transport.ts';
 import { CONNECTION_OPTIONS, type ConnectionOptions } from './connection-options.ts';
+import type { Batch } from './inbound-call.ts';
 import { InboundCalls } from './inbound-calls.ts';
-import type { RequestOptions } from './pending-request.ts';
+import type { RequestOptions, RequestParams } from './pending-request.ts';
 import { RequestTable } from './request-table.ts';
 
 /** How many messages a batch may hold. A longer one is refused as a whole. */
 const MAX_BATCH = 1000;
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_MAX_TIMEOUT_MS = 600_000;
 
 /**
  * One JSON-RPC connection: correlates answers, serves requests, carries cancellation, progress and timeouts, and settles
@@ -47,9 +38,9 @@ const MAX_BATCH = 1000;
  * @see JSON-RPC 2.0; all revisions: basic, basic/utilities/cancellation, basic/utilities/progress
  */
 export class Connection {
-  /** Resolves when the connection has ended, for whatever reason. Never rejects. */
+  /** Resolves when the connection has ended, for whatever reason, and all that waited is settled. Never rejects. */
   readonly closed: Promise<void>;
-  readonly #transport: Transport;
+  readonly transport: Transport;
   readonly #options: ConnectionOptions;
   readonly #clock: Clock;
   readonly #requests: RequestTable;
@@ -66,44 +57,34 @@ export class Connection {
    */
   constructor(transport: Transport, options: ConnectionOptions = {}) {
     checkOptions('Connection options', options, CONNECTION_OPTIONS);
-    this.#transport = transport;
+    const { clock = systemClock, requestTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    this.transport = transport;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = clock;
     this.#requests = new RequestTable({
       send: this.#send,
-      sendCancelled: (params) => this.#sendAndReport(toNotification('notifications/cancelled', params)),
+      sendCancelled: (params) => this.#sendCancelled(params),
       onEmpty: this.#checkIdle,
       onError: this.#report,
-      timeoutMs: options.requestTimeoutMs,
-      maxTimeoutMs: options.maxRequestTimeoutMs,
-      clock: this.#clock,
+      timeoutMs,
+      maxTimeoutMs: options.maxRequestTimeoutMs ?? Math.max(timeoutMs, DEFAULT_MAX_TIMEOUT_MS),
+      clock,
     });
-    this.#inbound = new InboundCalls(options, this, {
+    this.#inbound = new InboundCalls(options, {
+      notify: (method, params, sendOptions) => this.notify(method, params, sendOptions),
+      request: (method, params, requestOptions) => this.request(method, params, requestOptions),
       send: (message) => (this.#state === 'open' ? this.#send(message) : resolvedPromise),
       report: this.#report,
-      reportFailedSend: (error) => this.#reportFailedSend(error),
+      reportFailedSend: this.#reportFailedSend,
       onProgress: this.#checkIdle,
-      giveUp: (error) => {
-        this.#report(error);
-        void this.close();
-      },
+      close: () => void this.close(),
     });
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
   }
 
-  /** The transport that this connection speaks through. */
-  get transport(): Transport {
-    return this.#transport;
-  }
-
-  /**
-   * Lets the time of every request that was sent from here stand still, for as long as this side answers what the peer asks meanwhile. See
-   * `RequestTable.pauseTimeouts`.
-   *
-   * @returns Lets the time go on. Of several pauses the last one ends it.
-   */
+  /** Stops the clock of every request that was sent from here: see `RequestTable.pauseTimeouts`. */
   pauseTimeouts(): () => void {
     return this.#requests.pauseTimeouts();
   }
@@ -127,14 +108,14 @@ export class Connection {
   async start(): Promise<void> {
     if (this.#state !== 'new') throw new AlreadyStartedError('This connection was started before: make a new one');
     this.#state = 'open';
-    this.#giveBack = holdTransport(this.#transport, {
+    this.#giveBack = holdTransport(this.transport, {
       onMessage: this.#receive,
       onError: (error) => this.#onTransportError(error),
       onClose: () => this.#finish(),
       onThrown: this.#report,
     });
     try {
-      await this.#transport.start();
+      await this.transport.start();
     } catch (error) {
       this.#finish();
       throw error;
@@ -149,7 +130,7 @@ export class Connection {
    * @throws {ConnectionClosedError} The connection closed first.
    * @throws `options.signal`'s reason, once it aborts; a cancellation was sent.
    */
-  request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+  request(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonObject> {
     if (this.#state !== 'open') return Promise.reject(this.#toNotOpenError());
     return this.#requests.request(method, params, options);
   }
@@ -159,13 +140,13 @@ export class Connection {
    *
    * @throws {TimeoutError} {ConnectionClosedError} As `request` does; never a `RemoteError`.
    */
-  requestRaw(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonRpcResponse> {
+  requestRaw(method: string, params?: RequestParams, options?: RequestOptions): Promise<JsonRpcResponse> {
     if (this.#state !== 'open') return Promise.reject(this.#toNotOpenError());
     return this.#requests.requestRaw(method, params, options);
   }
 
   /**
-   * Sends a notification. Resolves once the transport has taken it. A rejection that nobody listens to harms nothing.
+   * Sends a notification. Resolves once the transport has taken it. A rejection may be left unhandled.
    *
    * @throws {ConnectionClosedError} The connection is closed.
    */
@@ -219,23 +200,23 @@ export class Connection {
     return (this.#closedError ??= new ConnectionClosedError());
   }
 
-  #sendAndReport(message: JsonRpcMessage): void {
-    const sent = this.#send(message);
-    if (sent !== resolvedPromise) sent.then(undefined, (error: unknown) => this.#reportFailedSend(error));
+  #sendCancelled(params: JsonObject): void {
+    const sent = this.#send(toNotification('notifications/cancelled', params));
+    if (sent !== resolvedPromise) sent.catch(this.#reportFailedSend);
   }
 
   readonly #send = (message: JsonRpcMessage, options?: SendOptions): Promise<void> => {
     try {
-      const sent: Promise<void> | undefined = this.#transport.send(message, options);
+      const sent: Promise<void> | undefined = this.transport.send(message, options);
       return sent ?? resolvedPromise;
     } catch (error) {
       return Promise.reject(toError(error));
     }
   };
 
-  #reportFailedSend(error: unknown): void {
+  readonly #reportFailedSend = (error: unknown): void => {
     if (this.#state === 'open') this.#report(toError(error));
-  }
+  };
 
   // ---- in
 
@@ -248,7 +229,7 @@ export class Connection {
     }
   };
 
-  #dispatch(value: unknown, info: MessageInfo | undefined, batch?: BatchAnswers): void {
+  #dispatch(value: unknown, info: MessageInfo | undefined, batch?: Batch): void {
     switch (classifyMessage(value)) {
       case 'response':
         return this.#onResponse(value as JsonRpcResponse);
@@ -257,7 +238,7 @@ export class Connection {
       case 'notification':
         return this.#onNotification(value as JsonRpcNotification, info);
       default:
-        if (!batch && Array.isArray(value) && this.#options.isBatchingOn?.() === true) this.#onBatch(value, info);
+        if (!batch && Array.isArray(value) && this.#options.rules?.isBatchingOn === true) this.#onBatch(value, info);
         else this.#onMalformed(value, batch);
     }
   }
@@ -276,58 +257,49 @@ export class Connection {
       const id = params?.['requestId'];
       if (!isRequestId(id) || this.#inbound.cancel(id, params?.['reason'])) return;
     } else if (method === 'notifications/progress') this.#requests.progress(params);
-    this.#attempt(() => this.#options.onNotification?.(notification, info));
+    runCallback(() => this.#options.onNotification?.(notification, info), this.#report);
   }
 
   #onBatch(members: readonly unknown[], info: MessageInfo | undefined): void {
-    if (members.length === 0 || members.length > MAX_BATCH) {
-      const message =
-        members.length === 0 ? 'A batch must not be empty' : `A batch may hold ${MAX_BATCH} messages at most: send smaller ones`;
+    const isEmpty = members.length === 0;
+    if (isEmpty || members.length > MAX_BATCH) {
+      const message = isEmpty ? 'A batch must not be empty' : `A batch may hold ${MAX_BATCH} messages at most: send smaller ones`;
       this.#report(new InvalidRequestError(message, INVALID_REQUEST));
-      return this.#refuse({ code: INVALID_REQUEST, message }, undefined);
+      return this.#inbound.refuse({ code: INVALID_REQUEST, message }, undefined, undefined);
     }
-    const batch = this.#inbound.openBatch();
+    const batch: Batch = { answers: [], bytes: 0, waiting: 1 };
     const isMeasured = info?.bytes !== undefined;
     for (const member of members) this.#dispatch(member, isMeasured ? { ...info, bytes: measureMember(member) } : info, batch);
-    batch.drop();
+    this.#inbound.leaveBatch(batch);
   }
 
   // ---- what cannot be read
 
-  #onMalformed(value: unknown, batch: BatchAnswers | undefined): void {
+  #onMalformed(value: unknown, batch: Batch | undefined): void {
     const { error, meantAs, id } = judgeMalformed(value);
     this.#report(error);
     if (meantAs === 'response') this.#requests.settleMalformed(id);
     if (meantAs === 'response' || meantAs === 'notification') return;
     if (meantAs === 'either' && this.#requests.settleMalformed(id, 'has neither a result nor an error')) return;
-    this.#refuse({ code: error.rpcCode, message: error.message }, id, batch);
+    this.#inbound.refuse({ code: error.rpcCode, message: error.message }, id, batch);
   }
 
   #onTransportError(error: Error): void {
     this.#report(error);
-    if ((error as ChannelEndError).endsChannel === true) {
+    const { code, excess, head, endsChannel } = error as TransportError;
+    if (endsChannel === true) {
       this.#closedError = new ConnectionClosedError(`The connection is closed: ${error.message}`, { cause: error });
-    } else if (isUnparsable(error)) {
-      const { excess = 'the text is not valid JSON', head } = error as Partial<ParseError>;
-      this.#onUnread(error, { code: PARSE_ERROR, message: `Parse error: ${excess}` }, head);
-    } else if (isMortiseError(error) && error.code === 'ERR_MESSAGE_TOO_LARGE') {
-      this.#onUnread(error, { code: INVALID_REQUEST, message: error.message }, (error as MessageTooLargeError).head);
-    }
-    if (isMortiseError(error) && error.code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
+    } else if (code === 'ERR_PARSE' || error instanceof SyntaxError) {
+      this.#onUnread(error, PARSE_ERROR, `Parse error: ${excess ?? 'the text is not valid JSON'}`, head);
+    } else if (code === 'ERR_MESSAGE_TOO_LARGE') {
+      this.#onUnread(error, INVALID_REQUEST, error.message, head);
+    } else if (code === 'ERR_CONNECTION_LOST') this.#settleAll(error);
   }
 
-  /** A request is answered with an error under its id; whoever waits for a response learns why there is none. */
-  #onUnread(error: Error, wireError: JsonRpcErrorObject, head: MessageHead | undefined): void {
-    if (head?.kind === 'response') this.#requests.settleMalformed(head.id, `cannot be read: ${wireError.message}`, error);
-    else this.#refuse(wireError, head?.id);
-  }
-
-  #refuse(error: JsonRpcErrorObject, id: RequestId | undefined, batch?: BatchAnswers): void {
-    if (this.#options.isAnswering?.() === false) return;
-    batch?.expect();
-    if (id !== undefined) this.#inbound.answer({ jsonrpc: '2.0', id, error }, batch);
-    else if (this.#options.isErrorIdOptional?.() === true) this.#inbound.answer({ jsonrpc: '2.0', error }, batch);
-    else this.#inbound.answer({ jsonrpc: '2.0', id: null, error }, batch);
+  /** A request is answered with an error under its id; a call whose response it was is rejected. */
+  #onUnread(error: Error, code: number, message: string, head: MessageHead | undefined): void {
+    if (head?.kind === 'response') this.#requests.settleMalformed(head.id, `cannot be read: ${message}`, error);
+    else this.#inbound.refuse({ code, message }, head?.id, undefined);
   }
 
   // ---- the end
@@ -339,7 +311,7 @@ export class Connection {
 
   async #closeTransport(): Promise<void> {
     try {
-      await this.#transport.close();
+      await this.transport.close();
     } catch (error) {
       this.#report(toError(error));
     }
@@ -350,7 +322,6 @@ export class Connection {
     this.#state = 'closed';
     this.#settleAll(this.#toClosedError());
     this.#giveBack?.();
-    this.#attempt(() => this.#options.onClose?.());
     this.#releaseIdleWaiters();
     this.#resolveClosed();
   }
@@ -367,32 +338,22 @@ export class Connection {
     for (const release of this.#idleWaiters.splice(0)) release();
   }
 
-  /** Runs a callback of the program. One that is async may fail later, which must not go unhandled. */
-  #attempt(fn: () => unknown): void {
-    try {
-      const outcome = fn();
-      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#report(toError(error)));
-    } catch (error) {
-      this.#report(toError(error));
-    }
-  }
+  /** What the error handler itself throws is dropped. */
+  readonly #report = (error: Error): void => runCallback(() => this.#options.onError?.(error), ignore);
+}
 
-  readonly #report = (error: Error): void => {
-    try {
-      const reported: unknown = this.#options.onError?.(error);
-      if (reported instanceof Promise) reported.catch(() => undefined);
-    } catch {
-      // The error handler itself failed: there is nobody left to report to.
-    }
-  };
+function ignore(): void {}
+
+/** What the errors that a transport reports may have: those of this package, and a `ChannelEndError`. */
+interface TransportError extends Error {
+  readonly code?: unknown;
+  readonly excess?: string | undefined;
+  readonly head?: MessageHead | undefined;
+  readonly endsChannel?: true;
 }
 
 function toNotification(method: string, params: JsonObject | undefined): JsonRpcNotification {
   return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
-}
-
-function isUnparsable(error: unknown): boolean {
-  return error instanceof SyntaxError || (isMortiseError(error) && error.code === 'ERR_PARSE');
 }
 
 /** Each member counts by itself: one may be nearly the whole batch, and be in flight long after all others. What asks nothing does not stay. */

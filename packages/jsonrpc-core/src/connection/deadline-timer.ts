@@ -1,19 +1,17 @@
 /** One timer for many deadlines: with equal timeouts only the first request of a burst has to set it. */
 
-import { type Clock, type ClockTimer, type HoldableTimer, isHoldableTimer } from '../instruments.ts';
+import type { Clock, ClockTimer, HoldableTimer } from '../instruments.ts';
 
 /**
  * Wakes its owner at the earliest of many deadlines. All times are by `Clock.monotonicMs`.
  *
- * While something with a deadline waits, the timer keeps the process alive, so that whoever waits gets an answer. When nothing waits any more
- * it stays set for what comes next, and keeps nothing alive.
+ * While something with a deadline waits, the timer keeps the process alive. When nothing waits any more it stays set for what comes next, but
+ * does not keep the process alive.
  */
 export class DeadlineTimer {
   readonly #clock: Clock;
   readonly #onDue: (nowMs: number) => number;
-  #timer: ClockTimer | undefined;
-  /** The same timer, where it can be held and released. */
-  #holdable: HoldableTimer | undefined;
+  #timer: (ClockTimer & Partial<HoldableTimer>) | undefined;
   #timerAtMs = Infinity;
   #waiting = 0;
 
@@ -28,7 +26,7 @@ export class DeadlineTimer {
     if (deadlineMs === Infinity) return;
     this.#waiting += 1;
     if (deadlineMs < this.#timerAtMs) this.#arm(deadlineMs);
-    else if (this.#waiting === 1) this.#holdable?.hold();
+    else if (this.#waiting === 1) this.#timer?.hold?.();
   }
 
   /** Something that was added does not wait any more. */
@@ -36,7 +34,7 @@ export class DeadlineTimer {
     if (deadlineMs === Infinity) return;
     this.#waiting -= 1;
     if (this.#waiting > 0) return;
-    if (this.#holdable) this.#holdable.release();
+    if (this.#timer?.release) this.#timer.release();
     else this.#disarm();
   }
 
@@ -55,13 +53,11 @@ export class DeadlineTimer {
     this.#timer?.cancel();
     this.#timerAtMs = atMs;
     this.#timer = this.#clock.schedule(() => this.#wake(), Math.max(0, atMs - this.#clock.monotonicMs()), { keepAlive: true });
-    this.#holdable = isHoldableTimer(this.#timer) ? this.#timer : undefined;
   }
 
   #disarm(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#holdable = undefined;
     this.#timerAtMs = Infinity;
   }
 

@@ -1,15 +1,24 @@
 /** One request that is being served, as its handler sees it. Made for each request, so everything in it is lazy. */
 
 import { Cancellation } from '../cancellation.ts';
-import type { JsonObject, JsonRpcRequest } from '../message.ts';
+import type { JsonObject, JsonRpcRequest, JsonRpcResponse } from '../message.ts';
+import { linkSignals } from '../signals.ts';
 import { type MessageInfo, resolvedPromise, type SendOptions } from '../transport/transport.ts';
-import type { BatchAnswers } from './batch-answers.ts';
 import type { RequestOptions } from './pending-request.ts';
 
 /** What a call sends through: the connection that it came by. */
 export interface CallLink {
   notify(method: string, params?: JsonObject, options?: SendOptions): Promise<void>;
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
+}
+
+/** The answers to one batch, which are sent together once all are there (JSON-RPC 2.0 section 6). */
+export interface Batch {
+  readonly answers: JsonRpcResponse[];
+  /** How many bytes the answers have that are there. */
+  bytes: number;
+  /** How many answers are still to come; one more while the members of the batch are read. */
+  waiting: number;
 }
 
 /**
@@ -22,11 +31,11 @@ export class InboundCall extends Cancellation {
   /** What the transport said about the request. */
   readonly info: MessageInfo | undefined;
   /** Where the answer goes if the request came in a batch. */
-  readonly batch: BatchAnswers | undefined;
+  readonly batch: Batch | undefined;
   readonly #link: CallLink;
   #isAnswered = false;
 
-  constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: BatchAnswers | undefined, link: CallLink) {
+  constructor(message: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined, link: CallLink) {
     super();
     this.message = message;
     this.info = info;
@@ -47,12 +56,8 @@ export class InboundCall extends Cancellation {
 
   /** Asks the peer something that belongs to this call. Is cancelled together with it. See `Connection.request`. */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
-    const related = { ...options, relatedRequestId: this.message.id };
-    if (!options?.signal) return this.#link.request(method, params, { ...related, signal: this.signal });
-    const either = new Cancellation();
-    either.follow(options.signal);
-    either.follow(this.signal);
-    return this.#link.request(method, params, { ...related, signal: either.signal }).finally(() => either.release());
+    const { signal, dispose } = linkSignals(options?.signal, this.signal);
+    return this.#link.request(method, params, { ...options, relatedRequestId: this.message.id, signal }).finally(dispose);
   }
 
   /** The answer is about to be sent. */
@@ -60,7 +65,7 @@ export class InboundCall extends Cancellation {
     this.#isAnswered = true;
   }
 
-  /** Nobody waits for an answer any more. Does nothing once the call is settled. */
+  /** No answer is wanted any more. Does nothing once the call is settled. */
   override cancel(reason: unknown): void {
     if (!this.isSettled) super.cancel(reason);
   }

@@ -9,41 +9,42 @@ import { serializeMessage } from '../serialize-message.ts';
 import { toWireError } from '../to-wire-error.ts';
 import { toError } from '../transport/hold-transport.ts';
 import { type MessageInfo, resolvedPromise } from '../transport/transport.ts';
-import { BatchAnswers } from './batch-answers.ts';
-import type { ConnectionOptions } from './connection-options.ts';
-import { IdMap } from './id-map.ts';
-import { type CallLink, InboundCall } from './inbound-call.ts';
+import { type ConnectionOptions, type ConnectionRules, DEFAULT_RULES } from './connection-options.ts';
+import { type Batch, type CallLink, InboundCall } from './inbound-call.ts';
+import { renewMap } from './request-table.ts';
 
 /** One answer, or the answers to a batch. */
 type Answer = JsonRpcResponse | readonly JsonRpcResponse[];
 
 /** What serving needs of the connection. None of these may throw. */
-export interface InboundHost {
+export interface InboundHost extends CallLink {
   /** Hands a message to the transport, unless the connection has ended. */
   send(message: JsonRpcMessage): Promise<void>;
   /** Reports an error that ends nothing. */
   report(error: Error): void;
   /** Reports an answer that the transport did not take. */
   reportFailedSend(error: unknown): void;
-  /** A call has ended, or the peer has taken an answer for which it had to be waited. */
+  /** Called when a call has ended, or the peer has taken an answer that waited. */
   onProgress(): void;
-  /** The peer asks on and on and does not read. */
-  giveUp(error: Error): void;
+  close(): void;
 }
 
-/** Far more than honest peers have in flight. */
-const DEFAULT_MAX_IN_FLIGHT = 10_000;
+/**
+ * How many requests are served at once, with those whose answer the peer has not taken yet or that waits for the rest of its batch: far more than
+ * honest peers have. Further ones are refused; with twice as many answers unread the connection is closed.
+ */
+const MAX_IN_FLIGHT = 10_000;
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 /** Serves requests within bounds. */
 export class InboundCalls {
   readonly #options: ConnectionOptions;
-  readonly #maxInFlight: number;
+  readonly #rules: ConnectionRules;
   readonly #maxBytes: number;
-  readonly #link: CallLink;
   readonly #host: InboundHost;
   /** The calls that can still be answered, by id. A cancelled one leaves at once though its handler may still run. */
-  readonly #calls = new IdMap<RequestId, InboundCall>();
+  #calls = new Map<RequestId, InboundCall>();
+  #left = 0;
   #running = 0;
   /** How many answers the peer has not taken yet. */
   #unread = 0;
@@ -52,12 +53,10 @@ export class InboundCalls {
   #keptBytes = 0;
   #isDraining = false;
 
-  /** @param link What calls send through. */
-  constructor(options: ConnectionOptions, link: CallLink, host: InboundHost) {
+  constructor(options: ConnectionOptions, host: InboundHost) {
     this.#options = options;
-    this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
+    this.#rules = options.rules ?? DEFAULT_RULES;
     this.#maxBytes = options.maxInFlightBytes ?? DEFAULT_MAX_BYTES;
-    this.#link = link;
     this.#host = host;
   }
 
@@ -81,56 +80,46 @@ export class InboundCalls {
     this.#isDraining = true;
   }
 
-  /** Gathers the answers to a batch, which count as in flight until all of them can be sent. */
-  openBatch(): BatchAnswers {
-    return new BatchAnswers((responses, bytes) => {
-      this.#running -= responses.length;
-      this.#keptBytes -= bytes;
-      this.#send(responses);
-      this.#host.onProgress();
-    });
-  }
-
-  /** Sends an answer, or keeps it for its batch. */
-  answer(response: JsonRpcResponse, batch: BatchAnswers | undefined): void {
-    if (!batch) return this.#send(response);
-    const bytes = countAnswerBytes(response);
-    this.#running++;
-    this.#keptBytes += bytes;
-    batch.add(response, bytes);
-  }
-
-  serve(request: JsonRpcRequest, info: MessageInfo | undefined, batch: BatchAnswers | undefined): void {
-    if (this.#options.isAnswering?.() === false) {
+  serve(request: JsonRpcRequest, info: MessageInfo | undefined, batch: Batch | undefined): void {
+    if (!this.#rules.isAnswering) {
       const message = `The peer sent the request "${request.method.slice(0, 100)}", which is not allowed now: it was dropped`;
-      this.#host.report(new InvalidRequestError(message, INVALID_REQUEST, request.id));
-      return;
+      return this.#host.report(new InvalidRequestError(message, INVALID_REQUEST, request.id));
     }
-    batch?.expect();
     const refusal = this.#findRefusal(request, info);
-    if (refusal) return this.answer({ jsonrpc: '2.0', id: request.id, error: refusal }, batch);
-    const call = new InboundCall(request, info, batch, this.#link);
+    if (refusal) return this.refuse(refusal, request.id, batch);
+    const call = new InboundCall(request, info, batch, this.#host);
+    if (batch) batch.waiting++;
     this.#calls.set(request.id, call);
     this.#running++;
     this.#bytes += info?.bytes ?? 0;
     this.#run(call);
   }
 
+  /** Answers with an error what is not served; without an id where none could be read. */
+  refuse(error: JsonRpcErrorObject, id: RequestId | undefined, batch: Batch | undefined): void {
+    if (!this.#rules.isAnswering) return;
+    if (batch) batch.waiting++;
+    const hasNoId = id === undefined && this.#rules.isErrorIdOptional;
+    const response: JsonRpcResponse = hasNoId ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id: id ?? null, error };
+    if (batch) this.#keep(response, batch);
+    else this.#send(response);
+  }
+
   /** Cancels the call that a notification names. False if it names none that is being served. */
   cancel(id: RequestId, reason: unknown): boolean {
     const call = this.#calls.get(id);
     if (!call) return false;
-    this.#calls.delete(id);
+    this.#forget(id);
     this.#abort(call, new CancelledError(typeof reason === 'string' ? reason : undefined));
-    call.batch?.drop();
+    if (call.batch) this.leaveBatch(call.batch);
     return true;
   }
 
   /** Aborts every call; none will be answered. */
   abortAll(reason: Error): void {
-    const calls = [...this.#calls.values()];
-    this.#calls.clear();
-    for (const call of calls) this.#abort(call, reason);
+    const calls = this.#calls;
+    this.#calls = new Map();
+    for (const call of calls.values()) this.#abort(call, reason);
   }
 
   #findRefusal(request: JsonRpcRequest, info: MessageInfo | undefined): JsonRpcErrorObject | undefined {
@@ -139,8 +128,8 @@ export class InboundCalls {
     }
     if (!this.#options.onRequest) return { code: METHOD_NOT_FOUND, message: `Method not found: ${request.method.slice(0, 100)}` };
     if (this.#isDraining) return { code: INTERNAL_ERROR, message: 'Shutting down: no new requests are taken' };
-    if (this.#running + this.#unread >= this.#maxInFlight) {
-      return { code: INTERNAL_ERROR, message: `Too many requests at once (${this.#maxInFlight}): wait for answers, then send again` };
+    if (this.#running + this.#unread >= MAX_IN_FLIGHT) {
+      return { code: INTERNAL_ERROR, message: `Too many requests at once (${MAX_IN_FLIGHT}): wait for answers, then send again` };
     }
     const inFlight = this.#bytes + this.#keptBytes + (info?.unreadBytes ?? 0);
     if (inFlight === 0 || inFlight + (info?.bytes ?? 0) <= this.#maxBytes) return undefined;
@@ -164,13 +153,12 @@ export class InboundCalls {
   }
 
   #end(call: InboundCall, response: JsonRpcResponse | undefined): void {
-    if (call.isCancelled || isAnswerTo(response, call.message.id)) this.#finish(call, response);
-    else
-      this.#endFailed(call, new SerializeError(`The handler of "${call.message.method}" gave back what is not an answer to its request`));
+    if (call.isCancelled || isAnswerTo(response, call.message.id)) return this.#finish(call, response);
+    this.#endFailed(call, new SerializeError(`The handler of "${call.message.method}" gave back what is not an answer to its request`));
   }
 
   #endFailed(call: InboundCall, error: unknown): void {
-    // Once nobody waits, failing is how most handlers stop.
+    // A handler that was cancelled mostly stops by throwing.
     if (call.isSettled) return this.#finish(call, undefined);
     const wireError = toWireError(error);
     if (wireError.code === INTERNAL_ERROR) this.#host.report(toError(error));
@@ -181,14 +169,50 @@ export class InboundCalls {
     this.#running--;
     this.#bytes -= call.info?.bytes ?? 0;
     if (!call.isSettled && response) {
-      this.#calls.delete(call.message.id);
+      this.#forget(call.message.id);
       call.settle();
-      this.answer(response, call.batch);
+      if (call.batch) this.#keep(response, call.batch);
+      else this.#send(response);
     }
     this.#host.onProgress();
   }
 
-  // ---- the way of answers
+  #forget(id: RequestId): void {
+    this.#calls.delete(id);
+    this.#calls = renewMap(this.#calls, ++this.#left);
+  }
+
+  /** A listener of a signal may throw in platforms that do not report it themselves. */
+  #abort(call: InboundCall, reason: Error): void {
+    try {
+      call.cancel(reason);
+    } catch (error) {
+      this.#host.report(toError(error));
+    }
+  }
+
+  // ---- answers
+
+  /** One answer of a batch is there, or will not come. Called once more when every member of the batch has been read. */
+  leaveBatch(batch: Batch): void {
+    batch.waiting--;
+    // Nothing at all is sent for a batch without answers, not even an empty array.
+    if (batch.waiting > 0 || batch.answers.length === 0) return;
+    this.#running -= batch.answers.length;
+    this.#keptBytes -= batch.bytes;
+    this.#send(batch.answers);
+    this.#host.onProgress();
+  }
+
+  /** Keeps an answer until the others of its batch are there. */
+  #keep(response: JsonRpcResponse, batch: Batch): void {
+    const bytes = countBytes(tryToSerialize(response) ?? '');
+    this.#running++;
+    this.#keptBytes += bytes;
+    batch.bytes += bytes;
+    batch.answers.push(response);
+    this.leaveBatch(batch);
+  }
 
   #send(answer: Answer): void {
     // A batch reaches only a transport whose peer sent one; see the note at `Transport.send`.
@@ -205,32 +229,15 @@ export class InboundCalls {
       },
     );
     // Sends that wait hold their messages.
-    if (this.#unread > 2 * this.#maxInFlight) {
-      this.#host.giveUp(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
+    if (this.#unread > 2 * MAX_IN_FLIGHT) {
+      this.#host.report(new ConnectionClosedError('The peer does not read its answers: the connection was closed'));
+      this.#host.close();
     }
   }
 
   #onTaken(): void {
     this.#unread--;
     this.#host.onProgress();
-  }
-
-  /** A listener of a signal may throw in platforms that do not report it themselves. */
-  #abort(call: InboundCall, reason: Error): void {
-    try {
-      call.cancel(reason);
-    } catch (error) {
-      this.#host.report(toError(error));
-    }
-  }
-}
-
-/** What cannot be written is replaced by something short. */
-function countAnswerBytes(response: JsonRpcResponse): number {
-  try {
-    return countBytes(serializeMessage(response));
-  } catch {
-    return 0;
   }
 }
 
@@ -251,17 +258,16 @@ function isAnswerTo(response: unknown, id: RequestId): response is JsonRpcRespon
 
 /** Replaces what JSON cannot carry by -32603, so that its request is answered all the same. The same answer if nothing is wrong with it. */
 function toSendable(answer: Answer): Answer {
-  if (canSerialize(answer)) return answer;
+  if (tryToSerialize(answer) !== undefined) return answer;
   if (Array.isArray(answer)) return (answer as readonly JsonRpcResponse[]).map((response) => toSendable(response) as JsonRpcResponse);
   const { id } = answer as JsonRpcResponse;
   return { jsonrpc: '2.0', id: id as RequestId, error: { code: INTERNAL_ERROR, message: 'Internal error' } };
 }
 
-function canSerialize(answer: Answer): boolean {
+function tryToSerialize(answer: Answer): string | undefined {
   try {
-    serializeMessage(answer);
-    return true;
+    return serializeMessage(answer);
   } catch {
-    return false;
+    return undefined;
   }
 }

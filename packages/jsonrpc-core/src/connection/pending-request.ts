@@ -1,10 +1,23 @@
-/** One request that waits for its answer: who waits, for how long, and what the transport that sends it may ask of it. */
+/** One request that waits for its answer: who waits, for how long, and what a transport may ask of it. */
 
 import { Cancellation } from '../cancellation.ts';
 import { RemoteError } from '../errors.ts';
-import type { Clock } from '../instruments.ts';
-import type { JsonObject, JsonRpcErrorResponse, JsonRpcNotification, JsonRpcResponse, RequestId } from '../message.ts';
+import type {
+  JsonObject,
+  JsonRpcErrorResponse,
+  JsonRpcNotification,
+  JsonRpcResponse,
+  JsonRpcResultResponse,
+  RequestId,
+} from '../message.ts';
 import type { ExchangeOptions, SendOptions } from '../transport/transport.ts';
+import type { RequestTable } from './request-table.ts';
+
+/**
+ * The parameters of a request, or a function that makes them. It is given the request's progress token, if the peer is asked for progress, and puts it
+ * into `_meta`. Saves a copy where the parameters are made anew for each request anyway.
+ */
+export type RequestParams = JsonObject | ((progressToken: RequestId | undefined) => JsonObject | undefined);
 
 /** How one request is sent. */
 export interface RequestOptions {
@@ -15,7 +28,7 @@ export interface RequestOptions {
   /** The hard bound, whatever progress comes. @default the connection's `maxRequestTimeoutMs`, or `timeoutMs` if that is longer */
   readonly maxTimeoutMs?: number | undefined;
   /**
-   * Whether progress starts the time anew. If so, and the time is bounded, the peer is asked for progress even without `onProgress`.
+   * Whether progress restarts `timeoutMs`. If so, and the time is bounded, the peer is asked for progress even without `onProgress`.
    *
    * @default true
    */
@@ -26,76 +39,63 @@ export interface RequestOptions {
   readonly relatedRequestId?: RequestId | undefined;
   /** Whether giving up sends `notifications/cancelled`. `initialize` must not be cancelled. @default true */
   readonly isCancellable?: boolean | undefined;
-  /** Called with the request's id before it is sent: whoever correlates by id (a subscription) needs it. @default none */
+  /** Called with the request's id before it is sent, for callers that match later messages by it (a subscription). @default none */
   readonly onId?: ((id: RequestId) => void) | undefined;
   /** More HTTP headers, where the request is an exchange and the transport has headers. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a pending request needs of its table. */
-export interface PendingRequestOwner<Options extends RequestOptions> {
-  readonly clock: Clock;
-  /** How long a request waits, since it was sent or since its last progress; `Infinity` for no bound. */
-  readonly timeoutMs: number;
-  /** How long a request waits whatever progress comes; `Infinity` for no bound. */
-  readonly maxTimeoutMs: number;
-  pauseTimeout(pending: PendingRequest<Options>): () => void;
-  receive(pending: PendingRequest<Options>, notification: JsonRpcNotification): void;
-}
-
-/** A request's time may stand still for so many times the hard bound in all: a peer that asks again and again must not hold it for ever. */
-const MOST_PAUSED_TIMES = 10;
-const LEAST_HARD_BOUND_MS = 600_000;
-
-/** How long a request's time stands still. Most requests never have one. */
-interface Pause {
-  /** How many pauses overlap now; 0 while the time goes on. */
-  count: number;
-  sinceMs: number;
-  /** How much longer than until `sinceMs` the time may stand still in all. */
-  leftMs: number;
-}
+/** However long it is paused, a request ends after ten times its hard bound, or after ten times ten minutes if that is longer. */
+const MAX_PAUSE_FACTOR = 10;
+const MIN_PAUSE_BOUND_MS = 600_000;
 
 /**
- * A request that waits. It is also the options of its own `send` or `exchange`, so that a request costs one object; what nobody reads
- * (the signal, listeners) is not made. Its own members are plain data, as some transports clone their options for another thread.
+ * A request that waits. It is also the options of its own `send` or `exchange`, so that a request costs one object, and what no transport
+ * reads (the signal, listeners) is not made. Its own members are plain data, as some transports clone their options for another thread.
  */
 export class PendingRequest<Options extends RequestOptions = RequestOptions> extends Cancellation implements SendOptions, ExchangeOptions {
   readonly id: RequestId;
   readonly method: string;
   readonly relatedRequestId: RequestId | undefined;
-  /** When the request has waited long enough; `Infinity` for never. While its time stands still: when it would have without that. */
+  /** Whether the peer is asked for progress. */
+  readonly wantsProgress: boolean;
+  /** When the request has waited long enough, not counting the current pause; `Infinity` for never. */
   deadlineMs: number;
-  readonly #owner: PendingRequestOwner<Options>;
+  readonly #table: RequestTable<Options>;
   readonly #options: Options | undefined;
   readonly #isRaw: boolean;
   readonly #timeoutMs: number;
   readonly #maxTimeoutMs: number;
+  readonly #lastMs: number;
   readonly #outcome: Promise<JsonObject | JsonRpcResponse>;
   #resolve: ((outcome: JsonObject | JsonRpcResponse) => void) | undefined;
   #reject: ((error: unknown) => void) | undefined;
   #hardDeadlineMs: number;
-  #paused: Pause | undefined;
+  #pauses = 0;
+  #pausedAtMs = 0;
   #onAbort: ((reason: unknown) => void) | undefined;
 
   /** @param isRaw Whether the response is wanted as it comes, errors included. */
-  constructor(owner: PendingRequestOwner<Options>, id: RequestId, method: string, options: Options | undefined, isRaw: boolean) {
+  constructor(table: RequestTable<Options>, id: RequestId, method: string, options: Options | undefined, isRaw: boolean) {
     super();
     this.id = id;
     this.method = method;
     this.relatedRequestId = options?.relatedRequestId;
-    this.#owner = owner;
+    this.#table = table;
     this.#options = options;
     this.#isRaw = isRaw;
-    this.#timeoutMs = options?.timeoutMs ?? owner.timeoutMs;
-    this.#maxTimeoutMs = options?.maxTimeoutMs ?? Math.max(options?.timeoutMs ?? 0, owner.maxTimeoutMs);
-    const nowMs = owner.clock.monotonicMs();
+    const nowMs = table.clock.monotonicMs();
+    this.#timeoutMs = options?.timeoutMs ?? table.timeoutMs;
+    this.#maxTimeoutMs = options?.maxTimeoutMs ?? Math.max(options?.timeoutMs ?? 0, table.maxTimeoutMs);
     this.#hardDeadlineMs = nowMs + this.#maxTimeoutMs;
+    this.#lastMs = nowMs + MAX_PAUSE_FACTOR * Math.max(this.#maxTimeoutMs, MIN_PAUSE_BOUND_MS);
     this.deadlineMs = Math.min(nowMs + this.#timeoutMs, this.#hardDeadlineMs);
+    this.wantsProgress = options?.onProgress !== undefined || (this.#timeoutMs !== Infinity && options?.resetTimeoutOnProgress !== false);
     this.#outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+    if (options?.signal) this.follow(options.signal);
   }
 
   /** What the caller gave. */
@@ -115,7 +115,7 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
   }
 
   get onMessage(): (notification: JsonRpcNotification) => void {
-    return (notification) => this.#owner.receive(this, notification);
+    return (notification) => this.#table.receive(this, notification);
   }
 
   onAbort(listener: (reason: unknown) => void): void {
@@ -124,16 +124,18 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
   }
 
   pauseTimeout(): () => void {
-    return this.#owner.pauseTimeout(this);
+    return this.#table.pauseTimeout(this);
   }
 
   // ---- the end
 
-  /** Settles it by the response that came. */
+  /** Settles it with the response that came. */
   settle(response: JsonRpcResponse): void {
+    // A member that is undefined counts as absent.
+    const { error } = response as Partial<JsonRpcErrorResponse>;
     if (this.#isRaw) this.#resolve?.(response);
-    else if (isErrorResponse(response)) this.#reject?.(new RemoteError(response.error, this.method));
-    else this.#resolve?.(response.result);
+    else if (error) this.#reject?.(new RemoteError(error, this.method));
+    else this.#resolve?.((response as JsonRpcResultResponse).result);
   }
 
   /** Settles it without a response. An exchange is not aborted. */
@@ -141,8 +143,13 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
     this.#reject?.(error);
   }
 
-  /** Settles it without a response, and an exchange ends. */
+  /** Gives the request up: by its time, or by the caller's signal. Sends a cancellation. */
   override cancel(reason: unknown): void {
+    if (this.#table.withdraw(this, reason)) this.abort(reason);
+  }
+
+  /** Settles it without a response, and an exchange ends. */
+  abort(reason: unknown): void {
     super.cancel(reason);
     this.#onAbort?.(reason);
     this.#reject?.(reason);
@@ -150,57 +157,33 @@ export class PendingRequest<Options extends RequestOptions = RequestOptions> ext
 
   // ---- time
 
-  /** Whether progress is wanted at all. */
-  get wantsProgress(): boolean {
-    return this.#options?.onProgress !== undefined || (this.#timeoutMs !== Infinity && this.#options?.resetTimeoutOnProgress !== false);
-  }
-
   /** Progress came: `timeoutMs` begins anew, within the hard bound. */
   restartTime(): void {
     if (this.#options?.resetTimeoutOnProgress === false) return;
-    const nowMs = this.#owner.clock.monotonicMs();
-    const pause = this.#pause;
-    const sinceMs = pause ? Math.max(pause.sinceMs, nowMs - pause.leftMs) : nowMs;
+    const sinceMs = this.#pauses > 0 ? this.#pausedAtMs : this.#table.clock.monotonicMs();
     this.deadlineMs = Math.min(sinceMs + this.#timeoutMs, this.#hardDeadlineMs);
   }
 
-  /** Lets the time stand still, the hard bound's too. Over all pauses of the request that is bounded; then it goes on by itself. */
+  /** Stops the clock of both bounds. Pauses nest. */
   stopTime(): void {
-    const sinceMs = this.#owner.clock.monotonicMs();
-    const leftMs = MOST_PAUSED_TIMES * Math.max(this.#owner.maxTimeoutMs, LEAST_HARD_BOUND_MS);
-    const pause = (this.#paused ??= { count: 0, sinceMs, leftMs });
-    if (pause.count === 0) pause.sinceMs = sinceMs;
-    pause.count += 1;
+    if (this.#pauses++ === 0) this.#pausedAtMs = this.#table.clock.monotonicMs();
   }
 
-  /** Ends one pause. The last one lets the time go on: the request gets exactly what it lost. */
+  /** Ends one pause. The last one moves both bounds by the time that the pause took. */
   resumeTime(): void {
-    const pause = this.#pause;
-    if (!pause) return;
-    pause.count -= 1;
-    if (pause.count > 0) return;
-    const lostMs = Math.min(this.#owner.clock.monotonicMs() - pause.sinceMs, pause.leftMs);
-    pause.leftMs -= lostMs;
+    if (--this.#pauses > 0) return;
+    const lostMs = this.#table.clock.monotonicMs() - this.#pausedAtMs;
     this.#hardDeadlineMs += lostMs;
     this.deadlineMs += lostMs;
   }
 
-  /** When the request ends if nothing more comes, even if the pauses of now should never end. */
+  /** When the request ends if nothing more comes, even if a pause never ends. */
   get endMs(): number {
-    return this.deadlineMs + (this.#pause?.leftMs ?? 0);
+    return this.#pauses > 0 ? this.#lastMs : Math.min(this.deadlineMs, this.#lastMs);
   }
 
   /** Which of the two bounds ended the request. */
   reachedBoundMs(nowMs: number): number {
-    return nowMs - (this.#pause?.leftMs ?? 0) >= this.#hardDeadlineMs ? this.#maxTimeoutMs : this.#timeoutMs;
+    return nowMs >= this.#hardDeadlineMs ? this.#maxTimeoutMs : this.#timeoutMs;
   }
-
-  /** The pause of now; undefined while the time goes on. */
-  get #pause(): Pause | undefined {
-    return this.#paused && this.#paused.count > 0 ? this.#paused : undefined;
-  }
-}
-
-function isErrorResponse(response: JsonRpcResponse): response is JsonRpcErrorResponse {
-  return (response as Partial<JsonRpcErrorResponse>).error !== undefined;
 }

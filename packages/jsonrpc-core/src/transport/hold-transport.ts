@@ -1,32 +1,36 @@
-/** The callbacks of a transport: calls them safely, or takes them over for a time and gives them back as they were. */
+/** Callbacks: calls those of the program safely, and takes over those of a transport for a time. */
 
 import type { JsonRpcMessage } from '../message.ts';
 import type { MessageInfo, Transport } from './transport.ts';
 
-/** What the holder does with what a transport says. None of these may throw. */
+/** Runs a callback of the program. One that is async may fail later, which must not go unhandled. */
+export function runCallback(fn: () => unknown, onError: (error: Error) => void): void {
+  try {
+    const outcome = fn();
+    if (outcome instanceof Promise) outcome.catch((error: unknown) => onError(toError(error)));
+  } catch (error) {
+    onError(toError(error));
+  }
+}
+
+/** What the holder of a transport does. None of these may throw. */
 export interface TransportListener {
   readonly onMessage: (message: JsonRpcMessage, info?: MessageInfo) => void;
   onError(error: Error): void;
   onClose(): void;
   /** A callback of the program threw. That says nothing of the channel, nor of what came over it. */
-  onThrown(error: Error): void;
+  readonly onThrown: (error: Error) => void;
 }
 
 /**
  * Listens to a transport. Callbacks that the program had set are still called, before the listener; one that throws is
  * reported by `onThrown` and holds nothing up.
  *
- * @returns Gives the transport its own callbacks back, where nobody has set others since.
+ * @returns Gives the transport its own callbacks back, unless the program has set others since.
  */
 export function holdTransport(transport: Transport, listener: TransportListener): () => void {
   const { onmessage, onerror, onclose } = transport;
-  const attempt = (fn: () => void): void => {
-    try {
-      fn();
-    } catch (error) {
-      listener.onThrown(toError(error));
-    }
-  };
+  const attempt = (fn: () => unknown): void => runCallback(fn, listener.onThrown);
   const ours = {
     onmessage: onmessage
       ? (message: JsonRpcMessage, info?: MessageInfo): void => {
@@ -53,22 +57,20 @@ export function holdTransport(transport: Transport, listener: TransportListener)
   };
 }
 
-/** Calls a transport's `onerror`. */
+/** Calls a transport's `onerror`. An error that it throws is dropped. */
 export function emitError(transport: Transport, error: Error): void {
-  try {
-    transport.onerror?.(error);
-  } catch {
-    // The error handler itself failed: there is nobody left to report to.
-  }
+  runCallback(
+    () => transport.onerror?.(error),
+    () => undefined,
+  );
 }
 
 /** Calls a transport's `onclose`, and reports what it throws. */
 export function emitClose(transport: Transport): void {
-  try {
-    transport.onclose?.();
-  } catch (error) {
-    emitError(transport, toError(error));
-  }
+  runCallback(
+    () => transport.onclose?.(),
+    (error) => emitError(transport, error),
+  );
 }
 
 /** What a wrapper passes on of a callback that threw: by its own kind, a `SyntaxError` say, it would be taken for a fault of what came over the channel. */

@@ -23,12 +23,12 @@ export interface MessageInfo {
   readonly unreadBytes?: number | undefined;
 }
 
-/** Who waits for the answer to what a transport sends. */
+/** The caller that waits for the answer to what a transport sends. */
 export interface WaitingCaller {
   /**
-   * Lets the caller's time limit stand still, hard bound and all, which a transport asks for while it waits for a person or a server that signs in.
+   * Stops the clock of the caller's time limit, hard bound included, while a transport waits for a person or a server that signs in.
    *
-   * @returns Lets it go on. Of several pauses the last one ends it.
+   * @returns Lets the time go on. Of several pauses the last one ends it.
    * @default none: the time runs on
    */
   pauseTimeout?(): () => void;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonRpcResponse } from '../../src/index.ts';
-import { connectToRawPeer, defer, errorOf, notification, request, result, turn } from '../support/raw-peer.ts';
+import { batching, connectToRawPeer, defer, errorOf, notification, request, result, turn } from '../support/raw-peer.ts';
 
-const isBatchingOn = (): boolean => true;
+const rules = batching;
 
 describe('an array that arrives', () => {
   it('[BATCH-001][BATCH-009] is served member by member and answered by one array', async () => {
     const seen: string[] = [];
     const { peer } = await connectToRawPeer({
-      isBatchingOn,
+      rules,
       onRequest: async ({ id }) => {
         await undefined;
         return result(id);
@@ -23,7 +23,7 @@ describe('an array that arrives', () => {
   });
 
   it('[BATCH-001] settles the requests that its responses answer', async () => {
-    const { connection, peer } = await connectToRawPeer({ isBatchingOn });
+    const { connection, peer } = await connectToRawPeer({ rules });
     const answers = [connection.request('a'), connection.request('b')];
     await turn();
     peer.take();
@@ -33,13 +33,13 @@ describe('an array that arrives', () => {
   });
 
   it('[BATCH-009] is answered by one -32600 when it is empty', async () => {
-    const { peer } = await connectToRawPeer({ isBatchingOn });
+    const { peer } = await connectToRawPeer({ rules });
     await peer.send([]);
     expect(peer.take()).toEqual([errorOf(null, -32600)]);
   });
 
   it('[BATCH-009] has each bad member answered by a -32600 of its own', async () => {
-    const { peer } = await connectToRawPeer({ isBatchingOn, onRequest: ({ id }) => result(id) });
+    const { peer } = await connectToRawPeer({ rules, onRequest: ({ id }) => result(id) });
     await peer.send([1, 'a', { jsonrpc: '2.0', id: 4, method: 4 }, [request(9)], request(5)]);
     const [answers] = peer.take() as JsonRpcResponse[][];
     expect(answers).toHaveLength(5);
@@ -49,7 +49,7 @@ describe('an array that arrives', () => {
   });
 
   it('[BATCH-009] is not answered at all when it holds only notifications or responses', async () => {
-    const { peer } = await connectToRawPeer({ isBatchingOn });
+    const { peer } = await connectToRawPeer({ rules });
     await peer.send([notification('a'), notification('b')], [result(77)]);
     expect(peer.take()).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe('an array that arrives', () => {
   it('[BATCH-009] waits for its slowest member and leaves cancelled ones out', async () => {
     const gate = defer<JsonRpcResponse>();
     const { peer } = await connectToRawPeer({
-      isBatchingOn,
+      rules,
       onRequest: ({ id }) => (id === 'slow' ? gate.promise : id === 'never' ? new Promise(() => undefined) : result(id)),
     });
     await peer.send([request('slow'), request('never'), request('fast')], request('alone'));
@@ -70,14 +70,14 @@ describe('an array that arrives', () => {
   });
 
   it('[CANCEL-006] is not answered when every member was cancelled', async () => {
-    const { peer } = await connectToRawPeer({ isBatchingOn, onRequest: () => new Promise(() => undefined) });
+    const { peer } = await connectToRawPeer({ rules, onRequest: () => new Promise(() => undefined) });
     await peer.send([request(1)], notification('notifications/cancelled', { requestId: 1 }));
     expect(peer.take()).toEqual([]);
   });
 
   it('[ROBUSTNESS-4] has a member that JSON cannot carry answered with -32603, beside the others', async () => {
     const { peer } = await connectToRawPeer(
-      { isBatchingOn, onRequest: ({ id }) => result(id, id === 1 ? { n: 1n as unknown as number } : {}) },
+      { rules, onRequest: ({ id }) => result(id, id === 1 ? { n: 1n as unknown as number } : {}) },
       { passBy: 'json' },
     );
     await peer.send([request(1), request(2)]);
@@ -87,7 +87,7 @@ describe('an array that arrives', () => {
   it('[ROBUSTNESS-7] is refused as a whole beyond the bound', async () => {
     let served = 0;
     const { peer } = await connectToRawPeer({
-      isBatchingOn,
+      rules,
       onRequest: ({ id }) => {
         served++;
         return result(id);
@@ -99,18 +99,17 @@ describe('an array that arrives', () => {
   });
 
   it.each([
-    ['bytes', 'x'.repeat(1000), { maxInFlightBytes: 10_000 }, /maxInFlightBytes is 10000 here/],
-    ['bytes beyond ASCII', '€'.repeat(333), { maxInFlightBytes: 10_000 }, /maxInFlightBytes is 10000 here/],
-    ['answers', 'x'.repeat(1000), { maxInFlight: 10 }, /Too many requests at once \(10\)/],
-  ])('[ROBUSTNESS-7] is refused further members once too many %s wait for its slowest one', async (_what, text, bounds, message) => {
+    ['bytes', 'x'.repeat(1000)],
+    ['bytes beyond ASCII', '€'.repeat(333)],
+  ])('[ROBUSTNESS-7] is refused further members once too many %s wait for its slowest one', async (_what, text) => {
     const gate = defer<JsonRpcResponse>();
     const { peer } = await connectToRawPeer({
-      isBatchingOn,
-      ...bounds,
+      rules,
+      maxInFlightBytes: 10_000,
       onRequest: ({ id }) => (id === 'slow' ? gate.promise : result(id, { text })),
     });
     await peer.send([request('slow'), ...Array.from({ length: 30 }, (_, n) => request(n))], request('next'), [request('last')]);
-    const refusal = { error: { code: -32603, message: expect.stringMatching(message) as string } };
+    const refusal = { error: { code: -32603, message: expect.stringMatching(/maxInFlightBytes is 10000 here/) as string } };
     expect(peer.take()).toMatchObject([{ id: 'next', ...refusal }, [{ id: 'last', ...refusal }]]);
     gate.resolve(result('slow'));
     await turn();
@@ -124,9 +123,20 @@ describe('an array that arrives', () => {
     expect(peer.take()).toMatchObject([{ id: 'again', result: {} }]);
   });
 
+  it('[ROBUSTNESS-7] is refused members once too many answers of batches wait for their slowest ones', async () => {
+    const { peer } = await connectToRawPeer({
+      rules,
+      onRequest: ({ id }) => (String(id).startsWith('slow') ? new Promise(() => undefined) : result(id)),
+    });
+    const quick = Array.from({ length: 999 }, (_, n) => request(n));
+    await peer.send(...Array.from({ length: 10 }, (_, n) => [request(`slow ${n}`), ...quick]), request('next'), [request('last')]);
+    const refusal = { error: { code: -32603, message: expect.stringContaining('Too many requests at once (10000)') as string } };
+    expect(peer.take()).toMatchObject([{ id: 'next', ...refusal }, [{ id: 'last', ...refusal }]]);
+  });
+
   it('[ROBUSTNESS-7] counts a member that is nearly all of a small batch as what it is, while it is in flight', async () => {
     const { connection, peer } = await connectToRawPeer(
-      { isBatchingOn, onRequest: () => new Promise(() => undefined) },
+      { rules, onRequest: () => new Promise(() => undefined) },
       { info: { bytes: 9000 } },
     );
     await peer.send([{ ...request(1), params: { text: 'x'.repeat(8000) } }, ...Array.from({ length: 30 }, () => notification('a'))]);
@@ -134,7 +144,7 @@ describe('an array that arrives', () => {
   });
 
   it('[ROBUSTNESS-3] has a repeated id answered twice: once refused, once served', async () => {
-    const { peer } = await connectToRawPeer({ isBatchingOn, onRequest: async ({ id }) => result(id) });
+    const { peer } = await connectToRawPeer({ rules, onRequest: async ({ id }) => result(id) });
     await peer.send([request(1), request(1)]);
     expect(peer.take()).toEqual([[errorOf(1, -32600), result(1)]]);
   });
@@ -159,10 +169,10 @@ describe('an array that arrives', () => {
   );
 
   it('[BATCH-010] is judged by the revision that holds when it arrives', async () => {
-    let isOn = true;
-    const { peer } = await connectToRawPeer({ isBatchingOn: () => isOn, onRequest: ({ id }) => result(id) });
+    const changing = { ...batching };
+    const { peer } = await connectToRawPeer({ rules: changing, onRequest: ({ id }) => result(id) });
     await peer.send([request(1)]);
-    isOn = false;
+    changing.isBatchingOn = false;
     await peer.send([request(2)]);
     expect(peer.take()).toEqual([[result(1)], errorOf(null, -32600)]);
   });

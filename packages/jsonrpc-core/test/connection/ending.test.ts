@@ -10,7 +10,7 @@ import {
 } from '../../src/index.ts';
 import { Connection, type InboundCall } from '../../src/connection.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { connectPair, connectToRawPeer, defer, errorOf, outcomeOf, RawPeer, request, result, turn } from '../support/raw-peer.ts';
+import { batching, connectPair, connectToRawPeer, defer, errorOf, outcomeOf, RawPeer, request, result, turn } from '../support/raw-peer.ts';
 
 describe('the end of a connection', () => {
   it.each(['here', 'at the peer'])('settles everything that waits when it is closed %s', async (where) => {
@@ -22,8 +22,8 @@ describe('the end of a connection', () => {
         call.signal.addEventListener('abort', () => order.push('aborted'));
         return new Promise(() => undefined);
       },
-      onClose: () => order.push('closed'),
     });
+    void connection.closed.then(() => order.push('closed'));
     const answers: Promise<unknown>[] = [
       connection.request('a'),
       connection.requestRaw('b'),
@@ -50,10 +50,13 @@ describe('the end of a connection', () => {
     await expect(connection.request('c')).rejects.toBe((one as PromiseRejectedResult).reason);
   });
 
-  it('tells onClose once, however often it is closed', async () => {
+  it('comes once, however often it is closed', async () => {
     let closes = 0;
-    const { connection, peer } = await connectToRawPeer({ onClose: () => closes++ });
-    await Promise.all([connection.close(), connection.close(), peer.transport.close()]);
+    const [near, far] = createInMemoryPair();
+    near.onclose = () => closes++;
+    const connection = new Connection(near);
+    await connection.start();
+    await Promise.all([connection.close(), connection.close(), far.close()]);
     await connection.close();
     await connection[Symbol.asyncDispose]();
     await turn();
@@ -73,23 +76,20 @@ describe('the end of a connection', () => {
 
   it('may come before the start, and forbids it', async () => {
     const [near, far] = createInMemoryPair();
-    let closes = 0;
-    const connection = new Connection(near, { onClose: () => closes++ });
+    const connection = new Connection(near);
     await connection.close();
-    expect(closes).toBe(1);
+    await connection.closed;
     await expect(connection.start()).rejects.toBeInstanceOf(AlreadyStartedError);
     await far.start();
     await expect(far.send({ jsonrpc: '2.0', method: 'a' })).rejects.toBeInstanceOf(ConnectionClosedError);
   });
 
   it('comes when the transport cannot start', async () => {
-    let closes = 0;
     const [near] = createInMemoryPair();
     await near.close();
-    const connection = new Connection(near, { onClose: () => closes++ });
+    const connection = new Connection(near);
     await expect(connection.start()).rejects.toBeInstanceOf(ConnectionClosedError);
     await connection.closed;
-    expect(closes).toBe(1);
   });
 
   it('comes though the transport fails to close or never says that it has', async () => {
@@ -124,8 +124,8 @@ describe('the callbacks that a program had set on the transport', () => {
     const connection = new Connection(near, {
       onNotification: ({ method }) => void seen.push(method),
       onError: (error) => void seen.push(error.message),
-      onClose: () => void seen.push('close'),
     });
+    void connection.closed.then(() => seen.push('close'));
     await connection.start();
     await far.start();
     await far.send({ jsonrpc: '2.0', method: 'a' });
@@ -216,7 +216,7 @@ describe('draining', () => {
 
   it('ends with the answer that came in a batch with what is refused', async () => {
     const clock = new FakeClock();
-    const { connection, peer } = await connectToRawPeer({ clock, isBatchingOn: () => true, onRequest: ({ id }) => result(id) });
+    const { connection, peer } = await connectToRawPeer({ clock, rules: batching, onRequest: ({ id }) => result(id) });
     const answer = connection.request('a');
     const drained = connection.drain(10_000);
     await peer.send([request('new'), result(1, { done: true })]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MessageTooLargeError, ParseError, type Transport } from '../../src/index.ts';
-import { connectPair, connectToRawPeer, errorOf, request, result, turn } from '../support/raw-peer.ts';
+import { batching, connectPair, connectToRawPeer, errorOf, request, result, turn } from '../support/raw-peer.ts';
 
 /** What a transport does with a frame that it cannot read. */
 function reportError(transport: Transport, error: Error): void {
@@ -79,10 +79,10 @@ describe('garbage that arrives', () => {
   });
 
   it('[BASE-009] is answered without an id member where the revision says so', async () => {
-    let isOptional = true;
-    const { peer } = await connectToRawPeer({ isErrorIdOptional: () => isOptional });
+    const rules = { ...batching, isErrorIdOptional: true };
+    const { peer } = await connectToRawPeer({ rules });
     await peer.send('garbage');
-    isOptional = false;
+    rules.isErrorIdOptional = false;
     await peer.send('garbage');
     const [without, withNull] = peer.take();
     expect(without).not.toHaveProperty('id');
@@ -104,14 +104,14 @@ describe('garbage that arrives', () => {
   });
 
   it('[BASE-022][STDIO-006] is not answered by a side that sends no responses, while it sends none', async () => {
-    let isAnswering = false;
-    const { connection, peer, errors } = await connectToRawPeer({ isAnswering: () => isAnswering, isBatchingOn: () => true });
+    const rules = { ...batching, isAnswering: false };
+    const { connection, peer, errors } = await connectToRawPeer({ rules });
     reportError(connection.transport, new ParseError('no'));
     await peer.send('garbage', {}, [], [{}, request(1)], request(null));
     expect(peer.take()).toEqual([]);
     expect(errors).toHaveLength(7);
     expect(errors).toContainEqual(expect.objectContaining({ code: 'ERR_INVALID_REQUEST', id: 1 }));
-    isAnswering = true;
+    rules.isAnswering = true;
     await peer.send('garbage');
     expect(peer.take()).toEqual([errorOf(null, -32600)]);
   });

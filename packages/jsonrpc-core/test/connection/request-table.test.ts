@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type PendingRequest, type RequestOptions, RequestTable, type RequestTableOptions } from '../../src/connection.ts';
 import { type ClockTimer, InvalidResponseError, type JsonRpcRequest, type JsonRpcResponse, TimeoutError } from '../../src/index.ts';
+import { systemClock } from '../../src/transport.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { type Deferred, defer, outcomeOf, result, turn } from '../support/raw-peer.ts';
 
@@ -45,13 +46,22 @@ describe('a process that lives for nothing but a call', () => {
   });
 });
 
+const DEFAULTS = {
+  sendCancelled: () => undefined,
+  onError: () => undefined,
+  timeoutMs: 60_000,
+  maxTimeoutMs: 600_000,
+  clock: systemClock,
+};
+
 /** Sends by exchanges, whose answers the test gives. */
-function exchanging(options: Partial<RequestTableOptions> = {}): {
+function exchanging(options: Pick<Partial<RequestTableOptions>, 'clock' | 'onMessage'> = {}): {
   table: RequestTable;
   sent: { request: JsonRpcRequest; pending: PendingRequest; answer: Deferred<JsonRpcResponse> }[];
 } {
   const sent: { request: JsonRpcRequest; pending: PendingRequest; answer: Deferred<JsonRpcResponse> }[] = [];
   const table = new RequestTable({
+    ...DEFAULTS,
     send: (request, pending) => {
       const answer = defer<JsonRpcResponse>();
       sent.push({ request, pending, answer });
@@ -138,6 +148,7 @@ describe('a table whose answers come by other ways', () => {
     const told: unknown[] = [];
     let ids = 0;
     const table = new RequestTable<RequestOptions & { readonly via: string }>({
+      ...DEFAULTS,
       send: ({ id }, { options }) => void told.push(['request', id, options?.via]),
       sendCancelled: (params, { options }) => told.push(['cancelled', params, options?.via]),
       newId: () => `id-${++ids}`,

@@ -10,7 +10,7 @@ import {
 } from '../../src/index.ts';
 import { Connection } from '../../src/connection.ts';
 import type { SendOptions } from '../../src/transport.ts';
-import { connectPair, connectToRawPeer, errorOf, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
+import { batching, connectPair, connectToRawPeer, errorOf, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
 
 describe('requests that are sent', () => {
   it('[BASE-001][BASE-004] carry version, id, method and params', async () => {
@@ -231,7 +231,7 @@ describe('notifications that are sent', () => {
   });
 
   it('[BATCH-002] are sent one at a time, as requests and answers are, also when batches are taken', async () => {
-    const { connection, peer } = await connectToRawPeer({ isBatchingOn: () => true, onRequest: ({ id }) => result(id) });
+    const { connection, peer } = await connectToRawPeer({ rules: batching, onRequest: ({ id }) => result(id) });
     void connection.notify('a');
     void connection.notify('b');
     void connection.request('c').catch(() => undefined);

@@ -10,7 +10,18 @@ import {
 } from '../../src/index.ts';
 import type { MessageInfo } from '../../src/transport.ts';
 import { Connection, type InboundCall } from '../../src/connection.ts';
-import { connectPair, connectToRawPeer, defer, errorOf, notification, outcomeOf, request, result, turn } from '../support/raw-peer.ts';
+import {
+  batching,
+  connectPair,
+  connectToRawPeer,
+  defer,
+  errorOf,
+  notification,
+  outcomeOf,
+  request,
+  result,
+  turn,
+} from '../support/raw-peer.ts';
 
 const cycle: Record<string, unknown> = {};
 cycle['self'] = cycle;
@@ -201,27 +212,27 @@ describe('requests that arrive', () => {
   it('[ROBUSTNESS-7] are refused beyond the bound, each with an answer', async () => {
     const gates: ReturnType<typeof defer<JsonRpcResponse>>[] = [];
     const { connection, peer } = await connectToRawPeer({
-      maxInFlight: 2,
       onRequest: () => {
         const gate = defer<JsonRpcResponse>();
         gates.push(gate);
         return gate.promise;
       },
     });
-    await peer.send(request(1), request(2), request(3));
-    expect(peer.take()).toEqual([errorOf(3, -32603)]);
-    expect(connection.inFlight.inbound).toBe(2);
-    gates[0]?.resolve(result(1));
+    await peer.send(...Array.from({ length: 10_001 }, (_, id) => request(id)));
+    expect(peer.take()).toEqual([errorOf(10_000, -32603)]);
+    expect(connection.inFlight.inbound).toBe(10_000);
+    gates[0]?.resolve(result(0));
     await turn();
-    await peer.send(request(4));
-    expect(peer.take()).toEqual([result(1)]);
-    expect(gates).toHaveLength(3);
+    await peer.send(request('one more'));
+    expect(peer.take()).toEqual([result(0)]);
+    expect(gates).toHaveLength(10_001);
   });
 
   it('[ROBUSTNESS-7] do not start new work while cancelled handlers still run', async () => {
-    const { peer } = await connectToRawPeer({ maxInFlight: 1, onRequest: () => new Promise(() => undefined) });
-    await peer.send(request(1), notification('notifications/cancelled', { requestId: 1 }), request(2));
-    expect(peer.take()).toEqual([errorOf(2, -32603)]);
+    const { peer } = await connectToRawPeer({ onRequest: () => new Promise(() => undefined) });
+    for (let id = 0; id < 10_000; id++) await peer.transport.send(request(id) as JsonRpcRequest);
+    await peer.send(notification('notifications/cancelled', { requestId: 1 }), request('one more'));
+    expect(peer.take()).toEqual([errorOf('one more', -32603)]);
   });
 
   it('[ROBUSTNESS-7] are refused beyond the bound of bytes, while all else is still heard; a duplicate and a cancelled one count on', async () => {
@@ -262,17 +273,17 @@ describe('requests that arrive', () => {
   });
 
   it('[ROBUSTNESS-7] in a refused batch count nothing, and those in an accepted one what each is, so that small ones are no part of a large one', async () => {
-    let isBatchingOn = false;
+    const rules = { ...batching, isBatchingOn: false };
     const gate = defer<undefined>();
     const { connection, peer } = await connectToRawPeer(
-      { isBatchingOn: () => isBatchingOn, onRequest: ({ id }) => gate.promise.then(() => result(id)) },
+      { rules, onRequest: ({ id }) => gate.promise.then(() => result(id)) },
       { info: { bytes: 3000 } },
     );
     const long = request(1, 'work', { text: 'x'.repeat(2000) });
     const answer = { ...result(3), result: { text: 'x'.repeat(2000) } };
     await peer.send([long, request(2), answer]);
     expect([peer.take(), connection.inFlightBytes]).toEqual([[errorOf(null, -32600)], 0]);
-    isBatchingOn = true;
+    rules.isBatchingOn = true;
     await peer.send([request(2), long, answer]);
     expect(connection.inFlightBytes).toBe(JSON.stringify(long).length);
     gate.resolve(undefined);
@@ -288,19 +299,18 @@ describe('requests that arrive', () => {
     };
     const errors: string[] = [];
     const connection = new Connection(transport, {
-      maxInFlight: 10,
       onRequest: ({ id }) => result(id),
       onError: (error) => errors.push(error.message),
     });
     await connection.start();
-    for (let id = 0; id < 100; id++) transport.onmessage?.(request(id) as JsonRpcRequest);
+    for (let id = 0; id < 30_000; id++) transport.onmessage?.(request(id) as JsonRpcRequest);
     await connection.closed;
     expect(errors).toEqual([expect.stringContaining('does not read')]);
   });
 
   it('[ROBUSTNESS-7] in a batch count for what each is, though the others are answered', async () => {
     const { connection, peer } = await connectToRawPeer(
-      { isBatchingOn: () => true, onRequest: ({ id }) => (id === 0 ? new Promise<undefined>(() => undefined) : result(id)) },
+      { rules: batching, onRequest: ({ id }) => (id === 0 ? new Promise<undefined>(() => undefined) : result(id)) },
       { info: { bytes: 720_000 } },
     );
     await peer.send([request(0, 'work', { x: 'x'.repeat(560_000) }), ...Array.from({ length: 9 }, (_, n) => request(n + 1))]);

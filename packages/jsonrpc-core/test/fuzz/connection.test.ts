@@ -191,7 +191,7 @@ async function run(script: readonly Step[], isBatchingOn: boolean, maxInFlightBy
   const [near, far] = createPair();
   const connection = new Connection(near, {
     onRequest: subject.onRequest,
-    isBatchingOn: () => isBatchingOn,
+    rules: { isBatchingOn, isErrorIdOptional: false, isAnswering: true },
     onNotification: failAtThrow,
     maxInFlightBytes,
   });
@@ -257,7 +257,8 @@ describe('a connection under random messages', () => {
         const [near, far] = createPair();
         const subject = new Subject();
         let closes = 0;
-        const connection = new Connection(near, { onRequest: subject.onRequest, onClose: () => closes++ });
+        const connection = new Connection(near, { onRequest: subject.onRequest });
+        void connection.closed.then(() => closes++);
         await Promise.all([connection.start(), far.start()]);
         const own: Promise<unknown>[] = [];
         for (const step of script) {

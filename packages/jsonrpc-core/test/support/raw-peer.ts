@@ -9,7 +9,8 @@ import {
   type JsonRpcResponse,
   type Transport,
 } from '../../src/index.ts';
-import { Connection, type ConnectionOptions } from '../../src/connection.ts';
+import type { ExchangeOptions, ExchangeTransport } from '../../src/transport.ts';
+import { Connection, type ConnectionOptions, type ConnectionRules } from '../../src/connection.ts';
 
 /** Lets everything that is ready run. */
 export function turn(): Promise<void> {
@@ -77,6 +78,9 @@ export async function connectPair(
   return connections;
 }
 
+/** The rules of a connection that takes batches. */
+export const batching: ConnectionRules = { isBatchingOn: true, isErrorIdOptional: false, isAnswering: true };
+
 /** A promise and its two ends. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
@@ -121,4 +125,16 @@ export function outcomeOf<T>(promise: Promise<T>): Promise<{ readonly value?: T;
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
+}
+
+/** An exchange without a wire: each is one call of a function. */
+export function exchangeBy(
+  handle: (asked: JsonRpcRequest, options: ExchangeOptions) => JsonRpcResponse | Promise<JsonRpcResponse>,
+): ExchangeTransport {
+  return {
+    async exchange(asked, options = {}) {
+      options.signal?.throwIfAborted();
+      return handle(asked, options);
+    },
+  };
 }

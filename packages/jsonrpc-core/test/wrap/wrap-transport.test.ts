@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createInMemoryPair, type JsonRpcMessage, type JsonRpcNotification, type Transport } from '../../src/index.ts';
 import {
-  createInMemoryExchange,
   type ExchangeOptions,
   type ExchangeTransport,
   isExchangeTransport,
@@ -13,7 +12,7 @@ import {
 import { Connection } from '../../src/connection.ts';
 import { type TransportHooks, withLogging, withMetrics, withReconnect, wrapTransport } from '../../src/wrap.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { defer, outcomeOf, RawPeer, request, result, turn } from '../support/raw-peer.ts';
+import { defer, exchangeBy, outcomeOf, RawPeer, request, result, turn } from '../support/raw-peer.ts';
 
 /** A transport with every ability, as a custom one may have them. */
 class Able implements Transport, ExchangeTransport, LegacyOpener {
@@ -21,7 +20,7 @@ class Able implements Transport, ExchangeTransport, LegacyOpener {
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   readonly sent: JsonRpcMessage[] = [];
-  exchange = createInMemoryExchange(({ id }) => result(id)).exchange;
+  exchange = exchangeBy(({ id }) => result(id)).exchange;
   starts = 0;
   #sessionId: string | undefined;
   #version = '';
@@ -204,7 +203,8 @@ describe('wrapTransport', () => {
         next();
       },
     });
-    const connection = new Connection(wrapped, { onError: ({ message }) => seen.push(message), onClose: () => void seen.push('closed') });
+    const connection = new Connection(wrapped, { onError: ({ message }) => seen.push(message) });
+    void connection.closed.then(() => seen.push('closed'));
     await connection.start();
     near.onerror?.(new Error('e'));
     await far.close();
@@ -218,7 +218,7 @@ describe('withLogging', () => {
   it('[ROBUSTNESS-14] names kinds, methods and ids, and no payload', async () => {
     const lines: string[] = [];
     const [near, far] = createInMemoryPair();
-    const wrapped = withLogging(near, { logger: { log: (level, text) => lines.push(`${level} ${text}`) }, label: 'memory', level: 'info' });
+    const wrapped = withLogging(near, { logger: { log: (level, text) => lines.push(`${level} ${text}`) }, label: 'memory' });
     wrapped.onerror = () => undefined;
     await Promise.all([wrapped.start(), far.start()]);
     await wrapped.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { token: 'hunter2' } });
@@ -231,14 +231,14 @@ describe('withLogging', () => {
     near.onerror?.(new Error('EPIPE'));
     await wrapped.close();
     expect(lines).toEqual([
-      'info memory -> request 1 "tools/call"',
-      'info memory -> notification "a\\nb"',
-      'info memory <- response 1 error 5',
-      'info memory <- response "x"',
-      'info memory <- batch of 1',
-      'info memory <- something that is not a message',
+      'debug memory -> request 1 "tools/call"',
+      'debug memory -> notification "a\\nb"',
+      'debug memory <- response 1 error 5',
+      'debug memory <- response "x"',
+      'debug memory <- batch of 1',
+      'debug memory <- something that is not a message',
       'warning memory error: EPIPE',
-      'info memory closed',
+      'debug memory closed',
     ]);
   });
 
@@ -246,8 +246,8 @@ describe('withLogging', () => {
     const lines: string[] = [];
     const inner = Object.assign(
       new Able(),
-      createInMemoryExchange(({ id }, call) => {
-        call.onMessage({ jsonrpc: '2.0', method: 'notifications/progress' });
+      exchangeBy(({ id }, call) => {
+        call.onMessage?.({ jsonrpc: '2.0', method: 'notifications/progress' });
         return result(id);
       }),
     );
@@ -314,7 +314,7 @@ describe('withMetrics', () => {
     let calls = 0;
     const inner = Object.assign(
       new Able(),
-      createInMemoryExchange(async ({ id }) => {
+      exchangeBy(async ({ id }) => {
         await gates[calls++]?.promise;
         return result(id);
       }),
