@@ -3,7 +3,17 @@
  * Types only; importing this loads no code.
  */
 
-export type { AuthInfo, Authorizer, Challenge, Principal, ScopeChallenger, TokenRequest, TokenVerifier } from './contracts/auth.ts';
+export type {
+  AuthInfo,
+  Authorizer,
+  Challenge,
+  CredentialStore,
+  LockingStore,
+  Principal,
+  ScopeChallenger,
+  TokenRequest,
+  TokenVerifier,
+} from './contracts/auth.ts';
 export type {
   Call,
   CallOrigin,
@@ -14,8 +24,8 @@ export type {
   SessionLink,
   SessionState,
 } from './contracts/mcp-endpoint.ts';
-export type { Ask, HandlerRun } from './contracts/handler-run.ts';
 export type {
+  Ask,
   AskInterceptor,
   ClientExtension,
   ClientExtensionHost,
@@ -23,6 +33,7 @@ export type {
   ExtensionCall,
   ExtensionHost,
   HandlerFacts,
+  HandlerRun,
   InterceptedCall,
   ListenFilter,
   NextCall,
@@ -32,9 +43,17 @@ export type {
   ToolOptions,
 } from './contracts/extension.ts';
 export type { BusMessage, MessageBus } from './contracts/message-bus.ts';
-export type { EventStore, SessionRecord, SessionStore, StoredEvent } from './contracts/session-stores.ts';
-export type { ReplayStore, StateStore } from './contracts/state-store.ts';
-export type { TaskAsk, TaskChanges, TaskPage, TaskQueue, TaskRecord, TaskStatus, TaskStore } from './contracts/task-store.ts';
-export type { CredentialStore, LockingStore, TaskHandleRecord, TaskHandleStore } from './contracts/credential-store.ts';
+export type { EventStore, ReplayStore, SessionRecord, SessionStore, StateStore, StoredEvent } from './contracts/session-stores.ts';
+export type {
+  TaskAsk,
+  TaskChanges,
+  TaskHandleRecord,
+  TaskHandleStore,
+  TaskPage,
+  TaskQueue,
+  TaskRecord,
+  TaskStatus,
+  TaskStore,
+} from './contracts/task-store.ts';
 export type { JsonSchemaValidator, SchemaAdapter, SchemaIssue, SchemaOutcome } from './contracts/schema-adapter.ts';
 export type { Span, Tracer } from './contracts/tracer.ts';

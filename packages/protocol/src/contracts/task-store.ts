@@ -112,3 +112,25 @@ export interface TaskQueue {
   work(handler: (taskId: string, signal: AbortSignal) => Promise<void>): () => Promise<void>;
   close(): Promise<void>;
 }
+
+/**
+ * Keeps the ids of a client's tasks over its own restart.
+ *
+ * H1  `list` gives what was added for that server, in any order, and nothing of another.
+ * H2  A task that is added again stays one record; any number may be added at once.
+ * H3  `remove` forgets one task; one that is not there is no error.
+ */
+export interface TaskHandleStore {
+  add(handle: TaskHandleRecord): Promise<void>;
+  remove(server: string, taskId: string): Promise<void>;
+  list(server: string): Promise<readonly TaskHandleRecord[]>;
+}
+
+/** One task of a client, as it is kept. */
+export interface TaskHandleRecord {
+  /** What names the server: its URL, or its command line. */
+  readonly server: string;
+  readonly taskId: string;
+  readonly method: string;
+  readonly createdAtMs: number;
+}
