@@ -124,6 +124,7 @@ export class Evaluation {
   #checkType({ type }: JsonObject, value: JsonValue): boolean {
     if (type === undefined) return true;
     const types = (Array.isArray(type) ? type : [type]) as Strings;
+    this.#spend(types.length);
     const actual = typeOf(value);
     if (types.includes(actual) || (types.includes('integer') && Number.isInteger(value))) return true;
     return this.#fail(() => `must be ${types.map((name) => NOUNS[name] ?? `a ${name}`).join(' or ')}`);
@@ -223,11 +224,8 @@ export class Evaluation {
       count += 1;
       this.#evaluated.push(index);
     }
-    if (count < Number(minContains))
-      return this.#fail(() => `must contain at least ${String(minContains)} of the items that its schema asks for`);
-    return (
-      count <= Number(maxContains) || this.#fail(() => `must contain at most ${String(maxContains)} of the items that its schema asks for`)
-    );
+    if (count < Number(minContains)) return this.#fail(() => `must have at least ${String(minContains)} items that fit "contains"`);
+    return count <= Number(maxContains) || this.#fail(() => `must have at most ${String(maxContains)} items that fit "contains"`);
   }
 
   #checkObject(schema: JsonObject, value: JsonObject): boolean {
@@ -236,6 +234,7 @@ export class Evaluation {
     // The names of a large object take long to list.
     if (MEMBER_KEYWORDS.every((keyword) => schema[keyword] === undefined)) return fits;
     const names = Object.keys(value);
+    this.#spend(names.length);
     if (!this.#checkLength(minProperties, maxProperties, names.length, 'properties')) return false;
     for (const name of names) {
       if (!fits && !this.#isLoud) return false;
@@ -293,7 +292,9 @@ export class Evaluation {
   /** Names or a schema, for objects that have the member. */
   #checkDependent(dependent: Members, value: JsonValue): boolean {
     if (!isJsonObject(value)) return true;
-    return Object.entries(dependent)
+    const all = Object.entries(dependent);
+    this.#spend(all.length);
+    return all
       .filter(([name]) => Object.hasOwn(value, name))
       .every(([, needed]) => (Array.isArray(needed) ? this.#checkRequired(needed as Strings, value) : this.check(needed, value)));
   }

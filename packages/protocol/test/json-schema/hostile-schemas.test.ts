@@ -17,6 +17,8 @@ const graceMs = 4000;
 const fromPeer = createJsonSchemaValidator({ from: 'peer' });
 const tooLong = [{ message: 'takes too long to check against its schema', path: [] }];
 
+const dependent = Object.fromEntries(times(50_000, (index) => [`k${index}`, []]));
+
 const nestedUnevaluated = (): JsonValue => {
   let schema: JsonValue = { unevaluatedItems: { type: 'number' } };
   for (let level = 0; level < 15; level += 1) schema = { allOf: [schema, { contains: {} }], unevaluatedItems: true };
@@ -41,6 +43,9 @@ describe('rule 6: a hostile schema', () => {
     ['uniqueItems over large objects', () => ({ allOf: times(100, () => ({ uniqueItems: true })) }), () => unlike(4000)],
     ['enum x items', () => ({ items: { enum: times(19_000, (index) => `v${index}`) } }), () => times(100_000, () => 'v18999')],
     ['allOf x items', () => ({ items: { allOf: times(4900, () => ({ type: 'object' })) } }), () => times(100_000, () => ({}))],
+    ['types x items', () => ({ items: { type: times(100_000, () => 'string') } }), () => times(100_000, () => 'x')],
+    ['dependentRequired x items', () => ({ items: { dependentRequired: dependent } }), () => times(100_000, () => ({}))],
+    ['minProperties x a large object', () => ({ allOf: times(4900, () => ({ minProperties: 1 })) }), () => members(200_000)],
     ['formats x a long text', () => ({ allOf: times(4000, () => ({ format: 'uri' })) }), () => `http://${'a'.repeat(1_000_000)}`],
     ['lengths x a long text', () => ({ allOf: times(4000, () => ({ minLength: 1 })) }), () => 'a'.repeat(1_000_000)],
     ['unevaluatedItems within one another', nestedUnevaluated, () => times(200_000, (index) => index)],
