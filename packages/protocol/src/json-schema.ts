@@ -10,6 +10,7 @@ import { SchemaNotCheckableError } from './errors.ts';
 import { boundExpansion, createSizeBound, peerPatternLimit } from './json-schema/bound-peer-schema.ts';
 import { checkJsonSchema, compiles, dialectOf } from './json-schema/check-json-schema.ts';
 import { Evaluation, type EvaluationRules, type Pattern, TOO_COSTLY, Unchecked } from './json-schema/evaluate.ts';
+import { checksOf } from './json-schema/keywords.ts';
 
 /** The default of `maxPatternCharacters`. */
 const MAX_PATTERN_CHARACTERS = 10_000;
@@ -57,7 +58,7 @@ function compile(schema: JsonValue, options: ValidatorOptions): (value: unknown)
   });
   if (isFromPeer) boundExpansion(all, targets);
   const rules: EvaluationRules = {
-    dialect,
+    checks: new Map(all.map((each) => [each, checksOf(each, dialect)])),
     targets,
     patterns: readPatterns(all, options),
     tooLong: isFromPeer ? undefined : tooLong(options),
