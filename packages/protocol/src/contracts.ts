@@ -1,29 +1,10 @@
 /**
  * `@mortise/protocol/contracts`: every interface that packages are joined by, beside those of `@mortise/jsonrpc-core`.
- * Types only; importing this loads no code.
+ * Types only; importing this loads no code. The open interfaces of extensions are listed by name, so that declarations merge with them.
  */
 
-export type {
-  AuthInfo,
-  Authorizer,
-  Challenge,
-  CredentialStore,
-  LockingStore,
-  Principal,
-  ScopeChallenger,
-  TokenRequest,
-  TokenVerifier,
-} from './contracts/auth.ts';
-export type {
-  Call,
-  CallOrigin,
-  EndpointTransport,
-  LegacySession,
-  McpEndpoint,
-  ParamHeaders,
-  SessionLink,
-  SessionState,
-} from './contracts/mcp-endpoint.ts';
+export type * from './contracts/auth.ts';
+export type * from './contracts/mcp-endpoint.ts';
 export type {
   Ask,
   AskInterceptor,
@@ -42,18 +23,8 @@ export type {
   ToolCallRecord,
   ToolOptions,
 } from './contracts/extension.ts';
-export type { BusMessage, MessageBus } from './contracts/message-bus.ts';
-export type { EventStore, ReplayStore, SessionRecord, SessionStore, StateStore, StoredEvent } from './contracts/session-stores.ts';
-export type {
-  TaskAsk,
-  TaskChanges,
-  TaskHandleRecord,
-  TaskHandleStore,
-  TaskPage,
-  TaskQueue,
-  TaskRecord,
-  TaskStatus,
-  TaskStore,
-} from './contracts/task-store.ts';
-export type { JsonSchemaValidator, SchemaAdapter, SchemaIssue, SchemaOutcome } from './contracts/schema-adapter.ts';
-export type { Span, Tracer } from './contracts/tracer.ts';
+export type * from './contracts/message-bus.ts';
+export type * from './contracts/session-stores.ts';
+export type * from './contracts/task-store.ts';
+export type * from './contracts/schema-adapter.ts';
+export type * from './contracts/tracer.ts';
