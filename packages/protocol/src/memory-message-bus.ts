@@ -11,7 +11,7 @@ interface Subscriber {
 /**
  * Delivers synchronously, within `publish`, in the order of subscription. Keeps nothing: a topic without subscribers costs nothing.
  *
- * Promises B1 to B5 of `MessageBus`. After `close` subscribers are gone, and publishing reaches nobody.
+ * Promises B1 to B5 of `MessageBus`. After `close` there are no subscribers, and a published message is dropped.
  */
 export class MemoryMessageBus implements MessageBus {
   readonly #topics = new Map<string, Set<Subscriber>>();

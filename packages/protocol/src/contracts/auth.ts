@@ -4,7 +4,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 
 /**
  * On whose behalf a request is made: issuer, subject and client of a verified token joined into one opaque string,
- * `local` on stdio, `anonymous` where nobody was verified. Compared for equality and nothing else.
+ * `local` on stdio, `anonymous` for an unverified caller. Compared for equality and nothing else.
  */
 export type Principal = string;
 

@@ -90,7 +90,7 @@ export interface RunSoFar {
   readonly hasLeft: () => boolean;
 }
 
-/** To whom a server tells its capabilities. */
+/** The caller to whom a server declares its capabilities. */
 export interface ExtensionAudience {
   readonly via: 'channel' | 'exchange';
   readonly principal: Principal;
@@ -183,7 +183,7 @@ export interface ServerExtension {
   capabilities?(revision: Revision, audience: ExtensionAudience): Partial<ServerCapabilities>;
   /** `resultType` values of its own. */
   readonly resultTypes?: readonly string[];
-  /** The tool options that it owns. An option that nobody owns is an error at registration. */
+  /** The tool options that it owns. An option without an owner is an error at registration. */
   readonly toolOptions?: readonly string[];
   /** The keys that it adds to a tool's definition in a list. */
   toolDefinition?(options: Readonly<Record<string, unknown>>, revision: Revision): JsonObject;

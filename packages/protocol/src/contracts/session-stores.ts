@@ -20,7 +20,7 @@ export interface SessionRecord {
 /**
  * Keeps the sessions of the legacy era, by compare-and-set, so that any machine can go on with one.
  *
- * S1  `put` with a version writes only where the stored version is that one (0: only where nothing is stored), and tells.
+ * S1  `put` with a version writes only where the stored version is that one (0: only where nothing is stored), and resolves to whether it did.
  * S2  A record past `expiresAtMs` is not found.
  * S3  `get` gives a copy: changing it changes nothing stored.
  * S4  `deleteExpired` may be called by any machine at any time.

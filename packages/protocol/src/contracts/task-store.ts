@@ -91,7 +91,7 @@ export interface TaskStore {
   count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number>;
   /** Takes or renews the right to run a task. @returns The record, or undefined when another holds a living lease. */
   lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined>;
-  /** Ids of unfinished tasks of the engine's that nobody holds a living lease on. K8. */
+  /** Ids of unfinished tasks of the engine without a living lease. K8. */
   listOrphans(nowMs: number, limit: number): Promise<readonly string[]>;
   getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined>;
   /** @returns The value that is now stored: the first one ever put. */

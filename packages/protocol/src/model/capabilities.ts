@@ -6,7 +6,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 type ExtensionSettings = Readonly<Record<string, JsonObject>>;
 
 /**
- * What a client can do: told once in `initialize`, or on each modern request.
+ * What a client can do: declared once in `initialize`, or on each modern request.
  *
  * @see 2026-07-28 schema#clientcapabilities
  */
@@ -65,7 +65,7 @@ interface ElicitationTaskRequests extends JsonObject {
 }
 
 /**
- * What a server can do: told in the result of `initialize` or of `server/discover`.
+ * What a server can do: declared in the result of `initialize` or of `server/discover`.
  *
  * @see 2026-07-28 schema#servercapabilities
  */
