@@ -41,15 +41,9 @@ const layers = [
   },
   {
     name: 'protocol-needs-two-packages',
-    comment: 'From npm protocol takes zod and the API of OpenTelemetry, optional peers, and the eval-free validator of JSON Schema.',
+    comment: 'From npm protocol takes zod and the API of OpenTelemetry, optional peers.',
     from: { path: src('protocol') },
-    to: { ...fromNpm, pathNot: '^packages/|(?:^|/)node_modules/(?:zod|@cfworker/json-schema|@opentelemetry/api)/' },
-  },
-  {
-    name: 'validator-only-at-json-schema',
-    comment: 'The validator of JSON Schema hangs from @mortise/protocol/json-schema, which is loaded when a schema needs it.',
-    from: { path: '^packages/[^/]+/src/', pathNot: '^packages/protocol/src/json-schema(?:\\.ts$|/)' },
-    to: { path: ['(?:^|/)node_modules/@cfworker/json-schema/', '^@cfworker/json-schema(?:/|$)'] },
+    to: { ...fromNpm, pathNot: '^packages/|(?:^|/)node_modules/(?:zod|@opentelemetry/api)/' },
   },
   {
     name: 'opentelemetry-only-at-its-entry',
@@ -208,12 +202,11 @@ const hygiene = [
   },
   {
     name: 'no-dev-dependency-in-src',
-    comment: 'What is published may not import what is installed for development only, but for the validator, which the build bundles.',
+    comment: 'What is published may not import what is installed for development only.',
     from: { path: '^packages/[^/]+/src/' },
     to: {
       dependencyTypes: ['npm-dev'],
       dependencyTypesNot: ['type-only', 'npm-peer'],
-      pathNot: '(?:^|/)node_modules/@cfworker/json-schema/',
     },
   },
   {

@@ -26,7 +26,7 @@ const idOf = (span: ReadableSpan | undefined): string | undefined => span?.spanC
 const parentOf = (span: ReadableSpan | undefined): string | undefined => span?.parentSpanContext?.spanId;
 
 function serve(): McpServer {
-  const server = new McpServer({ name: 'm', version: '1' }, { tracer: createOpenTelemetryTracer({ name: 'server' }) });
+  const server = new McpServer({ name: 'm', version: '1' }, { tracer: createOpenTelemetryTracer() });
   server.registerTool('plain', {}, async () => {
     await Promise.resolve();
     trace.getTracer('own').startSpan('database').end();
@@ -44,7 +44,7 @@ describe.each(REVISIONS.map((revision) => [revision.version, revision] as const)
     const client = await connectInMemory(serve(), {
       revisions: [revision],
       passBy: 'json',
-      tracer: createOpenTelemetryTracer({ name: 'client' }),
+      tracer: createOpenTelemetryTracer(),
     });
     exporter.reset();
     await trace.getTracer('program').startActiveSpan('program', async (span) => {
@@ -62,7 +62,7 @@ describe.each(REVISIONS.map((revision) => [revision.version, revision] as const)
   it.skipIf(revision.rules.elicitation === 'none')('goes back to the client with a question', async () => {
     const client = await connectInMemory(serve(), {
       revisions: [revision],
-      tracer: createOpenTelemetryTracer({ name: 'client' }),
+      tracer: createOpenTelemetryTracer(),
       elicitation: () => ({ action: 'decline' }),
     });
     exporter.reset();

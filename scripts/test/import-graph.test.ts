@@ -26,8 +26,6 @@ const forbidden: readonly Arrow[] = [
   { rule: 'core-has-no-dependency', from: 'packages/jsonrpc-core', code: value('left-pad') },
   { rule: 'protocol-imports-only-core', from: 'packages/protocol', code: value('@mortise/server') },
   { rule: 'protocol-needs-two-packages', from: 'packages/protocol', code: value('left-pad') },
-  { rule: 'validator-only-at-json-schema', from: 'packages/protocol', code: value('@cfworker/json-schema') },
-  { rule: 'validator-only-at-json-schema', from: 'packages/server', code: value('@cfworker/json-schema') },
   { rule: 'opentelemetry-only-at-its-entry', from: 'packages/protocol', code: value('@opentelemetry/api') },
   { rule: 'opentelemetry-only-at-its-entry', from: 'packages/server', code: value('@opentelemetry/api') },
   { rule: 'zod-only-at-schemas', from: 'packages/protocol', code: value('zod') },
@@ -76,7 +74,6 @@ const allowed: readonly Omit<Arrow, 'rule'>[] = [
   { from: 'packages/protocol', code: value('@mortise/jsonrpc-core') },
   { from: 'packages/protocol/src/contracts', code: type('@mortise/jsonrpc-core') },
   { from: 'packages/protocol/src/schemas', code: value('zod') },
-  { from: 'packages/protocol/src/json-schema', code: value('@cfworker/json-schema') },
   { from: 'packages/server', code: value('@mortise/protocol') },
   { from: 'packages/client', code: type('@mortise/protocol/contracts') },
   { from: 'packages/server/src/node', code: value('node:fs') },
@@ -120,7 +117,6 @@ function writePackage(name: string): void {
       ),
       dependencies: {
         zod: '*',
-        '@cfworker/json-schema': '*',
         'left-pad': '*',
         ...Object.fromEntries(packages.map((other) => [`@mortise/${other}`, 'workspace:*'])),
       },
@@ -138,7 +134,7 @@ beforeAll(() => {
   tree = realpathSync(mkdtempSync(join(tmpdir(), 'mortise-arrows-')));
   write('package.json', JSON.stringify({ name: 'tree', type: 'module' }));
   for (const name of packages) writePackage(name);
-  for (const name of ['zod', '@cfworker/json-schema', 'left-pad', 'undeclared', 'only-dev']) {
+  for (const name of ['zod', 'left-pad', 'undeclared', 'only-dev']) {
     write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', type: 'module', exports: './index.js' }));
     write(`node_modules/${name}/index.js`, 'export const x = 1;\n');
   }

@@ -1,21 +1,12 @@
 /**
  * `@mortise/protocol/contracts`: every interface that packages are joined by, beside those of `@mortise/jsonrpc-core`.
- * Types only; importing this loads no code.
+ * Types only; importing this loads no code. The open interfaces of extensions are listed by name, so that declarations merge with them.
  */
 
-export type { AuthInfo, Authorizer, Challenge, Principal, ScopeChallenger, TokenRequest, TokenVerifier } from './contracts/auth.ts';
+export type * from './contracts/auth.ts';
+export type * from './contracts/mcp-endpoint.ts';
 export type {
-  Call,
-  CallOrigin,
-  EndpointTransport,
-  LegacySession,
-  McpEndpoint,
-  ParamHeaders,
-  SessionLink,
-  SessionState,
-} from './contracts/mcp-endpoint.ts';
-export type { Ask, HandlerRun } from './contracts/handler-run.ts';
-export type {
+  Ask,
   AskInterceptor,
   ClientExtension,
   ClientExtensionHost,
@@ -23,6 +14,7 @@ export type {
   ExtensionCall,
   ExtensionHost,
   HandlerFacts,
+  HandlerRun,
   InterceptedCall,
   ListenFilter,
   NextCall,
@@ -31,10 +23,8 @@ export type {
   ToolCallRecord,
   ToolOptions,
 } from './contracts/extension.ts';
-export type { BusMessage, MessageBus } from './contracts/message-bus.ts';
-export type { EventStore, SessionRecord, SessionStore, StoredEvent } from './contracts/session-stores.ts';
-export type { ReplayStore, StateStore } from './contracts/state-store.ts';
-export type { TaskAsk, TaskChanges, TaskPage, TaskQueue, TaskRecord, TaskStatus, TaskStore } from './contracts/task-store.ts';
-export type { CredentialStore, LockingStore, TaskHandleRecord, TaskHandleStore } from './contracts/credential-store.ts';
-export type { JsonSchemaValidator, SchemaAdapter, SchemaIssue, SchemaOutcome } from './contracts/schema-adapter.ts';
-export type { Span, Tracer } from './contracts/tracer.ts';
+export type * from './contracts/message-bus.ts';
+export type * from './contracts/session-stores.ts';
+export type * from './contracts/task-store.ts';
+export type * from './contracts/schema-adapter.ts';
+export type * from './contracts/tracer.ts';

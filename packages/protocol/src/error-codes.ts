@@ -22,17 +22,6 @@ export const UNSUPPORTED_PROTOCOL_VERSION = -32022;
 /** An early number of -32021. Read, never sent. */
 const MISSING_CAPABILITY_DRAFT = -32003;
 
-/** `data` of -32022. */
-export interface UnsupportedVersionData extends JsonObject {
-  readonly supported: readonly string[];
-  readonly requested: string;
-}
-
-/** `data` of -32021. */
-export interface MissingCapabilityData extends JsonObject {
-  readonly requiredCapabilities: ClientCapabilities;
-}
-
 /** `data` of -32042. */
 export interface UrlElicitationData extends JsonObject {
   readonly elicitations: readonly ElicitRequestURLParams[];
@@ -40,18 +29,16 @@ export interface UrlElicitationData extends JsonObject {
 
 /** The error for a request in a revision that is not spoken here. @see 2026-07-28 basic/versioning#protocol-version-negotiation */
 export function unsupportedVersionError(requested: string, supported: readonly string[]): ProtocolError {
-  const data: UnsupportedVersionData = { supported, requested };
-  return new ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, `Unsupported protocol version: use one of ${supported.join(', ')}`, data);
+  return new ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, `Unsupported protocol version: use one of ${supported.join(', ')}`, {
+    supported,
+    requested,
+  });
 }
 
 /** The error for a request that needs undeclared capabilities. @see 2026-07-28 basic/index#error-codes */
 export function missingCapabilityError(requiredCapabilities: ClientCapabilities): ProtocolError {
-  const data: MissingCapabilityData = { requiredCapabilities };
-  return new ProtocolError(
-    MISSING_CLIENT_CAPABILITY,
-    `The request needs client capabilities that it does not declare: ${capabilityNames(requiredCapabilities)}`,
-    data,
-  );
+  const message = `The request needs client capabilities that it does not declare: ${capabilityNames(requiredCapabilities)}`;
+  return new ProtocolError(MISSING_CLIENT_CAPABILITY, message, { requiredCapabilities });
 }
 
 /** The error for a resource that does not exist. @param code `revision.rules.resourceNotFoundCode`. */

@@ -1,3 +1,104 @@
-/** `@mortise/protocol/json-schema`: the default validator of JSON Schemas, apart so that only who checks schemas carries it. */
+/**
+ * `@mortise/protocol/json-schema`: the default validator of JSON Schemas, which evaluates no code and fetches nothing. An entry of its own, so
+ * that only programs that check JSON Schemas carry it.
+ */
 
-export { createJsonSchemaValidator, type ValidatorOptions } from './json-schema/validator.ts';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import type { JsonSchemaValidator, SchemaIssue } from './contracts/schema-adapter.ts';
+import { SchemaNotCheckableError } from './errors.ts';
+import { boundExpansion, createSizeBound, peerPatternLimit } from './json-schema/bound-peer-schema.ts';
+import { checkJsonSchema, compiles, dialectOf } from './json-schema/check-json-schema.ts';
+import { Evaluation, type EvaluationRules, type Pattern, TOO_COSTLY, Unchecked } from './json-schema/evaluate.ts';
+import { checksOf } from './json-schema/keywords.ts';
+
+/** The default of `maxPatternCharacters`. */
+const MAX_PATTERN_CHARACTERS = 10_000;
+
+/** Whose schemas a validator runs, and how. */
+export interface ValidatorOptions {
+  /** Who wrote the schemas. An author's run as they are written; a peer's are bounded in size and in what their patterns may cost. */
+  readonly from: 'author' | 'peer';
+  /** The longest text that an author's `pattern` is tried on; a longer one does not fit. @default 10_000 */
+  readonly maxPatternCharacters?: number | undefined;
+  /** Called when a pattern of a peer is left out, because it may take too long. @default none */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Makes a validator for JSON Schema 2020-12 (the default) and draft-07.
+ *
+ * References within a schema are followed, none is ever fetched. `format` is checked for the formats that JSON Schema names.
+ * `$dynamicRef` is not supported. A value that takes too long to check gets an issue that says so.
+ *
+ * @throws {TypeError} An option is not known, or has an invalid value.
+ * @see 2026-07-28 basic/index#json-schema-usage
+ */
+export function createJsonSchemaValidator(options: ValidatorOptions): JsonSchemaValidator {
+  checkOptions('createJsonSchemaValidator', options, { from: 'string', maxPatternCharacters: 1, onWarning: 'function' });
+  if (!['author', 'peer'].includes((options as Partial<ValidatorOptions> | undefined)?.from ?? ''))
+    throw new TypeError(`createJsonSchemaValidator: "from" must be "author" or "peer", the one who wrote the schemas`);
+  return { compile: (schema) => compile(schema, options) };
+}
+
+function compile(schema: JsonValue, options: ValidatorOptions): (value: unknown) => readonly SchemaIssue[] {
+  const dialect = dialectOf(schema);
+  if (dialect === undefined)
+    throw new SchemaNotCheckableError(
+      `JSON Schema dialect ${JSON.stringify((schema as JsonObject)['$schema'])} is not supported: use 2020-12 or draft-07`,
+      '',
+    );
+  const isFromPeer = options.from === 'peer';
+  const bound = isFromPeer ? createSizeBound(schema) : undefined;
+  const all: JsonObject[] = [];
+  const targets = checkJsonSchema(schema, (each, pointer, depth) => {
+    bound?.(each, pointer, depth);
+    if (each['$dynamicRef'] !== undefined) throw new SchemaNotCheckableError('"$dynamicRef" is not supported: use "$ref"', pointer);
+    all.push(each);
+  });
+  if (isFromPeer) boundExpansion(all, targets);
+  const rules: EvaluationRules = {
+    checks: new Map(all.map((each) => [each, checksOf(each, dialect)])),
+    targets,
+    patterns: readPatterns(all, options),
+    tooLong: isFromPeer ? undefined : tooLong(options),
+  };
+  return (value) => {
+    if (value === undefined) return [{ message: 'is required', path: [] }];
+    const evaluation = new Evaluation(rules);
+    try {
+      evaluation.check(schema, isJson(value) ? value : (JSON.parse(JSON.stringify(value)) as JsonValue));
+      return evaluation.issues;
+    } catch (error) {
+      if (error instanceof Unchecked) return [{ message: error.message, path: error.path }];
+      return [{ message: error instanceof RangeError ? TOO_COSTLY : 'is not JSON', path: [] }];
+    }
+  };
+}
+
+function readPatterns(schemas: readonly JsonObject[], options: ValidatorOptions): ReadonlyMap<string, Pattern> {
+  const patterns = new Map<string, Pattern>();
+  for (const { pattern, patternProperties } of schemas)
+    for (const source of [pattern ?? [], Object.keys(patternProperties ?? {})].flat() as readonly string[])
+      if (!patterns.has(source)) patterns.set(source, toPattern(source, options));
+  return patterns;
+}
+
+function toPattern(source: string, { from, maxPatternCharacters = MAX_PATTERN_CHARACTERS, onWarning }: ValidatorOptions): Pattern {
+  const maxCharacters = from === 'peer' ? peerPatternLimit(source) : maxPatternCharacters;
+  if (maxCharacters === 0)
+    onWarning?.(`the pattern ${JSON.stringify(source.slice(0, 60))} is not checked: it may take too long, or is not a regular expression`);
+  // Libraries write some patterns that only the form without the `u` flag reads.
+  return { regex: new RegExp(source, compiles(source, 'u') ? 'u' : ''), maxCharacters };
+}
+
+function tooLong({ maxPatternCharacters = MAX_PATTERN_CHARACTERS }: ValidatorOptions): string {
+  return `has more than ${maxPatternCharacters} characters, the most that "pattern" is tried on: see maxPatternCharacters of createJsonSchemaValidator`;
+}
+
+/** Whether a value is JSON as it stands: without members that are undefined, dates, `NaN` and the like. */
+function isJson(value: unknown): value is JsonValue {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' || typeof value === 'boolean' || value === null;
+  return typeof (value as { readonly toJSON?: unknown }).toJSON !== 'function' && Object.values(value).every(isJson);
+}

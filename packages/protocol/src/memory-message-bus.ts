@@ -3,15 +3,15 @@
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { BusMessage, MessageBus } from './contracts/message-bus.ts';
 
+/** An object a subscription: the same function may subscribe twice. */
 interface Subscriber {
   readonly onMessage: (message: BusMessage) => void;
-  isActive: boolean;
 }
 
 /**
  * Delivers synchronously, within `publish`, in the order of subscription. Keeps nothing: a topic without subscribers costs nothing.
  *
- * Promises B1 to B5 of `MessageBus`. After `close` subscribers are gone, and publishing reaches nobody.
+ * Promises B1 to B5 of `MessageBus`. After `close` there are no subscribers, and a published message is dropped.
  */
 export class MemoryMessageBus implements MessageBus {
   readonly #topics = new Map<string, Set<Subscriber>>();
@@ -35,17 +35,16 @@ export class MemoryMessageBus implements MessageBus {
   subscribe(topic: string, onMessage: (message: BusMessage) => void): () => void {
     const subscribers = this.#topics.get(topic) ?? new Set();
     this.#topics.set(topic, subscribers);
-    const subscriber: Subscriber = { onMessage, isActive: true };
+    const subscriber: Subscriber = { onMessage };
     subscribers.add(subscriber);
     return () => {
-      subscriber.isActive = false;
       subscribers.delete(subscriber);
       if (subscribers.size === 0 && this.#topics.get(topic) === subscribers) this.#topics.delete(topic);
     };
   }
 
   close(): Promise<void> {
-    for (const subscribers of this.#topics.values()) for (const subscriber of subscribers) subscriber.isActive = false;
+    for (const subscribers of this.#topics.values()) subscribers.clear();
     this.#waiting.length = 0;
     this.#topics.clear();
     return resolvedPromise;
@@ -55,9 +54,9 @@ export class MemoryMessageBus implements MessageBus {
     this.#isDelivering = true;
     try {
       for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) {
-        const subscribers = this.#topics.get(message.topic) ?? [];
-        // A copy: who subscribes meanwhile had not subscribed before this message.
-        for (const subscriber of [...subscribers]) if (subscriber.isActive) this.#deliver(subscriber, message);
+        const subscribers = this.#topics.get(message.topic) ?? new Set();
+        // A copy: a subscription made meanwhile does not get this message.
+        for (const subscriber of [...subscribers]) if (subscribers.has(subscriber)) this.#deliver(subscriber, message);
       }
     } finally {
       this.#isDelivering = false;

@@ -6,7 +6,7 @@ const MAX_KEY_LENGTH = 1024;
 const BARE_RESERVED: ReadonlySet<string> = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage']);
 
 /**
- * Says what is wrong with a `_meta` key, whoever uses it.
+ * Says what is wrong with a `_meta` key.
  *
  * @returns undefined for a key that fits the grammar, also for a reserved one.
  * @see 2026-07-28 basic/index#meta

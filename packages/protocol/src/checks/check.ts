@@ -59,18 +59,6 @@ export function later(make: () => Check): Check {
   return (value) => (check ??= make())(value);
 }
 
-/** The first reason of several checks. */
-/* @__NO_SIDE_EFFECTS__ */
-export function every(...checks: readonly Check[]): Check {
-  return (value) => {
-    for (const check of checks) {
-      const reason = check(value);
-      if (reason !== undefined) return reason;
-    }
-    return undefined;
-  };
-}
-
 /** An array whose items all pass. */
 /* @__NO_SIDE_EFFECTS__ */
 export function array(item: Check, maxItems: number = Number.POSITIVE_INFINITY): Check {

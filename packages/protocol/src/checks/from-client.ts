@@ -1,20 +1,6 @@
 /** Checks of everything that clients send: what a server needs, and nothing of what it does not. */
 
-import {
-  anyObject,
-  array,
-  boolean,
-  byMethod,
-  type Check,
-  type Members,
-  type MethodCheck,
-  object,
-  oneOf,
-  oneOrMany,
-  record,
-  string,
-  tagged,
-} from './check.ts';
+import { anyObject, boolean, byMethod, type Check, type Members, type MethodCheck, object, record, string, tagged } from './check.ts';
 import {
   commonNotifications,
   filter,
@@ -22,11 +8,7 @@ import {
   level,
   notificationParams,
   params,
-  role,
-  samplingBlock,
   settings,
-  strings,
-  task,
   taskRequests,
   taskWish,
 } from './shapes.ts';
@@ -71,26 +53,6 @@ const requests: Members = {
   'tasks/list': page,
 };
 
-/** The value of a form's field. */
-const answer: Check = (value) => {
-  if (typeof value === 'object') return strings(value);
-  return typeof value === 'number' || typeof value === 'boolean' ? undefined : string(value);
-};
-
-const results: Members = {
-  'elicitation/create': object({ action: oneOf(['accept', 'decline', 'cancel']), 'content?': record(answer), '_meta?': anyObject }),
-  'sampling/createMessage': object({
-    role,
-    content: oneOrMany(samplingBlock),
-    model: string,
-    'stopReason?': string,
-    '_meta?': anyObject,
-  }),
-  'roots/list': object({ roots: array(object({ uri: string, 'name?': string, '_meta?': anyObject })), '_meta?': anyObject }),
-  'tasks/get': object(task),
-  'tasks/cancel': object(task),
-};
-
 /**
  * Checks the params of a request from a client. A method that is not in MCP passes: whether it exists is asked first. Absent params
  * count as `{}`.
@@ -101,6 +63,3 @@ export const checkClientParams: MethodCheck = byMethod('params', params(), reque
 
 /** Checks the params of a notification from a client. @returns See `checkClientParams`; a notification that does not fit is ignored. */
 export const checkClientNotification: MethodCheck = byMethod('params', notificationParams(), commonNotifications);
-
-/** Checks a client's answer to a question of the server: `elicitation/create`, `sampling/createMessage`, `roots/list`, tasks. */
-export const checkClientResult: MethodCheck = byMethod('result', anyObject, results);

@@ -10,7 +10,6 @@ import {
   boolean,
   byMethod,
   type Check,
-  every,
   id,
   integer,
   later,
@@ -195,26 +194,3 @@ export const checkServerResult: MethodCheck = byMethod('result', result(), resul
 
 /** Checks one item of a list method's result, so that a bad one can be left out and the others kept. */
 export const checkListItem: MethodCheck = byMethod('item', anyObject, items);
-
-/** Checks an `input_required` result and the params of its questions. @see 2026-07-28 basic/patterns/mrtr */
-export function checkInputRequired(value: unknown): string | undefined {
-  const reason = inputRequired(value);
-  return reason === undefined ? undefined : `result${reason}`;
-}
-
-const question = every(
-  object({ method: oneOf(['elicitation/create', 'sampling/createMessage', 'roots/list']), 'params?': anyObject }),
-  (value) => {
-    const { method, params: asked } = value as { readonly method: string; readonly params?: unknown };
-    const reason = checkServerParams(method, asked);
-    return reason === undefined ? undefined : `.${reason}`;
-  },
-);
-
-const inputRequired = every(
-  result({ resultType: oneOf(['input_required']), 'inputRequests?': record(question), 'requestState?': string }),
-  (value) => {
-    const { inputRequests, requestState } = value as { readonly inputRequests?: unknown; readonly requestState?: unknown };
-    return inputRequests === undefined && requestState === undefined ? ' must have inputRequests or requestState' : undefined;
-  },
-);

@@ -1,8 +1,10 @@
 /** Who calls: on the server a verified token and whom it speaks for, on the client what a request carries to show it. */
 
+import type { JsonObject } from '@mortise/jsonrpc-core';
+
 /**
  * On whose behalf a request is made: issuer, subject and client of a verified token joined into one opaque string,
- * `local` on stdio, `anonymous` where nobody was verified. Compared for equality and nothing else.
+ * `local` on stdio, `anonymous` for an unverified caller. Compared for equality and nothing else.
  */
 export type Principal = string;
 
@@ -78,4 +80,24 @@ export interface Authorizer {
     options?: { readonly signal?: AbortSignal },
   ): Promise<Readonly<Record<string, string>>>;
   onChallenge(challenge: Challenge, options?: { readonly signal?: AbortSignal }): Promise<'retry' | 'fail'>;
+}
+
+/**
+ * Keeps a client's credentials and tokens, by issuer. What belongs to one issuer is never given out for another.
+ *
+ * C1  `get` gives what the last finished `put` wrote for that issuer and key.
+ */
+export interface CredentialStore {
+  get(issuer: string, key: string): Promise<JsonObject | undefined>;
+  put(issuer: string, key: string, value: JsonObject): Promise<void>;
+  delete(issuer: string, key?: string): Promise<void>;
+}
+
+/**
+ * A credential store's second ability.
+ *
+ * C2  `withLock` runs one caller at a time over all processes that share the store, and releases the lock when `fn` settles.
+ */
+export interface LockingStore {
+  withLock<T>(name: string, fn: () => Promise<T>, options?: { readonly signal?: AbortSignal }): Promise<T>;
 }

@@ -9,7 +9,6 @@ import type { CallToolResult } from '../model/tools.ts';
 import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
 import type { Era, Revision } from '../revisions/revision.ts';
 import type { BusMessage } from './message-bus.ts';
-import type { Ask, HandlerRun } from './handler-run.ts';
 import type { AuthInfo, Principal } from './auth.ts';
 
 /**
@@ -20,6 +19,34 @@ export interface ToolOptions {}
 
 /** The members of a handler's context that extensions own. They add theirs by declaration merging; without the extension there is none. */
 export interface ContextMembers {}
+
+/** One question to the client. */
+export interface Ask {
+  /** `elicitation/create`, `sampling/createMessage` or `roots/list`; an extension may add its own. */
+  readonly method: string;
+  readonly params?: JsonObject;
+  /** The author's name for the question, for handlers whose questions depend on something that may change. */
+  readonly key?: string;
+  readonly signal?: AbortSignal;
+  /** How long to wait for an answer, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * What a run of a handler can do with the world outside: behind `ctx.elicit`, `ctx.sample`, `ctx.listRoots`, `ctx.once`, `ctx.progress`
+ * and `ctx.log`. A legacy session, a modern exchange and a task each implement it.
+ *
+ * R1  `ask` settles with the client's answer, rejects with its refusal, or rejects with `Suspended` where the answer comes in a
+ *     later run.
+ * R2  `once` runs `fn` at most once for a key along one chain of runs, and resolves to what it gave each time.
+ * R3  `report` keeps the order of notifications, and drops them silently once the run has ended.
+ */
+export interface HandlerRun {
+  readonly signal: AbortSignal;
+  ask(ask: Ask): Promise<JsonObject>;
+  once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T>;
+  report(notification: JsonRpcNotification): Promise<void>;
+}
 
 /** Who asks, in which revision, with what abilities: what an extension may know of a request. */
 export interface ExtensionCall {
@@ -63,7 +90,7 @@ export interface RunSoFar {
   readonly hasLeft: () => boolean;
 }
 
-/** To whom a server tells its capabilities. */
+/** The caller to whom a server declares its capabilities. */
 export interface ExtensionAudience {
   readonly via: 'channel' | 'exchange';
   readonly principal: Principal;
@@ -156,7 +183,7 @@ export interface ServerExtension {
   capabilities?(revision: Revision, audience: ExtensionAudience): Partial<ServerCapabilities>;
   /** `resultType` values of its own. */
   readonly resultTypes?: readonly string[];
-  /** The tool options that it owns. An option that nobody owns is an error at registration. */
+  /** The tool options that it owns. An option without an owner is an error at registration. */
   readonly toolOptions?: readonly string[];
   /** The keys that it adds to a tool's definition in a list. */
   toolDefinition?(options: Readonly<Record<string, unknown>>, revision: Revision): JsonObject;

@@ -53,7 +53,7 @@ export interface Call {
 export interface SessionLink {
   readonly principal: Principal;
   readonly auth?: AuthInfo | undefined;
-  /** What the host knows the session by, where that has been told to the client. Shown to handlers as `ctx.sessionId`. */
+  /** The session's id, where the client knows it. Shown to handlers as `ctx.sessionId`. */
   readonly sessionId?: string | undefined;
   /** Whether the client can be sent requests at all: false where the program turned sessions' streams off. */
   readonly canRequest: boolean;

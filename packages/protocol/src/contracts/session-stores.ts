@@ -1,4 +1,7 @@
-/** What is kept of legacy sessions over HTTP: what their clients agreed on, and what was sent on their streams. */
+/**
+ * What a server keeps between requests: of legacy sessions over HTTP what their clients agreed on and what was sent on their streams, of
+ * modern requests the states that are too large to travel.
+ */
 
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
 import type { Principal } from './auth.ts';
@@ -17,7 +20,7 @@ export interface SessionRecord {
 /**
  * Keeps the sessions of the legacy era, by compare-and-set, so that any machine can go on with one.
  *
- * S1  `put` with a version writes only where the stored version is that one (0: only where nothing is stored), and tells.
+ * S1  `put` with a version writes only where the stored version is that one (0: only where nothing is stored), and resolves to whether it did.
  * S2  A record past `expiresAtMs` is not found.
  * S3  `get` gives a copy: changing it changes nothing stored.
  * S4  `deleteExpired` may be called by any machine at any time.
@@ -56,4 +59,26 @@ export interface EventStore {
   ): Promise<{ readonly streamId: string; readonly events: readonly StoredEvent[] } | undefined>;
   /** Forgets a stream, or with no stream a whole session. */
   delete(sessionId: string, streamId?: string): Promise<void>;
+}
+
+/**
+ * Holds request states that are too large to travel.
+ *
+ * P3  `get` gives what the last finished `put` of an id wrote, until its expiry or `delete`.
+ */
+export interface StateStore {
+  put(id: string, value: string, expiresAtMs: number): Promise<void>;
+  get(id: string): Promise<string | undefined>;
+  delete(id: string): Promise<void>;
+}
+
+/**
+ * Lets a thing be used once.
+ *
+ * P1  `claim` is atomic over all machines: of all callers with one id exactly one gets true until `expiresAtMs`.
+ * P2  What is past its expiry may be claimed again.
+ */
+export interface ReplayStore {
+  /** @returns true for the first caller, false for every other until the expiry. */
+  claim(id: string, expiresAtMs: number): Promise<boolean>;
 }

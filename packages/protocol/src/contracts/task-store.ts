@@ -91,7 +91,7 @@ export interface TaskStore {
   count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number>;
   /** Takes or renews the right to run a task. @returns The record, or undefined when another holds a living lease. */
   lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined>;
-  /** Ids of unfinished tasks of the engine's that nobody holds a living lease on. K8. */
+  /** Ids of unfinished tasks of the engine without a living lease. K8. */
   listOrphans(nowMs: number, limit: number): Promise<readonly string[]>;
   getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined>;
   /** @returns The value that is now stored: the first one ever put. */
@@ -111,4 +111,26 @@ export interface TaskQueue {
   /** Starts taking jobs. @returns A function that stops and waits for those in hand. */
   work(handler: (taskId: string, signal: AbortSignal) => Promise<void>): () => Promise<void>;
   close(): Promise<void>;
+}
+
+/**
+ * Keeps the ids of a client's tasks over its own restart.
+ *
+ * H1  `list` gives what was added for that server, in any order, and nothing of another.
+ * H2  A task that is added again stays one record; any number may be added at once.
+ * H3  `remove` forgets one task; one that is not there is no error.
+ */
+export interface TaskHandleStore {
+  add(handle: TaskHandleRecord): Promise<void>;
+  remove(server: string, taskId: string): Promise<void>;
+  list(server: string): Promise<readonly TaskHandleRecord[]>;
+}
+
+/** One task of a client, as it is kept. */
+export interface TaskHandleRecord {
+  /** What names the server: its URL, or its command line. */
+  readonly server: string;
+  readonly taskId: string;
+  readonly method: string;
+  readonly createdAtMs: number;
 }

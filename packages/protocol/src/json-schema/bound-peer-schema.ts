@@ -3,19 +3,17 @@
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { SchemaNotCheckableError } from '../errors.ts';
-import { compiles } from './check-json-schema.ts';
+import { compiles, type SchemaVisitor } from './check-json-schema.ts';
 
 const MAX_CHARACTERS = 4_000_000;
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5000;
 /** Subschemas that apply to one place of a value, references followed. */
 const MAX_EXPANDED = 5000;
-/** `allOf`, `anyOf` and the like within one another for one place of a value: the interpreter copies its notes at each. */
-const MAX_NESTED = 16;
 /** `$ref`s that lead to one another. */
 const MAX_CHAIN = 500;
-/** Of the names that lead to a subschema, and of `$id`, `$ref` and anchors: all are joined to one address. */
-const MAX_ADDRESS = 2000;
+/** References are joined to it. */
+const MAX_ID_CHARACTERS = 2000;
 
 /** The longest text that a pattern is tried on, and the longest pattern. */
 const MAX_PATTERN_CHARACTERS = 1000;
@@ -27,17 +25,16 @@ const MAX_MATCH_STEPS = 1e9;
 /**
  * Bounds a schema while `checkJsonSchema` visits it.
  *
- * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: the schema is too long.
+ * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: the schema is too large.
  */
-export function createSizeBound(root: JsonValue): (schema: JsonObject, pointer: string, depth: number) => void {
+export function createSizeBound(root: JsonValue): SchemaVisitor {
   if (JSON.stringify(root).length > MAX_CHARACTERS) throw tooLarge(`longer than ${MAX_CHARACTERS} characters`, '');
   let count = 0;
-  return ({ $id, $ref, $anchor }, pointer, depth) => {
+  return ({ $id }, pointer, depth) => {
     count += 1;
     if (depth > MAX_DEPTH) throw tooLarge(`deeper than ${MAX_DEPTH}`, pointer);
     if (count > MAX_SUBSCHEMAS) throw tooLarge(`larger than ${MAX_SUBSCHEMAS} subschemas`, pointer);
-    if ([pointer, $id, $ref, $anchor].some((address) => String(address).length > MAX_ADDRESS))
-      throw tooLarge(`addressed by more than ${MAX_ADDRESS} characters`, `${pointer.slice(0, 60)}...`);
+    if (String($id).length > MAX_ID_CHARACTERS) throw tooLarge(`named by an "$id" of more than ${MAX_ID_CHARACTERS} characters`, pointer);
   };
 }
 
@@ -48,29 +45,22 @@ function tooLarge(how: string, pointer: string): SchemaNotCheckableError {
 /**
  * Bounds what applies to one place of a value once references are followed.
  *
- * @param targetOf Where a schema's `$ref` leads.
+ * @param targets Where each `$ref` leads, by the schema that holds it.
  * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`: too much, or the schema refers to itself for the same place.
  */
-export function boundExpansion(schemas: Iterable<JsonObject>, targetOf: (schema: JsonObject) => JsonValue | undefined): void {
+export function boundExpansion(schemas: readonly JsonObject[], targets: ReadonlyMap<JsonObject, JsonValue>): void {
   /** By schema; undefined while it is being measured. */
-  const sizes = new Map<JsonObject, { readonly count: number; readonly nested: number } | undefined>();
-  const measure = (schema: JsonObject, depth: number): { readonly count: number; readonly nested: number } => {
+  const sizes = new Map<JsonObject, number | undefined>();
+  const measure = (schema: JsonObject, depth: number): number => {
     const known = sizes.get(schema);
     if (known !== undefined) return known;
     if (sizes.has(schema)) throw new SchemaNotCheckableError('the schema refers to itself without going deeper into the value', '');
     if (depth > MAX_CHAIN) throw tooLarge('a chain of too many references', '');
     sizes.set(schema, undefined);
-    const target = targetOf(schema);
-    let [count, nested] = [1, 0];
-    for (const part of inPlace(schema, target)) {
-      const inner = measure(part, depth + 1);
-      count += inner.count;
-      nested = Math.max(nested, inner.nested + (part === target ? 0 : 1));
-    }
-    if (count > MAX_EXPANDED) throw tooLarge(`larger than ${MAX_EXPANDED} subschemas for one place of a value`, '');
-    if (nested > MAX_NESTED) throw tooLarge(`nested deeper than ${MAX_NESTED} for one place of a value`, '');
-    sizes.set(schema, { count, nested });
-    return { count, nested };
+    const size = inPlace(schema, targets.get(schema)).reduce((sum, part) => sum + measure(part, depth + 1), 1);
+    if (size > MAX_EXPANDED) throw tooLarge(`larger than ${MAX_EXPANDED} subschemas for one place of a value`, '');
+    sizes.set(schema, size);
+    return size;
   };
   for (const schema of schemas) measure(schema, 0);
 }

@@ -62,6 +62,11 @@ const RULES: readonly (readonly [keywords: string, noun: string, test: Test])[] 
   [SINGLE, 'a schema', isSchema],
   [LISTS, 'an array of at least one schema', (value) => isNonEmpty(value, isSchema)],
   [MAPS, 'an object of schemas', (value) => isMapOf(value, isSchema)],
+  [
+    'patternProperties',
+    'an object of schemas by regular expressions',
+    (value) => isMapOf(value, isSchema) && Object.keys(value as JsonObject).every(isPattern),
+  ],
 ];
 
 interface Rule {
@@ -69,8 +74,7 @@ interface Rule {
   readonly test: Test;
 }
 
-/** Every keyword that is known, with what it must hold. */
-export const KEYWORDS: ReadonlyMap<string, Rule> = /* @__PURE__ */ new Map(
+const KEYWORDS: ReadonlyMap<string, Rule> = /* @__PURE__ */ new Map(
   /* @__PURE__ */ RULES.flatMap(([keywords, noun, test]) => keywords.split(' ').map((keyword) => [keyword, { noun, test }] as const)),
 );
 
@@ -107,53 +111,41 @@ export function forEachSubschema(schema: JsonObject, visit: (subschema: JsonObje
   });
 }
 
+/** Called for each schema object, before it is checked. @param pointer Its place in the root. @param depth How deep it lies. */
+export type SchemaVisitor = (schema: JsonObject, pointer: string, depth: number) => void;
+
 /**
- * Checks that keywords hold what they must, and that references lead somewhere. Nothing is fetched.
+ * Checks that keywords hold what they must, and that references lead to a schema within the root. Nothing is fetched.
  *
- * @param visit Called for each schema object, before it is checked, with its place as a JSON Pointer and how deep it lies.
+ * @returns Where each `$ref` leads, by the schema object that holds it.
  * @throws {SchemaNotCheckableError} `ERR_SCHEMA_NOT_CHECKABLE`, naming the place, the rule and the remedy.
  * @see 2026-07-28 basic/index#json-schema-usage
  */
-export function checkJsonSchema(root: JsonValue, visit?: (schema: JsonObject, pointer: string, depth: number) => void): void {
+export function checkJsonSchema(root: JsonValue, visit?: SchemaVisitor): ReadonlyMap<JsonObject, JsonValue> {
   if (!isSchema(root)) throw new SchemaNotCheckableError('a JSON Schema must be an object or a boolean', '');
-  const references: { readonly ref: string; readonly pointer: string }[] = [];
-  const anchors = new Set<string>();
-  let hasIds = false;
   const dialect = dialectOf(root);
-  const check = (schema: JsonObject, pointer: string, depth: number): void => {
+  const references = new References();
+  const check = (schema: JsonObject, pointer: string, depth: number, around: string): void => {
     visit?.(schema, pointer, depth);
-    if (schema['$schema'] !== undefined && dialectOf(schema) !== dialect)
-      throw new SchemaNotCheckableError(
-        `"$schema" at #${pointer} names another dialect than the root, which is not supported`,
-        `${pointer}/$schema`,
-      );
-    if (dialect === '2020-12' && Array.isArray(schema['items']))
-      throw new SchemaNotCheckableError(
-        `"items" at #${pointer} must be a schema: an array of schemas is "prefixItems"`,
-        `${pointer}/items`,
-      );
-    for (const [keyword, value] of Object.entries(schema)) if (value !== undefined) checkKeyword(keyword, value, pointer);
-    const { $ref, $id, $anchor, $dynamicAnchor } = schema;
-    if (typeof $ref === 'string') references.push({ ref: $ref, pointer });
-    hasIds ||= typeof $id === 'string';
-    for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') anchors.add(`#${anchor}`);
+    checkKeywords(schema, pointer, dialect);
+    const base = references.add(schema, pointer, around, dialect);
     forEachSubschema(schema, (sub, keyword, key) =>
-      check(sub, `${pointer}/${keyword}${key === undefined ? '' : `/${escapePointer(String(key))}`}`, depth + 1),
+      check(sub, `${pointer}/${keyword}${key === undefined ? '' : `/${escapePointer(String(key))}`}`, depth + 1, base),
     );
   };
-  if (!isJsonObject(root)) return;
-  check(root, '', 0);
-  // An `$id` changes what references are relative to: then only the validator can say where they lead.
-  if (hasIds) return;
-  for (const { ref, pointer } of references) if (!anchors.has(ref) && !leadsSomewhere(root, ref)) throw unresolved(ref, pointer);
+  if (isJsonObject(root)) check(root, '', 0, ROOT_URI);
+  return references.resolve();
 }
 
-/** The error of a reference to something that the schema does not hold. */
-export function unresolved(ref: string, pointer: string): SchemaNotCheckableError {
-  return new SchemaNotCheckableError(
-    `"$ref" at #${pointer} leads to ${JSON.stringify(ref.slice(0, 200))}, which is not in the schema, and nothing is fetched: put its target under "$defs"`,
-    `${pointer}/$ref`,
-  );
+function checkKeywords(schema: JsonObject, pointer: string, dialect: Dialect | undefined): void {
+  if (schema['$schema'] !== undefined && dialectOf(schema) !== dialect)
+    throw new SchemaNotCheckableError(
+      `"$schema" at #${pointer} names another dialect than the root, which is not supported`,
+      `${pointer}/$schema`,
+    );
+  if (dialect === '2020-12' && Array.isArray(schema['items']))
+    throw new SchemaNotCheckableError(`"items" at #${pointer} must be a schema: an array of schemas is "prefixItems"`, `${pointer}/items`);
+  for (const [keyword, value] of Object.entries(schema)) if (value !== undefined) checkKeyword(keyword, value, pointer);
 }
 
 function checkKeyword(keyword: string, value: JsonValue, pointer: string): void {
@@ -163,15 +155,70 @@ function checkKeyword(keyword: string, value: JsonValue, pointer: string): void 
   throw new SchemaNotCheckableError(`"${keyword}" at #${pointer} must be ${rule.noun}, got ${got}`, `${pointer}/${keyword}`);
 }
 
-function leadsSomewhere(root: JsonObject, ref: string): boolean {
-  if (ref !== '#' && !ref.startsWith('#/')) return false;
-  let at: JsonValue | undefined = root;
-  for (const token of ref.split('/').slice(1)) {
-    const key = decodePointer(token);
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return false;
-    at = (at as Readonly<Record<string, JsonValue | undefined>>)[key];
+/** The address of a root that gives itself none. */
+const ROOT_URI = 'https://schema.invalid/';
+
+/** The schemas of one document by their addresses, and the references between them. */
+class References {
+  /** Schemas with an `$id`, and the root, by address; those with an anchor by address and anchor. */
+  readonly #byUri = new Map<string, JsonObject>();
+  /** What the references in a schema are relative to. */
+  readonly #bases = new Map<JsonObject, string>();
+  readonly #found: { readonly schema: JsonObject; readonly ref: string; readonly pointer: string }[] = [];
+
+  /** @returns The base of the schemas inside. */
+  add(schema: JsonObject, pointer: string, around: string, dialect: Dialect | undefined): string {
+    const { $ref, $id, $anchor, $dynamicAnchor } = schema;
+    // Beside `$ref`, draft-07 reads nothing.
+    const id = typeof $id === 'string' && (dialect !== '7' || $ref === undefined) ? $id : '';
+    const base = id === '' || id.startsWith('#') ? around : toUri(id, around);
+    if (base === undefined) throw new SchemaNotCheckableError(`"$id" at #${pointer} must be a URI`, `${pointer}/$id`);
+    if (base !== around || pointer === '') this.#byUri.set(base, schema);
+    for (const anchor of [$anchor, $dynamicAnchor, /^#(.+)/.exec(id)?.[1]])
+      if (typeof anchor === 'string') this.#byUri.set(`${base}#${anchor}`, schema);
+    this.#bases.set(schema, base);
+    if (typeof $ref === 'string') this.#found.push({ schema, ref: $ref, pointer });
+    return base;
   }
-  return at !== undefined;
+
+  resolve(): ReadonlyMap<JsonObject, JsonValue> {
+    const targets = new Map<JsonObject, JsonValue>();
+    for (const { schema, ref, pointer } of this.#found) {
+      const target = this.#find(ref, this.#bases.get(schema) ?? ROOT_URI);
+      if (target === undefined)
+        throw new SchemaNotCheckableError(
+          `"$ref" at #${pointer} leads to ${JSON.stringify(ref.slice(0, 200))}, which is not in the schema, and nothing is fetched: put its target under "$defs"`,
+          `${pointer}/$ref`,
+        );
+      targets.set(schema, target);
+    }
+    return targets;
+  }
+
+  #find(ref: string, base: string): JsonValue | undefined {
+    const [address = '', fragment = ''] = ref.split('#', 2);
+    const uri = address === '' ? base : toUri(address, base);
+    if (uri === undefined) return undefined;
+    if (fragment !== '' && !fragment.startsWith('/')) return this.#byUri.get(`${uri}#${decodePointer(fragment)}`);
+    let at: JsonValue | undefined = this.#byUri.get(uri);
+    for (const token of fragment.split('/').slice(1)) {
+      const key = decodePointer(token);
+      if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+      at = (at as Readonly<Record<string, JsonValue | undefined>>)[key];
+    }
+    return typeof at === 'boolean' || this.#bases.has(at as JsonObject) ? at : undefined;
+  }
+}
+
+/** The absolute form of a reference without its fragment; undefined where there is none. */
+function toUri(reference: string, base: string): string | undefined {
+  try {
+    const url = new URL(reference, base);
+    url.hash = '';
+    return url.href;
+  } catch {
+    return undefined;
+  }
 }
 
 function isNonEmpty(value: JsonValue, test: Test): boolean {
@@ -193,7 +240,7 @@ export function compiles(pattern: string, flags: string): boolean {
 }
 
 /** One step of a JSON Pointer. @see RFC 6901 section 3 */
-export function escapePointer(name: string): string {
+function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 

@@ -3,10 +3,10 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 
 /** Settings by extension identifier, `vendor.example/name`; `{}` means supported without settings. Since 2026-07-28. */
-export type ExtensionSettings = Readonly<Record<string, JsonObject>>;
+type ExtensionSettings = Readonly<Record<string, JsonObject>>;
 
 /**
- * What a client can do: told once in `initialize`, or on each modern request.
+ * What a client can do: declared once in `initialize`, or on each modern request.
  *
  * @see 2026-07-28 schema#clientcapabilities
  */
@@ -24,48 +24,48 @@ export interface ClientCapabilities extends JsonObject {
 }
 
 /** What a client does with roots. */
-export interface RootsCapability extends JsonObject {
+interface RootsCapability extends JsonObject {
   /** @until 2025-11-25 */
   readonly listChanged?: boolean | undefined;
 }
 
 /** Its members since 2025-11-25. */
-export interface SamplingCapability extends JsonObject {
+interface SamplingCapability extends JsonObject {
   readonly context?: JsonObject | undefined;
   readonly tools?: JsonObject | undefined;
 }
 
 /** Its members since 2025-11-25. */
-export interface ElicitationCapability extends JsonObject {
+interface ElicitationCapability extends JsonObject {
   readonly form?: JsonObject | undefined;
   readonly url?: JsonObject | undefined;
 }
 
 /** What a client does with tasks. @until 2025-11-25 */
-export interface ClientTasksCapability extends JsonObject {
+interface ClientTasksCapability extends JsonObject {
   readonly list?: JsonObject | undefined;
   readonly cancel?: JsonObject | undefined;
   readonly requests?: ClientTaskRequests | undefined;
 }
 
 /** Which requests to the client may become tasks. @until 2025-11-25 */
-export interface ClientTaskRequests extends JsonObject {
+interface ClientTaskRequests extends JsonObject {
   readonly sampling?: SamplingTaskRequests | undefined;
   readonly elicitation?: ElicitationTaskRequests | undefined;
 }
 
 /** The requests of sampling that may. @until 2025-11-25 */
-export interface SamplingTaskRequests extends JsonObject {
+interface SamplingTaskRequests extends JsonObject {
   readonly createMessage?: JsonObject | undefined;
 }
 
 /** The requests of elicitation that may. @until 2025-11-25 */
-export interface ElicitationTaskRequests extends JsonObject {
+interface ElicitationTaskRequests extends JsonObject {
   readonly create?: JsonObject | undefined;
 }
 
 /**
- * What a server can do: told in the result of `initialize` or of `server/discover`.
+ * What a server can do: declared in the result of `initialize` or of `server/discover`.
  *
  * @see 2026-07-28 schema#servercapabilities
  */
@@ -84,28 +84,28 @@ export interface ServerCapabilities extends JsonObject {
 }
 
 /** A feature with a list: `listChanged` says whether the server sends notifications when it changes. */
-export interface ListCapability extends JsonObject {
+interface ListCapability extends JsonObject {
   readonly listChanged?: boolean | undefined;
 }
 
 /** What a server does with resources: `subscribe` says whether clients can subscribe to updates of one. */
-export interface ResourcesCapability extends ListCapability {
+interface ResourcesCapability extends ListCapability {
   readonly subscribe?: boolean | undefined;
 }
 
 /** What a server does with tasks. @until 2025-11-25 */
-export interface ServerTasksCapability extends JsonObject {
+interface ServerTasksCapability extends JsonObject {
   readonly list?: JsonObject | undefined;
   readonly cancel?: JsonObject | undefined;
   readonly requests?: ServerTaskRequests | undefined;
 }
 
 /** Which requests to the server may become tasks. @until 2025-11-25 */
-export interface ServerTaskRequests extends JsonObject {
+interface ServerTaskRequests extends JsonObject {
   readonly tools?: ToolTaskRequests | undefined;
 }
 
 /** The requests of tools that may. @until 2025-11-25 */
-export interface ToolTaskRequests extends JsonObject {
+interface ToolTaskRequests extends JsonObject {
   readonly call?: JsonObject | undefined;
 }

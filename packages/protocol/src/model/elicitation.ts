@@ -5,7 +5,7 @@ import type { MetaObject, NotificationParams, RequestParams } from './meta.ts';
 import type { TaskMetadata } from './tasks.ts';
 
 /** What every field of a form may have. */
-export interface FieldBase extends JsonObject {
+interface FieldBase extends JsonObject {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
 }
@@ -36,7 +36,7 @@ export interface BooleanSchema extends FieldBase {
 }
 
 /** A value and what people read for it. */
-export interface EnumOption extends JsonObject {
+interface EnumOption extends JsonObject {
   readonly const: string;
   readonly title: string;
 }
@@ -68,7 +68,7 @@ export interface UntitledMultiSelectEnumSchema extends FieldBase {
 }
 
 /** The values of a choice of several. */
-export interface EnumItems extends JsonObject {
+interface EnumItems extends JsonObject {
   readonly type: 'string';
   readonly enum: readonly string[];
 }
@@ -83,7 +83,7 @@ export interface TitledMultiSelectEnumSchema extends FieldBase {
 }
 
 /** The values of a choice of several, with what people read for them. */
-export interface TitledEnumItems extends JsonObject {
+interface TitledEnumItems extends JsonObject {
   readonly anyOf: readonly EnumOption[];
 }
 
@@ -106,7 +106,7 @@ export type EnumSchema = SingleSelectEnumSchema | MultiSelectEnumSchema | Legacy
 export type PrimitiveSchemaDefinition = StringSchema | NumberSchema | BooleanSchema | EnumSchema;
 
 /** The fields of a form, by name. */
-export interface RequestedSchema extends JsonObject {
+interface RequestedSchema extends JsonObject {
   readonly $schema?: string | undefined;
   readonly type: 'object';
   readonly properties: Readonly<Record<string, PrimitiveSchemaDefinition>>;

@@ -7,7 +7,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { ElicitRequestParams, ElicitResult } from './elicitation.ts';
 import type { RequestParams, Result } from './meta.ts';
-import type { ListRootsRequestParams, ListRootsResult } from './roots.ts';
+import type { ListRootsResult } from './roots.ts';
 import type { CreateMessageRequestParams, CreateMessageResult } from './sampling.ts';
 
 /** Asks the user, by a form or a page. */
@@ -25,7 +25,7 @@ export interface CreateMessageRequest extends JsonObject {
 /** @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
 export interface ListRootsRequest extends JsonObject {
   readonly method: 'roots/list';
-  readonly params?: ListRootsRequestParams | undefined;
+  readonly params?: RequestParams | undefined;
 }
 
 /** A question, without an id. */

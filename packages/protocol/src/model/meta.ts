@@ -31,7 +31,7 @@ export const META_TRACESTATE = 'tracestate';
 /** W3C Baggage. */
 export const META_BAGGAGE = 'baggage';
 
-/** Any `_meta`: keys that nobody here knows are kept. */
+/** Any `_meta`: unknown keys are kept. */
 export interface MetaObject extends JsonObject {}
 
 /** `_meta` of a request. What is mandatory in the modern era is checked by `readRequestMeta`. */

@@ -8,7 +8,7 @@ import type { CompleteRequestParams, CompleteResult } from './completion.ts';
 import type { DiscoverResult, InitializeRequestParams, InitializeResult } from './lifecycle.ts';
 import type { ElicitationCompleteNotificationParams, ElicitRequestParams, ElicitResult } from './elicitation.ts';
 import type { LoggingMessageNotificationParams, SetLevelRequestParams } from './logging.ts';
-import type { EmptyResult, NotificationParams, PaginatedRequestParams, RequestParams } from './meta.ts';
+import type { EmptyResult, NotificationParams, PaginatedRequestParams, RequestParams, Result } from './meta.ts';
 import type { GetPromptRequestParams, GetPromptResult, ListPromptsResult } from './prompts.ts';
 import type {
   ListResourcesResult,
@@ -18,21 +18,14 @@ import type {
   ResourceUpdatedNotificationParams,
   SubscribeRequestParams,
 } from './resources.ts';
-import type { ListRootsRequestParams, ListRootsResult } from './roots.ts';
+import type { ListRootsResult } from './roots.ts';
 import type { CreateMessageRequestParams, CreateMessageResult } from './sampling.ts';
 import type {
   SubscriptionsAcknowledgedNotificationParams,
   SubscriptionsListenRequestParams,
   SubscriptionsListenResult,
 } from './subscriptions.ts';
-import type {
-  CancelTaskResult,
-  GetTaskPayloadResult,
-  GetTaskResult,
-  ListTasksResult,
-  TaskRequestParams,
-  TaskStatusNotificationParams,
-} from './tasks.ts';
+import type { CancelTaskResult, GetTaskResult, ListTasksResult, TaskRequestParams, TaskStatusNotificationParams } from './tasks.ts';
 import type { CallToolRequestParams, CallToolResult, ListToolsResult } from './tools.ts';
 
 /** Requests that clients send. The result is the complete one: `input_required` and extensions' results come beside it. */
@@ -53,7 +46,7 @@ export interface ClientRequestMap {
   'completion/complete': { params: CompleteRequestParams; result: CompleteResult };
   'logging/setLevel': { params: SetLevelRequestParams; result: EmptyResult };
   'tasks/get': { params: TaskRequestParams; result: GetTaskResult };
-  'tasks/result': { params: TaskRequestParams; result: GetTaskPayloadResult };
+  'tasks/result': { params: TaskRequestParams; result: Result };
   'tasks/cancel': { params: TaskRequestParams; result: CancelTaskResult };
   'tasks/list': { params: PaginatedRequestParams | undefined; result: ListTasksResult };
 }
@@ -63,9 +56,9 @@ export interface ServerRequestMap {
   ping: { params: RequestParams | undefined; result: EmptyResult };
   'elicitation/create': { params: ElicitRequestParams; result: ElicitResult };
   'sampling/createMessage': { params: CreateMessageRequestParams; result: CreateMessageResult };
-  'roots/list': { params: ListRootsRequestParams | undefined; result: ListRootsResult };
+  'roots/list': { params: RequestParams | undefined; result: ListRootsResult };
   'tasks/get': { params: TaskRequestParams; result: GetTaskResult };
-  'tasks/result': { params: TaskRequestParams; result: GetTaskPayloadResult };
+  'tasks/result': { params: TaskRequestParams; result: Result };
   'tasks/cancel': { params: TaskRequestParams; result: CancelTaskResult };
   'tasks/list': { params: PaginatedRequestParams | undefined; result: ListTasksResult };
 }

@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import type { MetaObject, RequestParams } from './meta.ts';
+import type { MetaObject } from './meta.ts';
 
 /** @deprecated since 2026-07-28: pass directories as tool arguments, resource URIs or configuration. */
 export interface Root extends JsonObject {
@@ -14,9 +14,6 @@ export interface Root extends JsonObject {
   readonly name?: string | undefined;
   readonly _meta?: MetaObject | undefined;
 }
-
-/** @deprecated as `Root` is: pass folders as tool arguments, resource URIs or configuration. */
-export interface ListRootsRequestParams extends RequestParams {}
 
 /** @deprecated as `Root` is: pass folders as tool arguments, resource URIs or configuration. */
 export interface ListRootsResult extends JsonObject {

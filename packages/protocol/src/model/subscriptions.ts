@@ -27,7 +27,7 @@ export interface SubscriptionsListenResult extends Result {
 }
 
 /** Says which subscription has ended. */
-export interface SubscriptionsListenResultMeta extends ResultMeta {
+interface SubscriptionsListenResultMeta extends ResultMeta {
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId;
 }
 

@@ -51,9 +51,6 @@ export interface GetTaskResult extends Result, Task {}
 /** @until 2025-11-25 */
 export interface CancelTaskResult extends Result, Task {}
 
-/** The result of the request that the task stands for. @until 2025-11-25 */
-export interface GetTaskPayloadResult extends Result {}
-
 /** @until 2025-11-25 */
 export interface ListTasksResult extends PaginatedResult {
   readonly tasks: readonly Task[];

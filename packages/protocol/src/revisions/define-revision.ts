@@ -108,34 +108,16 @@ function composeRevision(
   { newer, older }: { readonly newer: readonly RevisionFacts[]; readonly older: readonly RevisionFacts[] },
 ): Revision {
   const { after: _after, hop: _hop, ...revision } = facts;
-  // Most programs speak one or two of the revisions, so each joins its conversions when it is first spoken.
-  const foreign = lazily(() => foreignCapabilities(facts, [...newer, ...older]));
-  const toWire = lazily(() => {
-    const undone = newer.map(({ hop }) => hop.toPrevious);
-    const cleared = [...older.toReversed(), facts].map(({ hop }) => hop.withoutRemoved);
-    return join([...undone, ...cleared, convertCapabilities(facts, foreign())]);
-  });
-  const fromWire = lazily(() =>
-    join([convertCapabilities(facts, foreign(), 'extensions'), ...newer.toReversed().map(({ hop }) => hop.fromPrevious)]),
-  );
+  const foreign = foreignCapabilities(facts, [...newer, ...older]);
+  const undone = newer.map(({ hop }) => hop.toPrevious);
+  const cleared = [...older.toReversed(), facts].map(({ hop }) => hop.withoutRemoved);
+  const read = newer.toReversed().map(({ hop }) => hop.fromPrevious);
   return {
     ...revision,
-    get foreignCapabilities() {
-      return foreign();
-    },
-    get toWire() {
-      return toWire();
-    },
-    get fromWire() {
-      return fromWire();
-    },
+    foreignCapabilities: foreign,
+    toWire: join([...undone, ...cleared, convertCapabilities(facts, foreign)]),
+    fromWire: join([convertCapabilities(facts, foreign, 'extensions'), ...read]),
   };
-}
-
-/** Gives `make`'s value, made by the first call. */
-function lazily<T extends object>(make: () => T): () => T {
-  let value: T | undefined;
-  return () => (value ??= make());
 }
 
 function nextMethods(

@@ -13,7 +13,7 @@ export const REVISIONS: readonly Revision[] = /* @__PURE__ */ composeRevisions(n
 export const NEWEST: Revision = newestOf(REVISIONS);
 /** The newest revision that opens with `initialize`. */
 export const NEWEST_LEGACY: Revision = newestOf(revisionsOf('legacy'));
-/** What an HTTP request without `MCP-Protocol-Version` is written in, where nothing else tells. @see 2025-06-18 basic/transports#protocol-version-header */
+/** What an HTTP request without `MCP-Protocol-Version` is written in, where nothing else says. @see 2025-06-18 basic/transports#protocol-version-header */
 export const ASSUMED_WITHOUT_HEADER: Revision = newestOf(/* @__PURE__ */ REVISIONS.filter(({ http }) => http.versionHeader === 'never'));
 
 /** The revision of a version string, which is compared whole; undefined for anything unknown. */

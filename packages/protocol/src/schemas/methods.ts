@@ -30,8 +30,6 @@ import {
   params,
   record,
   value,
-} from './base.ts';
-import {
   ClientCapabilitiesSchema,
   ContentBlockSchema,
   formField,

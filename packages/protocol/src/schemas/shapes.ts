@@ -1,30 +1,67 @@
-/** The types that travel inside params and results. */
+/** The types that travel inside params and results. Objects are loose: unknown members are kept. */
 
 import { z } from 'zod/v4';
+import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, ServerCapabilities } from '../model/capabilities.ts';
 import type { Annotations, ContentBlock, Role } from '../model/content.ts';
 import type { PrimitiveSchemaDefinition } from '../model/elicitation.ts';
 import type { Icon, Implementation } from '../model/implementation.ts';
 import { LOGGING_LEVELS, type LoggingLevel } from '../model/logging.ts';
-import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION, type RequestMeta } from '../model/meta.ts';
+import {
+  META_CLIENT_CAPABILITIES,
+  META_CLIENT_INFO,
+  META_LOG_LEVEL,
+  META_PROTOCOL_VERSION,
+  META_SUBSCRIPTION_ID,
+  type RequestMeta,
+} from '../model/meta.ts';
 import type { Prompt, PromptMessage } from '../model/prompts.ts';
 import type { BlobResourceContents, Resource, ResourceTemplate, TextResourceContents } from '../model/resources.ts';
 import type { Root } from '../model/roots.ts';
 import type { SamplingMessage, SamplingMessageContentBlock } from '../model/sampling.ts';
 import type { Task, TaskMetadata } from '../model/tasks.ts';
 import type { Tool } from '../model/tools.ts';
-import {
-  id,
-  loose,
-  object,
-  optionalBoolean,
-  optionalInt,
-  optionalNumber,
-  optionalObject,
-  optionalString,
-  optionalStrings,
-  record,
-} from './base.ts';
+
+/** A loose object that is known under the name of a model type. A property test holds the two equal in what they accept. */
+export function loose<T>(...shapes: readonly z.ZodRawShape[]): z.ZodType<T> {
+  return z.looseObject(Object.assign({}, ...shapes) as z.ZodRawShape) as unknown as z.ZodType<T>;
+}
+
+/**
+ * An object whose members all fit, whatever their names. zod leaves a member that is named `__proto__` out of what it gives, without a
+ * look at it; here that one must fit, too.
+ */
+export function record<T>(member: z.ZodType<T>): z.ZodType<Readonly<Record<string, T>>> {
+  const isGood = (value: unknown): boolean => {
+    const named = typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, '__proto__') : undefined;
+    return named === undefined || member.safeParse(named.value).success;
+  };
+  return z.unknown().refine(isGood, 'The member "__proto__" does not fit').pipe(z.record(z.string(), member));
+}
+
+/** Any JSON object. */
+export const object: z.ZodType<JsonObject> = loose({});
+/** Any JSON value; it must be there. */
+export const value: z.ZodType = z.unknown().refine((given) => given !== undefined, 'Required');
+/** A request's id or a progress token. */
+export const id: z.ZodType<string | number> = z.union([z.string(), z.int()]);
+
+export const optionalString: z.ZodOptional<z.ZodString> = z.string().optional();
+export const optionalNumber: z.ZodOptional<z.ZodNumber> = z.number().optional();
+export const optionalInt: z.ZodOptional<z.ZodInt> = z.int().optional();
+export const optionalBoolean: z.ZodOptional<z.ZodBoolean> = z.boolean().optional();
+export const optionalStrings: z.ZodOptional<z.ZodArray<z.ZodString>> = z.array(z.string()).optional();
+export const optionalObject: z.ZodOptional<z.ZodType<JsonObject>> = object.optional();
+
+/** Params of a request. */
+export function params<T>(...shapes: readonly z.ZodRawShape[]): z.ZodType<T> {
+  return loose<T>({ _meta: loose({ progressToken: id.optional() }).optional() }, ...shapes);
+}
+
+/** Params of a notification. */
+export function notificationParams<T>(...shapes: readonly z.ZodRawShape[]): z.ZodType<T> {
+  return loose<T>({ _meta: loose({ [META_SUBSCRIPTION_ID]: id.optional() }).optional() }, ...shapes);
+}
 
 const settings = record(object).optional();
 const listed = loose({ listChanged: optionalBoolean }).optional();

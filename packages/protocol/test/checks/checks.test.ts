@@ -4,7 +4,6 @@ import {
   checkClientNotification,
   checkClientParams,
   checkClientResult,
-  checkInputRequired,
   checkListItem,
   checkServerNotification,
   checkServerParams,
@@ -228,21 +227,5 @@ describe('what servers send', () => {
   it('lists are accepted with bad items, which are told one by one', () => {
     expect(checkServerResult('tools/list', { tools: [{ name: 5 }, { name: 't', inputSchema: { type: 'object' } }] })).toBeUndefined();
     expect(checkListItem('tools/list', { name: 5 })).toBe('item.name must be a string, got 5');
-  });
-
-  it('[MRTR-006][MRTR-008] a result that asks has questions of the three methods, a state, or both', () => {
-    const asking = { resultType: 'input_required' };
-    for (const good of [
-      { ...asking, requestState: 's' },
-      { ...asking, inputRequests: { a: { method: 'roots/list' } } },
-    ])
-      expect(checkInputRequired(good)).toBeUndefined();
-    expect(checkInputRequired(asking)).toBe('result must have inputRequests or requestState');
-    expect(checkInputRequired({ ...asking, inputRequests: { a: { method: 'tools/call', params: {} } } })).toMatch(
-      /inputRequests\["a"\]\.method must be one of/,
-    );
-    expect(checkInputRequired({ ...asking, inputRequests: { a: { method: 'elicitation/create', params: { message: 5 } } } })).toMatch(
-      /inputRequests\["a"\]\.params\.message must be a string/,
-    );
   });
 });

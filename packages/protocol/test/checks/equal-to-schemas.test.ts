@@ -1,11 +1,11 @@
 /** The hand-written checks and the zod schemas accept the same values. */
 
-import type { JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import {
   checkClientNotification,
   checkClientParams,
   checkClientResult,
-  checkInputRequired,
   checkListItem,
   checkServerNotification,
   checkServerParams,
@@ -144,7 +144,7 @@ describe('the checks and the schemas', () => {
       { resultType: fc.constant('input_required') },
       { inputRequests: fc.dictionary(fc.constantFrom('a', 'b'), ask), requestState: fc.string() },
     );
-    expectEqual(checkInputRequired, InputRequiredResultSchema, values);
+    expectEqual(checkAsking, InputRequiredResultSchema, values);
   });
 
   it('agree on the _meta of modern requests', () => {
@@ -166,6 +166,23 @@ describe('the checks and the schemas', () => {
     );
   });
 });
+
+/** An `input_required` result as the client takes it apart: the checks of its parts. */
+function checkAsking(value: JsonValue): string | undefined {
+  const reason = checkServerResult('ping', value);
+  if (reason !== undefined) return reason;
+  const { resultType, inputRequests, requestState } = value as JsonObject;
+  if (resultType !== 'input_required' || !['string', 'undefined'].includes(typeof requestState)) return 'is not well formed';
+  if (inputRequests === undefined) return requestState === undefined ? 'asks nothing' : undefined;
+  if (!isJsonObject(inputRequests)) return 'must have an object of questions';
+  return Object.values(inputRequests)
+    .map((question: JsonValue | undefined) => {
+      if (!isJsonObject(question) || !serverMethods.has(String(question['method']))) return 'is not a question';
+      if (question['params'] !== undefined && !isJsonObject(question['params'])) return 'has no params';
+      return checkServerParams(String(question['method']), question['params']);
+    })
+    .find((each) => each !== undefined);
+}
 
 function itemsOf(value: JsonValue): readonly JsonValue[] {
   const list = Object.values((value ?? {}) as Readonly<Record<string, JsonValue>>).find((member) => Array.isArray(member));

@@ -1,4 +1,4 @@
-/** Schemas and values that a peer may send to keep a program busy (ROBUSTNESS rule 6): each check ends soon after two seconds. */
+/** Schemas and values that a peer may send to keep a program busy (ROBUSTNESS rule 6): each check ends soon. */
 
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -16,6 +16,8 @@ const maxCheckMs = 2000;
 const graceMs = 4000;
 const fromPeer = createJsonSchemaValidator({ from: 'peer' });
 const tooLong = [{ message: 'takes too long to check against its schema', path: [] }];
+
+const dependent = Object.fromEntries(times(50_000, (index) => [`k${index}`, []]));
 
 const nestedUnevaluated = (): JsonValue => {
   let schema: JsonValue = { unevaluatedItems: { type: 'number' } };
@@ -38,24 +40,20 @@ const withinEmptyNames = (levels: number): JsonValue => {
 describe('rule 6: a hostile schema', () => {
   const cases: readonly (readonly [string, () => JsonValue, () => JsonValue])[] = [
     ['patternProperties x members of one object', () => ({ patternProperties: patterns(4000) }), () => members(100_000)],
-    ['uniqueItems over large objects', () => ({ uniqueItems: true }), () => unlike(4000)],
+    ['uniqueItems over large objects', () => ({ allOf: times(100, () => ({ uniqueItems: true })) }), () => unlike(4000)],
     ['enum x items', () => ({ items: { enum: times(19_000, (index) => `v${index}`) } }), () => times(100_000, () => 'v18999')],
-    [
-      'properties x items',
-      () => ({ items: { properties: Object.fromEntries(times(4900, (index) => [`p${index}`, true])) } }),
-      () => times(100_000, () => ({})),
-    ],
+    ['allOf x items', () => ({ items: { allOf: times(4900, () => ({ type: 'object' })) } }), () => times(100_000, () => ({}))],
+    ['types x items', () => ({ items: { type: times(100_000, () => 'string') } }), () => times(100_000, () => 'x')],
+    ['dependentRequired x items', () => ({ items: { dependentRequired: dependent } }), () => times(100_000, () => ({}))],
+    ['minProperties x a large object', () => ({ allOf: times(4900, () => ({ minProperties: 1 })) }), () => members(200_000)],
     ['formats x a long text', () => ({ allOf: times(4000, () => ({ format: 'uri' })) }), () => `http://${'a'.repeat(1_000_000)}`],
-    ['unevaluatedItems within one another', nestedUnevaluated, () => times(50_000, (index) => index)],
-    ['objects of an enum x members of one object', () => ({ enum: times(1000, (index) => ({ [`k${index}`]: 1 })) }), () => members(50_000)],
+    ['lengths x a long text', () => ({ allOf: times(4000, () => ({ minLength: 1 })) }), () => 'a'.repeat(1_000_000)],
+    ['unevaluatedItems within one another', nestedUnevaluated, () => times(200_000, (index) => index)],
+    ['a const x members', () => ({ allOf: times(1000, () => ({ not: { const: {} } })) }), () => members(50_000)],
   ];
   afterEach(() => vi.restoreAllMocks());
 
-  it.each(cases)('[JSCH-007][SCHEMA-011] rule 6: ends %s by the clock', (_, schema, value) => {
-    // A clock that runs ten times as fast, so that two seconds are soon over.
-    const start = performance.now();
-    const now = performance.now.bind(performance);
-    vi.spyOn(performance, 'now').mockImplementation(() => start + 10 * (now() - start));
+  it.each(cases)('[JSCH-007][SCHEMA-011] rule 6: ends %s by the number of steps', (_, schema, value) => {
     const check = fromPeer.compile(schema());
     const given = value();
     const cpuMs = countCpuMs();
@@ -63,10 +61,25 @@ describe('rule 6: a hostile schema', () => {
     expect(cpuMs()).toBeLessThan(maxCheckMs + graceMs);
   });
 
+  it('[JSCH-007][SCHEMA-011] rule 6: ends a check by the clock, at which a short one does not look', () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1000));
+    const check = fromPeer.compile({ items: { type: 'number' } });
+    expect(check(times(100, (index) => index))).toEqual([]);
+    expect(clock).not.toHaveBeenCalled();
+    expect(check(times(10_000, (index) => index))).toEqual(tooLong);
+  });
+
   it.each([
-    ['over many members', () => nestedAnyOf(15), () => members(200_000)],
-    ['over many items of a member', () => ({ items: nestedAnyOf(15) }), () => [members(200_000)]],
-  ] as const)('[JSCH-007] rule 6: checks anyOf within one another %s soon', (_, schema, value) => {
+    ['anyOf within one another over many members', () => nestedAnyOf(60), () => members(200_000)],
+    ['anyOf within one another over many items of a member', () => ({ items: nestedAnyOf(60) }), () => [members(200_000)]],
+    [
+      'properties x items',
+      () => ({ items: { properties: Object.fromEntries(times(4900, (index) => [`p${index}`, true])) } }),
+      () => times(100_000, () => ({})),
+    ],
+    ['objects of an enum x members', () => ({ not: { enum: times(1000, (index) => ({ [`k${index}`]: 1 })) } }), () => members(50_000)],
+  ] as const)('[JSCH-007] rule 6: checks %s soon', (_, schema, value) => {
     const check = fromPeer.compile(schema());
     const given = value();
     const cpuMs = countCpuMs();
@@ -127,11 +140,11 @@ describe('rule 6: what is large and harmless', () => {
     expect(check([...items, { name: 'same', id: 5 }])).toHaveLength(1);
   });
 
-  it('finds what is wrong in a value that is watched', () => {
+  it('finds what is wrong in a large value', () => {
     const check = validator.compile({ properties: { tags: { uniqueItems: true } }, patternProperties: { '^k': { type: 'number' } } });
     const rows = times(3000, (index) => ({ id: index, name: 'n', size: 1 }));
     expect(check(Object.freeze({ rows, tags: Object.freeze(['a', 'b']) }))).toEqual([]);
-    expect(check({ rows, tags: ['a', 'a'] })).toEqual([{ message: expect.stringContaining('Duplicate items'), path: ['tags'] }]);
+    expect(check({ rows, tags: ['a', 'a'] })).toEqual([{ message: 'must not have the same item twice', path: ['tags'] }]);
     expect(check({ rows, tags: [{ a: [1] }, { a: [1] }] })).toHaveLength(1);
     expect(check({ rows, k1: 'x' })).toEqual([{ message: 'must be a number', path: ['k1'] }]);
   });
@@ -148,11 +161,11 @@ describe('rule 6: what is large and harmless', () => {
     expect(check({ ...wide, k0: 2 })).toHaveLength(1);
   });
 
-  it('tells of a name that is half a character that it is not valid, and takes it where no schema looks at it', () => {
+  it('takes a name that is half a character as it is', () => {
     const half = JSON.parse('{"\\ud800":1}') as JsonValue;
-    expect(validator.compile({ type: 'object' })(half)).toEqual([]);
-    expect(validator.compile({ additionalProperties: { type: 'number' } })(half)).toEqual([
-      { message: 'has a member whose name is not valid Unicode', path: [] },
+    expect(validator.compile({ additionalProperties: { type: 'number' } })(half)).toEqual([]);
+    expect(validator.compile({ additionalProperties: { type: 'string' } })(half)).toEqual([
+      { message: 'must be a string', path: ['\ud800'] },
     ]);
   });
 

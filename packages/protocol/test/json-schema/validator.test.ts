@@ -226,11 +226,10 @@ describe('bounds', () => {
     expect(fault(wide, fromPeer)).toContain('larger than 5000 subschemas');
     expect(fault(expanded(16), fromPeer)).toContain('larger than 5000 subschemas for one place of a value');
     expect(fault({ enum: ['x'.repeat(4_000_000)] }, fromPeer)).toContain('longer than 4000000 characters');
-    expect(fault({ properties: { ['x'.repeat(10_000)]: { type: 'string' } } }, fromPeer)).toContain('addressed by more than 2000');
-    expect(fault({ $id: `https://a.example/${'x'.repeat(10_000)}` }, fromPeer)).toContain('addressed by more than 2000');
+    expect(fault({ $id: `https://a.example/${'x'.repeat(10_000)}` }, fromPeer)).toContain('named by an "$id" of more than 2000');
     let nested: JsonValue = {};
     for (let level = 0; level < 20; level += 1) nested = { anyOf: [nested] };
-    expect(fault(nested, fromPeer)).toContain('nested deeper than 16 for one place of a value');
+    expect(fault(nested, fromPeer)).toBeUndefined();
     for (const schema of [deep, wide, nested, expanded(10)]) expect(fault(schema)).toBeUndefined();
   });
 
@@ -255,12 +254,9 @@ describe('bounds', () => {
   });
 
   it('[SCHEMA-011][JSCH-007] ends a check that branches without end', () => {
-    const branch = (name: string): JsonValue => ({ properties: { a: { $ref: '#/$defs/n' } }, required: [name] });
-    const check = fromPeer.compile({
-      $defs: { n: { anyOf: [branch('x'), branch('y')] } },
-      $ref: '#/$defs/n',
-    });
-    let value: JsonValue = {};
+    const branch = { properties: { a: { $ref: '#/$defs/n' } } };
+    const check = fromPeer.compile({ $defs: { n: { type: 'object', anyOf: [branch, branch] } }, $ref: '#/$defs/n' });
+    let value: JsonValue = 1;
     for (let level = 0; level < 60; level += 1) value = { a: value };
     expect(check(value)).toEqual([{ message: 'takes too long to check against its schema', path: [] }]);
     expect(check({ x: 1 })).toEqual([]);
@@ -271,12 +267,9 @@ describe('bounds', () => {
     for (let level = 0; level < 100_000; level += 1) deep = { a: deep };
     const check = validator.compile({ $defs: { n: { properties: { a: { $ref: '#/$defs/n' } } } }, $ref: '#/$defs/n' });
     expect(check(deep)).toHaveLength(1);
-    expect(
-      issues(
-        { uniqueItems: true },
-        Array.from({ length: 6000 }, (_, index) => index),
-      )[0],
-    ).toContain('too many to compare');
+    const items = Array.from({ length: 100_000 }, (_, index) => index);
+    expect(issues({ uniqueItems: true }, items)).toEqual([]);
+    expect(issues({ uniqueItems: true }, [...items, 5])).toEqual([': must not have the same item twice']);
   });
 
   it.each([
@@ -289,6 +282,7 @@ describe('bounds', () => {
     [{ multipleOf: 0 }, 'a number above 0'],
     [{ minLength: -1 }, 'an integer, 0 or more'],
     [{ pattern: '(' }, '"pattern" at # must be a regular expression'],
+    [{ patternProperties: { '(': true } }, '"patternProperties" at # must be an object of schemas by regular expressions'],
     [{ $dynamicRef: '#a' }, '"$dynamicRef" is not supported'],
     [5, 'must be an object or a boolean'],
   ] as readonly (readonly [JsonValue, string])[])('[SCHEMA-005][JSCH-003] refuses %j, which is no schema', (schema, reason) => {
@@ -324,7 +318,7 @@ describe('patterns', () => {
       expect(issues({ patternProperties: { [pattern]: { type: 'number' } } }, {})).toEqual([]);
     }
     expect(issues({ pattern: email }, 'ada@example.com')).toEqual([]);
-    expect(issues({ pattern: email }, 'ada@example')).toEqual([': does not match pattern']);
+    expect(issues({ pattern: email }, 'ada@example')).toEqual([`: must match the pattern ${email}`]);
     expect(issues({ type: 'object', properties: { to: { type: 'string', pattern: email } } }, { to: 5 })).toEqual(['to: must be a string']);
     expect(issues({ pattern: email }, 5)).toEqual([]);
   });
@@ -338,9 +332,8 @@ describe('patterns', () => {
     expect(issues({ properties: { to: { pattern: '^x+$', maxLength: 30_000 } } }, { to: long })).toEqual(told);
     const longer = createJsonSchemaValidator({ from: 'author', maxPatternCharacters: 30_000 });
     expect(longer.compile({ pattern: '^x+$' })(long)).toEqual([]);
-    expect(issues({ patternProperties: { '^x+$': true } }, { [long]: 1 })).toEqual([
-      ': has a member whose name is too long for the patterns of its schema',
-    ]);
+    const [name] = issues({ patternProperties: { '^x+$': true } }, { [long]: 1 });
+    expect(name).toMatch(/^: has more than 10000 characters, .* see maxPatternCharacters/);
   });
 
   it('counts a pattern that is not tried the other way within a not', () => {

@@ -16,7 +16,7 @@ const read = (meta: Record<string, string | number>): ReturnType<typeof trace.ge
 
 describe('createOpenTelemetryTracer', () => {
   it('[META-020][XMETA-006] goes on with a peer’s trace, and tells its own in the formats of W3C', () => {
-    const tracer = createOpenTelemetryTracer({ name: 'test' });
+    const tracer = createOpenTelemetryTracer();
     const span = tracer.startSpan('tools/call add', 'server', {
       traceparent: `00-${TRACE}-${PARENT}-01`,
       tracestate: 'acme=1,other=x',

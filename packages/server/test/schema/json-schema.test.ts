@@ -90,7 +90,7 @@ describe("[ROBUSTNESS-6] an author's pattern", () => {
     expect(await peer.callTool('find', { to: 'ada@example.com' })).toMatchObject({ structuredContent: { to: 'ada@example.com' } });
     expect(await peer.callTool('send', { to: 'ada' })).toMatchObject({
       isError: true,
-      content: [{ text: 'tool "send": argument "to" does not match pattern, got "ada"' }],
+      content: [{ text: 'tool "send": argument "to" must match the pattern ^[^@]+@[^@]+\\.[^@]+$, got "ada"' }],
     });
     expect(await peer.callTool('find', { to: 'ada' })).toMatchObject({ isError: true });
   });

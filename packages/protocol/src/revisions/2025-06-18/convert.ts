@@ -2,8 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Hop } from '../define-revision.ts';
-import { mirrorStructuredContent } from '../mirror-structured-content.ts';
-import { drop, inTurn, mapBlocks, mapField, mapList, set } from '../reshape.ts';
+import { drop, inTurn, mapBlocks, mapField, mapList, mirrorStructuredContent, set } from '../reshape.ts';
 
 const withoutTitleAndMeta = drop('title', '_meta');
 const annotations = mapField('annotations', drop('lastModified'));

@@ -11,8 +11,7 @@ import {
   META_SUBSCRIPTION_ID,
 } from '../../model/meta.ts';
 import type { Hop } from '../define-revision.ts';
-import { mirrorStructuredContent } from '../mirror-structured-content.ts';
-import { drop, each, inTurn, mapBlocks, mapField, mapList, mapValues } from '../reshape.ts';
+import { drop, each, inTurn, mapBlocks, mapField, mapList, mapValues, mirrorStructuredContent } from '../reshape.ts';
 import type { Convert } from '../revision.ts';
 
 /** What the handshake said once. */
