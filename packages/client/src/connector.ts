@@ -8,10 +8,10 @@ import {
   NotConnectedError,
 } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
-import { hasCapability, hasExtension } from '@mortise/protocol/checks';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { type Opened, SessionOpener } from './era/open-session.ts';
+import { assertHas } from './capabilities.ts';
 import { MissingCapabilityError } from './errors.ts';
 import { keepSessionAlive } from './keep-alive.ts';
 import { ChannelLink, undecidedHost } from './link.ts';
@@ -280,14 +280,6 @@ export class Connector implements SubscriptionOwner {
   #failSubscriptions(error: unknown): void {
     for (const subscription of [...this.#subscriptions]) subscription.fail(error);
   }
-}
-
-function assertHas({ server }: Session, required: readonly string[]): void {
-  const has = (name: string): boolean =>
-    name.includes('/') ? hasExtension(server.capabilities, name) : hasCapability(server.capabilities, name);
-  const missing = required.filter((name) => !has(name));
-  if (missing.length === 0) return;
-  throw new MissingCapabilityError(`the server lacks what this program requires: ${missing.join(', ')}`, 'server', missing);
 }
 
 /** A promise that is resolved from outside. */

@@ -24,6 +24,6 @@ export {
   type ImageType,
   readImageFacts,
 } from './host/icons.ts';
-export { checkPage, describePage, type PageAddress, type PageWarning } from './host/pages.ts';
-export { type Approval, type ApprovalOptions, type ModelFacts, selectModel, withApproval } from './host/sampling.ts';
+export { describePage, type PageAddress, type PageWarning } from './host/pages.ts';
+export { type Approval, type Approver, type ModelFacts, selectModel, withApproval } from './host/sampling.ts';
 export { displayName, type NamedTools, type ToolHints, toolHints, type ToolPlace, uniqueToolNames } from './host/tools.ts';

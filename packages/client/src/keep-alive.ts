@@ -1,7 +1,6 @@
-/** Pings a silent legacy server to find out whether it is still there. Quiet while messages come. */
+/** Pings a legacy server now and then to find out whether it is still there. */
 
 import { type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
-import { ChannelLink } from './link.ts';
 import type { Session, SessionSettings } from './session.ts';
 
 const MAX_FAILURES = 3;
@@ -9,48 +8,31 @@ const MAX_FAILURES = 3;
 const PING_TIMEOUT_MS = 10_000;
 
 /**
- * Begins to ping a session's server.
+ * Begins to ping a session's server, and closes the session's link after three pings in a row without an answer.
  *
- * @param silenceMs How long the server may be silent before it is pinged; undefined for no ping.
- * @returns Ends it; undefined where the session has no `ping`.
+ * @param everyMs The pause between two pings; undefined for no ping.
+ * @returns Ends it.
  * @see 2025-11-25 basic/utilities/ping
  */
-export function keepSessionAlive(
-  session: Session,
-  { clock, logger }: SessionSettings,
-  silenceMs: number | undefined,
-): (() => void) | undefined {
-  const { link } = session;
-  if (silenceMs === undefined || !session.revision.requests.has('ping') || !(link instanceof ChannelLink)) return undefined;
-  let timer: ClockTimer;
-  let isOver = false;
+export function keepSessionAlive(session: Session, { clock, logger }: SessionSettings, everyMs: number | undefined): () => void {
+  let timer: ClockTimer | undefined;
+  let isOver = everyMs === undefined || !session.revision.requests.has('ping');
   let failures = 0;
-  const wait = (delayMs: number): void => {
-    if (!isOver) timer = clock.schedule(look, delayMs);
-  };
-  const onAnswer = (): void => {
-    failures = 0;
-    wait(silenceMs);
-  };
-  const onFailure = (error: unknown): void => {
-    // An error is an answer too.
-    if (error instanceof RemoteError) return onAnswer();
+  const onOutcome = (error?: unknown): void => {
     if (isOver) return;
-    failures += 1;
-    logger.log('warning', `the server did not answer a ping (${failures} in a row)`);
-    if (failures < MAX_FAILURES) return wait(silenceMs);
-    isOver = true;
-    void link.close();
+    // An error is an answer too.
+    failures = error === undefined || error instanceof RemoteError ? 0 : failures + 1;
+    if (failures > 0) logger.log('warning', `the server did not answer a ping (${failures} in a row)`);
+    if (failures < MAX_FAILURES) wait();
+    else void session.link.close();
   };
-  const look = (): void => {
-    const silentMs = clock.monotonicMs() - link.heardAtMs;
-    if (silentMs >= silenceMs) return void session.ping({ timeoutMs: PING_TIMEOUT_MS }).then(onAnswer, onFailure);
-    failures = 0;
-    wait(silenceMs - silentMs);
+  const ping = (): void => void session.ping({ timeoutMs: PING_TIMEOUT_MS }).then(() => onOutcome(), onOutcome);
+  const wait = (): void => {
+    timer = clock.schedule(ping, everyMs ?? Infinity);
   };
-  wait(silenceMs);
+  if (!isOver) wait();
   return () => {
     isOver = true;
-    timer.cancel();
+    timer?.cancel();
   };
 }

@@ -1,19 +1,51 @@
-/** Results that a server lets its clients use again: kept as long and for whom it says, and until it tells of a change. */
+/** Results that a modern server lets its clients use again: kept for as long and for whom it says, and until it reports a change. */
 
 import type { Clock, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import type { CallOptions, ClientOptions } from './client-options.ts';
+import type { CallOptions } from './client-options.ts';
 
-/** A cache that several clients may share. Results that servers call private are never given to another partition than their own. */
+/** A cache for the option `resultCache`, of one client or of several. `createResultCache` makes one. */
 export interface ResultCache {
   /** How many results it holds, stale ones included. */
   readonly size: number;
   /** Forgets everything. */
   clear(): void;
+  /** For the client that gets it. */
+  open(owner: CacheOwner, clock: Clock): CachedResults;
 }
 
-/** Makes a cache for the option `resultCache` of several clients: of 1,000 results and 16,000,000 characters, the least recently used going first. */
+/**
+ * Makes a cache of 1,000 results and 16,000,000 characters, the least recently used going first.
+ *
+ * Clients that share one get public results of a server from each other, and private ones only where their transports know that they speak with
+ * the same authorization (`authContext`).
+ */
 export function createResultCache(): ResultCache {
   return new ResultStore();
+}
+
+/** Identifies a client's server and, where its transport knows, on whose behalf the client speaks. */
+export interface CacheOwner {
+  /** Names the server; undefined where nothing can be shared. */
+  readonly serverKey: string | undefined;
+  /** Differs where the authorization differs. */
+  readonly authContext: string | undefined;
+}
+
+/** One client's view of a cache. */
+export interface CachedResults {
+  /** A result that is still fresh and that this client may get. */
+  find(method: string, params: JsonObject, options: CallOptions | undefined): JsonObject | undefined;
+  /**
+   * Call it before a request is sent, and the function that it gives with the result. Keeps the result for as long and for whom that says,
+   * unless something changed meanwhile: at the server, or on whose behalf this client speaks.
+   */
+  keeper(method: string, params: JsonObject, options: CallOptions | undefined): (result: JsonObject) => void;
+  /** Something changed at the server. */
+  onChange(notification: JsonRpcNotification): void;
+  /** The server refused the cursor of a page, so all pages of the list are out of date. */
+  onCursorRejected(method: string): void;
+  /** Any result of this server may be out of date. */
+  clear(): void;
 }
 
 const MAX_ENTRIES = 1000;
@@ -23,7 +55,7 @@ const MAX_CHARACTERS = 16_000_000;
 const MAX_TTL_MS = 86_400_000;
 
 interface Entry {
-  /** Text, so that a caller who changes a result changes it for nobody else. */
+  /** Text, so that a caller who changes a result changes no other caller's. */
   readonly text: string;
   readonly freshUntilMs: number;
   readonly server: string;
@@ -42,6 +74,10 @@ class ResultStore implements ResultCache {
   clear(): void {
     this.#entries.clear();
     this.#characters = 0;
+  }
+
+  open(owner: CacheOwner, clock: Clock): CachedResults {
+    return new ClientResults(this, owner, clock);
   }
 
   find(key: string, nowMs: number): JsonObject | undefined {
@@ -74,76 +110,53 @@ class ResultStore implements ResultCache {
   }
 }
 
-/** Tells a client's server, and on whose behalf the client speaks, where its transport knows. */
-export interface CacheOwner {
-  /** Names the server; undefined where nothing can be shared. */
-  readonly serverKey: string | undefined;
-  /** Tells the present authorization from any other. */
-  readonly authContext: string | undefined;
-}
-
 let clients = 0;
 
-/** What changes which lists. */
+/** The lists that each notification is about. */
 const LISTS: Readonly<Record<string, readonly string[]>> = {
   'notifications/tools/list_changed': ['tools/list'],
   'notifications/prompts/list_changed': ['prompts/list'],
   'notifications/resources/list_changed': ['resources/list', 'resources/templates/list'],
 };
 
-/** One client's view of a cache. */
-export class CachedResults {
+class ClientResults implements CachedResults {
   readonly #store: ResultStore;
   readonly #owner: CacheOwner;
   readonly #clock: Clock;
   readonly #client = `client ${(clients += 1)}`;
-  /** Whose the private results are: this client's alone, unless it has a partition. */
-  readonly #partition: string;
   #changes = 0;
 
-  constructor(owner: CacheOwner, clock: Clock, { resultCache, cachePartition }: ClientOptions) {
-    this.#store = resultCache instanceof ResultStore ? resultCache : new ResultStore();
+  constructor(store: ResultStore, owner: CacheOwner, clock: Clock) {
+    this.#store = store;
     this.#owner = owner;
     this.#clock = clock;
-    this.#partition = cachePartition === undefined ? this.#client : `partition ${cachePartition}`;
   }
 
-  /** Whether it holds nothing, of whichever client. */
-  get isEmpty(): boolean {
-    return this.#store.size === 0;
-  }
-
-  /** A result that is still fresh and that this client may get. */
   find(method: string, params: JsonObject, options: CallOptions | undefined): JsonObject | undefined {
-    if (options?.skipsCache === true) return undefined;
-    const key = toKey(method, params, options);
+    const request = toKey(method, params, options);
+    if (request === undefined) return undefined;
     const nowMs = this.#clock.monotonicMs();
-    return key === undefined ? undefined : (this.#store.find(this.#private(key), nowMs) ?? this.#store.find(this.#public(key), nowMs));
+    return this.#store.find(this.#private(request), nowMs) ?? this.#store.find(this.#public(request), nowMs);
   }
 
-  /**
-   * Call it before a request is sent, and the function that it gives with the result. Keeps the result as long and for whom that says, unless
-   * something changed meanwhile: at the server, or on whose behalf this client speaks.
-   */
   keeper(method: string, params: JsonObject, options: CallOptions | undefined): (result: JsonObject) => void {
     const changes = this.#changes;
     const { authContext } = this.#owner;
     return (result) => {
-      const key = toKey(method, params, options);
+      const request = toKey(method, params, options);
       const isAsItWas = changes === this.#changes && authContext === this.#owner.authContext;
       const { ttlMs, cacheScope } = result;
-      if (key === undefined || ttlMs === undefined || !isAsItWas) return;
-      // What was public once and is private now, or the other way round, must not be found in its old place.
-      this.#store.forget(this.#private(key));
-      this.#store.forget(this.#public(key));
+      if (request === undefined || ttlMs === undefined || !isAsItWas) return;
+      // A result whose scope has changed must not be found in its old place.
+      this.#store.forget(this.#private(request));
+      this.#store.forget(this.#public(request));
       if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
       const freshUntilMs = this.#clock.monotonicMs() + Math.min(ttlMs, MAX_TTL_MS);
       const entry = { text: JSON.stringify(result), freshUntilMs, server: this.#server, method, uri: params['uri'] };
-      this.#store.keep(cacheScope === 'public' ? this.#public(key) : this.#private(key), entry);
+      this.#store.keep(cacheScope === 'public' ? this.#public(request) : this.#private(request), entry);
     };
   }
 
-  /** Something changed at the server. */
   onChange({ method, params }: JsonRpcNotification): void {
     this.#changes += 1;
     const lists = LISTS[method];
@@ -153,12 +166,10 @@ export class CachedResults {
     this.#forget((entry) => entry.method === 'resources/read' && isAffected(entry.uri, uri));
   }
 
-  /** A page that was good is good no more, and neither are the others of its list. */
   onCursorRejected(method: string): void {
     this.#forget((entry) => entry.method === method);
   }
 
-  /** Whatever was kept of this server may be out of date. */
   clear(): void {
     this.#changes += 1;
     this.#forget(() => true);
@@ -173,28 +184,23 @@ export class CachedResults {
     this.#store.forgetWhere((entry) => entry.server === server && isStale(entry));
   }
 
-  #private(key: string): string {
-    return JSON.stringify(['private', this.#server, this.#partition, this.#owner.authContext ?? '', key]);
+  #private(request: string): string {
+    return JSON.stringify(['private', this.#server, this.#owner.authContext ?? this.#client, request]);
   }
 
-  #public(key: string): string {
-    return JSON.stringify(['public', this.#server, key]);
+  #public(request: string): string {
+    return JSON.stringify(['public', this.#server, request]);
   }
 }
 
-/** Trace context tells a server nothing that its answer depends on. */
-const HARMLESS: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage', 'progressToken']);
-
-/** What tells a request from every other; undefined for one whose answer may depend on more than can be seen. */
+/** Identifies a request; undefined for one whose answer may depend on more than its parameters. */
 function toKey(method: string, params: JsonObject, options: CallOptions | undefined): string | undefined {
-  if (params['inputResponses'] !== undefined || params['requestState'] !== undefined || options?.headers !== undefined) return undefined;
-  const { _meta: own, ...rest } = params;
-  const meta = { ...(own as JsonObject | undefined), ...options?.meta };
-  if (Object.keys(meta).some((key) => !HARMLESS.has(key))) return undefined;
-  return JSON.stringify([method, sorted(rest)]);
+  const { _meta, inputResponses, requestState } = params;
+  const parts = [_meta, inputResponses, requestState, options?.headers, options?.meta];
+  return parts.every((part) => part === undefined) ? JSON.stringify([method, sorted(params)]) : undefined;
 }
 
-/** The same members in the same order, however they were written. */
+/** The same members in the same order, whatever the order in which they were written. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);

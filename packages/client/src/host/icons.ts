@@ -1,9 +1,9 @@
 /** Icons from a peer: which addresses are safe, and their bytes fetched without giving anything away. */
 
+import { InvalidResponseError } from '@mortise/jsonrpc-core';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { Icon } from '@mortise/protocol';
 import { readBytes } from '@mortise/protocol/edge';
-import { InvalidResultError } from '../errors.ts';
 
 /** Where icons may come from. */
 export interface IconSource {
@@ -35,17 +35,17 @@ const MAX_FRAMES = 100;
 /**
  * Gives an icon's URL if it is safe to load: `https:` from the server's own origin, or `data:`.
  *
- * @throws {InvalidResultError} `ERR_INVALID_RESULT`, with the reason.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`, with the reason.
  * @see 2026-07-28 basic/index#icons
  */
 export function checkIconUrl(src: string, source: IconSource = {}): URL {
   const url = URL.canParse(src) ? new URL(src) : undefined;
   if (url?.protocol === 'data:') return url;
-  if (url?.protocol !== 'https:') throw new InvalidResultError(`icon ${quote(src)}: only https: and data: URLs are safe to load`);
-  if (url.username !== '' || url.password !== '') throw new InvalidResultError(`icon ${quote(src)}: the URL holds credentials`);
+  if (url?.protocol !== 'https:') throw new InvalidResponseError(`icon ${quote(src)}: only https: and data: URLs are safe to load`);
+  if (url.username !== '' || url.password !== '') throw new InvalidResponseError(`icon ${quote(src)}: the URL holds credentials`);
   const own = source.serverUrl === undefined ? undefined : new URL(source.serverUrl).origin;
   if (url.origin === own || source.trustedOrigins?.includes(url.origin) === true) return url;
-  throw new InvalidResultError(
+  throw new InvalidResponseError(
     `icon ${quote(src)}: it is not from the server's origin${own === undefined ? '' : ` ${own}`}: add ${url.origin} to trustedOrigins if it is to be trusted`,
   );
 }
@@ -54,7 +54,7 @@ export function checkIconUrl(src: string, source: IconSource = {}): URL {
  * Fetches an icon without cookies or credentials, follows redirects within its origin only, and looks at the bytes: the type is
  * what they say, not what the server or the icon says.
  *
- * @throws {InvalidResultError} `ERR_INVALID_RESULT`: the address, type or content is not acceptable, or it is larger than 1,024 pixels a side,
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the address, type or content is not acceptable, or it is larger than 1,024 pixels a side,
  *   100 frames or 262,144 bytes.
  */
 export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptions = {}): Promise<FetchedIcon> {
@@ -67,10 +67,10 @@ export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptio
   const url = checkIconUrl(icon.src, options);
   const bytes = url.protocol === 'data:' ? readDataUrl(url) : await download(url, options);
   const facts = readImageFacts(bytes);
-  if (!facts) throw new InvalidResultError(`icon ${quote(icon.src)}: its bytes are not a PNG, JPEG, WebP or SVG picture`);
+  if (!facts) throw new InvalidResponseError(`icon ${quote(icon.src)}: its bytes are not a PNG, JPEG, WebP or SVG picture`);
   if (Math.max(facts.width ?? 0, facts.height ?? 0) > MAX_PIXELS)
-    throw new InvalidResultError(`icon ${quote(icon.src)}: it is larger than ${MAX_PIXELS} pixels`);
-  if (facts.frames > MAX_FRAMES) throw new InvalidResultError(`icon ${quote(icon.src)}: it has more than ${MAX_FRAMES} frames`);
+    throw new InvalidResponseError(`icon ${quote(icon.src)}: it is larger than ${MAX_PIXELS} pixels`);
+  if (facts.frames > MAX_FRAMES) throw new InvalidResponseError(`icon ${quote(icon.src)}: it has more than ${MAX_FRAMES} frames`);
   return { ...facts, bytes };
 }
 
@@ -83,12 +83,12 @@ async function download(first: URL, options: FetchIconOptions): Promise<Uint8Arr
     await response.body?.cancel();
     const location = response.headers.get('location');
     if (response.status < 300 || response.status > 399 || location === null)
-      throw new InvalidResultError(`icon ${quote(first.href)}: HTTP status ${response.status}`);
+      throw new InvalidResponseError(`icon ${quote(first.href)}: HTTP status ${response.status}`);
     url = new URL(location, url);
     if (url.origin !== first.origin)
-      throw new InvalidResultError(`icon ${quote(first.href)}: it redirects to ${url.origin}, another origin`);
+      throw new InvalidResponseError(`icon ${quote(first.href)}: it redirects to ${url.origin}, another origin`);
   }
-  throw new InvalidResultError(`icon ${quote(first.href)}: more than ${MAX_REDIRECTS} redirects`);
+  throw new InvalidResponseError(`icon ${quote(first.href)}: more than ${MAX_REDIRECTS} redirects`);
 }
 
 async function readBounded(response: Response): Promise<Uint8Array> {
@@ -108,12 +108,14 @@ function readDataUrl({ href }: URL): Uint8Array {
     if (bytes.byteLength > MAX_BYTES) throw tooLarge();
     return bytes;
   } catch (error) {
-    throw error instanceof InvalidResultError ? error : new InvalidResultError('the data: URL of an icon cannot be read', { cause: error });
+    throw error instanceof InvalidResponseError
+      ? error
+      : new InvalidResponseError('the data: URL of an icon cannot be read', { cause: error });
   }
 }
 
-function tooLarge(): InvalidResultError {
-  return new InvalidResultError(`an icon is longer than ${MAX_BYTES} bytes`);
+function tooLarge(): InvalidResponseError {
+  return new InvalidResponseError(`an icon is longer than ${MAX_BYTES} bytes`);
 }
 
 /** A `data:` URL may be long, and nobody wants to read it. */
@@ -140,7 +142,7 @@ export interface ImageFacts {
  * Tells what a picture is by its first bytes, whatever anybody said of its type.
  *
  * @returns undefined for everything that is not one of the known kinds.
- * @throws {InvalidResultError} It begins like one of them but is broken, or is an SVG that is not safe to show.
+ * @throws {InvalidResponseError} It begins like one of them but is broken, or is an SVG that is not safe to show.
  */
 export function readImageFacts(bytes: Uint8Array): ImageFacts | undefined {
   if (startsWith(bytes, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return readPng(viewOf(bytes));
@@ -221,7 +223,7 @@ function readSvg(bytes: Uint8Array): ImageFacts | undefined {
   if (!/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<svg[\s>]/u.test(text)) return undefined;
   // Character references could spell what is looked for.
   if (UNSAFE_SVG.some((pattern) => pattern.test(text)) || /&#/u.test(text))
-    throw new InvalidResultError('the SVG icon holds script or refers to something outside: it is not shown');
+    throw new InvalidResponseError('the SVG icon holds script or refers to something outside: it is not shown');
   return { type: 'image/svg+xml', width: undefined, height: undefined, frames: 1 };
 }
 
@@ -241,6 +243,6 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function broken(kind: string): InvalidResultError {
-  return new InvalidResultError(`the ${kind} icon is cut off or broken`);
+function broken(kind: string): InvalidResponseError {
+  return new InvalidResponseError(`the ${kind} icon is cut off or broken`);
 }

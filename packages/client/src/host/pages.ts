@@ -1,12 +1,12 @@
-/** The address of a page that a server wants the user to open: whether it is safe to show, and what the user should see of it. */
+/** What the user should see of the address of a page that a server wants opened. */
 
-import { checkUrl, classifyHost, type UrlPolicy } from '@mortise/protocol/edge';
+import { classifyHost } from '@mortise/protocol/edge';
 
 /**
  * What makes an address worth a second look.
  *
  * `punycode`: the host is written in an encoding of other scripts, which may look like another host. `ip-address`: a number instead of a
- * name. `not-https`: anybody on the way can read and change the page. `unusual-port`. `many-labels`: a long host may begin like another.
+ * name. `not-https`: anybody between the two can read and change the page. `unusual-port`. `many-labels`: a long host may begin like another.
  */
 export type PageWarning = 'punycode' | 'ip-address' | 'not-https' | 'unusual-port' | 'many-labels';
 
@@ -22,19 +22,9 @@ export interface PageAddress {
 }
 
 /**
- * Says why a page must not be offered to the user.
- *
- * @returns undefined for a page that may be offered; else one sentence that holds its host but not the rest of it.
- * @see 2025-11-25 client/elicitation#safe-url-handling
- */
-export function checkPage(url: string, policy: UrlPolicy = {}): string | undefined {
-  return checkUrl(url, policy);
-}
-
-/**
  * Describes the address of a page.
  *
- * Does NOT say whether it may be opened: `checkPage` does, and the client has asked it before a `url` handler is called.
+ * Does NOT check whether it may be opened: the client has done so before it calls a `url` handler or names the page in an error.
  *
  * @throws {TypeError} It is not an absolute URL.
  */
