@@ -1,6 +1,6 @@
 /**
- * The low-level client: a connection whose era is found out and which is opened again when it breaks, requests with everything
- * that the era adds to them, and handlers by method. `McpClient` adds the names of MCP's features.
+ * The low-level client: a connection that finds out the server's era and is opened again when it breaks, requests, and handlers by method.
+ * `McpClient` adds the names of MCP's features.
  */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from '@mortise/jsonrpc-core';
@@ -200,7 +200,7 @@ export class Client {
 
   /** Forgets every result of this server that `resultCache` keeps. */
   forgetResults(): void {
-    this.#requests.cache?.clear();
+    this.#requests.forgetResults(() => true);
   }
 
   /** Adds middleware around every request, or around those of one method. The first one added is the outermost. */
@@ -244,11 +244,6 @@ export class Client {
   /** The handlers of the server's questions. Setting one throws as `setRequestHandler` does. */
   protected get answers(): Answers {
     return this.#settings.answers;
-  }
-
-  /** Whether a page of a list may be one that was kept. */
-  protected get isCaching(): boolean {
-    return this.#requests.cache !== undefined;
   }
 
   /** The session, which is opened again if it was lost. */

@@ -90,18 +90,15 @@ export class ToolResultError extends MortiseError {
   constructor(
     code: ToolResultError['code'],
     message: string,
-    {
-      tool,
-      result,
-      issues = [],
-      ...options
-    }: ErrorOptions & Pick<ToolResultError, 'tool' | 'result'> & Partial<Pick<ToolResultError, 'issues'>>,
+    tool: string,
+    result: CallToolResult,
+    options?: ErrorOptions & { readonly issues?: readonly SchemaIssue[] },
   ) {
     super(message, options);
     this.code = code;
     this.tool = tool;
     this.result = result;
-    this.issues = issues;
+    this.issues = options?.issues ?? [];
   }
 }
 

@@ -315,7 +315,7 @@ export class McpClient extends Client {
   }
 
   #readAll<M extends keyof ListItems>(method: M, options: CallOptions | undefined): AsyncGenerator<ListItems[M], void, undefined> {
-    return readPages(method, (params) => this.request(method as string, params, options), this.isCaching);
+    return readPages(method, (params) => this.request(method as string, params, options), this.options.resultCache !== undefined);
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from '@mortise/jsonrpc-core';
 import { abortable, type RequestOptions } from '@mortise/jsonrpc-core/connection';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
+import type { Tracer } from '@mortise/protocol/contracts';
 import type { CallToolResult, ListToolsResult } from '@mortise/protocol/model';
 import { findRequest } from '@mortise/protocol/revisions';
 import { assertAnswers } from './capabilities.ts';
@@ -21,7 +22,7 @@ import type { Extensions } from './extensions.ts';
 import { answerInputRequired, toPagesRequired } from './input-required.ts';
 import { MiddlewareChain, toTarget } from './middleware.ts';
 import { OutputChecks } from './output-checks.ts';
-import type { CachedResults } from './result-cache.ts';
+import type { ResultCache } from './result-cache.ts';
 import { checkResult, toClientError } from './results.ts';
 import type { Session, SessionSettings } from './session.ts';
 import { traceCall } from './tracing.ts';
@@ -46,13 +47,11 @@ interface Call {
   /** Whether it was sent before, in a session that was lost. */
   readonly isRepeated: boolean;
   /** Keeps the result; undefined where it may not be kept. */
-  readonly keep?: ((result: JsonObject) => void) | undefined;
+  readonly keep?: ReturnType<ResultCache['keeper']> | undefined;
 }
 
 export class Requests {
   readonly middleware: MiddlewareChain = new MiddlewareChain();
-  /** Undefined where no results are kept. */
-  readonly cache: CachedResults | undefined;
   readonly #parts: RequestParts;
   readonly #outputs: OutputChecks | undefined;
   /** The methods that this session's server can answer, as far as they were used. */
@@ -60,10 +59,9 @@ export class Requests {
 
   constructor(parts: RequestParts) {
     this.#parts = parts;
-    const { options, settings, connector } = parts;
-    const { resultCache, validator } = options;
+    const { options, settings } = parts;
+    const { validator } = options;
     if (validator !== false) this.#outputs = new OutputChecks({ validator, onError: settings.onError });
-    this.cache = resultCache?.open(connector, settings.clock);
   }
 
   // ---- on the way out
@@ -112,17 +110,18 @@ export class Requests {
 
   /** Finds a result that was kept, or sends the request. */
   #fetch(session: Session, call: Call): Promise<JsonObject> {
-    const { cache } = this;
-    if (!cache || session.revision.requests.get(call.method)?.cacheable !== true) return this.#trace(session, call);
-    const { method, params, options } = call;
-    const kept = cache.find(method, params, options);
-    if (kept) return Promise.resolve(kept);
-    return this.#trace(session, { ...call, keep: cache.keeper(method, params, options) });
+    const { connector, settings } = this.#parts;
+    const { resultCache, tracer } = this.#parts.options;
+    let sent = call;
+    if (resultCache && session.revision.requests.get(call.method)?.cacheable === true) {
+      const kept = resultCache.find(connector, call, settings.clock.monotonicMs());
+      if (kept) return Promise.resolve(kept);
+      sent = { ...call, keep: resultCache.keeper(connector, call) };
+    }
+    return tracer ? this.#trace(tracer, session, sent) : this.#send(session, sent);
   }
 
-  #trace(session: Session, call: Call): Promise<JsonObject> {
-    const { tracer } = this.#parts.options;
-    if (!tracer) return this.#send(session, call);
+  #trace(tracer: Tracer, session: Session, call: Call): Promise<JsonObject> {
     const { method, params, options } = call;
     return traceCall(tracer, { method, target: toTarget(params), protocolVersion: session.revision.version }, (context) =>
       this.#send(session, { ...call, options: { ...options, meta: { ...context, ...options?.meta } } }),
@@ -154,8 +153,9 @@ export class Requests {
     const convert = revision.fromWire.results.get(method);
     const canonical = convert ? convert(result) : result;
     if (!call.isChecked) return canonical;
-    const checked = checkResult(method, canonical, this.#parts.settings.onError);
-    call.keep?.(checked);
+    const { clock, onError } = this.#parts.settings;
+    const checked = checkResult(method, canonical, onError);
+    call.keep?.(checked, clock.monotonicMs());
     return checked;
   }
 
@@ -188,7 +188,8 @@ export class Requests {
       return this.#replaceIfLost(session, error, call.options).then((other) => this.#send(other, { ...call, isRepeated: true }));
     }
     if (error instanceof RemoteError) {
-      if (params['cursor'] !== undefined) this.cache?.onCursorRejected(method);
+      // A refused cursor is that of a page that was kept: all pages of its list are out of date.
+      if (params['cursor'] !== undefined) this.forgetResults((kept) => kept.method === method);
       const isPagesRequired = error.rpcCode === session.revision.errorCodes.get('URL_ELICITATION_REQUIRED');
       throw isPagesRequired ? toPagesRequired(error, method, settings.answers) : toClientError(session, method, params, error);
     }
@@ -214,8 +215,13 @@ export class Requests {
 
   /** Something changed at the server. */
   onChange(notification: JsonRpcNotification): void {
-    this.cache?.onChange(notification);
+    this.#parts.options.resultCache?.onChange(this.#parts.connector, notification);
     if (notification.method === 'notifications/tools/list_changed') this.#outputs?.forget();
+  }
+
+  /** Forgets results that were kept of this server. */
+  forgetResults(isStale: Parameters<ResultCache['forgetWhere']>[1]): void {
+    this.#parts.options.resultCache?.forgetWhere(this.#parts.connector, isStale);
   }
 
   // ---- for extensions and gateways

@@ -1,51 +1,21 @@
 /** Results that a modern server lets its clients use again: kept for as long and for whom it says, and until it reports a change. */
 
-import type { Clock, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
 import type { CallOptions } from './client-options.ts';
 
-/** A cache for the option `resultCache`, of one client or of several. `createResultCache` makes one. */
-export interface ResultCache {
-  /** How many results it holds, stale ones included. */
-  readonly size: number;
-  /** Forgets everything. */
-  clear(): void;
-  /** For the client that gets it. */
-  open(owner: CacheOwner, clock: Clock): CachedResults;
-}
-
-/**
- * Makes a cache of 1,000 results and 16,000,000 characters, the least recently used going first.
- *
- * Clients that share one get public results of a server from each other, and private ones only where their transports know that they speak with
- * the same authorization (`authContext`).
- */
-export function createResultCache(): ResultCache {
-  return new ResultStore();
-}
-
-/** Identifies a client's server and, where its transport knows, on whose behalf the client speaks. */
+/** A client whose results are kept. */
 export interface CacheOwner {
   /** Names the server; undefined where nothing can be shared. */
   readonly serverKey: string | undefined;
-  /** Differs where the authorization differs. */
+  /** Differs where the authorization differs; undefined where that is not known. */
   readonly authContext: string | undefined;
 }
 
-/** One client's view of a cache. */
-export interface CachedResults {
-  /** A result that is still fresh and that this client may get. */
-  find(method: string, params: JsonObject, options: CallOptions | undefined): JsonObject | undefined;
-  /**
-   * Call it before a request is sent, and the function that it gives with the result. Keeps the result for as long and for whom that says,
-   * unless something changed meanwhile: at the server, or on whose behalf this client speaks.
-   */
-  keeper(method: string, params: JsonObject, options: CallOptions | undefined): (result: JsonObject) => void;
-  /** Something changed at the server. */
-  onChange(notification: JsonRpcNotification): void;
-  /** The server refused the cursor of a page, so all pages of the list are out of date. */
-  onCursorRejected(method: string): void;
-  /** Any result of this server may be out of date. */
-  clear(): void;
+/** A request, as far as its answer may depend on it. */
+export interface CachedRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly options: CallOptions | undefined;
 }
 
 const MAX_ENTRIES = 1000;
@@ -53,6 +23,13 @@ const MAX_ENTRIES = 1000;
 const MAX_CHARACTERS = 16_000_000;
 /** No result is kept longer, whatever its server says. */
 const MAX_TTL_MS = 86_400_000;
+
+/** The lists that each notification is about. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  'notifications/tools/list_changed': ['tools/list'],
+  'notifications/prompts/list_changed': ['prompts/list'],
+  'notifications/resources/list_changed': ['resources/list', 'resources/templates/list'],
+};
 
 interface Entry {
   /** Text, so that a caller who changes a result changes no other caller's. */
@@ -63,138 +40,129 @@ interface Entry {
   readonly uri: unknown;
 }
 
-class ResultStore implements ResultCache {
+/** A cache for the option `resultCache`, of one client or of several; `createResultCache` makes one. */
+export class ResultCache {
   readonly #entries = new Map<string, Entry>();
+  readonly #owners = new WeakMap<CacheOwner, string>();
+  #ownerCount = 0;
   #characters = 0;
+  #changes = 0;
 
+  /** How many results it holds, stale ones included. */
   get size(): number {
     return this.#entries.size;
   }
 
+  /** Forgets everything. */
   clear(): void {
+    this.#changes += 1;
     this.#entries.clear();
     this.#characters = 0;
   }
 
-  open(owner: CacheOwner, clock: Clock): CachedResults {
-    return new ClientResults(this, owner, clock);
+  // ---- for the client
+
+  /** A result that is still fresh and that this client may get. */
+  find(owner: CacheOwner, request: CachedRequest, nowMs: number): JsonObject | undefined {
+    const key = toKey(request);
+    if (key === undefined) return undefined;
+    return this.#take(this.#keyFor('private', owner, key), nowMs) ?? this.#take(this.#keyFor('public', owner, key), nowMs);
   }
 
-  find(key: string, nowMs: number): JsonObject | undefined {
+  /**
+   * Call it before a request is sent, and the function that it gives with the result. Keeps the result for as long and for whom that says,
+   * unless something changed meanwhile: at a server, or on whose behalf the client speaks.
+   */
+  keeper(owner: CacheOwner, request: CachedRequest): (result: JsonObject, nowMs: number) => void {
+    const changes = this.#changes;
+    const { authContext } = owner;
+    return (result, nowMs) => {
+      const key = toKey(request);
+      const isAsItWas = changes === this.#changes && authContext === owner.authContext;
+      const { ttlMs, cacheScope } = result;
+      if (key === undefined || ttlMs === undefined || !isAsItWas) return;
+      // A result whose scope has changed must not be found in its old place.
+      for (const scope of ['private', 'public'] as const) this.#forget(this.#keyFor(scope, owner, key));
+      if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
+      const { method, params } = request;
+      this.#keep(this.#keyFor(cacheScope === 'public' ? 'public' : 'private', owner, key), {
+        text: JSON.stringify(result),
+        freshUntilMs: nowMs + Math.min(ttlMs, MAX_TTL_MS),
+        server: this.#serverOf(owner),
+        method,
+        uri: params['uri'],
+      });
+    };
+  }
+
+  /** Something changed at a client's server. */
+  onChange(owner: CacheOwner, { method, params }: JsonRpcNotification): void {
+    const lists = LISTS[method] ?? [];
+    const uri = method === 'notifications/resources/updated' ? params?.['uri'] : undefined;
+    this.forgetWhere(owner, (entry) => lists.includes(entry.method) || (entry.method === 'resources/read' && isAffected(entry.uri, uri)));
+  }
+
+  /** Forgets some results of a client's server. */
+  forgetWhere(owner: CacheOwner, isStale: (entry: Pick<Entry, 'method' | 'uri'>) => boolean): void {
+    this.#changes += 1;
+    const server = this.#serverOf(owner);
+    for (const [key, entry] of this.#entries) if (entry.server === server && isStale(entry)) this.#forget(key);
+  }
+
+  // ---- inside
+
+  /** Results of a server without a name, and private ones of an unknown authorization, are one client's own. */
+  #idOf(owner: CacheOwner): string {
+    let id = this.#owners.get(owner);
+    if (id === undefined) this.#owners.set(owner, (id = `client ${(this.#ownerCount += 1)}`));
+    return id;
+  }
+
+  #serverOf(owner: CacheOwner): string {
+    return owner.serverKey ?? this.#idOf(owner);
+  }
+
+  #keyFor(scope: 'private' | 'public', owner: CacheOwner, key: string): string {
+    return JSON.stringify([scope, this.#serverOf(owner), scope === 'private' && (owner.authContext ?? this.#idOf(owner)), key]);
+  }
+
+  #take(key: string, nowMs: number): JsonObject | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
-    this.forget(key);
+    this.#forget(key);
     if (nowMs >= entry.freshUntilMs) return undefined;
     // At the end again: the least recently used is the first.
-    this.keep(key, entry);
+    this.#keep(key, entry);
     return JSON.parse(entry.text) as JsonObject;
   }
 
-  keep(key: string, entry: Entry): void {
-    this.forget(key);
+  #keep(key: string, entry: Entry): void {
     this.#entries.set(key, entry);
     this.#characters += entry.text.length;
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= MAX_ENTRIES && this.#characters <= MAX_CHARACTERS) break;
-      this.forget(oldest);
+      this.#forget(oldest);
     }
   }
 
-  forgetWhere(isStale: (entry: Entry) => boolean): void {
-    for (const [key, entry] of this.#entries) if (isStale(entry)) this.forget(key);
-  }
-
-  forget(key: string): void {
+  #forget(key: string): void {
     this.#characters -= this.#entries.get(key)?.text.length ?? 0;
     this.#entries.delete(key);
   }
 }
 
-let clients = 0;
-
-/** The lists that each notification is about. */
-const LISTS: Readonly<Record<string, readonly string[]>> = {
-  'notifications/tools/list_changed': ['tools/list'],
-  'notifications/prompts/list_changed': ['prompts/list'],
-  'notifications/resources/list_changed': ['resources/list', 'resources/templates/list'],
-};
-
-class ClientResults implements CachedResults {
-  readonly #store: ResultStore;
-  readonly #owner: CacheOwner;
-  readonly #clock: Clock;
-  readonly #client = `client ${(clients += 1)}`;
-  #changes = 0;
-
-  constructor(store: ResultStore, owner: CacheOwner, clock: Clock) {
-    this.#store = store;
-    this.#owner = owner;
-    this.#clock = clock;
-  }
-
-  find(method: string, params: JsonObject, options: CallOptions | undefined): JsonObject | undefined {
-    const request = toKey(method, params, options);
-    if (request === undefined) return undefined;
-    const nowMs = this.#clock.monotonicMs();
-    return this.#store.find(this.#private(request), nowMs) ?? this.#store.find(this.#public(request), nowMs);
-  }
-
-  keeper(method: string, params: JsonObject, options: CallOptions | undefined): (result: JsonObject) => void {
-    const changes = this.#changes;
-    const { authContext } = this.#owner;
-    return (result) => {
-      const request = toKey(method, params, options);
-      const isAsItWas = changes === this.#changes && authContext === this.#owner.authContext;
-      const { ttlMs, cacheScope } = result;
-      if (request === undefined || ttlMs === undefined || !isAsItWas) return;
-      // A result whose scope has changed must not be found in its old place.
-      this.#store.forget(this.#private(request));
-      this.#store.forget(this.#public(request));
-      if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
-      const freshUntilMs = this.#clock.monotonicMs() + Math.min(ttlMs, MAX_TTL_MS);
-      const entry = { text: JSON.stringify(result), freshUntilMs, server: this.#server, method, uri: params['uri'] };
-      this.#store.keep(cacheScope === 'public' ? this.#public(request) : this.#private(request), entry);
-    };
-  }
-
-  onChange({ method, params }: JsonRpcNotification): void {
-    this.#changes += 1;
-    const lists = LISTS[method];
-    if (lists) this.#forget((entry) => lists.includes(entry.method));
-    const uri = params?.['uri'];
-    if (method !== 'notifications/resources/updated' || typeof uri !== 'string') return;
-    this.#forget((entry) => entry.method === 'resources/read' && isAffected(entry.uri, uri));
-  }
-
-  onCursorRejected(method: string): void {
-    this.#forget((entry) => entry.method === method);
-  }
-
-  clear(): void {
-    this.#changes += 1;
-    this.#forget(() => true);
-  }
-
-  get #server(): string {
-    return this.#owner.serverKey ?? this.#client;
-  }
-
-  #forget(isStale: (entry: Entry) => boolean): void {
-    const server = this.#server;
-    this.#store.forgetWhere((entry) => entry.server === server && isStale(entry));
-  }
-
-  #private(request: string): string {
-    return JSON.stringify(['private', this.#server, this.#owner.authContext ?? this.#client, request]);
-  }
-
-  #public(request: string): string {
-    return JSON.stringify(['public', this.#server, request]);
-  }
+/**
+ * Makes a cache of 1,000 results and 16,000,000 characters, the least recently used going first.
+ *
+ * Clients that share one get public results of a server from each other, and private ones only where their transports know that they speak with
+ * the same authorization (`authContext`).
+ */
+export function createResultCache(): ResultCache {
+  return new ResultCache();
 }
 
 /** Identifies a request; undefined for one whose answer may depend on more than its parameters. */
-function toKey(method: string, params: JsonObject, options: CallOptions | undefined): string | undefined {
+function toKey({ method, params, options }: CachedRequest): string | undefined {
   const { _meta, inputResponses, requestState } = params;
   const parts = [_meta, inputResponses, requestState, options?.headers, options?.meta];
   return parts.every((part) => part === undefined) ? JSON.stringify([method, sorted(params)]) : undefined;
@@ -211,6 +179,6 @@ function sorted(value: unknown): unknown {
 }
 
 /** A resource changes with those below it, and those below with it. */
-function isAffected(kept: unknown, changed: string): boolean {
-  return typeof kept === 'string' && (kept.startsWith(changed) || changed.startsWith(kept));
+function isAffected(kept: unknown, changed: unknown): boolean {
+  return typeof kept === 'string' && typeof changed === 'string' && (kept.startsWith(changed) || changed.startsWith(kept));
 }

@@ -52,7 +52,7 @@ async function showPage(
   const reason = checkPage(params.url);
   if (reason !== undefined) throw refuse(`Invalid params: ${reason}`);
   const completed = pages.open(params.elicitationId);
-  // In ASCII, as a browser opens it: nothing in it can look like something else.
+  // In ASCII, as a browser opens it: no letter in it can look like another.
   const { href } = new URL(params.url);
   const { content: _never, ...answer } = checkAnswer(context.method, await show({ ...params, url: href }, { ...context, completed }));
   return answer;

@@ -96,7 +96,9 @@ class LegacySession implements Session, LinkHost {
   }
 
   toWire(method: string, params: JsonObject, meta?: MetaObject): JsonObject {
-    return withMeta(convert(this.revision.toWire.params, method, params), meta);
+    const toWire = this.revision.toWire.params.get(method);
+    const wire = toWire ? toWire(params) : params;
+    return meta === undefined ? wire : withMeta(wire, meta);
   }
 
   toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined {
@@ -108,7 +110,7 @@ class LegacySession implements Session, LinkHost {
   }
 
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    await this.link.request('logging/setLevel', withMeta({ level }, options?.meta), options as object);
+    await this.link.request('logging/setLevel', this.toWire('logging/setLevel', { level }, options?.meta), options as object);
     this.#settings.logLevel = level;
   }
 
@@ -182,7 +184,6 @@ function convert(table: ReadonlyMap<string, (value: JsonObject) => JsonObject>, 
 }
 
 /** Puts the caller's `_meta` members beside those that are there. */
-function withMeta(params: JsonObject, meta: MetaObject | undefined): JsonObject {
-  if (meta === undefined) return params;
+function withMeta(params: JsonObject, meta: MetaObject): JsonObject {
   return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } };
 }
