@@ -43,7 +43,7 @@ describe.each(REVISIONS.map((revision) => [revision.version, revision] as const)
   it('[META-020][XMETA-006] goes from the program through the client to the handler of the server', async () => {
     const client = await connectInMemory(serve(), {
       revisions: [revision],
-      passBy: 'json',
+      via: 'json',
       tracer: createOpenTelemetryTracer(),
     });
     exporter.reset();

@@ -29,10 +29,10 @@ const program = fileURLToPath(new URL('./every-handler-server.ts', import.meta.u
 type Way = (revision: Revision, options: ClientOptions) => Promise<Opened>;
 
 const overMemory =
-  (via: 'channel' | 'exchange'): Way =>
+  (via: 'json' | 'exchange'): Way =>
   async (_revision, options) => {
     const server = createEveryHandlerServer();
-    const client = await connectInMemory(server, { ...options, via, passBy: 'json' });
+    const client = await connectInMemory(server, { ...options, via });
     return opened(client, () => server.close());
   };
 
@@ -88,7 +88,7 @@ function pathOf(revision: Revision, url: string): string {
 }
 
 const ways: Readonly<Record<string, Way>> = {
-  'in memory, a channel': overMemory('channel'),
+  'in memory, a channel': overMemory('json'),
   'in memory, exchanges': overMemory('exchange'),
   stdio: overStdio,
   'HTTP, node face': overNode,

@@ -1,41 +1,26 @@
-/** Callbacks for changes at the server, in whichever way its era tells of them. */
+/** Callbacks for changes at the server, in either era. */
 
 import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import type { Prompt, Resource, SubscriptionFilter, Tool } from '@mortise/protocol/model';
+import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { Subscription } from './subscription.ts';
 
-/** The lists that change: the notification that says so, and the key of a filter that asks for it. */
+/** For each list the notification of its changes, and the key of a filter that asks for that. */
 const CHANGES = {
   tools: { method: 'notifications/tools/list_changed', key: 'toolsListChanged' },
   prompts: { method: 'notifications/prompts/list_changed', key: 'promptsListChanged' },
   resources: { method: 'notifications/resources/list_changed', key: 'resourcesListChanged' },
 } as const;
 
-/** The items of each list. */
-export interface ListItems {
-  tools: Tool;
-  prompts: Prompt;
-  resources: Resource;
-}
-
-/** How a callback for changes is called. */
-export interface ChangeOptions {
-  /** Whether to fetch the list anew first, and to hand it to the callback. @default false */
-  readonly autoRefresh?: boolean | undefined;
-}
-
-/** Called when a list changed. @param items The new list, with `autoRefresh`. */
-export type ChangeHandler<T> = (items: readonly T[] | undefined) => void;
+type ListName = keyof typeof CHANGES;
 
 /** What callbacks take from the client. */
 export interface ChangesHost {
   /** Whether changes must be subscribed to; undefined while there is no session. */
   readonly needsListen: boolean | undefined;
   listen(filter: SubscriptionFilter): Subscription;
-  onNotification(method: string, handler: (params: JsonObject) => void): () => void;
-  /** Passes a notification of a subscription on as if it had come unasked. */
+  onNotification(method: string, handler: (params: JsonObject) => unknown): () => void;
+  /** Passes a notification of a subscription on like one that belongs to none. */
   dispatch(notification: JsonRpcNotification): void;
-  readAll<L extends keyof ListItems>(list: L): Promise<readonly ListItems[L][]>;
   report(error: unknown): void;
 }
 
@@ -44,10 +29,10 @@ interface Watch {
   subscription: Subscription | undefined;
 }
 
-/** The callbacks, and the subscriptions that they take in the modern era: one a list, opened for its first callback. */
+/** The callbacks, and the subscriptions that they need in the modern era: one for each list, opened for its first callback. */
 export class Changes {
   readonly #host: ChangesHost;
-  readonly #lists = new Map<keyof ListItems, Watch>();
+  readonly #lists = new Map<ListName, Watch>();
   readonly #uris = new Map<string, Subscription>();
 
   constructor(host: ChangesHost) {
@@ -55,9 +40,8 @@ export class Changes {
   }
 
   /** @returns Ends it. */
-  onListChanged<L extends keyof ListItems>(list: L, handler: ChangeHandler<ListItems[L]>, options: ChangeOptions = {}): () => void {
-    const onChange = options.autoRefresh === true ? this.#refreshing(list, handler) : () => handler(undefined);
-    const off = this.#host.onNotification(CHANGES[list].method, onChange);
+  onListChanged(list: ListName, handler: () => unknown): () => void {
+    const off = this.#host.onNotification(CHANGES[list].method, () => handler());
     const watch = this.#lists.get(list) ?? { count: 0, subscription: undefined };
     this.#lists.set(list, watch);
     watch.count += 1;
@@ -72,7 +56,7 @@ export class Changes {
     };
   }
 
-  /** Opens what callbacks that were there before the connection need. */
+  /** Opens the subscriptions of callbacks that were set before the connection. */
   onConnected(): void {
     for (const [list, watch] of this.#lists) this.#open(list, watch);
   }
@@ -96,7 +80,7 @@ export class Changes {
     this.#uris.delete(uri);
   }
 
-  #open(list: keyof ListItems, watch: Watch): void {
+  #open(list: ListName, watch: Watch): void {
     if (watch.count === 0 || watch.subscription?.isOver === false || this.#host.needsListen !== true) return;
     watch.subscription = this.#host.listen({ [CHANGES[list].key]: true });
     void this.#pump(watch.subscription);
@@ -111,29 +95,5 @@ export class Changes {
     } catch (error) {
       this.#host.report(error);
     }
-  }
-
-  /** Fetches the list for each change, but never twice at once: a change meanwhile makes it be fetched once more. */
-  #refreshing<L extends keyof ListItems>(list: L, handler: ChangeHandler<ListItems[L]>): () => void {
-    let isRunning = false;
-    let isStale = false;
-    const refresh = async (): Promise<void> => {
-      isStale = true;
-      if (isRunning) return;
-      isRunning = true;
-      try {
-        while (isStale) {
-          isStale = false;
-          const outcome: unknown = handler(await this.#host.readAll(list));
-          // Not awaited: a slow callback must not keep later changes back.
-          if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#host.report(error));
-        }
-      } catch (error) {
-        this.#host.report(error);
-      } finally {
-        isRunning = false;
-      }
-    };
-    return () => void refresh();
   }
 }

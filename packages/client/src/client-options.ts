@@ -11,7 +11,7 @@ import type { ResultCache } from './result-cache.ts';
 
 /** How a client behaves. Everything has a default. */
 export interface ClientOptions extends AnswerOptions {
-  /** More capabilities to declare, such as `experimental`. Those of the handlers given declare themselves. @default none beside those */
+  /** More capabilities to declare, such as `experimental`. Handlers declare theirs by themselves. @default none beside those */
   readonly capabilities?: ClientCapabilities | undefined;
   /** Speaks this era only. @default whichever the server speaks, found out when connecting */
   readonly era?: Era | undefined;
@@ -20,7 +20,7 @@ export interface ClientOptions extends AnswerOptions {
   /** The revisions that may be spoken, newest first. @default REVISIONS of `@mortise/protocol` */
   readonly revisions?: readonly Revision[] | undefined;
   /**
-   * Whether connecting asks a modern server what it can do. Without that the client checks nothing before sending; it saves a round trip and
+   * Whether connecting asks a modern server for its capabilities. `false` saves a round trip, leaves requests unchecked before they are sent, and
    * needs `era: 'modern'` or a modern `protocolVersion`.
    *
    * @default true
@@ -33,9 +33,7 @@ export interface ClientOptions extends AnswerOptions {
   /** How long a request waits for its answer, in milliseconds; the first message 30_000 at most. @default 60_000 */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * How long a request waits however much progress comes, in milliseconds; one with a longer `timeoutMs` of its own waits for that. Also how
-   * long one question of a legacy server's can hold back the time of requests while nobody answers it; all questions together ten times that
-   * (600,000 if that is longer).
+   * How long a request waits however much progress comes, in milliseconds; one with a longer `timeoutMs` of its own waits for that.
    *
    * @default 600_000, or `requestTimeoutMs` if that is longer
    */
@@ -48,36 +46,30 @@ export interface ClientOptions extends AnswerOptions {
    */
   readonly restart?: boolean | undefined;
   /**
-   * Pings a legacy server that was silent for so long, in milliseconds. Three pings in a row that are not answered within 10,000 ms each end
-   * the connection. Does nothing in the modern era, which has no `ping`.
+   * Pings a legacy server every so many milliseconds. Three pings in a row that are not answered within 10,000 ms each end the connection. Does
+   * nothing in the modern era, which has no `ping`.
    *
    * @default Infinity: never
    */
   readonly keepAliveMs?: number | undefined;
   /**
-   * Keeps results that a modern server lets be used again (`ttlMs`); `false` to keep none. `createResultCache` makes one that several clients
-   * share. A change that the server tells of ends what it touches, so open a subscription.
+   * Keeps results that a modern server lets be used again (`ttlMs`): `createResultCache()`, which several clients may share. A change that the
+   * server reports ends the results that it touches, so open a subscription.
    *
-   * @default a cache of the client's own, of 1,000 results
+   * @default none: every request goes to the server
    */
-  readonly resultCache?: ResultCache | false | undefined;
-  /**
-   * Whose the results are that a server calls private, where clients share `resultCache`: the same string for the same authorization.
-   *
-   * @default this client's alone
-   */
-  readonly cachePartition?: string | undefined;
+  readonly resultCache?: ResultCache | undefined;
   /** Opens a span around each request and each answer, and sends its context in `_meta`. @default none */
   readonly tracer?: Tracer | undefined;
   /** Checks tools' structured output and users' forms; `false` for no check. @default the one of `@mortise/protocol/json-schema`, loaded when first needed */
   readonly validator?: JsonSchemaValidator | false | undefined;
-  /** Protocol extensions. Each is declared to servers and otherwise changes nothing where the server lacks it. @default none */
+  /** Protocol extensions. Each is declared to servers, and changes nothing else where the server lacks it. @default none */
   readonly extensions?: readonly ClientExtension[] | undefined;
-  /** Called with what went wrong beside any request: garbage, a malformed item of a list, a subscription that broke. May be async. @default none */
+  /** Called with each error that belongs to no request: garbage, a malformed item of a list, a subscription that broke. May be async. @default none */
   readonly onError?: ((error: Error) => unknown) | undefined;
-  /** Runs the timers of requests, probes and reconnections, and tells how old kept results are. @default the platform's clock */
+  /** Runs the timers of requests, probes and reconnections. @default the platform's clock */
   readonly clock?: Clock | undefined;
-  /** Gets a line for what goes wrong beside any request. @default a logger that drops every line */
+  /** Gets a line for each error that belongs to no request. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
 }
 
@@ -104,9 +96,8 @@ export interface CallOptions {
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long to wait for the server's answer, in milliseconds. What this side takes meanwhile to answer the server (up to
-   * `maxRequestTimeoutMs` a question) or to sign in does not count, up to ten times `maxRequestTimeoutMs` (600,000 if that is longer) in all.
-   * `Infinity` for no bound.
+   * How long to wait for the server's answer, in milliseconds. While this side answers a legacy server's question, or signs in, the time stands
+   * still: up to ten times `maxRequestTimeoutMs` (600,000 if that is longer) in all. `Infinity` for no bound.
    *
    * @default the client's `requestTimeoutMs`
    */
@@ -119,8 +110,6 @@ export interface CallOptions {
   readonly maxTimeoutMs?: number | undefined;
   /** Whether progress starts the time anew. The client then asks the server for progress even without `onProgress`. @default true */
   readonly resetTimeoutOnProgress?: boolean | undefined;
-  /** Whether to ask the server even if an earlier result was kept. @default false */
-  readonly skipsCache?: boolean | undefined;
   /** Called for each progress notification until the request is settled. @default none: the client asks for no progress */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** More HTTP headers for this request, where the transport has headers. @default none */
@@ -141,8 +130,7 @@ export const CLIENT_OPTIONS: OptionTable<ClientOptions> = {
   maxRequestTimeoutMs: 0,
   restart: 'boolean',
   keepAliveMs: 1,
-  resultCache: ['object', 'boolean'],
-  cachePartition: 'string',
+  resultCache: 'object',
   tracer: 'object',
   validator: ['object', 'boolean'],
   extensions: 'array',
@@ -150,7 +138,7 @@ export const CLIENT_OPTIONS: OptionTable<ClientOptions> = {
   clock: 'object',
   logger: 'object',
   elicitation: ['function', 'object'],
-  sampling: ['function', 'object'],
+  sampling: 'function',
   roots: ['array', 'function'],
   asksPerMinute: 0,
 };
@@ -162,7 +150,6 @@ export const CALL_OPTIONS: OptionTable<CallOptions> = {
   timeoutMs: 0,
   maxTimeoutMs: 0,
   resetTimeoutOnProgress: 'boolean',
-  skipsCache: 'boolean',
   onProgress: 'function',
   headers: 'object',
   meta: 'object',

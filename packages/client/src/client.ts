@@ -1,12 +1,11 @@
 /**
- * The low-level client: a connection whose era is found out and which is opened again when it breaks, requests with everything
- * that the era adds to them, and handlers by method. `McpClient` adds the names of MCP's features.
+ * The low-level client: a connection that finds out the server's era and is opened again when it breaks, requests, and handlers by method.
+ * `McpClient` adds the names of MCP's features.
  */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
-import { type Era, type Revision, REVISIONS } from '@mortise/protocol';
-import { hasCapability } from '@mortise/protocol/checks';
+import type { Era, Revision } from '@mortise/protocol';
 import type { ClientExtensionHost } from '@mortise/protocol/contracts';
 import type {
   ClientRequestMethod,
@@ -16,8 +15,9 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '@mortise/protocol/model';
-import { clientCapabilitiesFor, findNotification } from '@mortise/protocol/revisions';
+import { clientCapabilitiesFor } from '@mortise/protocol/revisions';
 import { Answers, type RequestHandler } from './answers/answers.ts';
+import { assertNotifies } from './capabilities.ts';
 import {
   CALL_OPTIONS,
   CLIENT_OPTIONS,
@@ -27,10 +27,9 @@ import {
   type ConnectOptions,
 } from './client-options.ts';
 import { Connector } from './connector.ts';
-import { MissingCapabilityError } from './errors.ts';
 import { Extensions } from './extensions.ts';
 import type { ClientMiddleware } from './middleware.ts';
-import { lackingCapability, Requests } from './requests.ts';
+import { Requests } from './requests.ts';
 import type { Session, SessionSettings } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import type { ClientTransportSource } from './transport-source.ts';
@@ -70,7 +69,7 @@ export class Client {
     this.#connector = new Connector(this.#settings, options, {
       onSession: () => this.#requests.onSession(),
       onChange: (notification) => this.onChange(notification),
-      onGap: () => this.#requests.forgetResults(),
+      onGap: () => this.forgetResults(),
     });
     this.#requests = new Requests({ connector: this.#connector, extensions: this.#extensions, settings: this.#settings, options });
   }
@@ -154,11 +153,11 @@ export class Client {
   /**
    * Sends a request and gives the result in the canonical model, whatever the era.
    *
-   * A modern result that its server lets be used again is, for as long as that says: see the option `resultCache`.
+   * With the option `resultCache`, a result that was kept counts as the answer for as long as its server says.
    *
    * @throws {RemoteError} The server said so; some of its errors have classes of their own.
    * @throws {MissingCapabilityError} Before sending, where the server cannot answer it.
-   * @throws {InvalidResultError} The answer is not a result of this method.
+   * @throws {InvalidResponseError} The answer is not a result of this method.
    * @throws {TimeoutError} {ConnectionLostError} {ConnectionClosedError} No answer came.
    * @throws The reason of `options.signal`, once that aborts; the request is cancelled at the server.
    */
@@ -184,9 +183,7 @@ export class Client {
   /** Sends a notification. @throws {MissingCapabilityError} The revision has no such notification from clients. */
   async notify(method: string, params: JsonObject = {}): Promise<void> {
     const { revision, link } = await this.whenOpen();
-    if (!findNotification(revision, method, 'client') && REVISIONS.some(({ notifications }) => notifications.has(method))) {
-      throw new MissingCapabilityError(`clients do not send "${method}" in ${revision.version}`, 'server', [method]);
-    }
+    assertNotifies(revision, method);
     await link.notify(method, revision.toWire.notifications.get(method)?.(params) ?? params);
   }
 
@@ -201,9 +198,9 @@ export class Client {
     return this.#connector.subscribe(filter, options.signal);
   }
 
-  /** Forgets every result that was kept of this server. */
+  /** Forgets every result of this server that `resultCache` keeps. */
   forgetResults(): void {
-    this.#requests.forgetResults();
+    this.#requests.forgetResults(() => true);
   }
 
   /** Adds middleware around every request, or around those of one method. The first one added is the outermost. */
@@ -225,7 +222,7 @@ export class Client {
    */
   setRequestHandler(method: string, handler: RequestHandler): void {
     assertMethod('setRequestHandler', method, 'elicitation/create');
-    this.setAnswers((answers) => answers.set(method, handler));
+    this.answers.set(method, handler);
   }
 
   /** Calls the handler with the params of each such notification, in the canonical model. @returns Ends it. */
@@ -244,9 +241,9 @@ export class Client {
 
   // ---- for the client of MCP's features
 
-  /** Whether a page of a list may be one that was kept. */
-  protected get hasKeptResults(): boolean {
-    return this.#requests.hasKeptResults;
+  /** The handlers of the server's questions. Setting one throws as `setRequestHandler` does. */
+  protected get answers(): Answers {
+    return this.#settings.answers;
   }
 
   /** The session, which is opened again if it was lost. */
@@ -255,35 +252,12 @@ export class Client {
     return this.#requests.whenOpen(options);
   }
 
-  /**
-   * Changes the handlers of the server's questions, and with that what is declared. Changes nothing where the open session cannot declare it.
-   *
-   * @throws {MissingCapabilityError} See `setRequestHandler`.
-   */
-  protected setAnswers(change: (answers: Answers) => void): void {
-    const { answers } = this.#settings;
-    const undo = answers.save();
-    change(answers);
-    try {
-      this.#connector.session?.onCapabilitiesChanged();
-    } catch (error) {
-      undo();
-      throw error;
-    }
-  }
-
   /** Something changed at the server. */
   protected onChange(notification: JsonRpcNotification): void {
     this.#requests.onChange(notification);
   }
 
-  /** @throws {MissingCapabilityError} The server does not declare a capability. */
-  protected assertCapability(name: string, method: string): void {
-    const { server, isDiscovered } = this.session;
-    if (isDiscovered && !hasCapability(server.capabilities, name)) throw lackingCapability(name, method);
-  }
-
-  /** Calls everyone who listens to a notification. */
+  /** Calls the handlers of a notification. */
   protected dispatch(notification: JsonRpcNotification): void {
     this.onChange(notification);
     const { method, params = {} } = notification;
@@ -291,16 +265,15 @@ export class Client {
     for (const handler of [...(this.#handlers.get(method) ?? [])]) this.#attempt(() => handler(params));
   }
 
-  /** Reports what went wrong beside any request. */
+  /** Reports an error that belongs to no request. */
   protected report(error: unknown): void {
     const reported = error instanceof Error ? error : new Error('something that is not an error was thrown', { cause: error });
     this.#settings.logger.log('warning', reported.message);
     try {
       const outcome: unknown = this.options.onError?.(reported);
-      // An `onError` that fails must not make more errors.
       if (outcome instanceof Promise) outcome.catch(() => undefined);
     } catch {
-      // Nor here.
+      // An `onError` that fails must not make more errors.
     }
   }
 
@@ -319,7 +292,12 @@ export class Client {
   #makeSettings(): SessionSettings {
     const { options, info } = this;
     const { clock = systemClock, requestTimeoutMs = 60_000 } = options;
-    const answers = new Answers({ ...options, clock, onError: (error) => this.report(error) });
+    const answers = new Answers({
+      ...options,
+      clock,
+      onError: (error) => this.report(error),
+      onDeclare: (added) => this.#connector?.session?.onDeclare(added),
+    });
     return {
       info,
       answers,
@@ -328,7 +306,6 @@ export class Client {
       requestTimeoutMs,
       maxRequestTimeoutMs: options.maxRequestTimeoutMs ?? Math.max(requestTimeoutMs, 600_000),
       initializeTimeoutMs: Math.min(30_000, requestTimeoutMs),
-      isKeptAlive: options.keepAliveMs !== undefined,
       logger: guardLogger(options.logger ?? silentLogger),
       capabilitiesFor: (revision) => clientCapabilitiesFor(revision, this.#extensions.declare(revision, answers.capabilities)),
       onNotification: (notification) => this.dispatch(notification),

@@ -8,14 +8,13 @@ import {
   NotConnectedError,
 } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
-import { hasCapability, hasExtension } from '@mortise/protocol/checks';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
 import { type Opened, SessionOpener } from './era/open-session.ts';
+import { assertHas } from './capabilities.ts';
 import { MissingCapabilityError } from './errors.ts';
-import { keepSessionAlive } from './keep-alive.ts';
+import { keepSessionAlive, ReconnectPace } from './reconnect.ts';
 import { ChannelLink, undecidedHost } from './link.ts';
-import { Reopening } from './reopening.ts';
 import type { Session, SessionSettings } from './session.ts';
 import { Subscription, type SubscriptionOwner } from './subscription.ts';
 import { type ClientTransportSource, TransportSource } from './transport-source.ts';
@@ -23,23 +22,24 @@ import { type ClientTransportSource, TransportSource } from './transport-source.
 /** What a connector reports to its client. */
 export interface ConnectorHost {
   /** A session is open, the first one or another. */
-  onSession(): void;
+  readonly onSession: () => void;
   /** A subscription got a change. */
-  onChange(notification: JsonRpcNotification): void;
-  /** Changes may have gone unseen. */
-  onGap(): void;
+  readonly onChange: (notification: JsonRpcNotification) => void;
+  /** Changes may have been missed. */
+  readonly onGap: () => void;
 }
 
-export class Connector implements SubscriptionOwner {
+export class Connector {
   /** The open session; undefined while there is none. */
   session: Session | undefined;
   readonly #settings: SessionSettings;
   readonly #options: ClientOptions;
-  readonly #host: ConnectorHost;
+  readonly #onSession: () => void;
+  readonly #owner: SubscriptionOwner;
   readonly #subscriptions = new Set<Subscription>();
-  /** What was opened for sessions that were replaced and have not ended yet. */
+  /** Sessions that were replaced and have not ended yet. */
   readonly #replaced = new Set<Opened>();
-  readonly #reopening: Reopening;
+  readonly #pace: ReconnectPace;
   #requires: readonly string[] = [];
   #source: TransportSource | undefined;
   #opened: Opened | undefined;
@@ -51,8 +51,14 @@ export class Connector implements SubscriptionOwner {
   constructor(settings: SessionSettings, options: ClientOptions, host: ConnectorHost) {
     this.#settings = settings;
     this.#options = options;
-    this.#host = host;
-    this.#reopening = new Reopening(settings.clock);
+    this.#onSession = host.onSession;
+    this.#pace = new ReconnectPace(settings.clock);
+    this.#owner = {
+      onChange: host.onChange,
+      onGap: host.onGap,
+      onOver: (subscription) => void this.#subscriptions.delete(subscription),
+      onDropped: (subscription) => this.#onDropped(subscription),
+    };
   }
 
   /** Whether a lost connection is opened again. */
@@ -60,7 +66,7 @@ export class Connector implements SubscriptionOwner {
     return this.#options.restart !== false && this.#source?.canRepeat === true;
   }
 
-  /** Resolves when it is over for good. */
+  /** Resolves when the connection is over and is not opened again. */
   get closed(): Promise<void> {
     return this.#closed.promise;
   }
@@ -111,7 +117,7 @@ export class Connector implements SubscriptionOwner {
       return Promise.reject(new ConnectionClosedError(message));
     }
     const canRepeat = (error: unknown): boolean => !(error instanceof MissingCapabilityError);
-    this.#pending = this.#reopening
+    this.#pending = this.#pace
       .run(() => this.#open(source), canRepeat, this.#closing.signal)
       .finally(() => {
         this.#pending = undefined;
@@ -119,7 +125,7 @@ export class Connector implements SubscriptionOwner {
     return this.#pending;
   }
 
-  /** The session that follows one that the server does not know any more. What that one has on its way may still settle. */
+  /** The session that follows one that the server does not know any more. Requests in flight in the old one may still settle. */
   replace(lost: Session): Promise<Session> {
     const opened = this.#opened;
     if (opened?.session === lost) {
@@ -146,7 +152,7 @@ export class Connector implements SubscriptionOwner {
       }
       const { session } = opened;
       this.#opened = opened;
-      this.#reopening.onOpened();
+      this.#pace.onOpened();
       void session.link.closed.then(() => this.#onLost(opened));
       session.link.onInterrupted = () => this.#onInterrupted(opened);
       this.#use(session);
@@ -162,7 +168,7 @@ export class Connector implements SubscriptionOwner {
 
   #use(session: Session): void {
     this.session = session;
-    this.#host.onSession();
+    this.#onSession();
     this.#stopKeepAlive?.();
     this.#stopKeepAlive = keepSessionAlive(session, this.#settings, this.#options.keepAliveMs);
     for (const subscription of this.#subscriptions) subscription.openOn(session);
@@ -184,10 +190,10 @@ export class Connector implements SubscriptionOwner {
     this.#opened = undefined;
     this.session = undefined;
     this.#stopKeepAlive?.();
-    this.#reopening.onLost();
+    this.#pace.onLost();
   }
 
-  /** The transport opens its channel again by itself; what the server knew of this client has to be said anew. */
+  /** The transport opens its channel again by itself; the server has forgotten the session. */
   #onInterrupted(opened: Opened): void {
     const { session } = this;
     const source = this.#source;
@@ -242,7 +248,7 @@ export class Connector implements SubscriptionOwner {
   // ---- subscriptions
 
   subscribe(filter: SubscriptionFilter, signal: AbortSignal | undefined): Subscription {
-    const subscription = new Subscription(filter, this, signal);
+    const subscription = new Subscription(filter, this.#owner, signal);
     if (subscription.isOver) return subscription;
     this.#subscriptions.add(subscription);
     if (this.session) subscription.openOn(this.session);
@@ -250,25 +256,13 @@ export class Connector implements SubscriptionOwner {
     return subscription;
   }
 
-  onEvent(notification: JsonRpcNotification): void {
-    this.#host.onChange(notification);
-  }
-
-  onGap(): void {
-    this.#host.onGap();
-  }
-
-  onOver(subscription: Subscription): void {
-    this.#subscriptions.delete(subscription);
-  }
-
-  onDropped(subscription: Subscription): boolean {
+  #onDropped(subscription: Subscription): boolean {
     const { signal } = this.#closing;
     const { session } = this;
     if (signal.aborted) return false;
-    // Where the whole connection broke, everything is opened again together once that is known.
+    // Where the whole connection broke, all subscriptions are opened again with the next session.
     if (!session) return this.canRestart || this.#pending !== undefined;
-    this.#reopening.pause(signal).then(
+    this.#pace.pause(signal).then(
       () => {
         if (this.session === session) subscription.openOn(session);
       },
@@ -280,14 +274,6 @@ export class Connector implements SubscriptionOwner {
   #failSubscriptions(error: unknown): void {
     for (const subscription of [...this.#subscriptions]) subscription.fail(error);
   }
-}
-
-function assertHas({ server }: Session, required: readonly string[]): void {
-  const has = (name: string): boolean =>
-    name.includes('/') ? hasExtension(server.capabilities, name) : hasCapability(server.capabilities, name);
-  const missing = required.filter((name) => !has(name));
-  if (missing.length === 0) return;
-  throw new MissingCapabilityError(`the server lacks what this program requires: ${missing.join(', ')}`, 'server', missing);
 }
 
 /** A promise that is resolved from outside. */

@@ -1,6 +1,9 @@
-/** The errors of the client, one class for each reason to act differently. What the server itself said is a `RemoteError`, or a `cause`. */
+/**
+ * The errors of the client, one class for each reason to act differently. What the server itself said is a `RemoteError`, or a `cause`; an answer
+ * that the protocol does not allow is an `InvalidResponseError` of `@mortise/jsonrpc-core`.
+ */
 
-import { type JsonObject, type JsonValue, MortiseError, type RemoteError } from '@mortise/jsonrpc-core';
+import { type JsonValue, MortiseError, type RemoteError } from '@mortise/jsonrpc-core';
 import type { SchemaIssue } from '@mortise/protocol/contracts';
 import type { CallToolResult, ElicitRequestURLParams } from '@mortise/protocol/model';
 
@@ -36,26 +39,13 @@ export class UnsupportedVersionError extends MortiseError {
   }
 }
 
-/** The server sent something that the protocol does not allow there: a malformed result, a list without end, an icon that is not safe. */
-export class InvalidResultError extends MortiseError {
-  override readonly name: string = 'InvalidResultError';
-  override readonly code: 'ERR_INVALID_RESULT' = 'ERR_INVALID_RESULT';
-  /** The result as it came, where it is one. */
-  readonly result: JsonObject | undefined;
-
-  constructor(message: string, options?: ErrorOptions & { readonly result?: JsonObject }) {
-    super(message, options);
-    this.result = options?.result;
-  }
-}
-
 /** The server asked for input that the program does not give, or asked too often. */
 export class InputRequiredError extends MortiseError {
   override readonly name: string = 'InputRequiredError';
   override readonly code: 'ERR_INPUT_REQUIRED' = 'ERR_INPUT_REQUIRED';
   /**
-   * The pages that the user must open before the call is made again, where it is pages that a server of 2025-11-25 asked for (-32042); else
-   * empty. Check each before you show it: `checkPage` of `@mortise/client/host`.
+   * The pages that the user must open before the call is made again, if a server of 2025-11-25 asked for pages (-32042); else empty. Those that
+   * the option `elicitation.urlPolicy` refuses are left out.
    */
   readonly elicitations: readonly ElicitRequestURLParams[];
 
@@ -100,21 +90,18 @@ export class ToolResultError extends MortiseError {
   constructor(
     code: ToolResultError['code'],
     message: string,
-    {
-      tool,
-      result,
-      issues = [],
-      ...options
-    }: ErrorOptions & Pick<ToolResultError, 'tool' | 'result'> & Partial<Pick<ToolResultError, 'issues'>>,
+    tool: string,
+    result: CallToolResult,
+    options?: ErrorOptions & { readonly issues?: readonly SchemaIssue[] },
   ) {
     super(message, options);
     this.code = code;
     this.tool = tool;
     this.result = result;
-    this.issues = issues;
+    this.issues = options?.issues ?? [];
   }
 }
 
 /** Every error class of this package: `switch (error.code)` narrows it. */
 export type AnyClientError =
-  MissingCapabilityError | UnsupportedVersionError | InvalidResultError | InputRequiredError | ResourceNotFoundError | ToolResultError;
+  MissingCapabilityError | UnsupportedVersionError | InputRequiredError | ResourceNotFoundError | ToolResultError;

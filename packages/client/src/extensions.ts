@@ -1,4 +1,4 @@
-/** What a `ClientExtension` brings to a client, and what it gets of it. */
+/** What the extensions of a client add: methods, headers, capabilities, and types of results. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { ClientCapabilities, Revision, ServerCapabilities } from '@mortise/protocol';
@@ -29,14 +29,14 @@ export class Extensions {
     this.#isInstalled = true;
   }
 
-  /** The header that names what a request of an extension is about, as text that the transport encodes; undefined for most. */
+  /** The header `Mcp-Name` of an extension's request, as text that the transport encodes; undefined for most. */
   headersOf(method: string, params: JsonObject): { readonly 'mcp-name': string } | undefined {
     const param = this.#nameParams.size === 0 ? undefined : this.#nameParams.get(method);
     const name = param === undefined ? undefined : params[param];
     return typeof name === 'string' ? { 'mcp-name': name } : undefined;
   }
 
-  /** What the extensions declare in a revision, put over what is declared already. */
+  /** Adds what the extensions declare in a revision. */
   declare(revision: Revision, declared: ClientCapabilities): ClientCapabilities {
     if (this.#all.length === 0) return declared;
     let capabilities = declared;

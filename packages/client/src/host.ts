@@ -4,6 +4,7 @@ export { type Completer, createCompleter } from './host/completer.ts';
 export {
   type ChoiceField,
   describeForm,
+  describePage,
   type FormDescription,
   type FormField,
   type FormFieldBase,
@@ -11,9 +12,11 @@ export {
   type FormOption,
   type MultiChoiceField,
   type NumberField,
+  type PageAddress,
+  type PageWarning,
   type SwitchField,
   type TextField,
-} from './host/forms.ts';
+} from './host/elicitation.ts';
 export {
   checkIconUrl,
   type FetchedIcon,
@@ -24,6 +27,5 @@ export {
   type ImageType,
   readImageFacts,
 } from './host/icons.ts';
-export { checkPage, describePage, type PageAddress, type PageWarning } from './host/pages.ts';
-export { type Approval, type ApprovalOptions, type ModelFacts, selectModel, withApproval } from './host/sampling.ts';
+export { type Approval, type Approver, type ModelFacts, selectModel, withApproval } from './host/sampling.ts';
 export { displayName, type NamedTools, type ToolHints, toolHints, type ToolPlace, uniqueToolNames } from './host/tools.ts';

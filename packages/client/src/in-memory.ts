@@ -1,4 +1,4 @@
-/** `@mortise/client/in-memory`: a client and a server in one process, without a wire. For tests, and for servers that are parts of a program. */
+/** `@mortise/client/in-memory`: a client and a server in one process. For tests, and for servers that are parts of a program. */
 
 import {
   type Connectable,
@@ -26,21 +26,15 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
   /** Who the client says it is. @default { name: 'in-memory', version: '0.0.0' } */
   readonly info?: Implementation | undefined;
   /**
-   * `exchange` calls the server for each request, which is fastest; `channel` joins the two by a pair of transports, as on stdio.
-   * The legacy era always has a channel.
+   * `exchange` calls the server for each request, which is fastest; `channel` joins the two by a pair of transports, as on stdio; `json` does so
+   * and writes and reads each message as JSON. The legacy era always has a channel.
    *
    * @default 'exchange'
    */
-  readonly via?: 'exchange' | 'channel' | undefined;
-  /**
-   * Whether messages are handed over as they are, or written and read as JSON.
-   *
-   * @default 'reference'
-   */
-  readonly passBy?: 'reference' | 'json' | undefined;
-  /** On whose behalf the client calls, in every era and both ways. @default the one of `auth`, else 'local' */
+  readonly via?: 'exchange' | 'channel' | 'json' | undefined;
+  /** On whose behalf the client calls. @default the one of `auth`, else 'local' */
   readonly principal?: Principal | undefined;
-  /** What the server knows of the caller's token, in every era and both ways: it checks scopes against it. @default none */
+  /** What the server knows of the caller's token: it checks scopes against it. @default none */
   readonly auth?: AuthInfo | undefined;
 }
 
@@ -57,8 +51,8 @@ export interface InMemoryConnectOptions extends ClientOptions, ConnectOptions {
  * @throws As `McpClient.connect` does.
  */
 export async function connectInMemory(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions = {}): Promise<McpClient> {
-  const { info = { name: 'in-memory', version: '0.0.0' }, via, passBy, principal, auth, ...rest } = options;
-  const transport = inMemoryTransport(endpoint, { via, passBy, principal, auth });
+  const { info = { name: 'in-memory', version: '0.0.0' }, via, principal, auth, ...rest } = options;
+  const transport = inMemoryTransport(endpoint, { via, principal, auth });
   if (rest.logger !== undefined) endpoint.offerLogger?.(rest.logger);
   return McpClient.connect(transport, info, rest);
 }
@@ -66,20 +60,23 @@ export async function connectInMemory(endpoint: McpEndpoint & Connectable, optio
 /** Makes the factory of transports that `connectInMemory` uses. @throws {TypeError} The endpoint is not a server. */
 export function inMemoryTransport(
   endpoint: McpEndpoint & Connectable,
-  options: InMemoryConnectOptions = {},
+  { via, auth, principal = auth?.principal ?? 'local' }: InMemoryConnectOptions = {},
 ): () => Transport | ExchangeTransport {
-  if (![endpoint?.handle, endpoint?.connect].every((member) => typeof member === 'function'))
-    throw new TypeError(
-      'connectInMemory(server) takes what a client speaks to, such as an McpServer: this has no functions "handle" and "connect"',
-    );
-  if (options.via === 'channel') return () => openChannel(endpoint, options);
-  return () => new EndpointExchange(endpoint, options);
+  if (![endpoint?.handle, endpoint?.connect].every((member) => typeof member === 'function')) {
+    const message = 'connectInMemory(server) takes a server, such as an McpServer: this has no functions "handle" and "connect"';
+    throw new TypeError(message);
+  }
+  const caller = { principal, auth };
+  const isChannel = via === 'channel' || via === 'json';
+  return () => (isChannel ? openChannel(endpoint, caller, via === 'json') : new EndpointExchange(endpoint, caller));
 }
 
+/** On whose behalf a client calls. */
+type Caller = Pick<Call, 'principal' | 'auth'>;
+
 /** The client's end of a pair whose other end the server serves as soon as the client starts. */
-function openChannel(endpoint: Connectable, options: InMemoryConnectOptions): Transport {
-  const { passBy = 'reference', auth } = options;
-  const [near, far] = createInMemoryPair({ passBy, info: { principal: principalOf(options), auth } });
+function openChannel(endpoint: Connectable, caller: Caller, isJson: boolean): Transport {
+  const [near, far] = createInMemoryPair({ passBy: isJson ? 'json' : 'reference', info: caller });
   const start = near.start.bind(near);
   near.start = async () => {
     await endpoint.connect(far);
@@ -88,31 +85,23 @@ function openChannel(endpoint: Connectable, options: InMemoryConnectOptions): Tr
   return near;
 }
 
-function principalOf({ principal, auth }: InMemoryConnectOptions): Principal {
-  return principal ?? auth?.principal ?? 'local';
-}
-
 /** Hands each request to the endpoint. */
 class EndpointExchange implements ExchangeTransport, LegacyOpener {
   readonly #endpoint: McpEndpoint & Connectable;
-  readonly #options: InMemoryConnectOptions;
-  readonly #principal: Principal;
-  readonly #isCopying: boolean;
+  readonly #caller: Caller;
 
-  constructor(endpoint: McpEndpoint & Connectable, options: InMemoryConnectOptions) {
+  constructor(endpoint: McpEndpoint & Connectable, caller: Caller) {
     this.#endpoint = endpoint;
-    this.#options = options;
-    this.#principal = principalOf(options);
-    this.#isCopying = options.passBy === 'json';
+    this.#caller = caller;
   }
 
   exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
     return new Promise((resolve, reject) => {
-      const call = new EndpointCall(this.#options, this.#principal, options, reject);
+      const call = new EndpointCall(this.#caller, options, reject);
       if (call.isCancelled) return;
       const settle = (response: JsonRpcResponse): void => {
         call.end();
-        if (response.id === request.id) resolve(this.#isCopying ? copy(response) : response);
+        if (response.id === request.id) resolve(response);
         else reject(new InvalidResponseError(`The answer to "${request.method}" has another request's id`));
       };
       const fail = (error: unknown): void => {
@@ -120,14 +109,14 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
         reject(error);
       };
       // A server that answers at once costs no further promise.
-      const answer = this.#endpoint.handle(this.#isCopying ? copy(request) : request, call);
+      const answer = this.#endpoint.handle(request, call);
       if (answer instanceof Promise) answer.then(settle).catch(fail);
       else settle(answer);
     });
   }
 
   openLegacy(): Promise<Transport> {
-    return Promise.resolve(openChannel(this.#endpoint, this.#options));
+    return Promise.resolve(openChannel(this.#endpoint, this.#caller, false));
   }
 }
 
@@ -135,21 +124,14 @@ class EndpointExchange implements ExchangeTransport, LegacyOpener {
 class EndpointCall extends Cancellation implements Call {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
-  readonly #passBy: InMemoryConnectOptions['passBy'];
   readonly #exchange: ExchangeOptions;
   readonly #onCancelled: (reason: unknown) => void;
   #isOver = false;
 
-  constructor(
-    { auth, passBy }: InMemoryConnectOptions,
-    principal: Principal,
-    exchange: ExchangeOptions,
-    onCancelled: (reason: unknown) => void,
-  ) {
+  constructor({ principal, auth }: Caller, exchange: ExchangeOptions, onCancelled: (reason: unknown) => void) {
     super();
     this.principal = principal;
     this.auth = auth;
-    this.#passBy = passBy;
     this.#exchange = exchange;
     this.#onCancelled = onCancelled;
     // Asking for a signal may be what makes it.
@@ -164,7 +146,7 @@ class EndpointCall extends Cancellation implements Call {
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     const isWanted = !this.#isOver && !this.isCancelled && !('id' in message);
-    if (isWanted) this.#exchange.onMessage?.(this.#passBy === 'json' ? copy(message) : message);
+    if (isWanted) this.#exchange.onMessage?.(message);
     return resolvedPromise;
   }
 
@@ -173,8 +155,4 @@ class EndpointCall extends Cancellation implements Call {
     this.#isOver = true;
     this.release();
   }
-}
-
-function copy<T>(message: T): T {
-  return JSON.parse(JSON.stringify(message)) as T;
 }

@@ -2,16 +2,8 @@
 
 export { McpClient } from './mcp-client.ts';
 export type { CallOptions, ClientOptions, ConnectOptions } from './client-options.ts';
-export type { ChangeHandler, ChangeOptions } from './changes.ts';
 export type { Subscription, SubscriptionEvent } from './subscription.ts';
-export type {
-  AnswerContext,
-  AnswerHandler,
-  AnswerOptions,
-  ElicitationOptions,
-  PageContext,
-  SamplingOptions,
-} from './answers/answer-options.ts';
+export type { AnswerContext, AnswerHandler, AnswerOptions, ElicitationOptions, PageContext } from './answers/answer-options.ts';
 export type { ClientCall, ClientMiddleware, NextClientMiddleware, ServerFacts } from './middleware.ts';
 export {
   createClient,
@@ -29,7 +21,6 @@ export type { ClientTransport, ClientTransportSource } from './transport-source.
 export {
   type AnyClientError,
   InputRequiredError,
-  InvalidResultError,
   MissingCapabilityError,
   ResourceNotFoundError,
   ToolResultError,

@@ -1,11 +1,10 @@
-/** Requests that the server answers by asking back: rounds of `input_required`, and in 2025-11-25 pages to open first (-32042). */
+/** Results by which a modern server asks for input (`input_required`), and the error by which 2025-11-25 asks for pages to be opened (-32042). */
 
-import { type Clock, type JsonObject, ProtocolError, type RemoteError } from '@mortise/jsonrpc-core';
+import { type JsonObject, ProtocolError, type RemoteError } from '@mortise/jsonrpc-core';
 import { abortable, linkSignals } from '@mortise/jsonrpc-core/connection';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { Ask } from '@mortise/protocol/contracts';
 import type { ElicitRequestURLParams } from '@mortise/protocol/model';
-import { hasCapability } from '@mortise/protocol/checks';
 import type { Answers } from './answers/answers.ts';
 import { InputRequiredError } from './errors.ts';
 
@@ -15,18 +14,15 @@ const MAX_ROUNDS = 10;
 const MAX_QUESTIONS = 100;
 /** How many pages one error may name: no more than a person would look at. */
 const MAX_PAGES = 20;
-/** How long the server may take to say that a page is done with. */
-const PAGE_TIMEOUT_MS = 300_000;
 
-/** The request that was asked back. */
+/** The request for which the server wants input. */
 export interface AskedRequest {
   readonly method: string;
+  readonly params: JsonObject;
   readonly signal: AbortSignal | undefined;
-  /** How often it was asked back so far, this time included. */
+  /** How often the server asked back so far, this time included. */
   readonly round: number;
-  readonly answers: Answers;
   readonly protocolVersion: string;
-  readonly clock: Clock;
 }
 
 /**
@@ -37,32 +33,26 @@ export interface AskedRequest {
  * @throws Whatever else the program's handlers throw.
  * @see 2026-07-28 basic/patterns/mrtr
  */
-export async function answerInputRequired(params: JsonObject, result: JsonObject, request: AskedRequest): Promise<JsonObject> {
+export async function answerInputRequired(request: AskedRequest, result: JsonObject, answers: Answers): Promise<JsonObject> {
   const { method, round } = request;
   if (round > MAX_ROUNDS) throw new InputRequiredError(`"${method}" was asked back for input more than ${MAX_ROUNDS} times`);
   const { inputRequests, requestState } = result;
-  const { inputResponses: _answered, requestState: _older, ...original } = params;
+  const { inputResponses: _answered, requestState: _older, ...original } = request.params;
   if (inputRequests === undefined && requestState === undefined) {
     throw new InputRequiredError(`the server wants input for "${method}" but does not say which`);
   }
-  const inputResponses = inputRequests === undefined ? undefined : await answerAll(inputRequests, request);
+  const inputResponses = inputRequests === undefined ? undefined : await answerAll(inputRequests, request, answers);
   return { ...original, ...(inputResponses && { inputResponses }), ...(requestState !== undefined && { requestState }) };
 }
 
 /** Answers all questions at once: they were asked together because none depends on another. */
-async function answerAll(inputRequests: unknown, { method, answers, signal, protocolVersion }: AskedRequest): Promise<JsonObject> {
-  if (!isJsonObject(inputRequests)) {
-    throw new InputRequiredError(`the server wants input for "${method}" but its inputRequests are not an object`);
-  }
-  const entries = Object.entries(inputRequests);
-  if (entries.length > MAX_QUESTIONS) {
-    throw new InputRequiredError(`"${method}" wants ${entries.length} answers at once: ${MAX_QUESTIONS} are given at most`);
-  }
-  const asks = entries.map(([key, question]) => ({ key, ask: toAsk(method, key, question, answers) }));
+async function answerAll(inputRequests: unknown, request: AskedRequest, answers: Answers): Promise<JsonObject> {
+  const { method, signal, protocolVersion } = request;
+  const asks = readAsks(inputRequests, method, answers);
   const failed = new AbortController();
   const wanted = linkSignals(signal, failed.signal);
   try {
-    const all = asks.map(async ({ key, ask }) => [key, await answers.answer(ask, wanted.signal, protocolVersion)] as const);
+    const all = asks.map(async ([key, ask]) => [key, await answers.answer(ask, wanted.signal, protocolVersion)] as const);
     return Object.fromEntries(await abortable(Promise.all(all), wanted.signal));
   } catch (error) {
     // One answer that fails makes the others useless.
@@ -75,60 +65,41 @@ async function answerAll(inputRequests: unknown, { method, answers, signal, prot
   }
 }
 
-function toAsk(method: string, key: string, question: unknown, answers: Answers): Ask {
-  const asked = isJsonObject(question) ? question['method'] : undefined;
-  if (!isJsonObject(question) || typeof asked !== 'string') {
-    throw new InputRequiredError(`the input "${key}" that "${method}" wants is not a request`);
+function readAsks(inputRequests: unknown, method: string, answers: Answers): readonly (readonly [string, Ask])[] {
+  if (!isJsonObject(inputRequests)) {
+    throw new InputRequiredError(`the server wants input for "${method}" but its inputRequests are not an object`);
   }
-  if (!answers.has(asked)) {
-    throw new InputRequiredError(`"${method}" wants an answer to "${asked}", which this client does not give: set a handler for it`);
+  const entries = Object.entries(inputRequests);
+  if (entries.length > MAX_QUESTIONS) {
+    throw new InputRequiredError(`"${method}" wants ${entries.length} answers at once: ${MAX_QUESTIONS} are given at most`);
   }
-  return { method: asked, params: isJsonObject(question['params']) ? question['params'] : {} };
+  return entries.map(([key, question]) => {
+    const { method: asked, params }: JsonObject = isJsonObject(question) ? question : {};
+    if (typeof asked !== 'string') throw new InputRequiredError(`the input "${key}" that "${method}" wants is not a request`);
+    if (!answers.has(asked)) {
+      throw new InputRequiredError(`"${method}" wants an answer to "${asked}", which this client does not give: set a handler for it`);
+    }
+    return [key, { method: asked, params: isJsonObject(params) ? params : {} }];
+  });
 }
 
 /**
- * Shows the pages that error -32042 names. Resolves when the request may be sent again: the user agreed to all pages, and they are done with
- * or had their time.
+ * Gives error -32042 a class that names the pages to open before the call is made again. Pages that are not safe to show are left out; an
+ * error without any is given back as it is.
  *
- * @throws {RemoteError} The error itself, where it names no page.
- * @throws {InputRequiredError} There is no handler for pages, the user did not agree, or it happened too often.
  * @see 2025-11-25 client/elicitation#url-elicitation-required-error
  */
-export async function showRequiredPages(error: RemoteError, request: AskedRequest): Promise<void> {
-  const { method, answers, round, protocolVersion } = request;
-  const { signal = new AbortController().signal } = request;
-  const pages = readPages(error);
-  if (pages.length === 0) throw error;
-  const fail = (why: string): InputRequiredError =>
-    new InputRequiredError(`"${method}" needs the user to open a page first: ${why}`, { elicitations: pages, cause: error });
-  const canShow = hasCapability(answers.capabilities, 'elicitation.url') && answers.has('elicitation/create');
-  if (!canShow) throw fail('give elicitation.url to have it shown, or show it and call again');
-  if (round > MAX_ROUNDS) throw fail(`this came ${MAX_ROUNDS} times`);
-  const done: Promise<void>[] = [];
-  for (const page of pages) {
-    done.push(answers.pages.open(page.elicitationId));
-    const answered = answers.answer({ method: 'elicitation/create', params: page }, signal, protocolVersion);
-    const { action } = await abortable(answered, signal);
-    if (action !== 'accept') throw fail(`the user said ${JSON.stringify(action)}`);
-  }
-  await untilDone(Promise.all(done), request.clock, signal);
-}
-
-function readPages({ data }: RemoteError): readonly ElicitRequestURLParams[] {
-  const given = isJsonObject(data) ? data['elicitations'] : undefined;
-  if (!Array.isArray(given)) return [];
-  return given.slice(0, MAX_PAGES).flatMap((one: unknown) => {
+export function toPagesRequired(error: RemoteError, method: string, answers: Answers): Error {
+  const given = isJsonObject(error.data) ? error.data['elicitations'] : undefined;
+  const elicitations = (Array.isArray(given) ? given : []).slice(0, MAX_PAGES).flatMap((one: unknown) => {
     const isPage = isJsonObject(one) && typeof one['url'] === 'string' && typeof one['message'] === 'string';
-    return isPage ? [{ ...one, mode: 'url' } as unknown as ElicitRequestURLParams] : [];
+    return isPage && answers.checkPage(one['url'] as string) === undefined
+      ? [{ ...one, mode: 'url' } as unknown as ElicitRequestURLParams]
+      : [];
   });
-}
-
-/** A server need not say that a page is done with, so the wait ends by itself. */
-async function untilDone(done: Promise<unknown>, clock: Clock, signal: AbortSignal): Promise<void> {
-  let stop: () => void = () => undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    const timer = clock.schedule(resolve, PAGE_TIMEOUT_MS, { keepAlive: true });
-    stop = () => timer.cancel();
-  });
-  await abortable(Promise.race([done, tooLong]), signal).finally(stop);
+  if (elicitations.length === 0) return error;
+  // The server may say at any time from now on that the user has finished with one.
+  for (const { elicitationId } of elicitations) void answers.pages.open(elicitationId);
+  const message = `"${method}" needs the user to open a page first: show the error's "elicitations", then call again`;
+  return new InputRequiredError(message, { elicitations, cause: error });
 }

@@ -1,4 +1,4 @@
-/** How requests travel: over one channel, or each in an exchange of its own. Everything above is the same for both. */
+/** How requests travel: over one channel, or each in an exchange of its own. The rest of the client is the same for both. */
 
 import {
   type Clock,
@@ -26,7 +26,7 @@ import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { ExchangeTransport } from '@mortise/jsonrpc-core/transport';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 
-/** What becomes of messages that answer no request: the session's part of a link. */
+/** Takes the messages that answer no request: a session. */
 export interface LinkHost {
   onNotification(notification: JsonRpcNotification): void;
   /** Answers a request from the server. Absent where a client sends no responses: requests are then dropped. */
@@ -37,7 +37,7 @@ export interface LinkHost {
   readonly isErrorIdOptional: boolean;
 }
 
-/** What a link does while its server's era is not known: a legacy server may ping even now. */
+/** For as long as the era is not known: a legacy server may ping even now. */
 export const undecidedHost: LinkHost = {
   onNotification: () => undefined,
   onRequest: ({ id, method }) => {
@@ -50,54 +50,55 @@ export const undecidedHost: LinkHost = {
 
 /** What every link takes from the client. */
 export interface LinkSettings {
-  /** How long a request waits that says nothing else. */
+  /** How long a request waits that has no `timeoutMs` of its own. */
   readonly requestTimeoutMs: number;
   /** How long a request waits whatever progress comes, unless it has a longer time of its own. */
   readonly maxRequestTimeoutMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whether to note when messages come. */
-  readonly isKeptAlive: boolean;
   onError(error: Error): void;
 }
 
 /** A request that stays open and delivers notifications until one side ends it. */
 export interface LinkStream {
-  /** Resolves with the result by which the server ended it, or undefined where it just said so; rejects when it broke. */
-  readonly ended: Promise<JsonObject | undefined>;
-  /** Ends it from this side. `ended` then resolves. */
+  /** Resolves when either side ended it; rejects when it broke. */
+  readonly ended: Promise<unknown>;
+  /** Ends it from this side. */
   cancel(): void;
 }
 
 interface OpenStream {
   onNotification(notification: JsonRpcNotification): void;
-  /** The server said that it ended the stream without a result. */
+  /** The server ended the stream by a cancellation. */
   onCancelled(): void;
 }
 
 /** A way to a server. */
-export type Link = ChannelLink | ExchangeLink;
-
-/** What links have in common: who hears of what the server sends by itself. */
-abstract class NotifiedLink {
+export abstract class Link {
   /** Set once the era is known. */
   host: LinkHost = undecidedHost;
   /** Called when the channel below was lost and is being opened again: what the server knew of this client is gone. */
   onInterrupted: (() => void) | undefined;
-  /** What the transport complained of last. */
+  /** The last error that the transport reported. */
   lastError: Error | undefined;
   readonly #streams = new Map<RequestId, OpenStream>();
 
+  /** Resolves when the link has ended. Never rejects. */
+  abstract readonly closed: Promise<void>;
+  abstract start(): Promise<void>;
   abstract request(method: string, params: RequestParams | undefined, options?: RequestOptions): Promise<JsonObject>;
+  abstract requestRaw(method: string, params: JsonObject | undefined, options?: RequestOptions): Promise<JsonRpcResponse>;
+  abstract notify(method: string, params?: JsonObject): Promise<void>;
+  abstract close(): Promise<void>;
 
-  /** Opens a request that stays open. `onNotification` gets what carries its id, in order. */
+  /** Opens a request that stays open. `onNotification` gets the notifications that carry its id, in order. */
   openStream(method: string, params: JsonObject, onNotification: (notification: JsonRpcNotification) => void): LinkStream {
     const controller = new AbortController();
     const { signal } = controller;
     // Without a reason, which would go to the server.
     const cancel = (): void => controller.abort(null);
-    // The server must not get a cancellation of what it ended itself.
     const onCancelled = (): void => {
+      // A stream that the server ended is not cancelled at the server.
       options.isCancellable = false;
       cancel();
     };
@@ -107,7 +108,6 @@ abstract class NotifiedLink {
     const ended = this.request(method, params, options)
       .catch((error: unknown) => {
         if (!signal.aborted) throw error;
-        return undefined;
       })
       .finally(() => id !== undefined && this.#streams.delete(id));
     return { ended, cancel };
@@ -116,31 +116,24 @@ abstract class NotifiedLink {
   /** Hands a notification to the stream that it belongs to, else to the host. @param exchange The id of the exchange that it came in. */
   protected route(notification: JsonRpcNotification, exchange?: RequestId): void {
     const { method, params } = notification;
-    // `Connection` has seen to requests of the server that it cancels; a late cancellation concerns nobody.
+    // `Connection` handles cancellations of the server's own requests; any other is late.
     if (method === 'notifications/cancelled') return this.#streams.get(params?.['requestId'] as RequestId)?.onCancelled();
     const meta = params?.['_meta'];
     const subscription = isJsonObject(meta) ? meta[META_SUBSCRIPTION_ID] : undefined;
     const stream = this.#streams.get(exchange ?? (subscription as RequestId));
     if (stream) stream.onNotification(notification);
-    // What belongs to a subscription that is over, or never was, concerns nobody.
+    // One of a subscription that is over, or never was, is dropped.
     else if (subscription === undefined) this.host.onNotification(notification);
   }
 }
 
 /** A link over one channel. */
-export class ChannelLink extends NotifiedLink implements ConnectionRules {
-  /** When the last message came, by the clock's monotonic time, if the client is to keep the connection alive. */
-  heardAtMs: number;
+export class ChannelLink extends Link implements ConnectionRules {
   readonly #connection: Connection;
-  readonly #settings: LinkSettings;
 
   /** @param transport Unstarted; `start` starts it. */
-  constructor(transport: Transport, settings: LinkSettings) {
+  constructor(transport: Transport, { requestTimeoutMs, maxRequestTimeoutMs, clock, onError }: LinkSettings) {
     super();
-    const { requestTimeoutMs, maxRequestTimeoutMs, clock } = settings;
-    this.#settings = settings;
-    this.heardAtMs = clock.monotonicMs();
-    if (settings.isKeptAlive) this.#noteMessages(transport);
     this.#connection = new Connection(transport, {
       clock,
       requestTimeoutMs,
@@ -148,7 +141,12 @@ export class ChannelLink extends NotifiedLink implements ConnectionRules {
       onRequest: (request, call) => this.host.onRequest?.(request, call),
       rules: this,
       onNotification: (notification) => this.route(notification),
-      onError: (error) => this.#onError(error),
+      onError: (error) => {
+        this.lastError = error;
+        onError(error);
+        // Later, for the connection has yet to reject what was in flight.
+        if (error instanceof ConnectionLostError) queueMicrotask(() => this.onInterrupted?.());
+      },
     });
   }
 
@@ -186,46 +184,18 @@ export class ChannelLink extends NotifiedLink implements ConnectionRules {
     return this.#connection.notify(method, params);
   }
 
+  /** Stops the time of every request while this side answers the server. See `Connection.pauseTimeouts`. */
+  pauseTimeouts(): () => void {
+    return this.#connection.pauseTimeouts();
+  }
+
   close(): Promise<void> {
     return this.#connection.close();
   }
-
-  /**
-   * Lets the time of every request stand still while this side answers the server: `Connection.pauseTimeouts`. Ends by itself when `signal`
-   * aborts, and after `maxRequestTimeoutMs`, so that a question that nobody answers does not hold every call for ever.
-   */
-  pauseTimeouts(signal: AbortSignal): () => void {
-    const { clock, maxRequestTimeoutMs } = this.#settings;
-    const resume = this.#connection.pauseTimeouts();
-    const timer = maxRequestTimeoutMs === Infinity ? undefined : clock.schedule(() => end(), maxRequestTimeoutMs);
-    const end = (): void => {
-      timer?.cancel();
-      signal.removeEventListener('abort', end);
-      resume();
-    };
-    signal.addEventListener('abort', end, { once: true });
-    return end;
-  }
-
-  #onError(error: Error): void {
-    this.lastError = error;
-    this.#settings.onError(error);
-    // Later, for the connection has yet to reject what was in flight.
-    if (error instanceof ConnectionLostError) queueMicrotask(() => this.onInterrupted?.());
-  }
-
-  /** The connection calls the callback that it finds set when it starts. */
-  #noteMessages(transport: Transport): void {
-    const { onmessage } = transport;
-    transport.onmessage = (message, info) => {
-      this.heardAtMs = this.#settings.clock.monotonicMs();
-      onmessage?.call(transport, message, info);
-    };
-  }
 }
 
-/** A link whose every request is an exchange. An exchange that breaks concerns no other. */
-export class ExchangeLink extends NotifiedLink {
+/** A link whose every request is an exchange. An exchange that breaks ends no other. */
+export class ExchangeLink extends Link {
   readonly closed: Promise<void>;
   readonly #transport: ExchangeTransport & Partial<Transport>;
   readonly #settings: LinkSettings;
@@ -250,7 +220,7 @@ export class ExchangeLink extends NotifiedLink {
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
   }
 
-  /** Errors that belong to no exchange go to the client from now on, and to whoever listened before. */
+  /** Until the link is closed, errors of no exchange go to the client, and to the callback that was set before. */
   async start(): Promise<void> {
     const transport = this.#transport;
     const { onerror } = transport;

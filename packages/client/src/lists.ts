@@ -1,10 +1,8 @@
 /** The lists of a server, read through page by page. */
 
-import { type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
+import { InvalidResponseError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@mortise/protocol/model';
-import type { CallOptions } from './client-options.ts';
-import { InvalidResultError } from './errors.ts';
 
 /** The lists that come in pages: the type of their items, and the key that they stand under. */
 export interface ListItems {
@@ -21,68 +19,58 @@ export const LIST_KEYS: ReadonlyMap<string, string> = new Map([
   ['resources/templates/list', 'resourceTemplates'],
 ]);
 
-/** What fetches the pages of lists. */
-export interface PageSource {
-  request(method: string, params: JsonObject, options: CallOptions | undefined): Promise<JsonObject>;
-  /** Whether pages may have been kept, so that the cursor of one may be too old. */
-  readonly hasKeptResults: boolean;
-}
-
 const MAX_PAGES = 1000;
 /** Each cursor is remembered until the list ends, and sent back. */
 const MAX_CURSOR_LENGTH = 65_536;
-/** How many characters of names and addresses are remembered for reading a list anew. */
-const MAX_REMEMBERED = 8_000_000;
+
+/** Fetches one page. */
+type FetchPage = (params: JsonObject) => Promise<JsonObject>;
 
 /**
  * Reads all pages of a list, one after the other, each only when it is needed. A cursor goes back as it came; the empty string is one.
  *
- * Where the cursor of a kept page is refused, the list is read once more from its beginning, without the items that were given already.
- *
- * @throws {InvalidResultError} A cursor came twice, is not a string of at most 65,536 characters, or there are more than 1,000 pages.
+ * @param isCached Whether pages may come from a cache, so that the cursor of one may be too old. Where the server refuses a cursor, the list is
+ *   then read once more from its beginning, without as many items as were given already.
+ * @throws {InvalidResponseError} A cursor came twice, is not a string of at most 65,536 characters, or there are more than 1,000 pages.
  * @see 2026-07-28 server/utilities/pagination
  */
 export async function* readPages<M extends keyof ListItems>(
-  source: PageSource,
   method: M,
-  options: CallOptions | undefined,
+  fetchPage: FetchPage,
+  isCached: boolean,
 ): AsyncGenerator<ListItems[M], void, undefined> {
   const cursors = new Set<string>();
-  const given = new Set<string>();
-  let remembered = 0;
-  let isReadAnew = false;
   let cursor: string | undefined;
-  for (;;) {
-    if (cursors.size >= MAX_PAGES) throw new InvalidResultError(`"${method}" has more than ${MAX_PAGES} pages: request them one by one`);
+  let given = 0;
+  let skipped = 0;
+  let canStartAgain = isCached;
+  do {
+    if (cursors.size >= MAX_PAGES) throw new InvalidResponseError(`"${method}" has more than ${MAX_PAGES} pages: request them one by one`);
     let page: JsonObject;
     try {
-      page = await source.request(method, cursor === undefined ? {} : { cursor }, options);
+      page = await fetchPage(cursor === undefined ? {} : { cursor });
     } catch (error) {
       const isRefused = cursor !== undefined && error instanceof RemoteError && error.rpcCode === INVALID_PARAMS;
-      if (!isRefused || isReadAnew || given.size === 0 || remembered > MAX_REMEMBERED) throw error;
-      isReadAnew = true;
-      cursor = undefined;
+      if (!isRefused || !canStartAgain) throw error;
+      canStartAgain = false;
+      [skipped, given] = [given, 0];
       cursors.clear();
-      continue;
+      page = await fetchPage({});
     }
     for (const item of page[LIST_KEYS.get(method) ?? ''] as readonly ListItems[M][]) {
-      const key = keyOf(item);
-      if (isReadAnew && given.has(key)) continue;
-      if (source.hasKeptResults && (remembered += key.length) <= MAX_REMEMBERED) given.add(key);
-      yield item;
+      given += 1;
+      if (given > skipped) yield item;
     }
-    const next = page['nextCursor'] ?? undefined;
-    if (next === undefined) return;
-    if (typeof next !== 'string' || next.length > MAX_CURSOR_LENGTH) {
-      throw new InvalidResultError(`"${method}" gave a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
-    }
-    if (cursors.has(next)) throw new InvalidResultError(`"${method}" goes round in a circle: the server gave the same cursor twice`);
-    cursors.add(next);
-    cursor = next;
-  }
+    cursor = readCursor(method, page, cursors);
+  } while (cursor !== undefined);
 }
 
-/** Tells an item from all others of its list. */
-function keyOf(item: { readonly name?: unknown; readonly uri?: unknown; readonly uriTemplate?: unknown }): string {
-  return String(item.uri ?? item.uriTemplate ?? item.name);
+function readCursor(method: string, { nextCursor: next }: JsonObject, before: Set<string>): string | undefined {
+  if (next === undefined || next === null) return undefined;
+  if (typeof next !== 'string' || next.length > MAX_CURSOR_LENGTH) {
+    throw new InvalidResponseError(`"${method}" gave a cursor that is not a string of at most ${MAX_CURSOR_LENGTH} characters`);
+  }
+  if (before.has(next)) throw new InvalidResponseError(`"${method}" goes round in a circle: the server gave the same cursor twice`);
+  before.add(next);
+  return next;
 }

@@ -29,11 +29,12 @@ import type {
   Tool,
 } from '@mortise/protocol/model';
 import type { AnswerOptions } from './answers/answer-options.ts';
-import { type ChangeHandler, type ChangeOptions, Changes, type ListItems } from './changes.ts';
+import { assertCapability } from './capabilities.ts';
+import { Changes } from './changes.ts';
 import { Client } from './client.ts';
 import { CLIENT_OPTIONS, CONNECT_OPTIONS, type CallOptions, type ClientOptions, type ConnectOptions } from './client-options.ts';
 import { MissingCapabilityError } from './errors.ts';
-import { type PageSource, readPages } from './lists.ts';
+import { type ListItems, readPages } from './lists.ts';
 import type { ClientTransportSource } from './transport-source.ts';
 
 /**
@@ -46,17 +47,10 @@ import type { ClientTransportSource } from './transport-source.ts';
  */
 export class McpClient extends Client {
   readonly #changes: Changes;
-  readonly #pages: PageSource;
 
   constructor(info: Implementation, options: ClientOptions = {}) {
     super(info, options);
     const client = this;
-    this.#pages = {
-      request: (method, params, call) => this.request(method, params, call),
-      get hasKeptResults() {
-        return client.hasKeptResults;
-      },
-    };
     this.#changes = new Changes({
       get needsListen() {
         return client.isConnected ? client.revision.rules.changeNotifications === 'listen' : undefined;
@@ -64,7 +58,6 @@ export class McpClient extends Client {
       listen: (filter) => this.listen(filter),
       onNotification: (method, handler) => this.onNotification(method, handler),
       dispatch: (notification) => this.dispatch(notification),
-      readAll: (list) => this.#readAll(list),
       report: (error) => this.report(error),
     });
   }
@@ -116,22 +109,22 @@ export class McpClient extends Client {
 
   /** Reads all tools, page by page. */
   tools(options?: CallOptions): AsyncIterableIterator<Tool> {
-    return readPages(this.#pages, 'tools/list', options);
+    return this.#readAll('tools/list', options);
   }
 
   /** Reads all prompts, page by page. */
   prompts(options?: CallOptions): AsyncIterableIterator<Prompt> {
-    return readPages(this.#pages, 'prompts/list', options);
+    return this.#readAll('prompts/list', options);
   }
 
   /** Reads all resources, page by page. */
   resources(options?: CallOptions): AsyncIterableIterator<Resource> {
-    return readPages(this.#pages, 'resources/list', options);
+    return this.#readAll('resources/list', options);
   }
 
   /** Reads all resource templates, page by page. */
   resourceTemplates(options?: CallOptions): AsyncIterableIterator<ResourceTemplate> {
-    return readPages(this.#pages, 'resources/templates/list', options);
+    return this.#readAll('resources/templates/list', options);
   }
 
   // ---- using
@@ -194,19 +187,19 @@ export class McpClient extends Client {
 
   // ---- changes
 
-  /** Calls the handler when the tools change. @returns Ends it. */
-  onToolsChanged(handler: ChangeHandler<Tool>, options?: ChangeOptions): () => void {
-    return this.#changes.onListChanged('tools', handler, options);
+  /** Calls the handler when the tools change. May be async. @returns Ends it. */
+  onToolsChanged(handler: () => unknown): () => void {
+    return this.#changes.onListChanged('tools', handler);
   }
 
-  /** Calls the handler when the prompts change. @returns Ends it. */
-  onPromptsChanged(handler: ChangeHandler<Prompt>, options?: ChangeOptions): () => void {
-    return this.#changes.onListChanged('prompts', handler, options);
+  /** Calls the handler when the prompts change. May be async. @returns Ends it. */
+  onPromptsChanged(handler: () => unknown): () => void {
+    return this.#changes.onListChanged('prompts', handler);
   }
 
-  /** Calls the handler when the resources change. @returns Ends it. */
-  onResourcesChanged(handler: ChangeHandler<Resource>, options?: ChangeOptions): () => void {
-    return this.#changes.onListChanged('resources', handler, options);
+  /** Calls the handler when the resources change. May be async. @returns Ends it. */
+  onResourcesChanged(handler: () => unknown): () => void {
+    return this.#changes.onListChanged('resources', handler);
   }
 
   /** Calls the handler when a resource changed that `subscribeResource` asked for, or one below it. @returns Ends it. */
@@ -224,7 +217,7 @@ export class McpClient extends Client {
   async subscribeResource(resource: string | URL | { readonly uri: string }): Promise<void> {
     const uri = toUri(resource);
     if (await this.#changes.subscribe(uri)) return;
-    throw new MissingCapabilityError(`the server does not tell of updates of ${uri}: "resources.subscribe" is missing`, 'server', [
+    throw new MissingCapabilityError(`the server sends no updates of ${uri}: "resources.subscribe" is missing`, 'server', [
       'resources.subscribe',
     ]);
   }
@@ -254,7 +247,7 @@ export class McpClient extends Client {
    */
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
     const session = await this.whenOpen(options);
-    this.assertCapability('logging', 'logging/setLevel');
+    assertCapability(session, 'logging', 'logging/setLevel');
     await session.setLoggingLevel(level, options);
   }
 
@@ -268,14 +261,14 @@ export class McpClient extends Client {
     return this.onNotification('notifications/message', (params) => handler(params as LoggingMessageNotificationParams));
   }
 
-  /** Calls the handler when the user is done with a page that `elicitation` opened. 2025-11-25 only. @returns Ends it. */
+  /** Calls the handler when the server says that the user has finished with a page. 2025-11-25 only. @returns Ends it. */
   onElicitationComplete(handler: (params: ElicitationCompleteNotificationParams) => void): () => void {
     return this.onNotification('notifications/elicitation/complete', (params) => handler(params as ElicitationCompleteNotificationParams));
   }
 
   /** Sets the handlers of elicitation. In the legacy era before `connect`, where it is declared. */
   onElicit(handler: NonNullable<AnswerOptions['elicitation']>): void {
-    this.setAnswers((answers) => answers.setElicitation(handler));
+    this.answers.setElicitation(handler);
   }
 
   /**
@@ -284,7 +277,7 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: servers call a model provider's API themselves.
    */
   onSample(handler: NonNullable<AnswerOptions['sampling']>): void {
-    this.setAnswers((answers) => answers.setSampling(handler));
+    this.answers.setSampling(handler);
   }
 
   /**
@@ -293,12 +286,12 @@ export class McpClient extends Client {
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */
   onListRoots(roots: NonNullable<AnswerOptions['roots']>): void {
-    this.setAnswers((answers) => answers.setRoots(roots));
+    this.answers.setRoots(roots);
     if (this.isConnected) this.sendRootsListChanged().catch((error: unknown) => this.report(error));
   }
 
   /**
-   * Sends a legacy server word that the roots have changed; a modern one asks when it needs them.
+   * Notifies a legacy server that the roots have changed; a modern one asks when it needs them.
    *
    * @deprecated since 2026-07-28: pass them as tool arguments, resource URIs or configuration.
    */
@@ -321,10 +314,8 @@ export class McpClient extends Client {
     return this.isConnected ? this.instructions : undefined;
   }
 
-  async #readAll<L extends keyof ListItems>(list: L): Promise<readonly ListItems[L][]> {
-    const items: unknown[] = [];
-    for await (const item of this[list]() as AsyncIterable<unknown>) items.push(item);
-    return items as ListItems[L][];
+  #readAll<M extends keyof ListItems>(method: M, options: CallOptions | undefined): AsyncGenerator<ListItems[M], void, undefined> {
+    return readPages(method, (params) => this.request(method as string, params, options), this.options.resultCache !== undefined);
   }
 }
 

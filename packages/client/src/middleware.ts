@@ -25,7 +25,7 @@ export interface ClientCall {
   readonly signal: AbortSignal | undefined;
   /** Called for each progress notification, if the caller asked for progress. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
-  /** A place for what one middleware wants to leave for another. Lives as long as the request. */
+  /** For values that one middleware passes to another. Lives as long as the request. */
   readonly state: Map<unknown, unknown>;
 }
 
@@ -42,20 +42,19 @@ export type ClientMiddleware = (call: ClientCall, next: NextClientMiddleware) =>
 
 /** The middleware of one client: the program's, and within it that of its extensions. */
 export class MiddlewareChain {
+  isEmpty = true;
   readonly #outer: Entry[] = [];
   readonly #inner: Entry[] = [];
 
-  get isEmpty(): boolean {
-    return this.#outer.length === 0 && this.#inner.length === 0;
-  }
-
   /** @param method Undefined for all. */
   add(method: string | undefined, run: ClientMiddleware): void {
+    this.isEmpty = false;
     this.#outer.push({ method, run });
   }
 
   /** Adds middleware within all that the program adds. */
   addInner(method: string, run: ClientMiddleware): void {
+    this.isEmpty = false;
     this.#inner.push({ method, run });
   }
 
@@ -76,7 +75,7 @@ interface Entry {
   readonly run: ClientMiddleware;
 }
 
-/** What a request is about. */
+/** The tool, prompt or resource that a request is about. */
 export function toTarget({ name, uri }: JsonObject): string | undefined {
   if (typeof name === 'string') return name;
   return typeof uri === 'string' ? uri : undefined;

@@ -1,4 +1,4 @@
-/** `@mortise/client/node`: folders of this machine as roots: only those that are there and may be read, whatever has become of them meanwhile. */
+/** `@mortise/client/node`: folders of this machine as roots, those that exist and may be read. */
 
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
@@ -10,13 +10,13 @@ import type { Root } from '@mortise/protocol/model';
 /** A folder, by its path or with a name for people. */
 export type Folder = string | { readonly path: string; readonly name?: string | undefined };
 
-/** How folders are looked after. */
+/** How folders become roots. */
 export interface FolderRootsOptions {
   /** Called with each folder that is left out, and why. @default none */
   readonly onUnavailable?: ((path: string, error: unknown) => unknown) | undefined;
 }
 
-/** Gets word of changes: an `McpClient` is one. */
+/** Notifies its server of changed roots: an `McpClient` is one. */
 export interface RootsListener {
   sendRootsListChanged(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface RootsListener {
 export interface FolderRoots {
   (): Promise<readonly Root[]>;
   /**
-   * Looks every so often whether a folder has come, gone or changed its permissions, and tells the client's server if so.
+   * Checks every so often whether a folder was added, was removed or has other permissions, and notifies the client's server of a change.
    *
    * @param options.intervalMs In milliseconds. @default 30_000
    * @returns Ends it.
@@ -34,10 +34,10 @@ export interface FolderRoots {
 }
 
 /**
- * Makes roots of folders. Each is looked at whenever a server asks: symbolic links are followed to where they lead, and what is no
- * folder, is gone, or may not be read is left out.
+ * Makes roots of folders. Each is checked whenever a server asks: symbolic links are resolved, and a path that is not a folder, does not exist
+ * or may not be read is left out.
  *
- * Does NOT keep a server within them: roots tell it where to work, and are no access control.
+ * Does NOT keep a server within them: roots are a hint where to work, not access control.
  *
  * @deprecated since 2026-07-28, with roots: pass them as tool arguments, resource URIs or configuration.
  * @see 2026-07-28 client/roots

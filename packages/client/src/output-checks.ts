@@ -6,14 +6,14 @@ import type { JsonSchemaValidator, SchemaIssue } from '@mortise/protocol/contrac
 import type { CallToolResult, ListToolsResult } from '@mortise/protocol/model';
 import { ToolResultError } from './errors.ts';
 
-/** Says what is wrong with a value; nothing where it fits. */
+/** Gives what is wrong with a value; nothing where it fits. */
 export type SchemaCheck = (value: unknown) => readonly SchemaIssue[];
 
 /** What schemas are compiled with. */
 export interface SchemaParts {
   /** The program's own; undefined for the one of `@mortise/protocol/json-schema`, which is loaded for the first schema. */
   readonly validator: JsonSchemaValidator | undefined;
-  /** Called with what of a schema is left unchecked. */
+  /** Called with the parts of a schema that are left unchecked. */
   onError(error: Error): void;
 }
 
@@ -29,7 +29,7 @@ const MAX_CHARACTERS = 8_000_000;
 interface KnownSchema {
   readonly text: string;
   readonly schema: JsonObject;
-  /** Compiled when it is first needed, each by itself: a bad schema spoils no other tool. */
+  /** Compiled when it is first needed. */
   check?: Promise<SchemaCheck>;
 }
 
@@ -43,7 +43,7 @@ export class OutputChecks {
     this.#parts = parts;
   }
 
-  /** Notes the tools of a page, which is given back. What is known of others stays. */
+  /** Notes the tools of a page, which is given back. The schemas of other tools stay. */
   learn(page: ListToolsResult): ListToolsResult {
     for (const { name, outputSchema } of page.tools) {
       const known = this.#schemas.get(name);
@@ -79,8 +79,8 @@ export class OutputChecks {
   async #check(tool: string, known: KnownSchema, result: CallToolResult): Promise<CallToolResult> {
     const { structuredContent } = result;
     const misfit = (message: string, more?: ErrorOptions & { readonly issues?: readonly SchemaIssue[] }): ToolResultError =>
-      new ToolResultError('ERR_TOOL_OUTPUT', message, { tool, result, ...more });
-    // `null` is a value; only an absent member is none.
+      new ToolResultError('ERR_TOOL_OUTPUT', message, tool, result, more);
+    // `null` is a value.
     if (structuredContent === undefined) {
       throw misfit(`the tool "${tool}" has an outputSchema but its result has no structuredContent`);
     }

@@ -1,19 +1,21 @@
-/** Results that a server lets its clients use again: kept as long and for whom it says, and until it tells of a change. */
+/** Results that a modern server lets its clients use again: kept for as long and for whom it says, and until it reports a change. */
 
-import type { Clock, JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
-import type { CallOptions, ClientOptions } from './client-options.ts';
+import type { JsonObject, JsonRpcNotification } from '@mortise/jsonrpc-core';
+import type { CallOptions } from './client-options.ts';
 
-/** A cache that several clients may share. Results that servers call private are never given to another partition than their own. */
-export interface ResultCache {
-  /** How many results it holds, stale ones included. */
-  readonly size: number;
-  /** Forgets everything. */
-  clear(): void;
+/** A client whose results are kept. */
+export interface CacheOwner {
+  /** Names the server; undefined where nothing can be shared. */
+  readonly serverKey: string | undefined;
+  /** Differs where the authorization differs; undefined where that is not known. */
+  readonly authContext: string | undefined;
 }
 
-/** Makes a cache for the option `resultCache` of several clients: of 1,000 results and 16,000,000 characters, the least recently used going first. */
-export function createResultCache(): ResultCache {
-  return new ResultStore();
+/** A request, as far as its answer may depend on it. */
+export interface CachedRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly options: CallOptions | undefined;
 }
 
 const MAX_ENTRIES = 1000;
@@ -22,8 +24,15 @@ const MAX_CHARACTERS = 16_000_000;
 /** No result is kept longer, whatever its server says. */
 const MAX_TTL_MS = 86_400_000;
 
+/** The lists that each notification is about. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  'notifications/tools/list_changed': ['tools/list'],
+  'notifications/prompts/list_changed': ['prompts/list'],
+  'notifications/resources/list_changed': ['resources/list', 'resources/templates/list'],
+};
+
 interface Entry {
-  /** Text, so that a caller who changes a result changes it for nobody else. */
+  /** Text, so that a caller who changes a result changes no other caller's. */
   readonly text: string;
   readonly freshUntilMs: number;
   readonly server: string;
@@ -31,170 +40,135 @@ interface Entry {
   readonly uri: unknown;
 }
 
-class ResultStore implements ResultCache {
+/** A cache for the option `resultCache`, of one client or of several; `createResultCache` makes one. */
+export class ResultCache {
   readonly #entries = new Map<string, Entry>();
+  readonly #owners = new WeakMap<CacheOwner, string>();
+  #ownerCount = 0;
   #characters = 0;
+  #changes = 0;
 
+  /** How many results it holds, stale ones included. */
   get size(): number {
     return this.#entries.size;
   }
 
+  /** Forgets everything. */
   clear(): void {
+    this.#changes += 1;
     this.#entries.clear();
     this.#characters = 0;
   }
 
-  find(key: string, nowMs: number): JsonObject | undefined {
+  // ---- for the client
+
+  /** A result that is still fresh and that this client may get. */
+  find(owner: CacheOwner, request: CachedRequest, nowMs: number): JsonObject | undefined {
+    const key = toKey(request);
+    if (key === undefined) return undefined;
+    return this.#take(this.#keyFor('private', owner, key), nowMs) ?? this.#take(this.#keyFor('public', owner, key), nowMs);
+  }
+
+  /**
+   * Call it before a request is sent, and the function that it gives with the result. Keeps the result for as long and for whom that says,
+   * unless something changed meanwhile: at a server, or on whose behalf the client speaks.
+   */
+  keeper(owner: CacheOwner, request: CachedRequest): (result: JsonObject, nowMs: number) => void {
+    const changes = this.#changes;
+    const { authContext } = owner;
+    return (result, nowMs) => {
+      const key = toKey(request);
+      const isAsItWas = changes === this.#changes && authContext === owner.authContext;
+      const { ttlMs, cacheScope } = result;
+      if (key === undefined || ttlMs === undefined || !isAsItWas) return;
+      // A result whose scope has changed must not be found in its old place.
+      for (const scope of ['private', 'public'] as const) this.#forget(this.#keyFor(scope, owner, key));
+      if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
+      const { method, params } = request;
+      this.#keep(this.#keyFor(cacheScope === 'public' ? 'public' : 'private', owner, key), {
+        text: JSON.stringify(result),
+        freshUntilMs: nowMs + Math.min(ttlMs, MAX_TTL_MS),
+        server: this.#serverOf(owner),
+        method,
+        uri: params['uri'],
+      });
+    };
+  }
+
+  /** Something changed at a client's server. */
+  onChange(owner: CacheOwner, { method, params }: JsonRpcNotification): void {
+    const lists = LISTS[method] ?? [];
+    const uri = method === 'notifications/resources/updated' ? params?.['uri'] : undefined;
+    this.forgetWhere(owner, (entry) => lists.includes(entry.method) || (entry.method === 'resources/read' && isAffected(entry.uri, uri)));
+  }
+
+  /** Forgets some results of a client's server. */
+  forgetWhere(owner: CacheOwner, isStale: (entry: Pick<Entry, 'method' | 'uri'>) => boolean): void {
+    this.#changes += 1;
+    const server = this.#serverOf(owner);
+    for (const [key, entry] of this.#entries) if (entry.server === server && isStale(entry)) this.#forget(key);
+  }
+
+  // ---- inside
+
+  /** Results of a server without a name, and private ones of an unknown authorization, are one client's own. */
+  #idOf(owner: CacheOwner): string {
+    let id = this.#owners.get(owner);
+    if (id === undefined) this.#owners.set(owner, (id = `client ${(this.#ownerCount += 1)}`));
+    return id;
+  }
+
+  #serverOf(owner: CacheOwner): string {
+    return owner.serverKey ?? this.#idOf(owner);
+  }
+
+  #keyFor(scope: 'private' | 'public', owner: CacheOwner, key: string): string {
+    return JSON.stringify([scope, this.#serverOf(owner), scope === 'private' && (owner.authContext ?? this.#idOf(owner)), key]);
+  }
+
+  #take(key: string, nowMs: number): JsonObject | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
-    this.forget(key);
+    this.#forget(key);
     if (nowMs >= entry.freshUntilMs) return undefined;
     // At the end again: the least recently used is the first.
-    this.keep(key, entry);
+    this.#keep(key, entry);
     return JSON.parse(entry.text) as JsonObject;
   }
 
-  keep(key: string, entry: Entry): void {
-    this.forget(key);
+  #keep(key: string, entry: Entry): void {
     this.#entries.set(key, entry);
     this.#characters += entry.text.length;
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= MAX_ENTRIES && this.#characters <= MAX_CHARACTERS) break;
-      this.forget(oldest);
+      this.#forget(oldest);
     }
   }
 
-  forgetWhere(isStale: (entry: Entry) => boolean): void {
-    for (const [key, entry] of this.#entries) if (isStale(entry)) this.forget(key);
-  }
-
-  forget(key: string): void {
+  #forget(key: string): void {
     this.#characters -= this.#entries.get(key)?.text.length ?? 0;
     this.#entries.delete(key);
   }
 }
 
-/** Tells a client's server, and on whose behalf the client speaks, where its transport knows. */
-export interface CacheOwner {
-  /** Names the server; undefined where nothing can be shared. */
-  readonly serverKey: string | undefined;
-  /** Tells the present authorization from any other. */
-  readonly authContext: string | undefined;
+/**
+ * Makes a cache of 1,000 results and 16,000,000 characters, the least recently used going first.
+ *
+ * Clients that share one get public results of a server from each other, and private ones only where their transports know that they speak with
+ * the same authorization (`authContext`).
+ */
+export function createResultCache(): ResultCache {
+  return new ResultCache();
 }
 
-let clients = 0;
-
-/** What changes which lists. */
-const LISTS: Readonly<Record<string, readonly string[]>> = {
-  'notifications/tools/list_changed': ['tools/list'],
-  'notifications/prompts/list_changed': ['prompts/list'],
-  'notifications/resources/list_changed': ['resources/list', 'resources/templates/list'],
-};
-
-/** One client's view of a cache. */
-export class CachedResults {
-  readonly #store: ResultStore;
-  readonly #owner: CacheOwner;
-  readonly #clock: Clock;
-  readonly #client = `client ${(clients += 1)}`;
-  /** Whose the private results are: this client's alone, unless it has a partition. */
-  readonly #partition: string;
-  #changes = 0;
-
-  constructor(owner: CacheOwner, clock: Clock, { resultCache, cachePartition }: ClientOptions) {
-    this.#store = resultCache instanceof ResultStore ? resultCache : new ResultStore();
-    this.#owner = owner;
-    this.#clock = clock;
-    this.#partition = cachePartition === undefined ? this.#client : `partition ${cachePartition}`;
-  }
-
-  /** Whether it holds nothing, of whichever client. */
-  get isEmpty(): boolean {
-    return this.#store.size === 0;
-  }
-
-  /** A result that is still fresh and that this client may get. */
-  find(method: string, params: JsonObject, options: CallOptions | undefined): JsonObject | undefined {
-    if (options?.skipsCache === true) return undefined;
-    const key = toKey(method, params, options);
-    const nowMs = this.#clock.monotonicMs();
-    return key === undefined ? undefined : (this.#store.find(this.#private(key), nowMs) ?? this.#store.find(this.#public(key), nowMs));
-  }
-
-  /**
-   * Call it before a request is sent, and the function that it gives with the result. Keeps the result as long and for whom that says, unless
-   * something changed meanwhile: at the server, or on whose behalf this client speaks.
-   */
-  keeper(method: string, params: JsonObject, options: CallOptions | undefined): (result: JsonObject) => void {
-    const changes = this.#changes;
-    const { authContext } = this.#owner;
-    return (result) => {
-      const key = toKey(method, params, options);
-      const isAsItWas = changes === this.#changes && authContext === this.#owner.authContext;
-      const { ttlMs, cacheScope } = result;
-      if (key === undefined || ttlMs === undefined || !isAsItWas) return;
-      // What was public once and is private now, or the other way round, must not be found in its old place.
-      this.#store.forget(this.#private(key));
-      this.#store.forget(this.#public(key));
-      if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
-      const freshUntilMs = this.#clock.monotonicMs() + Math.min(ttlMs, MAX_TTL_MS);
-      const entry = { text: JSON.stringify(result), freshUntilMs, server: this.#server, method, uri: params['uri'] };
-      this.#store.keep(cacheScope === 'public' ? this.#public(key) : this.#private(key), entry);
-    };
-  }
-
-  /** Something changed at the server. */
-  onChange({ method, params }: JsonRpcNotification): void {
-    this.#changes += 1;
-    const lists = LISTS[method];
-    if (lists) this.#forget((entry) => lists.includes(entry.method));
-    const uri = params?.['uri'];
-    if (method !== 'notifications/resources/updated' || typeof uri !== 'string') return;
-    this.#forget((entry) => entry.method === 'resources/read' && isAffected(entry.uri, uri));
-  }
-
-  /** A page that was good is good no more, and neither are the others of its list. */
-  onCursorRejected(method: string): void {
-    this.#forget((entry) => entry.method === method);
-  }
-
-  /** Whatever was kept of this server may be out of date. */
-  clear(): void {
-    this.#changes += 1;
-    this.#forget(() => true);
-  }
-
-  get #server(): string {
-    return this.#owner.serverKey ?? this.#client;
-  }
-
-  #forget(isStale: (entry: Entry) => boolean): void {
-    const server = this.#server;
-    this.#store.forgetWhere((entry) => entry.server === server && isStale(entry));
-  }
-
-  #private(key: string): string {
-    return JSON.stringify(['private', this.#server, this.#partition, this.#owner.authContext ?? '', key]);
-  }
-
-  #public(key: string): string {
-    return JSON.stringify(['public', this.#server, key]);
-  }
+/** Identifies a request; undefined for one whose answer may depend on more than its parameters. */
+function toKey({ method, params, options }: CachedRequest): string | undefined {
+  const { _meta, inputResponses, requestState } = params;
+  const parts = [_meta, inputResponses, requestState, options?.headers, options?.meta];
+  return parts.every((part) => part === undefined) ? JSON.stringify([method, sorted(params)]) : undefined;
 }
 
-/** Trace context tells a server nothing that its answer depends on. */
-const HARMLESS: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage', 'progressToken']);
-
-/** What tells a request from every other; undefined for one whose answer may depend on more than can be seen. */
-function toKey(method: string, params: JsonObject, options: CallOptions | undefined): string | undefined {
-  if (params['inputResponses'] !== undefined || params['requestState'] !== undefined || options?.headers !== undefined) return undefined;
-  const { _meta: own, ...rest } = params;
-  const meta = { ...(own as JsonObject | undefined), ...options?.meta };
-  if (Object.keys(meta).some((key) => !HARMLESS.has(key))) return undefined;
-  return JSON.stringify([method, sorted(rest)]);
-}
-
-/** The same members in the same order, however they were written. */
+/** The same members in the same order, whatever the order in which they were written. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
@@ -205,6 +179,6 @@ function sorted(value: unknown): unknown {
 }
 
 /** A resource changes with those below it, and those below with it. */
-function isAffected(kept: unknown, changed: string): boolean {
-  return typeof kept === 'string' && (kept.startsWith(changed) || changed.startsWith(kept));
+function isAffected(kept: unknown, changed: unknown): boolean {
+  return typeof kept === 'string' && typeof changed === 'string' && (kept.startsWith(changed) || changed.startsWith(kept));
 }

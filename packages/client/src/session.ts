@@ -1,4 +1,4 @@
-/** An open way to a server whose era is known. Each era has its own; everything above is the same for both. */
+/** A connection to a server whose era is known. There is one class for each era; the rest of the client is the same for both. */
 
 import type { JsonObject, JsonRpcNotification, RequestId } from '@mortise/jsonrpc-core';
 import type { Revision } from '@mortise/protocol';
@@ -16,7 +16,7 @@ export interface SessionSettings extends LinkSettings {
   readonly initializeTimeoutMs: number;
   /** Survives a restart. */
   logLevel: LoggingLevel | undefined;
-  /** Everything that is declared in a revision, that of extensions included. */
+  /** Everything that is declared in a revision, with the capabilities of extensions. */
   capabilitiesFor(revision: Revision): ClientCapabilities;
   /** Called with each notification that belongs to no subscription, in the canonical model. */
   onNotification(notification: JsonRpcNotification): void;
@@ -41,19 +41,19 @@ export interface Session {
   readonly link: Link;
   readonly server: ServerFacts;
   readonly instructions: string | undefined;
-  /** Whether the server said what it can do. */
+  /** Whether the server was asked for its capabilities. */
   readonly isDiscovered: boolean;
   /** The parameters as this session's server wants them; always new ones where `progressToken` is given, which goes into `_meta`. */
-  toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject | undefined;
-  /** The parameters as a gateway wants them sent: untouched but for what the era demands and they lack. */
+  toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject;
+  /** The parameters as a gateway wants them sent: untouched, but with the `_meta` members that the era demands. */
   toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined;
   /** Asks whether the server still answers. */
   ping(options?: CallOptions): Promise<void>;
   setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void>;
   /** Goes over to another version if an error says that the server wants one. @returns Whether to send the request again. */
   renegotiate(error: unknown): boolean;
-  /** What the client declares has changed. @throws {MissingCapabilityError} It is too late to declare this to the server. */
-  onCapabilitiesChanged(): void;
+  /** The client is about to declare more. @throws {MissingCapabilityError} It is too late to declare this to the server. */
+  onDeclare(added: ClientCapabilities): void;
   /** The client's roots have changed. */
   sendRootsChanged(): Promise<void>;
   /** Begins to deliver changes to the sink. */

@@ -11,8 +11,8 @@ const MAX_WAITING = 8_000_000;
 /** Opens subscriptions again. */
 export interface SubscriptionOwner {
   /** Called with each change as it arrives, before the reader gets it. */
-  onEvent(notification: JsonRpcNotification): void;
-  /** It was opened again: changes may have gone unseen. */
+  onChange(notification: JsonRpcNotification): void;
+  /** It was opened again: changes may have been missed. */
   onGap(): void;
   onOver(subscription: Subscription): void;
   /** The stream broke. @returns Whether it will be opened again. */
@@ -22,8 +22,8 @@ export interface SubscriptionOwner {
 /** What a subscription gives its reader. */
 export interface SubscriptionEvent extends JsonRpcNotification {
   /**
-   * True on an acknowledgement after the first, and on the next event where the reader was too slow: changes before it were not seen, so
-   * whatever depends on them is to be fetched anew.
+   * True on an acknowledgement after the first, and on the next event after some were dropped because the reader was too slow: changes before
+   * it were missed, so fetch anew whatever depends on them.
    */
   readonly isAfterGap?: true;
 }
@@ -32,14 +32,14 @@ export interface SubscriptionEvent extends JsonRpcNotification {
  * Changes as they come, the first one being `notifications/subscriptions/acknowledged` with what the server honours.
  *
  * Leaving the loop ends the subscription, and so does `close`. Where its stream breaks or the server is started again, it is opened again by
- * itself and the acknowledgement comes once more with `isAfterGap`: what happened in between was not seen.
+ * itself and the acknowledgement comes once more with `isAfterGap`: changes in between were missed.
  *
  * @see 2026-07-28 basic/patterns/subscriptions
  */
 export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisposable, ListenSink {
   /** What was asked for. */
   readonly filter: SubscriptionFilter;
-  /** Resolves to what the server honours of it; rejects where there will be no answer. */
+  /** Resolves to the part of the filter that the server honours; rejects where the subscription ends before. */
   readonly accepted: Promise<SubscriptionFilter>;
   readonly #queue: AsyncQueue<SubscriptionEvent>;
   readonly #owner: SubscriptionOwner;
@@ -47,7 +47,7 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
   #handle: ListenHandle | undefined;
   #isAccepted = false;
   #isOverrun = false;
-  /** How much waits for the reader, all but what came first. */
+  /** Characters that wait for the reader, without those of the first event in the queue. */
   #waiting = 0;
   #resolveAccepted: (accepted: SubscriptionFilter) => void = () => undefined;
   #rejectAccepted: (error: unknown) => void = () => undefined;
@@ -86,7 +86,7 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
   }
 
   onEvent(notification: JsonRpcNotification): void {
-    this.#owner.onEvent(notification);
+    this.#owner.onChange(notification);
     this.#push(notification);
   }
 
@@ -121,7 +121,6 @@ export class Subscription implements AsyncIterable<SubscriptionEvent>, AsyncDisp
 
   /** Changes beyond what fits are dropped; the next one that fits says so. */
   #push(event: SubscriptionEvent): void {
-    // Only what has to wait counts.
     if (this.#queue.length === 0) this.#waiting = 0;
     else this.#waiting += JSON.stringify(event.params ?? {}).length;
     this.#isOverrun = !(this.#waiting <= MAX_WAITING && this.#queue.push(this.#isOverrun ? { ...event, isAfterGap: true } : event));

@@ -1,9 +1,9 @@
-/** A span around each request, whose context goes to the server in `_meta`, and around each answer. */
+/** A span around each request, with its context in the request's `_meta`, and a span around each answer. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { Span, Tracer } from '@mortise/protocol/contracts';
 
-/** What a span is about. */
+/** The call that a span stands for. */
 export interface TracedCall {
   readonly method: string;
   /** A tool's or prompt's name, a resource's URI. */

@@ -11,15 +11,14 @@ interface Renewable {
 /** A transport, or a factory of them, that can name its server. */
 export interface EraKeyed {
   /**
-   * The full URL, or the program with a digest of how it is run. Holds no secret: it may be written to disk, where one that is good for one process
-   * alone (stdio's with an `env`) is never asked for again.
+   * The full URL, or the program with a digest of how it is run. Holds no secret, for it may be written to disk.
    */
   readonly eraKey: string;
 }
 
 /** A transport that knows on whose behalf it speaks; found by its member. */
 export interface AuthContextual {
-  /** Differs where the access token does. Never the token itself. Private results are kept by it. */
+  /** Differs where the access token differs. Never the token itself. Private results are kept for it. */
   readonly authContext: string | undefined;
 }
 

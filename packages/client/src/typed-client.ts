@@ -83,5 +83,5 @@ export async function createClient<Server extends ServerTools>(
 export function expectSuccess<R extends CallToolResult>(tool: string, result: R): R {
   if (result.isError !== true) return result;
   const text = result.content.find((block) => block.type === 'text');
-  throw new ToolResultError('ERR_TOOL_FAILED', `the tool "${tool}" failed${text ? `: ${text.text}` : ''}`, { tool, result });
+  throw new ToolResultError('ERR_TOOL_FAILED', `the tool "${tool}" failed${text ? `: ${text.text}` : ''}`, tool, result);
 }

@@ -4,7 +4,7 @@ import { createInMemoryPair, type JsonRpcNotification } from '@mortise/jsonrpc-c
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { type AnswerExchange } from '@mortise/transport-testkit';
 import { describeExchange } from '@mortise/transport-testkit/vitest';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { inMemoryTransport } from '../src/in-memory.ts';
 
 /** An endpoint that is answered for by the kit. */
@@ -17,14 +17,12 @@ function endpointOf(answer: AnswerExchange): Parameters<typeof inMemoryTransport
   return { handle, openSession: refuse, paramHeaders: refuse, nameParam: refuse, connect: refuse };
 }
 
-describe.each(['reference', 'json'] as const)('passed by %s', (passBy) => {
-  describeExchange('in memory', {
-    createPair: (answer) => {
-      const client = inMemoryTransport(endpointOf(answer), { passBy })();
-      if (!('exchange' in client)) throw new Error('an exchange transport was expected');
-      return Promise.resolve({ client, close: () => Promise.resolve() });
-    },
-  });
+describeExchange('in memory', {
+  createPair: (answer) => {
+    const client = inMemoryTransport(endpointOf(answer))();
+    if (!('exchange' in client)) throw new Error('an exchange transport was expected');
+    return Promise.resolve({ client, close: () => Promise.resolve() });
+  },
 });
 
 it('[TRAN-002][TRAN-003] the channel to an endpoint is an ordinary transport', async () => {

@@ -14,7 +14,7 @@ type Thrown = {
 
 it('errors are all in the union AnyClientError, which narrows by code', () => {
   expectTypeOf<AnyClientError['code']>().toEqualTypeOf<Thrown['code']>();
-  const error: AnyClientError = new errors.InvalidResultError('a');
+  const error: AnyClientError = new errors.InputRequiredError('a');
   expect(error).toBeInstanceOf(MortiseError);
   for (const one of Object.values(errors)) expect(one.prototype).toBeInstanceOf(MortiseError);
 });

@@ -112,7 +112,7 @@ describe.each([NEWEST, NEWEST_LEGACY])('in $version', (revision) => {
       roots: [],
       onError: () => undefined,
     });
-    client.onToolsChanged(() => undefined, { autoRefresh: true });
+    client.onToolsChanged(() => client.listTools());
     client.onLog(() => undefined);
     client.onResourceUpdated(() => undefined);
     const subscription = client.listen({ toolsListChanged: true });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { checkIconUrl, fetchIcon, readImageFacts } from '../src/host.ts';
-import { InvalidResultError } from '../src/index.ts';
+import { InvalidResponseError } from '@mortise/jsonrpc-core';
 import { countCpuMs } from '../../../scripts/test/cpu-time.ts';
 
 const serverUrl = 'https://server.example/mcp';
@@ -115,7 +115,7 @@ describe("an icon's address", () => {
     'https://sub.server.example/i.png',
   ])('[ICON-005][JSCH-010] may not be of another origin, unless that is trusted: %s', (src) => {
     expect(() => checkIconUrl(src, { serverUrl })).toThrow('trustedOrigins');
-    expect(() => checkIconUrl(src)).toThrow(InvalidResultError);
+    expect(() => checkIconUrl(src)).toThrow(InvalidResponseError);
     expect(checkIconUrl(src, { trustedOrigins: [new URL(src).origin] }).href).toBe(src);
   });
 
@@ -187,14 +187,14 @@ describe("an icon's bytes", () => {
 
   it('[ICON-007] that are an SVG with entities are refused in linear time', () => {
     expect(() => readImageFacts(new TextEncoder().encode('<?xml version="1.0"?><svg><!DOCTYPE x [<!ENTITY a "b">]></svg>'))).toThrow(
-      InvalidResultError,
+      InvalidResponseError,
     );
     const cpuMs = countCpuMs();
     for (const inner of [' '.repeat(200_000), `href${' '.repeat(200_000)}`, '<'.repeat(200_000), 'href= '.repeat(30_000)]) {
       try {
         readImageFacts(svg(inner));
       } catch (error) {
-        expect(error).toBeInstanceOf(InvalidResultError);
+        expect(error).toBeInstanceOf(InvalidResponseError);
       }
     }
     expect(cpuMs()).toBeLessThan(2000);
@@ -250,6 +250,6 @@ describe('fetching an icon', () => {
   it('reads data: URLs with and without base64, and refuses broken ones', async () => {
     expect((await fetchIcon({ src: `data:image/svg+xml,${encodeURIComponent('<svg ></svg>')}` })).type).toBe('image/svg+xml');
     await expect(fetchIcon({ src: 'data:image/png;base64,%%%' })).rejects.toThrow('cannot be read');
-    await expect(fetchIcon({ src: 'data:image/png' })).rejects.toBeInstanceOf(InvalidResultError);
+    await expect(fetchIcon({ src: 'data:image/png' })).rejects.toBeInstanceOf(InvalidResponseError);
   });
 });

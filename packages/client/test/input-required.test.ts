@@ -60,21 +60,21 @@ describe('a result that asks', () => {
     expect(first?.params).not.toHaveProperty('inputResponses');
   });
 
-  it('[ELICIT-010] is answered with the defaults of the fields that an accepted form leaves out, where the program wants that', async () => {
+  it('[ELICIT-010] is answered with the defaults of required fields that an accepted form leaves out', async () => {
     const properties = { who: { type: 'string', default: 'Ada' }, age: { type: 'integer', default: 36 }, note: { type: 'string' } };
-    const form = { method: 'elicitation/create', params: { message: 'm', requestedSchema: { type: 'object', properties } } };
-    const answerTo = async (fillsDefaults: boolean | undefined, answer: ElicitResult): Promise<unknown> => {
+    const requestedSchema = { type: 'object', properties, required: ['who'] };
+    const form = { method: 'elicitation/create', params: { message: 'm', requestedSchema } };
+    const answerTo = async (answer: ElicitResult): Promise<unknown> => {
       const { client, server } = await connect((_request, round) => (round === 1 ? ask({ inputRequests: { form } }) : done), {
-        elicitation: { form: () => answer, fillsDefaults },
+        elicitation: () => answer,
       });
       await client.callTool('x');
       return server.requests('tools/call')[1]?.params?.['inputResponses'];
     };
-    expect(await answerTo(true, { action: 'accept', content: { age: 1 } })).toEqual({
+    expect(await answerTo({ action: 'accept', content: { age: 1 } })).toEqual({
       form: { action: 'accept', content: { who: 'Ada', age: 1 } },
     });
-    expect(await answerTo(true, { action: 'decline' })).toEqual({ form: { action: 'decline' } });
-    expect(await answerTo(undefined, { action: 'accept', content: {} })).toEqual({ form: { action: 'accept', content: {} } });
+    expect(await answerTo({ action: 'decline' })).toEqual({ form: { action: 'decline' } });
   });
 
   it('[MRTR-018][PAT-004] is retried under another id and another progress token', async () => {

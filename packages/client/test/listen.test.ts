@@ -4,7 +4,7 @@ import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from '@mortise/j
 import { NEWEST, REVISIONS, revisionsOf } from '@mortise/protocol';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClientOptions, McpClient, type Subscription } from '../src/index.ts';
+import { type ClientOptions, createResultCache, McpClient, type Subscription } from '../src/index.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { complete, info, legacyScript, modernScript, type Reply, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
@@ -263,7 +263,7 @@ describe.each(REVISIONS)('callbacks in $version', (revision) => {
     const { client, server } = await connect(script(), { protocolVersion: revision.version });
     const calls: unknown[] = [];
     const offs = [
-      client.onToolsChanged((items) => calls.push(['tools', items])),
+      client.onToolsChanged(() => calls.push(['tools'])),
       client.onPromptsChanged(() => calls.push(['prompts'])),
       client.onResourcesChanged(() => calls.push(['resources'])),
     ];
@@ -271,32 +271,12 @@ describe.each(REVISIONS)('callbacks in $version', (revision) => {
     for (const method of [TOOLS, 'notifications/prompts/list_changed', 'notifications/resources/list_changed'])
       await change(server, method);
     await client.request('resources/read', { uri: 'a:b' });
-    expect(calls).toEqual([['tools', undefined], ['prompts'], ['resources']]);
+    expect(calls).toEqual([['tools'], ['prompts'], ['resources']]);
     for (const off of offs) off();
     for (const off of offs) off();
     await change(server, TOOLS);
     await client.request('resources/read', { uri: 'a:b' });
     expect(calls).toHaveLength(3);
-  });
-
-  it('are given the new list with autoRefresh, which is fetched once for changes that come together', async () => {
-    const { client, server } = await connect(script(), { protocolVersion: revision.version });
-    const lists: (readonly string[])[] = [];
-    const refreshed = new Promise<void>((resolve) => {
-      client.onToolsChanged(
-        (tools = []) => {
-          lists.push(tools.map(({ name }) => name));
-          resolve();
-        },
-        { autoRefresh: true },
-      );
-    });
-    await client.request('resources/read', { uri: 'a:b' });
-    await Promise.all([change(server, TOOLS), change(server, TOOLS), change(server, TOOLS)]);
-    await refreshed;
-    await client.request('resources/read', { uri: 'a:b' });
-    expect(lists[0]).toEqual(['new']);
-    expect(server.requests('tools/list').length).toBeLessThanOrEqual(2);
   });
 
   it('that were set before connecting are called too', async () => {
@@ -408,7 +388,7 @@ describe('what was not seen', () => {
         'tools/list': () => ({ result: { resultType: 'complete', tools: [], ttlMs: 1_000_000, cacheScope: 'private' } }),
       }),
     );
-    const client = await McpClient.connect(server.factory, info);
+    const client = await McpClient.connect(server.factory, info, { resultCache: createResultCache() });
     open.push(client);
     const reader = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]();
     await reader.next();

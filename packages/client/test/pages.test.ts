@@ -65,14 +65,14 @@ describe.each(REVISIONS)('in $version', (revision) => {
         }));
         const reading = collect(read(client));
         if (isGood) expect(await reading).toHaveLength(2);
-        else await expect(reading).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT' });
+        else await expect(reading).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
         expect(server.requests(method)).toHaveLength(isGood ? 2 : 1);
       }
     });
 
     it('is refused where an item is no object', async () => {
       const { client } = await connect(revision, method, () => ({ [key]: [item('a'), null] }));
-      await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT' });
+      await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
     });
 
     it('[PAGE-001][PAGE-002][PAGE-006] is read to the end, whatever the sizes of its pages', async () => {
@@ -106,7 +106,10 @@ describe.each(REVISIONS)('in $version', (revision) => {
 
     it('is given up when a cursor comes twice', async () => {
       const { client, server } = await connect(revision, method, (cursor) => ({ [key]: [], nextCursor: cursor === 'x' ? 'y' : 'x' }));
-      await expect(collect(read(client))).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', message: expect.stringContaining('circle') });
+      await expect(collect(read(client))).rejects.toMatchObject({
+        code: 'ERR_INVALID_RESPONSE',
+        message: expect.stringContaining('circle'),
+      });
       expect(server.requests(method)).toHaveLength(3);
     });
 
@@ -114,7 +117,7 @@ describe.each(REVISIONS)('in $version', (revision) => {
       let page = 0;
       const { client, server } = await connect(revision, method, () => ({ [key]: [], nextCursor: `${(page += 1)}` }));
       await expect(collect(read(client))).rejects.toMatchObject({
-        code: 'ERR_INVALID_RESULT',
+        code: 'ERR_INVALID_RESPONSE',
         message: expect.stringContaining('more than 1000 pages: request them one by one'),
       });
       expect(server.requests(method)).toHaveLength(1000);

@@ -7,7 +7,7 @@ import type { ClientRequestMethod, ElicitResult } from '@mortise/protocol/model'
 import { findRequest } from '@mortise/protocol/revisions';
 import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClientOptions, McpClient, MissingCapabilityError } from '../src/index.ts';
+import { type ClientOptions, createResultCache, McpClient, MissingCapabilityError } from '../src/index.ts';
 import { Client } from '../src/low-level.ts';
 import { complete, info, type Script, ScriptedServer, scriptOf } from './scripted-server.ts';
 
@@ -451,7 +451,7 @@ describe('a modern client', () => {
   it.each([{ ttlMs: 3_600_000, cacheScope: 'public' }, { ttlMs: 0, cacheScope: 'private' }, { ttlMs: -5 }, {}])(
     '[VERS-011] keeps a result for a later request only as its hints say: %j',
     async (hints) => {
-      const { client, server } = await connect(NEWEST, {}, hints);
+      const { client, server } = await connect(NEWEST, { resultCache: createResultCache() }, hints);
       await client.discover();
       await client.discover();
       const isFresh = 'ttlMs' in hints && typeof hints.ttlMs === 'number' && hints.ttlMs > 0;
@@ -497,7 +497,7 @@ it('reports what callbacks throw, at once or later, and goes on', async () => {
     throw new Error('thrown');
   });
   client.onNotification('x.example/event', () => Promise.reject(new Error('rejected')));
-  client.onToolsChanged(() => Promise.reject(new Error('refreshed')), { autoRefresh: true });
+  client.onToolsChanged(() => Promise.reject(new Error('refreshed')));
   await server.notify('x.example/event', {});
   await server.notify('notifications/tools/list_changed', {});
   await client.listTools();

@@ -28,7 +28,7 @@ async function connect(script: Script, options: ClientOptions = {}, eraKey?: str
   const clock = new FakeClock();
   const server = new ScriptedServer(modernScript(script));
   const source = eraKey === undefined ? server.factory : Object.assign(() => server.factory(), { eraKey });
-  const client = await McpClient.connect(source, info, { clock, ...options });
+  const client = await McpClient.connect(source, info, { clock, resultCache: createResultCache(), ...options });
   open.push(client);
   return { client, server, clock, count: (method) => server.requests(method).length };
 }
@@ -183,27 +183,26 @@ describe('a result with ttlMs', () => {
     expect((await client.listTools())._meta).toEqual({ k: { v: 1 } });
   });
 
-  it('is passed over where the caller says so, and where the request says more than can be seen', async () => {
+  it('is not used again where the answer may depend on more than the parameters, nor once it is forgotten', async () => {
     const { client, count } = await connect({ 'tools/list': () => kept({ tools: [] }) });
     await client.listTools();
-    await client.listTools({}, { skipsCache: true });
     await client.listTools({}, { headers: { 'x-tenant': 'a' } });
     await client.listTools({}, { meta: { 'x.example/tenant': 'a' } });
-    expect(count('tools/list')).toBe(4);
-    await client.listTools({}, { meta: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' } });
-    expect(count('tools/list')).toBe(4);
+    expect(count('tools/list')).toBe(3);
+    await client.listTools();
+    expect(count('tools/list')).toBe(3);
     client.forgetResults();
     await client.listTools();
-    expect(count('tools/list')).toBe(5);
+    expect(count('tools/list')).toBe(4);
   });
 
-  it('is never used again with resultCache: false, nor from a legacy server', async () => {
-    const { client, count } = await connect({ 'tools/list': () => kept({ tools: [] }) }, { resultCache: false });
+  it('is never used again without resultCache, nor from a legacy server', async () => {
+    const { client, count } = await connect({ 'tools/list': () => kept({ tools: [] }) }, { resultCache: undefined });
     await client.listTools();
     await client.listTools();
     expect(count('tools/list')).toBe(2);
     const server = new ScriptedServer(legacyScript('2025-11-25', { 'tools/list': () => kept({ tools: [] }) }));
-    const legacy = await McpClient.connect(server.factory, info, { era: 'legacy' });
+    const legacy = await McpClient.connect(server.factory, info, { era: 'legacy', resultCache: createResultCache() });
     open.push(legacy);
     await legacy.listTools();
     await legacy.listTools();
@@ -236,12 +235,15 @@ describe('a cache that clients share', () => {
     expect([elsewhere.count('tools/list'), nameless.count('tools/list')]).toEqual([1, 1]);
   });
 
-  it('[CACHE-011] gives a private one to nobody but those of the same partition', async () => {
+  it('[CACHE-011] gives a private one to clients of the same authorization only, and to no other client where that is not known', async () => {
     const resultCache = createResultCache();
-    const ask = async (cachePartition?: string): Promise<number> => {
-      const { client, count } = await connect(script('private'), { resultCache, cachePartition }, key);
+    const ask = async (authContext?: string): Promise<number> => {
+      const server = new ScriptedServer(modernScript(script('private')));
+      const source = Object.assign(() => Object.assign(server.factory(), { authContext }), { eraKey: key });
+      const client = await McpClient.connect(source, info, { clock: new FakeClock(), resultCache });
+      open.push(client);
       await client.listTools();
-      return count('tools/list');
+      return server.requests('tools/list').length;
     };
     expect(await ask('ada')).toBe(1);
     expect(await ask('ada')).toBe(0);
@@ -258,7 +260,7 @@ describe('a cache that clients share', () => {
       Object.defineProperty(transport, 'authContext', { get: () => authContext });
       return transport;
     };
-    const client = await McpClient.connect(source, info, { clock: new FakeClock() });
+    const client = await McpClient.connect(source, info, { clock: new FakeClock(), resultCache: createResultCache() });
     open.push(client);
     await client.listTools();
     await client.listTools();
@@ -280,7 +282,7 @@ describe('a cache that clients share', () => {
       }),
     );
     const source = () => Object.defineProperty(server.factory(), 'authContext', { get: () => authContext });
-    const client = await McpClient.connect(source, info, { clock: new FakeClock() });
+    const client = await McpClient.connect(source, info, { clock: new FakeClock(), resultCache: createResultCache() });
     open.push(client);
     for (const sent of [1, 2, 2]) {
       await client.listTools();

@@ -72,7 +72,7 @@ describe.each(REVISIONS)('results in $version', (revision) => {
     },
   ])('of $method that are malformed are an error that names what is wrong', async ({ method, call, result }) => {
     const { client } = await connect(revision, { [method]: () => complete(revision, result as JsonObject) });
-    await expect(call(client)).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', message: expect.stringContaining(method) });
+    await expect(call(client)).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE', message: expect.stringContaining(method) });
   });
 
   it.each([
@@ -84,7 +84,7 @@ describe.each(REVISIONS)('results in $version', (revision) => {
     { method: 'tools/list', call: (client: McpClient) => client.listTools(), result: { tools: [null] } },
   ])('[ROBUSTNESS-19] of $method never reach the program with a shape that its types deny: $result', async ({ method, call, result }) => {
     const { client } = await connect(revision, { [method]: () => complete(revision, result as JsonObject) });
-    await expect(call(client)).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', message: expect.stringContaining(method) });
+    await expect(call(client)).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE', message: expect.stringContaining(method) });
   });
 
   it('[ROBUSTNESS-19] that list malformed items give the others, and report each', async () => {
@@ -97,7 +97,7 @@ describe.each(REVISIONS)('results in $version', (revision) => {
     );
     expect((await client.listTools()).tools).toEqual([good]);
     expect(errors).toMatchObject([
-      { code: 'ERR_INVALID_RESULT' },
+      { code: 'ERR_INVALID_RESPONSE' },
       { message: expect.stringContaining('item.name must be a string, got 5') },
     ]);
   });
@@ -321,7 +321,7 @@ describe('results of a modern server', () => {
     '[BASE-016][CAP-016] of the type %j are an error on a method that cannot have it',
     async (resultType) => {
       const { client } = await connect(NEWEST, { 'tools/list': answering({ result: { resultType, tools: [] } }) });
-      await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT' });
+      await expect(client.listTools()).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
     },
   );
 
@@ -339,7 +339,10 @@ describe('results of a modern server', () => {
     );
     expect(await both.client.callTool('x')).toEqual({ content: [{ type: 'text', text: '7' }] });
     const onlyHere = await connect(NEWEST, script, { extensions: [extension] }, { capabilities: { tools: {} } });
-    await expect(onlyHere.client.callTool('x')).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT', result: { resultType: 'later' } });
+    await expect(onlyHere.client.callTool('x')).rejects.toMatchObject({
+      code: 'ERR_INVALID_RESPONSE',
+      message: expect.stringContaining('of the type "later"'),
+    });
   });
 
   it.each([-32021, -32003])('[ERR-010] that are %d with requiredCapabilities name what the client lacks', async (code) => {

@@ -1,7 +1,8 @@
 /** The scenarios of the protocol itself, in either era. */
 
 import assert from 'node:assert/strict';
-import type { McpClient } from '@mortise/client';
+import type { AnswerOptions, McpClient } from '@mortise/client';
+import { describeForm } from '@mortise/client/host';
 import { z } from 'zod';
 import { type Scenario, withClient } from './scenario.ts';
 
@@ -12,9 +13,9 @@ const listTools = withClient(async (client) => {
   await client.listTools();
 });
 
-/** Accepts every form with these values. */
-const accepting = (content: Record<string, string | number | boolean>) => ({
-  elicitation: { form: () => ({ action: 'accept' as const, content }), fillsDefaults: true },
+/** Accepts every form with these values, and the form's defaults for the other fields. */
+const accepting = (content: Record<string, string | number | boolean>): AnswerOptions => ({
+  elicitation: ({ requestedSchema }) => ({ action: 'accept', content: { ...describeForm(requestedSchema).defaults, ...content } }),
 });
 
 const headerCalls = z.object({ toolCalls: z.array(z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })) });

@@ -1,14 +1,15 @@
-/** Answers what servers ask, in either era: the program's handlers by method, and the capabilities that they amount to. */
+/** Answers what servers ask, in either era: the program's handlers by method, and the capabilities that they declare. */
 
 import { type Clock, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS } from '@mortise/protocol';
-import { checkServerParams } from '@mortise/protocol/checks';
+import { checkServerParams, hasCapability } from '@mortise/protocol/checks';
 import type { Ask, ClientExtensionHost, JsonSchemaValidator, Tracer } from '@mortise/protocol/contracts';
+import { checkUrl } from '@mortise/protocol/edge';
 import type { ClientCapabilities, Root } from '@mortise/protocol/model';
 import { traceAnswer } from '../tracing.ts';
-import { type AnswerContext, type AnswerOptions, checkAnswer, ELICITATION_OPTIONS, SAMPLING_OPTIONS } from './answer-options.ts';
+import { type AnswerContext, type AnswerOptions, checkAnswer, ELICITATION_OPTIONS, type ElicitationOptions } from './answer-options.ts';
 import { elicit, OpenPages } from './elicitation.ts';
 import { sample } from './sampling.ts';
 
@@ -16,9 +17,9 @@ import { sample } from './sampling.ts';
 export type RequestHandler = (params: JsonObject, context: AnswerContext) => JsonObject | Promise<JsonObject>;
 
 /** Wraps the answers of a method. See `interceptAnswer` of `ClientExtensionHost`. */
-export type AnswerInterceptor = Parameters<ClientExtensionHost['interceptAnswer']>[1];
+type AnswerInterceptor = Parameters<ClientExtensionHost['interceptAnswer']>[1];
 
-/** What answering takes from the client's options. */
+/** What answering takes from the client. */
 export interface AnswerParts extends AnswerOptions {
   readonly capabilities?: ClientCapabilities | undefined;
   readonly clock: Clock;
@@ -26,6 +27,8 @@ export interface AnswerParts extends AnswerOptions {
   readonly validator?: JsonSchemaValidator | false | undefined;
   /** Called with what goes wrong beside an answer. */
   onError(error: Error): void;
+  /** Called before a handler is set that declares a capability. Throws where the open session cannot declare it. */
+  onDeclare(added: ClientCapabilities): void;
 }
 
 export class Answers {
@@ -33,19 +36,18 @@ export class Answers {
   isServerLocal = false;
   readonly pages: OpenPages = new OpenPages();
   readonly #parts: AnswerParts;
-  readonly #limits: ReadonlyMap<string, AskLimit>;
+  readonly #handlers = new Map<string, RequestHandler>();
   readonly #interceptors = new Map<string, AnswerInterceptor>();
-  #handlers: ReadonlyMap<string, RequestHandler> = new Map();
+  readonly #limits: ReadonlyMap<string, AskLimit>;
   #capabilities: ClientCapabilities;
+  #urlPolicy: ElicitationOptions['urlPolicy'];
 
   constructor(parts: AnswerParts) {
     this.#parts = parts;
     this.#capabilities = parts.capabilities ?? {};
     const { asksPerMinute = 60, clock, elicitation, sampling, roots } = parts;
-    this.#limits = new Map([
-      ['elicitation/create', new AskLimit('elicitation', asksPerMinute, clock)],
-      ['sampling/createMessage', new AskLimit('sampling', asksPerMinute, clock)],
-    ]);
+    const limited = ['elicitation/create', 'sampling/createMessage'];
+    this.#limits = new Map(limited.map((method) => [method, new AskLimit(method, asksPerMinute, clock)]));
     if (elicitation) this.setElicitation(elicitation);
     if (sampling) this.setSampling(sampling);
     if (roots) this.setRoots(roots);
@@ -62,43 +64,49 @@ export class Answers {
 
   /** Sets a handler and declares nothing: for the methods of extensions. */
   add(method: string, handler: RequestHandler): void {
-    this.#handlers = new Map(this.#handlers).set(method, handler);
+    this.#handlers.set(method, handler);
   }
 
-  /** Sets a handler, and declares what MCP's own methods need. */
+  /** Sets a handler, and declares the capability that MCP's own methods need. */
   set(method: string, handler: RequestHandler): void {
-    this.add(method, handler);
     const needed = REVISIONS.map(({ requests }) => requests.get(method)?.clientCapability).find((name) => name !== undefined);
     if (needed !== undefined) this.#declare(needed, {});
+    this.add(method, handler);
   }
 
   setElicitation(given: NonNullable<AnswerOptions['elicitation']>): void {
     const handlers = typeof given === 'function' ? { form: given } : given;
     checkOptions('elicitation', handlers, ELICITATION_OPTIONS);
     this.#declare('elicitation', { ...(handlers.form && { form: {} }), ...(handlers.url && { url: {} }) });
+    this.#urlPolicy = handlers.urlPolicy;
     const { validator, onError } = this.#parts;
-    this.set('elicitation/create', (params, context) =>
-      elicit(handlers, params, context, { pages: this.pages, isServerLocal: this.isServerLocal, validator, onError }),
-    );
+    const parts = { pages: this.pages, checkPage: (url: string) => this.checkPage(url), validator, onError };
+    this.add('elicitation/create', (params, context) => elicit(handlers, params, context, parts));
   }
 
-  setSampling(given: NonNullable<AnswerOptions['sampling']>): void {
-    const sampling = typeof given === 'function' ? { handler: given } : given;
-    checkOptions('sampling', sampling, SAMPLING_OPTIONS);
-    this.#declare('sampling', { ...(sampling.tools && { tools: {} }), ...(sampling.context && { context: {} }) });
-    this.set('sampling/createMessage', (params, context) => sample(sampling, params, context));
+  setSampling(handler: NonNullable<AnswerOptions['sampling']>): void {
+    this.#declare('sampling', {});
+    this.add('sampling/createMessage', (params, context) =>
+      sample(handler, params, context, hasCapability(this.#capabilities, 'sampling.tools')),
+    );
   }
 
   setRoots(given: NonNullable<AnswerOptions['roots']>): void {
     this.#declare('roots', { listChanged: true });
-    this.set('roots/list', async (params, context) => ({
-      roots: normalizeRoots(typeof given === 'function' ? await given(params, context) : given),
-    }));
+    this.add('roots/list', async (params, context) => {
+      const roots = typeof given === 'function' ? await given(params, context) : given;
+      return { roots: roots.map(checkRoot) };
+    });
   }
 
   /** Wraps every answer of a method, whichever handler gives it. */
   intercept(method: string, interceptor: AnswerInterceptor): void {
     this.#interceptors.set(method, interceptor);
+  }
+
+  /** Why a page of this server must not be offered to the user; undefined where it may. */
+  checkPage(url: string): string | undefined {
+    return checkUrl(url, { allowLoopback: this.isServerLocal, ...this.#urlPolicy });
   }
 
   /**
@@ -116,15 +124,6 @@ export class Answers {
     return traceAnswer(tracer, call, isJsonObject(parent) ? parent : undefined, () => this.#answer(ask, signal));
   }
 
-  /** @returns Takes back everything that is set after this. */
-  save(): () => void {
-    const [handlers, capabilities] = [this.#handlers, this.#capabilities];
-    return () => {
-      this.#handlers = handlers;
-      this.#capabilities = capabilities;
-    };
-  }
-
   async #answer({ method, params = {} }: Ask, signal: AbortSignal): Promise<JsonObject> {
     const handler = this.#handlers.get(method);
     if (!handler) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
@@ -137,7 +136,9 @@ export class Answers {
     return interceptor ? interceptor(params, run, signal) : run(params, signal);
   }
 
+  /** What the program declares by itself stays. */
   #declare(name: string, settings: JsonObject): void {
+    this.#parts.onDeclare({ [name]: settings });
     const declared = this.#capabilities[name];
     this.#capabilities = { ...this.#capabilities, [name]: { ...settings, ...(isJsonObject(declared) && declared) } };
   }
@@ -147,64 +148,49 @@ export class Answers {
 const TOO_MANY = -32000;
 const MINUTE_MS = 60_000;
 
-/** Lets a server ask so many times a minute, all of them at once if it likes. */
+/** Lets a server ask so many times a minute. */
 class AskLimit {
-  readonly #what: string;
+  readonly #method: string;
   readonly #perMinute: number;
   readonly #clock: Clock;
-  #left: number;
-  #filledAtMs: number;
+  #startedAtMs = -Infinity;
+  #asks = 0;
 
-  constructor(what: string, perMinute: number, clock: Clock) {
-    this.#what = what;
+  constructor(method: string, perMinute: number, clock: Clock) {
+    this.#method = method;
     this.#perMinute = perMinute;
     this.#clock = clock;
-    this.#left = perMinute;
-    this.#filledAtMs = clock.monotonicMs();
   }
 
   /** Counts one question. @throws {ProtocolError} -32000: the server asks too often; `data.retryAfterMs` says when it may ask again. */
   count(): void {
-    if (this.#perMinute === Infinity) return;
     const nowMs = this.#clock.monotonicMs();
-    this.#left = Math.min(this.#perMinute, this.#left + ((nowMs - this.#filledAtMs) * this.#perMinute) / MINUTE_MS);
-    this.#filledAtMs = nowMs;
-    if (this.#left < 1) {
-      const message = `Too many requests for ${this.#what}: this client allows ${this.#perMinute} a minute (asksPerMinute)`;
-      const retryAfterMs = Math.ceil(((1 - this.#left) * MINUTE_MS) / this.#perMinute);
-      throw new ProtocolError(TOO_MANY, message, Number.isFinite(retryAfterMs) ? { retryAfterMs } : {});
+    if (nowMs - this.#startedAtMs >= MINUTE_MS) {
+      this.#startedAtMs = nowMs;
+      this.#asks = 0;
     }
-    this.#left -= 1;
+    this.#asks += 1;
+    if (this.#asks <= this.#perMinute) return;
+    const message = `Too many requests for ${this.#method}: this client allows ${this.#perMinute} a minute (asksPerMinute)`;
+    throw new ProtocolError(TOO_MANY, message, { retryAfterMs: this.#startedAtMs + MINUTE_MS - nowMs });
   }
 }
 
 /**
- * Gives roots whose URIs have one spelling each, every one once.
+ * Gives a root with its URI spelled as `URL` does.
  *
  * Does NOT look at the disk: `folderRoots` of `@mortise/client/node` does.
  *
- * @throws {TypeError} One is not a `file://` URI, or has something in it that could lead elsewhere.
+ * @throws {TypeError} It is not a `file://` URI, or has something in it that could lead elsewhere.
  * @see 2026-07-28 client/roots
  */
-function normalizeRoots(roots: readonly Root[]): readonly Root[] {
-  const byUri = new Map<string, Root>();
-  for (const root of roots) {
-    const uri = normalize(root.uri);
-    if (!byUri.has(uri)) byUri.set(uri, uri === root.uri ? root : { ...root, uri });
+function checkRoot(root: Root): Root {
+  const { uri } = root;
+  const url = /^file:\/\//iu.test(uri) && URL.canParse(uri) ? new URL(uri) : undefined;
+  if (!url) throw new TypeError(`root "${uri}": a root's URI is a readable one that begins with file://`);
+  if (/(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)|%(?:2f|5c|00)/iu.test(uri)) {
+    throw new TypeError(`root "${uri}": a root's URI has no ".." and no encoded slash, backslash or zero in it`);
   }
-  return [...byUri.values()];
-}
-
-function normalize(uri: string): string {
-  if (!/^file:\/\//iu.test(uri)) throw new TypeError(`root "${uri}": a root's URI begins with file://`);
-  if (/(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)/iu.test(uri)) throw new TypeError(`root "${uri}": a root's URI has no ".." in it`);
-  if (/%(?:2f|5c|00)/iu.test(uri)) throw new TypeError(`root "${uri}": a root's URI has no encoded slash, backslash or zero in it`);
-  let parsed: URL;
-  try {
-    parsed = new URL(uri);
-  } catch (cause) {
-    throw new TypeError(`root "${uri}": a root's URI must be readable`, { cause });
-  }
-  if (parsed.search !== '' || parsed.hash !== '') throw new TypeError(`root "${uri}": a root's URI has no query and no fragment`);
-  return parsed.href;
+  if (url.search !== '' || url.hash !== '') throw new TypeError(`root "${uri}": a root's URI has no query and no fragment`);
+  return { ...root, uri: url.href };
 }

@@ -8,28 +8,29 @@ import type {
   SamplingMessage,
   SamplingMessageContentBlock,
 } from '@mortise/protocol/model';
-import { type AnswerContext, checkAnswer, type SamplingOptions } from './answer-options.ts';
+import { type AnswerContext, type AnswerOptions, checkAnswer } from './answer-options.ts';
 
 /**
  * Asks the model by the program's handler.
  *
  * @param params Checked: they have the shape of `sampling/createMessage`.
- * @throws {ProtocolError} -32602: the question uses what the handler does not honour, or breaks the rules for tool uses.
- * @throws {TypeError} What the handler gave is not what a model says.
+ * @param takesTools Whether the client declares `sampling.tools`.
+ * @throws {ProtocolError} -32602: the question has tools that the client does not take, or breaks the rules for tool uses.
+ * @throws {TypeError} What the handler gave is not a message of a model, or uses tools against `toolChoice`.
  */
 export async function sample(
-  { handler, tools }: SamplingOptions,
+  handler: NonNullable<AnswerOptions['sampling']>,
   params: JsonObject,
   context: AnswerContext,
+  takesTools: boolean,
 ): Promise<CreateMessageResult> {
   const asked = params as CreateMessageRequestParams;
   const usesTools = asked.tools !== undefined || asked.toolChoice !== undefined;
-  if (usesTools && tools !== true) throw refuse('Sampling with tools is not supported');
-  const broken = findBrokenToolUse(asked.messages);
-  if (broken !== undefined) throw refuse(`Invalid params: ${broken}`);
+  const problem = usesTools && !takesTools ? 'sampling with tools is not supported' : findBrokenToolUse(asked.messages);
+  if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `Invalid params: ${problem}`);
   const result = checkAnswer(context.method, await handler(asked, context));
-  const problem = findMisusedTool(result, asked);
-  if (problem !== undefined) throw new TypeError(problem);
+  const misuse = findMisusedTool(result, asked);
+  if (misuse !== undefined) throw new TypeError(misuse);
   return result;
 }
 
@@ -56,8 +57,4 @@ function findBrokenToolUse(messages: readonly SamplingMessage[]): string | undef
 
 function blocksOf({ content }: SamplingMessage): readonly SamplingMessageContentBlock[] {
   return Array.isArray(content) ? (content as readonly SamplingMessageContentBlock[]) : [content as SamplingMessageContentBlock];
-}
-
-function refuse(message: string): ProtocolError {
-  return new ProtocolError(INVALID_PARAMS, message);
 }

@@ -1,6 +1,7 @@
 /** The legacy era: `initialize`, then a session in which either side may ask. */
 
 import {
+  InvalidResponseError,
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
@@ -13,9 +14,10 @@ import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { REVISIONS, type Revision } from '@mortise/protocol';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { ClientCapabilities, InitializeResult, LoggingLevel, MetaObject, SubscriptionFilter } from '@mortise/protocol/model';
-import { findRequest } from '@mortise/protocol/revisions';
+import { clientCapabilitiesFor, findRequest } from '@mortise/protocol/revisions';
+import { capabilityNames } from '../capabilities.ts';
 import type { CallOptions } from '../client-options.ts';
-import { InvalidResultError, MissingCapabilityError, UnsupportedVersionError } from '../errors.ts';
+import { MissingCapabilityError, UnsupportedVersionError } from '../errors.ts';
 import type { ChannelLink, LinkHost } from '../link.ts';
 import type { ServerFacts } from '../middleware.ts';
 import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
@@ -40,7 +42,7 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
   const declared = settings.capabilitiesFor(offered);
   const params = { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info };
   const answer = await link.request('initialize', convert(offered.toWire.params, 'initialize', params), {
-    // The one request that must not be cancelled: whoever gives it up closes the channel.
+    // The one request that must not be cancelled: giving it up closes the channel.
     isCancellable: false,
     resetTimeoutOnProgress: false,
     timeoutMs: settings.initializeTimeoutMs,
@@ -51,15 +53,11 @@ export async function handshake(link: ChannelLink, terms: HandshakeTerms, settin
   if (!revision) {
     await link.close();
     const known = acceptable.map(({ version }) => version);
-    const theirs = typeof protocolVersion === 'string' ? [protocolVersion] : [];
-    throw new UnsupportedVersionError(
-      `the server wants to speak ${JSON.stringify(protocolVersion)}, this client speaks ${known.join(', ')}: update one of the two`,
-      theirs,
-      known,
-    );
+    const message = `the server wants to speak ${JSON.stringify(protocolVersion)}, this client speaks ${known.join(', ')}: update one of the two`;
+    throw new UnsupportedVersionError(message, typeof protocolVersion === 'string' ? [protocolVersion] : [], known);
   }
   const result = convert(revision.fromWire.results, 'initialize', answer) as InitializeResult;
-  if (!isJsonObject(result.capabilities)) throw new InvalidResultError('the result of "initialize" has no capabilities', { result });
+  if (!isJsonObject(result.capabilities)) throw new InvalidResponseError('the result of "initialize" has no capabilities');
   const session = new LegacySession(link, revision, { result, declared }, settings);
   link.host = session;
   link.transport.setProtocolVersion?.(revision.version);
@@ -78,7 +76,7 @@ class LegacySession implements Session, LinkHost {
   readonly isErrorIdOptional: boolean;
   readonly #settings: SessionSettings;
   readonly #listens: LegacyListens;
-  /** What `initialize` declared to the server, once and for all. */
+  /** What `initialize` declared to the server. It holds for the whole session. */
   readonly #declared: ClientCapabilities;
 
   constructor(
@@ -99,8 +97,10 @@ class LegacySession implements Session, LinkHost {
   }
 
   toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject {
-    const sent = progressToken === undefined ? meta : { ...meta, progressToken };
-    return withMeta(convert(this.revision.toWire.params, method, params), sent);
+    const toWire = this.revision.toWire.params.get(method);
+    const wire = toWire ? toWire(params) : params;
+    if (progressToken !== undefined) return withMeta(wire, { ...meta, progressToken });
+    return meta === undefined ? wire : withMeta(wire, meta);
   }
 
   toRaw(params: JsonObject | undefined, meta?: MetaObject): JsonObject | undefined {
@@ -112,17 +112,18 @@ class LegacySession implements Session, LinkHost {
   }
 
   async setLoggingLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    await this.link.request('logging/setLevel', withMeta({ level }, options?.meta), options as object);
+    await this.link.request('logging/setLevel', this.toWire('logging/setLevel', { level }, options?.meta), options as object);
     this.#settings.logLevel = level;
   }
 
-  /** What `initialize` agreed on holds. */
+  /** The version of `initialize` holds for the whole session. */
   renegotiate(): boolean {
     return false;
   }
 
-  onCapabilitiesChanged(): void {
-    const missing = namesOf(this.#settings.capabilitiesFor(this.revision)).filter((name) => !hasCapability(this.#declared, name));
+  onDeclare(added: ClientCapabilities): void {
+    const names = capabilityNames(clientCapabilitiesFor(this.revision, added));
+    const missing = names.filter((name) => !hasCapability(this.#declared, name));
     if (missing.length === 0) return;
     throw new MissingCapabilityError(
       `this session was opened without declaring ${missing.map((name) => `"${name}"`).join(', ')}, so its server will not ask: ` +
@@ -132,7 +133,7 @@ class LegacySession implements Session, LinkHost {
     );
   }
 
-  /** A server that does not know of roots hears nothing of their changes. */
+  /** Sends nothing where roots were not declared. */
   async sendRootsChanged(): Promise<void> {
     if (hasCapability(this.#declared, 'roots')) await this.link.notify('notifications/roots/list_changed');
   }
@@ -143,7 +144,7 @@ class LegacySession implements Session, LinkHost {
 
   onNotification(notification: JsonRpcNotification): void {
     const { method, params } = notification;
-    // Only the first word of a page that the user was asked to open counts.
+    // One for a page that the user was not asked to open, or a second one, is dropped.
     const isPageDone = method === 'notifications/elicitation/complete';
     if (isPageDone && !this.#settings.answers.pages.complete(params?.['elicitationId'])) return;
     const toCanonical = this.revision.fromWire.notifications.get(method);
@@ -161,8 +162,9 @@ class LegacySession implements Session, LinkHost {
     const { revision } = this;
     if (!this.#mayAsk(method)) throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', { method });
     const ask = { method, params: convert(revision.fromWire.params, method, params) };
-    // The server waits for the user here. Which of its calls it asks for, nothing on this wire says: all stand still.
-    const resumeTimeouts = this.link.pauseTimeouts(signal);
+    // The server waits for the user. Nothing on this wire says for which call it asks, so the time of all of them stops.
+    const resumeTimeouts = this.link.pauseTimeouts();
+    signal.addEventListener('abort', resumeTimeouts, { once: true });
     try {
       const answer = await this.#settings.answers.answer(ask, signal, revision.version);
       return { jsonrpc: '2.0', id, result: convert(revision.toWire.results, method, answer) };
@@ -179,20 +181,11 @@ class LegacySession implements Session, LinkHost {
   }
 }
 
-/** A capability and each of its parts, dotted. */
-function namesOf(capabilities: ClientCapabilities): readonly string[] {
-  return Object.entries(capabilities).flatMap(([name, settings]) => {
-    if (name === 'experimental' || name === 'extensions') return [];
-    return isJsonObject(settings) ? [name, ...Object.keys(settings).map((key) => `${name}.${key}`)] : [name];
-  });
-}
-
 function convert(table: ReadonlyMap<string, (value: JsonObject) => JsonObject>, method: string, value: JsonObject): JsonObject {
   return table.get(method)?.(value) ?? value;
 }
 
 /** Puts the caller's `_meta` members beside those that are there. */
-function withMeta(params: JsonObject, meta: MetaObject | undefined): JsonObject {
-  if (meta === undefined) return params;
+function withMeta(params: JsonObject, meta: MetaObject): JsonObject {
   return { ...params, _meta: { ...(params['_meta'] as JsonObject | undefined), ...meta } };
 }

@@ -1,4 +1,4 @@
-/** The modern era: no session. Each request says in `_meta` what it is written in, who asks, and what the client can do. */
+/** The modern era: no session. Each request says in `_meta` which version it is in, who sends it, and what the client can do. */
 
 import { type JsonObject, type JsonRpcNotification, RemoteError, type RequestId, TimeoutError } from '@mortise/jsonrpc-core';
 import { copyObject, isJsonObject, type MutableJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -19,7 +19,7 @@ import type { Link, LinkHost } from '../link.ts';
 import type { ServerFacts } from '../middleware.ts';
 import type { ListenHandle, ListenSink, Session, SessionSettings } from '../session.ts';
 
-/** What the `_meta` of each modern request says. @see 2026-07-28 basic/index#meta */
+/** The mandatory `_meta` members of a modern request. @see 2026-07-28 basic/index#meta */
 export function makeMeta(revision: Revision, settings: SessionSettings): JsonObject {
   const meta: MutableJsonObject = {
     [META_PROTOCOL_VERSION]: revision.version,
@@ -30,7 +30,7 @@ export function makeMeta(revision: Revision, settings: SessionSettings): JsonObj
   return meta;
 }
 
-/** A server that answered `server/discover`, or was not asked. */
+/** A server that answered `server/discover`, or that was not asked. */
 export class ModernSession implements Session, LinkHost {
   readonly link: Link;
   revision: Revision;
@@ -42,8 +42,9 @@ export class ModernSession implements Session, LinkHost {
   readonly isBatchingOn = false;
   readonly isErrorIdOptional = true;
   readonly #settings: SessionSettings;
-  #meta: JsonObject;
-  /** Other versions that may still be gone over to. Each is tried once, so that two sides that disagree come to an end. */
+  /** Made for the first request, and anew when what it says has changed. */
+  #meta: JsonObject | undefined;
+  /** Other versions that the session may still go over to. Each is tried once, so that two sides that disagree come to an end. */
   #others: readonly Revision[];
 
   /** @param result What discovery said; undefined where it was left out. */
@@ -56,18 +57,18 @@ export class ModernSession implements Session, LinkHost {
     this.isDiscovered = result !== undefined;
     this.#others = others.filter((other) => other !== revision);
     this.#settings = settings;
-    this.#meta = makeMeta(revision, settings);
     link.host = this;
   }
 
   toWire(method: string, params: JsonObject, meta?: MetaObject, progressToken?: RequestId): JsonObject {
     const wire = copyObject(this.revision.toWire.params.get(method)?.(params) ?? params);
     const own = wire['_meta'];
-    // What the caller says counts, but for the version: this session's server is spoken to in it.
+    const standard = (this.#meta ??= makeMeta(this.revision, this.#settings));
+    // The caller's members replace the standard ones, all but the version: the parameters are written in this one.
     const members: JsonObject =
       own === undefined && meta === undefined
-        ? this.#meta
-        : { ...this.#meta, ...(own as JsonObject | undefined), ...meta, [META_PROTOCOL_VERSION]: this.revision.version };
+        ? standard
+        : { ...standard, ...(own as JsonObject | undefined), ...meta, [META_PROTOCOL_VERSION]: this.revision.version };
     if (progressToken === undefined) wire['_meta'] = members;
     else (wire['_meta'] = copyObject(members))['progressToken'] = progressToken;
     return wire;
@@ -75,7 +76,8 @@ export class ModernSession implements Session, LinkHost {
 
   toRaw(params: JsonObject = {}, meta?: MetaObject): JsonObject {
     if (meta === undefined && isModernParams(params)) return params;
-    return { ...params, _meta: { ...this.#meta, ...(params['_meta'] as JsonObject | undefined), ...meta } };
+    const standard = (this.#meta ??= makeMeta(this.revision, this.#settings));
+    return { ...params, _meta: { ...standard, ...(params['_meta'] as JsonObject | undefined), ...meta } };
   }
 
   /** There is no `ping` any more; discovery asks for as little. */
@@ -86,7 +88,7 @@ export class ModernSession implements Session, LinkHost {
 
   setLoggingLevel(level: LoggingLevel): Promise<void> {
     this.#settings.logLevel = level;
-    this.onCapabilitiesChanged();
+    this.#meta = undefined;
     return Promise.resolve();
   }
 
@@ -97,12 +99,12 @@ export class ModernSession implements Session, LinkHost {
     if (!next) return false;
     this.#others = this.#others.filter((other) => other !== next);
     this.revision = next;
-    this.onCapabilitiesChanged();
+    this.#meta = undefined;
     return true;
   }
 
-  onCapabilitiesChanged(): void {
-    this.#meta = makeMeta(this.revision, this.#settings);
+  onDeclare(): void {
+    this.#meta = undefined;
   }
 
   /** Servers ask for roots when they need them. */

@@ -1,7 +1,6 @@
-/** Finds out which era a server speaks and opens a session in it. The one place where the eras part. */
+/** Finds out which era a server speaks and opens a session in it: the one place that decides between the eras. */
 
 import { ConnectionClosedError, ExchangeHttpError, RemoteError, TimeoutError, type Transport } from '@mortise/jsonrpc-core';
-import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { type ExchangeTransport, isExchangeTransport, isLegacyOpener } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { chooseLegacy, chooseModern } from '@mortise/protocol/revisions';
@@ -83,7 +82,7 @@ export class SessionOpener {
       }
     }
     const link = this.#channel ?? (await this.#start(new ExchangeLink(this.#exchanges as ExchangeTransport, this.#settings)));
-    // Unasked it takes it that the server speaks the newest version; a request that is refused for that is sent again in another.
+    // Not asked, the server is taken to speak the newest version; a request that it refuses for that is sent again in another.
     if (newest && this.#options.discovers === false) return new ModernSession(link, newest, this.#modern, undefined, this.#settings);
     return this.#conclude(await this.#ask(link), link);
   }
@@ -101,12 +100,12 @@ export class SessionOpener {
     return this.#channel !== undefined && this.#source.canRepeat;
   }
 
-  /** Starts over on a fresh channel, as the one at hand is spoilt. */
+  /** Starts again on a fresh channel: the present one has ended, or its server may be in a wrong state. */
   async #renew(): Promise<void> {
-    const spoilt = this.#channel;
-    if (!spoilt || !this.#canRenew) return;
-    this.#links.delete(spoilt);
-    await spoilt.close();
+    const old = this.#channel;
+    if (!old || !this.#canRenew) return;
+    this.#links.delete(old);
+    await old.close();
     this.#channel = await this.#start(new ChannelLink(this.#source.next() as Transport, this.#settings));
   }
 
@@ -122,8 +121,8 @@ export class SessionOpener {
   // ---- asking
 
   /**
-   * Asks in one modern version after the other, as long as the server names another one that was not tried. One that refuses the first
-   * version and names none but that one contradicts itself, and is taken at its later word: it is asked a second time.
+   * Asks in one modern version after the other, as long as the server names another one that was not tried. A server that refuses the first
+   * version and names only that one contradicts itself: it is asked a second time.
    */
   async #ask(link: Link): Promise<Finding> {
     let untried = this.#modern;
@@ -139,7 +138,7 @@ export class SessionOpener {
     return finding;
   }
 
-  /** A channel whose server may be legacy counts as silent after a while. The answer is still noted if it comes. */
+  /** On a channel whose server may be legacy, silence counts as an answer after a while. A late answer is still noted. */
   async #askInTime(link: Link, revision: Revision): Promise<Finding> {
     const { clock, initializeTimeoutMs } = this.#settings;
     const signal = this.#signal;
@@ -159,7 +158,7 @@ export class SessionOpener {
     return Promise.race([answer, silence]);
   }
 
-  // ---- what follows
+  // ---- what the answer means
 
   async #conclude(finding: Finding, link: Link): Promise<Session> {
     const modern = this.#toModern(finding, link);
@@ -171,7 +170,7 @@ export class SessionOpener {
       const session = await this.#handshake(offered);
       return finding.kind === 'silent' ? session : await this.#keep(session);
     } catch (error) {
-      // The silence was not that of a legacy server, if the answer came after all: it is modern and was slow.
+      // If the answer came after all, the server is modern and was slow.
       const late = finding.kind === 'silent' && this.#lateFinding && this.#toModern(this.#lateFinding, link);
       if (!late) throw error;
       return this.#keep(late);
@@ -185,7 +184,7 @@ export class SessionOpener {
     return new ModernSession(link, modern, this.#modern, finding.result, this.#settings);
   }
 
-  /** What to offer a legacy server. One that lists only legacy versions is spoken to in the legacy era. */
+  /** The version for `initialize`, where the answer shows a legacy server or lists legacy versions. @throws Where there is none. */
   #findOffer(finding: Finding): Revision {
     const [newest] = this.#legacy;
     if (finding.kind === 'discovered' || finding.kind === 'refused') {
@@ -211,7 +210,7 @@ export class SessionOpener {
     return session;
   }
 
-  /** Uses the memory, where something names the server. One that fails costs a probe, not the connection. */
+  /** Uses the memory, where the transport names its server. A memory that fails costs a probe, not the connection. */
   async #recall<T>(use: (memory: EraMemory, key: string) => T | Promise<T>): Promise<T | undefined> {
     const { serverKey } = this.#source;
     if (serverKey === undefined) return undefined;
@@ -223,7 +222,7 @@ export class SessionOpener {
     }
   }
 
-  // ---- what is wrong
+  // ---- errors
 
   get #versions(): readonly string[] {
     return supportedVersions([...this.#modern, ...this.#legacy]);
@@ -233,17 +232,15 @@ export class SessionOpener {
     return new UnsupportedVersionError(message, supported, this.#versions, cause && { cause });
   }
 
-  /** Why a client that is pinned to the modern era goes no further. An answer that says nothing of the server is passed on as it is. */
+  /** Why a client that is pinned to the modern era goes no further. */
   #notModern(cause: Error | undefined): Error {
-    const isHttp = cause instanceof ExchangeHttpError;
-    if (isHttp && saysNothing(cause)) return cause;
-    const answer = isHttp ? `. It answered: ${cause.message}` : '';
+    const answer = cause instanceof ExchangeHttpError ? `. It answered: ${cause.message}` : '';
     const message =
       'the server does not speak the modern era, which this client is pinned to: leave "era" out to speak the one that it does';
     return this.#mismatch(message + answer, cause);
   }
 
-  /** A server that writes something else than messages is silent for this client: what the transport complained of says why. */
+  /** A server that writes something else than messages seems silent: the transport's last error says why. */
   #explain(error: unknown): unknown {
     if (!(error instanceof TimeoutError)) return error;
     const cause = [...this.#links].map(({ lastError }) => lastError).find((one) => one !== undefined);
@@ -267,17 +264,10 @@ function pinnedRevisions({ era, protocolVersion, revisions = REVISIONS }: Client
   throw new UnsupportedVersionError(message, [], known);
 }
 
-/** A server that was legacy may refuse the handshake or end at it. Everything else says nothing about the era. */
+/** Whether the handshake failed as it does at a server that is not legacy any more. */
 function isWrongEra(error: unknown): boolean {
   if (error instanceof ExchangeHttpError) return [400, 404, 405, 406, 415].includes(error.status);
   return error instanceof RemoteError || error instanceof UnsupportedVersionError || error instanceof ConnectionClosedError;
-}
-
-/** A wrong path, unless it is the method that is not there; a server that failed; or a page for people. */
-function saysNothing({ status, rpcError, headers }: ExchangeHttpError): boolean {
-  if (status >= 500) return true;
-  if (status === 404) return rpcError?.code !== METHOD_NOT_FOUND;
-  return rpcError === undefined && headers?.['content-type']?.startsWith('text/html') === true;
 }
 
 function diedOnProbe(cause: Error, isLegacyWanted: boolean): Error {

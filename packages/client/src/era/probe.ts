@@ -1,4 +1,4 @@
-/** The first message to a server, and what its answer says about the server's era. */
+/** The first message to a server, and what its answer shows of the server's era. */
 
 import { ConnectionClosedError, ExchangeHttpError, type JsonObject, type JsonRpcErrorObject, RemoteError } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
@@ -9,13 +9,13 @@ import type { Link } from '../link.ts';
 import type { SessionSettings } from '../session.ts';
 import { makeMeta } from './modern-session.ts';
 
-/** What an answer, or its absence, says. */
+/** What an answer, or its absence, shows. */
 export type Finding =
   /** The server is modern. */
   | { readonly kind: 'discovered'; readonly result: DiscoverResult; readonly supported: readonly string[] }
   /** The server is modern and does not speak this version. */
   | { readonly kind: 'refused'; readonly error: Error; readonly supported: readonly string[] }
-  /** It is no modern server; or no answer came in time, which may mean anything. */
+  /** The server is not modern; or it did not answer in time, which may have any reason. */
   | { readonly kind: 'legacy' | 'silent'; readonly error: Error | undefined }
   /** The channel ended before the answer. */
   | { readonly kind: 'died'; readonly error: Error };
@@ -23,7 +23,7 @@ export type Finding =
 /**
  * Asks `server/discover` in a revision.
  *
- * @throws What came instead of an answer, where it does not tell the era: no permission, given up, or a failure elsewhere.
+ * @throws The error that came instead of an answer, where it does not show the era: no permission, an abort, or a failure between the two.
  * @see 2026-07-28 basic/transports/stdio#backward-compatibility
  */
 export function probe(
@@ -60,22 +60,22 @@ function readError(error: unknown): Finding {
   throw error;
 }
 
-/** No one code means "legacy": every code but the modern ones does. */
+/** Every code but the modern ones means "legacy". */
 function readRpcError(rpcError: JsonRpcErrorObject, error: Error): Finding {
   if (!isModernError(rpcError.code)) return { kind: 'legacy', error };
   const supported = readSupportedVersions(rpcError);
-  // It is modern and wants something else than another version.
+  // A modern server that refuses for another reason than the version.
   if (!supported) throw error;
   return { kind: 'refused', error, supported };
 }
 
-/** A lack of permission comes first; then the body counts, and without one the statuses that older servers give. */
+/** A lack of permission comes first; then the body counts, and without one the status. */
 function readHttpError(error: ExchangeHttpError): Finding {
   const { status, rpcError } = error;
   if (status === 401 || status === 403 || status === 407) throw error;
   const isBusy = [408, 425, 429, 502, 503, 504].includes(status);
   if (rpcError && isModernError(rpcError.code)) return readRpcError(rpcError, new RemoteError(rpcError, 'server/discover'));
-  // "Come back later" says nothing of the server, whatever words a proxy adds.
+  // "Come back later" shows nothing of the era, whatever the body says: it may be a proxy's.
   if (!isBusy && (rpcError || (status >= 400 && status < 500))) return { kind: 'legacy', error };
   throw error;
 }

@@ -1,4 +1,4 @@
-/** Completion for a user who types: calm towards the server, and never late for the user. */
+/** Completion for a user who types: asks the server after a pause, and gives no answer to what the user has changed meanwhile. */
 
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Completion, CompletionArgument, PromptReference, ResourceTemplateReference } from '@mortise/protocol/model';
@@ -8,14 +8,14 @@ import type { McpClient } from '../mcp-client.ts';
 /** Completes the arguments of one prompt or resource template. */
 export interface Completer {
   /**
-   * Gives suggestions for what has been typed.
+   * Gives suggestions for what the user has typed.
    *
    * @param resolved The other arguments, as far as they are known.
-   * @returns undefined where a later call has overtaken this one.
-   * @throws As `client.complete` does, but a server that completes nothing just has no suggestions.
+   * @returns undefined if there was a later call meanwhile.
+   * @throws As `client.complete` does; but where the server has no completions, there are no suggestions.
    */
   complete(argument: CompletionArgument, resolved?: Readonly<Record<string, string>>): Promise<Completion | undefined>;
-  /** Drops what is under way and forgets everything. */
+  /** Cancels the request in flight and forgets everything. */
   close(): void;
 }
 
@@ -24,10 +24,8 @@ const PAUSE_MS = 150;
 /** How many answers are kept; the oldest goes first. */
 const MAX_CACHED = 100;
 
-const NOTHING: Completion = /* @__PURE__ */ Object.freeze({ values: [] });
-
 /**
- * Makes a completer. It waits for a pause, cancels what was overtaken, and keeps answers until the server's list changes.
+ * Makes a completer. It waits for a pause, cancels the request before when there is another, and keeps answers until the server's list changes.
  *
  * @see 2026-07-28 server/utilities/completion#implementation-considerations
  */
@@ -35,50 +33,46 @@ export function createCompleter(client: McpClient, ref: PromptReference | Resour
   const cache = new Map<string, Completion>();
   const forget = (): void => cache.clear();
   const off = ref.type === 'ref/prompt' ? client.onPromptsChanged(forget) : client.onResourcesChanged(forget);
-  let overtake: () => void = () => undefined;
+  let last = new AbortController();
 
-  const ask = async (
-    key: string,
-    argument: CompletionArgument,
-    resolved: Readonly<Record<string, string>> | undefined,
-    signal: AbortSignal,
-  ): Promise<Completion> => {
-    const context = resolved && Object.keys(resolved).length > 0 ? { context: { arguments: resolved } } : {};
-    const { completion } = await client.complete({ ref, argument, ...context }, { signal });
-    cache.set(key, completion);
-    for (const oldest of cache.keys()) {
-      if (cache.size <= MAX_CACHED) break;
-      cache.delete(oldest);
-    }
-    return completion;
-  };
-
-  const complete: Completer['complete'] = (argument, resolved) => {
-    overtake();
-    const key = JSON.stringify([argument.name, argument.value, resolved]);
+  const complete: Completer['complete'] = async (argument, resolved = {}) => {
+    last.abort();
+    const { signal } = (last = new AbortController());
+    const key = JSON.stringify([argument, resolved]);
     const known = cache.get(key);
-    if (known) return Promise.resolve(known);
-    return new Promise((resolve, reject) => {
-      const controller = new AbortController();
-      const timer = systemClock.schedule(() => {
-        ask(key, argument, resolved, controller.signal).then(resolve, (error: unknown) => {
-          if (controller.signal.aborted) resolve(undefined);
-          else if (error instanceof MissingCapabilityError) resolve(NOTHING);
-          else reject(error as Error);
-        });
-      }, PAUSE_MS);
-      overtake = () => {
-        timer.cancel();
-        controller.abort(new Error('overtaken'));
-        resolve(undefined);
-      };
-    });
+    if (known) return known;
+    await pause(signal);
+    if (signal.aborted) return undefined;
+    const context = Object.keys(resolved).length > 0 ? { context: { arguments: resolved } } : {};
+    try {
+      const { completion } = await client.complete({ ref, argument, ...context }, { signal });
+      const [oldest] = cache.keys();
+      if (oldest !== undefined && cache.size >= MAX_CACHED) cache.delete(oldest);
+      cache.set(key, completion);
+      return completion;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (error instanceof MissingCapabilityError) return { values: [] };
+      throw error;
+    }
   };
 
   const close = (): void => {
-    overtake();
+    last.abort();
     off();
     forget();
   };
   return { complete, close };
+}
+
+/** Ends early, but does not reject, when the signal aborts. */
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = systemClock.schedule(resolve, PAUSE_MS);
+    const stop = (): void => {
+      timer.cancel();
+      resolve();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+  });
 }

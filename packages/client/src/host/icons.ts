@@ -1,9 +1,9 @@
-/** Icons from a peer: which addresses are safe, and their bytes fetched without giving anything away. */
+/** Icons from a peer: which addresses are safe, how they are fetched without credentials, and what their bytes are. */
 
+import { InvalidResponseError } from '@mortise/jsonrpc-core';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { Icon } from '@mortise/protocol';
 import { readBytes } from '@mortise/protocol/edge';
-import { InvalidResultError } from '../errors.ts';
 
 /** Where icons may come from. */
 export interface IconSource {
@@ -35,17 +35,17 @@ const MAX_FRAMES = 100;
 /**
  * Gives an icon's URL if it is safe to load: `https:` from the server's own origin, or `data:`.
  *
- * @throws {InvalidResultError} `ERR_INVALID_RESULT`, with the reason.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`, with the reason.
  * @see 2026-07-28 basic/index#icons
  */
 export function checkIconUrl(src: string, source: IconSource = {}): URL {
   const url = URL.canParse(src) ? new URL(src) : undefined;
   if (url?.protocol === 'data:') return url;
-  if (url?.protocol !== 'https:') throw new InvalidResultError(`icon ${quote(src)}: only https: and data: URLs are safe to load`);
-  if (url.username !== '' || url.password !== '') throw new InvalidResultError(`icon ${quote(src)}: the URL holds credentials`);
+  if (url?.protocol !== 'https:') throw new InvalidResponseError(`icon ${quote(src)}: only https: and data: URLs are safe to load`);
+  if (url.username !== '' || url.password !== '') throw new InvalidResponseError(`icon ${quote(src)}: the URL holds credentials`);
   const own = source.serverUrl === undefined ? undefined : new URL(source.serverUrl).origin;
   if (url.origin === own || source.trustedOrigins?.includes(url.origin) === true) return url;
-  throw new InvalidResultError(
+  throw new InvalidResponseError(
     `icon ${quote(src)}: it is not from the server's origin${own === undefined ? '' : ` ${own}`}: add ${url.origin} to trustedOrigins if it is to be trusted`,
   );
 }
@@ -54,7 +54,7 @@ export function checkIconUrl(src: string, source: IconSource = {}): URL {
  * Fetches an icon without cookies or credentials, follows redirects within its origin only, and looks at the bytes: the type is
  * what they say, not what the server or the icon says.
  *
- * @throws {InvalidResultError} `ERR_INVALID_RESULT`: the address, type or content is not acceptable, or it is larger than 1,024 pixels a side,
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: the address, type or content is not acceptable, or it is larger than 1,024 pixels a side,
  *   100 frames or 262,144 bytes.
  */
 export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptions = {}): Promise<FetchedIcon> {
@@ -67,61 +67,51 @@ export async function fetchIcon(icon: Pick<Icon, 'src'>, options: FetchIconOptio
   const url = checkIconUrl(icon.src, options);
   const bytes = url.protocol === 'data:' ? readDataUrl(url) : await download(url, options);
   const facts = readImageFacts(bytes);
-  if (!facts) throw new InvalidResultError(`icon ${quote(icon.src)}: its bytes are not a PNG, JPEG, WebP or SVG picture`);
+  if (!facts) throw new InvalidResponseError(`icon ${quote(icon.src)}: its bytes are not a PNG, JPEG, WebP or SVG picture`);
   if (Math.max(facts.width ?? 0, facts.height ?? 0) > MAX_PIXELS)
-    throw new InvalidResultError(`icon ${quote(icon.src)}: it is larger than ${MAX_PIXELS} pixels`);
-  if (facts.frames > MAX_FRAMES) throw new InvalidResultError(`icon ${quote(icon.src)}: it has more than ${MAX_FRAMES} frames`);
+    throw new InvalidResponseError(`icon ${quote(icon.src)}: it is larger than ${MAX_PIXELS} pixels`);
+  if (facts.frames > MAX_FRAMES) throw new InvalidResponseError(`icon ${quote(icon.src)}: it has more than ${MAX_FRAMES} frames`);
   return { ...facts, bytes };
 }
 
-async function download(first: URL, options: FetchIconOptions): Promise<Uint8Array> {
-  const { fetch: load = fetch, signal = null } = options;
+async function download(first: URL, { fetch: load = fetch, signal }: FetchIconOptions): Promise<Uint8Array> {
+  const fail = (why: string): InvalidResponseError => new InvalidResponseError(`icon ${quote(first.href)}: ${why}`);
   let url = first;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-    const response = await load(url, { credentials: 'omit', redirect: 'manual', referrerPolicy: 'no-referrer', signal });
-    if (response.ok) return readBounded(response);
+    const response = await load(url, { credentials: 'omit', redirect: 'manual', referrerPolicy: 'no-referrer', signal: signal ?? null });
+    if (response.ok) return (await readBytes(response.body as ReadableStream<Uint8Array> | null, MAX_BYTES)) ?? tooLong();
     await response.body?.cancel();
     const location = response.headers.get('location');
-    if (response.status < 300 || response.status > 399 || location === null)
-      throw new InvalidResultError(`icon ${quote(first.href)}: HTTP status ${response.status}`);
+    if (response.status < 300 || response.status > 399 || location === null) throw fail(`HTTP status ${response.status}`);
     url = new URL(location, url);
-    if (url.origin !== first.origin)
-      throw new InvalidResultError(`icon ${quote(first.href)}: it redirects to ${url.origin}, another origin`);
+    if (url.origin !== first.origin) throw fail(`it redirects to ${url.origin}, another origin`);
   }
-  throw new InvalidResultError(`icon ${quote(first.href)}: more than ${MAX_REDIRECTS} redirects`);
-}
-
-async function readBounded(response: Response): Promise<Uint8Array> {
-  const bytes = await readBytes(response.body as ReadableStream<Uint8Array> | null, MAX_BYTES);
-  if (!bytes) throw tooLarge();
-  return bytes;
+  throw fail(`more than ${MAX_REDIRECTS} redirects`);
 }
 
 function readDataUrl({ href }: URL): Uint8Array {
-  const comma = href.indexOf(',');
-  const isBase64 = /;base64$/iu.test(href.slice(0, Math.max(0, comma)));
-  const payload = href.slice(comma + 1);
-  if (comma < 0 || payload.length > MAX_BYTES * 3) throw tooLarge();
+  const [, type = '', payload] = /^data:([^,]*),([\s\S]*)$/iu.exec(href) ?? [];
+  if (payload === undefined || payload.length > MAX_BYTES * 3) return tooLong();
+  let bytes: Uint8Array;
   try {
     const text = decodeURIComponent(payload);
-    const bytes = isBase64 ? Uint8Array.from(atob(text), (character) => character.charCodeAt(0)) : new TextEncoder().encode(text);
-    if (bytes.byteLength > MAX_BYTES) throw tooLarge();
-    return bytes;
-  } catch (error) {
-    throw error instanceof InvalidResultError ? error : new InvalidResultError('the data: URL of an icon cannot be read', { cause: error });
+    bytes = /;base64$/iu.test(type) ? Uint8Array.from(atob(text), (character) => character.charCodeAt(0)) : new TextEncoder().encode(text);
+  } catch (cause) {
+    throw new InvalidResponseError('the data: URL of an icon cannot be read', { cause });
   }
+  return bytes.byteLength > MAX_BYTES ? tooLong() : bytes;
 }
 
-function tooLarge(): InvalidResultError {
-  return new InvalidResultError(`an icon is longer than ${MAX_BYTES} bytes`);
+function tooLong(): never {
+  throw new InvalidResponseError(`an icon is longer than ${MAX_BYTES} bytes`);
 }
 
-/** A `data:` URL may be long, and nobody wants to read it. */
+/** A `data:` URL may be too long for a message. */
 function quote(src: string): string {
   return src.length > 80 ? `${src.slice(0, 80)}...` : src;
 }
 
-// ---- what the bytes of a picture say: nothing is decoded, headers are read within bounds
+// ---- pictures: nothing is decoded, headers are read within bounds
 
 /** The kinds of pictures that are recognised. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/svg+xml';
@@ -137,39 +127,37 @@ export interface ImageFacts {
 }
 
 /**
- * Tells what a picture is by its first bytes, whatever anybody said of its type.
+ * Recognises a picture by its first bytes, whatever its declared type.
  *
  * @returns undefined for everything that is not one of the known kinds.
- * @throws {InvalidResultError} It begins like one of them but is broken, or is an SVG that is not safe to show.
+ * @throws {InvalidResponseError} It begins like one of them but is broken, or is an SVG that is not safe to show.
  */
 export function readImageFacts(bytes: Uint8Array): ImageFacts | undefined {
-  if (startsWith(bytes, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return readPng(viewOf(bytes));
-  if (startsWith(bytes, 0xff, 0xd8, 0xff)) return readJpeg(viewOf(bytes));
-  if (tag(bytes, 0) === 'RIFF' && tag(bytes, 8) === 'WEBP') return readWebp(viewOf(bytes));
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (tagAt(view, 0) === '\x89PNG' && tagAt(view, 4) === '\r\n\x1a\n') return readPng(view);
+  if (tagAt(view, 0).startsWith('\xff\xd8\xff')) return readJpeg(view);
+  if (tagAt(view, 0) === 'RIFF' && tagAt(view, 8) === 'WEBP') return readWebp(view);
   return readSvg(bytes);
 }
 
 /** @see PNG third edition, sections 5.3, 11.2.1 and 11.3.5.1 */
 function readPng(view: DataView): ImageFacts {
-  if (view.byteLength < 33 || tagOf(view, 12) !== 'IHDR') throw broken('PNG');
-  const width = view.getUint32(16);
-  const height = view.getUint32(20);
+  if (view.byteLength < 33 || tagAt(view, 12) !== 'IHDR') throw broken('PNG');
   let frames = 1;
   for (let at = 33; at + 12 <= view.byteLength; at += 12 + view.getUint32(at)) {
-    const name = tagOf(view, at + 4);
+    const name = tagAt(view, at + 4);
     if (name === 'acTL') frames = view.getUint32(at + 8);
     if (name === 'IDAT' || name === 'IEND') break;
   }
-  return { type: 'image/png', width, height, frames };
+  return { type: 'image/png', width: view.getUint32(16), height: view.getUint32(20), frames };
 }
 
 /** @see ITU-T T.81 annex B: the size stands in the frame header (SOF0 to SOF15, without DHT, JPG and DAC). */
 function readJpeg(view: DataView): ImageFacts {
-  let at = 2;
-  while (at + 9 <= view.byteLength) {
-    if (view.getUint8(at) !== 0xff) throw broken('JPEG');
+  for (let at = 2; at + 9 <= view.byteLength;) {
+    if (view.getUint8(at) !== 0xff) break;
     const marker = view.getUint8(at + 1);
-    const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) return { type: 'image/jpeg', width: view.getUint16(at + 7), height: view.getUint16(at + 5), frames: 1 };
     at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2);
   }
@@ -181,7 +169,7 @@ function readWebp(view: DataView): ImageFacts {
   let size: { readonly width: number; readonly height: number } | undefined;
   let frames = 0;
   for (let at = 12; at + 8 <= view.byteLength;) {
-    const name = tagOf(view, at);
+    const name = tagAt(view, at);
     const length = view.getUint32(at + 4, true);
     if (name === 'ANMF') frames += 1;
     else if (!size && at + 18 <= view.byteLength) size = readWebpSize(view, name, at + 8);
@@ -221,26 +209,16 @@ function readSvg(bytes: Uint8Array): ImageFacts | undefined {
   if (!/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<svg[\s>]/u.test(text)) return undefined;
   // Character references could spell what is looked for.
   if (UNSAFE_SVG.some((pattern) => pattern.test(text)) || /&#/u.test(text))
-    throw new InvalidResultError('the SVG icon holds script or refers to something outside: it is not shown');
+    throw new InvalidResponseError('the SVG icon holds script or refers to something outside: it is not shown');
   return { type: 'image/svg+xml', width: undefined, height: undefined, frames: 1 };
 }
 
-function startsWith(bytes: Uint8Array, ...expected: readonly number[]): boolean {
-  return expected.every((byte, index) => bytes[index] === byte);
+/** Four bytes as characters; fewer at the end. */
+function tagAt({ buffer, byteOffset, byteLength }: DataView, at: number): string {
+  const length = Math.max(0, Math.min(4, byteLength - at));
+  return length === 0 ? '' : String.fromCharCode(...new Uint8Array(buffer, byteOffset + at, length));
 }
 
-function tag(bytes: Uint8Array, at: number): string {
-  return String.fromCharCode(...bytes.subarray(at, at + 4));
-}
-
-function tagOf(view: DataView, at: number): string {
-  return tag(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), at);
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function broken(kind: string): InvalidResultError {
-  return new InvalidResultError(`the ${kind} icon is cut off or broken`);
+function broken(kind: string): InvalidResponseError {
+  return new InvalidResponseError(`the ${kind} icon is cut off or broken`);
 }

@@ -1,10 +1,10 @@
-/** What a tool is called, for people and for a model that has the tools of several servers, and what it says about itself. */
+/** Names of tools, for people and for a model that has the tools of several servers, and the hints of tools. */
 
 import type { BaseMetadata, Tool } from '@mortise/protocol/model';
 
-/** A server's tools, under the name that the program itself gave the server. */
+/** The tools of one server. */
 export interface NamedTools {
-  /** The program's own name for the server, such as its key in a configuration. Never `serverInfo.name`: that is the server's word, and not unique. */
+  /** The program's own name for the server, such as its key in a configuration. Never `serverInfo.name`, which the server chose and which is not unique. */
   readonly server: string;
   readonly tools: readonly Tool[];
 }
@@ -32,7 +32,7 @@ export function uniqueToolNames(servers: readonly NamedTools[]): ReadonlyMap<str
     for (const tool of tools) {
       const wanted = counts.get(tool.name) === 1 ? tool.name : `${server.replaceAll(/[^A-Za-z0-9_.-]/gu, '-')}_${tool.name}`;
       let name = wanted.slice(0, MAX_LENGTH);
-      // A name that somebody else has by right is not taken from them.
+      // Another tool's own name is not given away.
       for (let n = 2; places.has(name) || (name !== tool.name && counts.has(name)); n += 1)
         name = `${wanted.slice(0, MAX_LENGTH - 1 - String(n).length)}_${n}`;
       places.set(name, { server, tool });
@@ -67,8 +67,8 @@ export interface ToolHints {
 /**
  * Gives a tool's hints with the defaults where the server was silent.
  *
- * The hints are the server's own words. Unless you trust the server, show them but decide nothing by them: `isTrusted: false`
- * gives the cautious answer whatever the server said.
+ * A server may say of its tools what it likes. Unless you trust the server, show its hints but decide nothing by them: `isTrusted: false`
+ * gives the cautious answer whatever the server says.
  *
  * @param options.isTrusted Whether to believe the server. @default true
  * @see 2026-07-28 schema#toolannotations

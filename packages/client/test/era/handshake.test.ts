@@ -73,9 +73,9 @@ describe.each(revisionsOf('legacy'))('initialize in $version', (revision) => {
     await connect(server, {
       protocolVersion: version,
       elicitation: { form: elicit, url: elicit },
-      sampling: { handler: () => ({ role: 'assistant', content: { type: 'text', text: '' }, model: 'm' }), tools: true },
+      sampling: () => ({ role: 'assistant', content: { type: 'text', text: '' }, model: 'm' }),
       roots: [],
-      capabilities: { experimental: { 'x.example/y': {} }, extensions: { 'x.example/y': {} } },
+      capabilities: { sampling: { tools: {} }, experimental: { 'x.example/y': {} }, extensions: { 'x.example/y': {} } },
     });
     const { capabilities } = server.requests('initialize')[0]?.params as { capabilities: JsonObject };
     expect(capabilities).toEqual({
@@ -176,7 +176,7 @@ describe('the handshake', () => {
 
   it('names the result when it has no capabilities', async () => {
     const server = new ScriptedServer(legacyScript(NEWEST_LEGACY.version, {}, { capabilities: null }));
-    await expect(connect(server)).rejects.toMatchObject({ code: 'ERR_INVALID_RESULT' });
+    await expect(connect(server)).rejects.toMatchObject({ code: 'ERR_INVALID_RESPONSE' });
   });
 
   it('gives what the server says of itself, under both names', async () => {

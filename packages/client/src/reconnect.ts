@@ -1,16 +1,52 @@
-/** How calmly a lost connection is opened again. */
+/** Notices that a legacy server is gone, and paces the opening of a lost connection. */
 
-import type { Clock } from '@mortise/jsonrpc-core';
+import { type Clock, type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
+import type { Session, SessionSettings } from './session.ts';
+
+const MAX_FAILED_PINGS = 3;
+/** How long one ping waits for its answer. */
+const PING_TIMEOUT_MS = 10_000;
+
+/**
+ * Begins to ping a session's server, and closes the session's link after three pings in a row without an answer.
+ *
+ * @param everyMs The pause between two pings; undefined for no ping.
+ * @returns Ends it.
+ * @see 2025-11-25 basic/utilities/ping
+ */
+export function keepSessionAlive(session: Session, { clock, logger }: SessionSettings, everyMs: number | undefined): () => void {
+  if (everyMs === undefined || !session.revision.requests.has('ping')) return () => undefined;
+  let timer: ClockTimer;
+  let isOver = false;
+  let failures = 0;
+  const onOutcome = (error?: unknown): void => {
+    if (isOver) return;
+    // An error is an answer too.
+    failures = error === undefined || error instanceof RemoteError ? 0 : failures + 1;
+    if (failures > 0) logger.log('warning', `the server did not answer a ping (${failures} in a row)`);
+    if (failures < MAX_FAILED_PINGS) wait();
+    else void session.link.close();
+  };
+  const ping = (): void => void session.ping({ timeoutMs: PING_TIMEOUT_MS }).then(() => onOutcome(), onOutcome);
+  const wait = (): void => {
+    timer = clock.schedule(ping, everyMs);
+  };
+  wait();
+  return () => {
+    isOver = true;
+    timer.cancel();
+  };
+}
 
 const FLOOR_MS = 500;
 const CEILING_MS = 30_000;
-/** A connection that lasted this long was sound: the client tries at once to open it again. */
+/** After a connection that lasted this long, the client tries at once to open the next. */
 const SOUND_AFTER_MS = 5000;
 const MAX_ATTEMPTS = 5;
 
 /** Counts failures and waits between attempts: not at all after a sound connection, else from half a second up to half a minute. */
-export class Reopening {
+export class ReconnectPace {
   readonly #clock: Clock;
   #failures = 0;
   #openedAtMs = -Infinity;

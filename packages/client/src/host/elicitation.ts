@@ -1,7 +1,10 @@
-/** A form as a host can draw it: its fields with their kinds, choices, bounds and defaults, and a check of what was filled in. */
+/** What a host shows for an elicitation: a form as it can be drawn, or the address of a page. */
 
+import { InvalidResponseError, type JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { classifyHost } from '@mortise/protocol/edge';
+import { createJsonSchemaValidator } from '@mortise/protocol/json-schema';
 import type { ElicitContent } from '@mortise/protocol/model';
-import { InvalidResultError } from '../errors.ts';
 
 /** What every field has. */
 export interface FormFieldBase {
@@ -67,7 +70,7 @@ export type FormField = TextField | NumberField | SwitchField | ChoiceField | Mu
 /** What is wrong with one field. */
 export interface FormIssue {
   readonly field: string;
-  /** One sentence for the user, such as `must be 3 characters or more`. */
+  /** For the user, such as `is too short (1 < 3)`. */
   readonly message: string;
 }
 
@@ -81,47 +84,58 @@ export interface FormDescription {
   check(content: Readonly<Record<string, unknown>>): readonly FormIssue[];
 }
 
-type RawField = Readonly<Record<string, unknown>>;
-
 /** A person cannot fill in more, and drawing more costs the host. */
 const MAX_FIELDS = 200;
 const MAX_OPTIONS = 2000;
+const validator = /* @__PURE__ */ createJsonSchemaValidator({ from: 'peer' });
 const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
 
 /**
  * Describes the form that an elicitation asks the user to fill in, in whichever way its revision writes choices.
  *
  * @param requestedSchema `params.requestedSchema` of the question.
- * @throws {InvalidResultError} `ERR_INVALID_RESULT`: it is not a flat form, or has more than 200 fields or 2,000 choices in one.
+ * @throws {InvalidResponseError} `ERR_INVALID_RESPONSE`: it is not a flat form, or has more than 200 fields or 2,000 choices in one.
  * @see 2026-07-28 client/elicitation#requested-schema
  */
 export function describeForm(requestedSchema: unknown): FormDescription {
-  if (!isRecord(requestedSchema)) throw new InvalidResultError('the form is not an object: the server is at fault');
+  if (!isJsonObject(requestedSchema)) throw new InvalidResponseError('the form is not an object: the server is at fault');
   const { properties = {}, required } = requestedSchema;
-  if (!isRecord(properties)) throw new InvalidResultError('the form has no "properties": the server is at fault');
+  if (!isJsonObject(properties)) throw new InvalidResponseError('the form has no "properties": the server is at fault');
   const entries = Object.entries(properties);
-  if (entries.length > MAX_FIELDS) throw new InvalidResultError(`the form has ${entries.length} fields: ${MAX_FIELDS} are drawn at most`);
+  if (entries.length > MAX_FIELDS) throw new InvalidResponseError(`the form has ${entries.length} fields: ${MAX_FIELDS} are drawn at most`);
   const names = new Set(Array.isArray(required) ? required : []);
-  const fields = entries.map(([name, raw]) => toField(name, raw, names.has(name)));
+  const drawn = entries.map(([name, raw]) => toField(name, raw, names.has(name)));
+  const fields = drawn.map(({ field }) => field);
   const known = fields.flatMap((field) => (field.default === undefined ? [] : [[field.name, field.default] as const]));
   return {
     fields,
     defaults: Object.fromEntries(known),
-    check: (content) => fields.flatMap((field) => checkField(field, Object.hasOwn(content, field.name) ? content[field.name] : undefined)),
+    check: (content) => drawn.flatMap(({ field, check }) => checkField(field, check, content)),
   };
 }
 
-function toField(name: string, raw: unknown, isRequired: boolean): FormField {
-  if (!isRecord(raw)) throw unknownKind(name);
+/** Says what is wrong with the value of one field; undefined where it fits. */
+type FieldCheck = (value: unknown) => string | undefined;
+
+/** A field, and the check that the client makes too before it sends the form. */
+function toField(name: string, raw: unknown, isRequired: boolean): { readonly field: FormField; readonly check: FieldCheck } {
+  if (!isJsonObject(raw)) throw unknownKind(name);
   const base: FormFieldBase = { name, label: textOf(raw['title']) ?? name, description: textOf(raw['description']), isRequired };
   const field = toKind(name, base, raw);
-  // A default that the field itself would refuse is none.
-  return field.default !== undefined && checkField(field, field.default).length > 0
-    ? ({ ...field, default: undefined } as FormField)
-    : field;
+  const validate = validator.compile(raw);
+  const check: FieldCheck = (value) => validate(value)[0]?.message;
+  // A default that the field itself would refuse is left out.
+  const isMisfit = field.default !== undefined && check(field.default) !== undefined;
+  return { field: isMisfit ? ({ ...field, default: undefined } as FormField) : field, check };
 }
 
-function toKind(name: string, base: FormFieldBase, raw: RawField): FormField {
+function checkField({ name, isRequired }: FormField, check: FieldCheck, content: Readonly<Record<string, unknown>>): readonly FormIssue[] {
+  const value = Object.hasOwn(content, name) ? content[name] : undefined;
+  const message = value === undefined ? (isRequired ? 'must be filled in' : undefined) : check(value);
+  return message === undefined ? [] : [{ field: name, message }];
+}
+
+function toKind(name: string, base: FormFieldBase, raw: JsonObject): FormField {
   const preset = raw['default'];
   switch (raw['type']) {
     case 'boolean':
@@ -134,7 +148,7 @@ function toKind(name: string, base: FormFieldBase, raw: RawField): FormField {
     }
     case 'array': {
       const bounds = { minItems: numberOf(raw['minItems']), maxItems: numberOf(raw['maxItems']) };
-      const options = isRecord(raw['items']) ? readOptions(name, raw['items']) : undefined;
+      const options = isJsonObject(raw['items']) ? readOptions(name, raw['items']) : undefined;
       if (!options) throw unknownKind(name);
       return { ...base, kind: 'multi-choice', options, ...bounds, default: isTexts(preset) ? preset : undefined };
     }
@@ -151,31 +165,27 @@ function toKind(name: string, base: FormFieldBase, raw: RawField): FormField {
 }
 
 /** Choices with titles, without, or with the older `enumNames`; undefined where there are none. */
-function readOptions(name: string, raw: RawField): readonly FormOption[] | undefined {
+function readOptions(name: string, raw: JsonObject): readonly FormOption[] | undefined {
   const titled = raw['oneOf'] ?? raw['anyOf'];
   const { enum: values, enumNames } = raw;
   if (titled === undefined && values === undefined) return undefined;
   const given: unknown = titled ?? values;
   if (!Array.isArray(given)) throw unknownKind(name);
   if (given.length > MAX_OPTIONS)
-    throw new InvalidResultError(`the field "${name}" has ${given.length} choices: ${MAX_OPTIONS} are drawn at most`);
+    throw new InvalidResponseError(`the field "${name}" has ${given.length} choices: ${MAX_OPTIONS} are drawn at most`);
   return given.map((one: unknown, index) => {
-    const value = titled !== undefined && isRecord(one) ? one['const'] : one;
+    const value = titled !== undefined && isJsonObject(one) ? one['const'] : one;
     if (typeof value !== 'string') throw unknownKind(name);
     const label =
-      titled !== undefined && isRecord(one) ? one['title'] : Array.isArray(enumNames) ? (enumNames[index] as unknown) : undefined;
+      titled !== undefined && isJsonObject(one) ? one['title'] : Array.isArray(enumNames) ? (enumNames[index] as unknown) : undefined;
     return { value, label: textOf(label) ?? value };
   });
 }
 
-function unknownKind(name: string): InvalidResultError {
-  return new InvalidResultError(
+function unknownKind(name: string): InvalidResponseError {
+  return new InvalidResponseError(
     `the field "${name}" is of no kind that forms have (text, number, boolean, choice): the server is at fault`,
   );
-}
-
-function isRecord(value: unknown): value is RawField {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isTexts(value: unknown): value is readonly string[] {
@@ -190,68 +200,50 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** Gives what is wrong, one issue at most. */
-function checkField(field: FormField, value: unknown): readonly FormIssue[] {
-  const message = value === undefined ? (field.isRequired ? 'must be filled in' : undefined) : checkValue(field, value);
-  return message === undefined ? [] : [{ field: field.name, message }];
+// ---- pages
+
+/**
+ * What makes an address worth a second look.
+ *
+ * `punycode`: the host is written in an encoding of other scripts, which may look like another host. `ip-address`: a number instead of a
+ * name. `not-https`: anybody between the two can read and change the page. `unusual-port`. `many-labels`: a long host may begin like another.
+ */
+export type PageWarning = 'punycode' | 'ip-address' | 'not-https' | 'unusual-port' | 'many-labels';
+
+/** What the user must be able to see before agreeing to open a page. */
+export interface PageAddress {
+  /** The whole address as a browser would open it, in ASCII: no letter in it can look like another. */
+  readonly url: string;
+  /** The host, in ASCII: `xn--` stays as it is, for its decoded form may look like another host. */
+  readonly host: string;
+  /** The end of the host, to be highlighted: its last two labels, three under endings such as `co.uk`. An estimate, not the public suffix list. */
+  readonly domain: string;
+  readonly warnings: readonly PageWarning[];
 }
 
-function checkValue(field: FormField, value: unknown): string | undefined {
-  switch (field.kind) {
-    case 'switch':
-      return typeof value === 'boolean' ? undefined : 'must be true or false';
-    case 'number':
-      return checkNumber(field, value);
-    case 'choice':
-      return field.options.some((option) => option.value === value) ? undefined : 'must be one of the choices';
-    case 'multi-choice':
-      return checkChoices(field, value);
-    default:
-      return checkText(field, value);
-  }
+/**
+ * Describes the address of a page.
+ *
+ * Does NOT check whether it may be opened: the client has done so before it calls a `url` handler or names the page in an error.
+ *
+ * @throws {TypeError} It is not an absolute URL.
+ */
+export function describePage(url: string): PageAddress {
+  const parsed = new URL(url);
+  const host = parsed.hostname;
+  const labels = host.replace(/\.$/u, '').split('.');
+  const isAddress = /^\[|^\d+\.\d+\.\d+\.\d+$/u.test(host);
+  const warnings: PageWarning[] = [];
+  if (labels.some((label) => label.startsWith('xn--'))) warnings.push('punycode');
+  if (isAddress && classifyHost(host) !== 'loopback') warnings.push('ip-address');
+  if (parsed.protocol !== 'https:') warnings.push('not-https');
+  if (parsed.port !== '' && classifyHost(host) !== 'loopback') warnings.push('unusual-port');
+  if (!isAddress && labels.length > 4) warnings.push('many-labels');
+  return { url: parsed.href, host, domain: isAddress ? host : toDomain(labels), warnings };
 }
 
-function checkNumber({ isInteger, minimum = -Infinity, maximum = Infinity }: NumberField, value: unknown): string | undefined {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return 'must be a number';
-  if (isInteger && !Number.isInteger(value)) return 'must be a whole number';
-  if (value < minimum) return `must be ${minimum} or more`;
-  return value > maximum ? `must be ${maximum} or less` : undefined;
-}
-
-function checkChoices({ options, minItems = 0, maxItems = Infinity }: MultiChoiceField, value: unknown): string | undefined {
-  if (!Array.isArray(value)) return 'must be a list of choices';
-  const known = new Set<unknown>(options.map((option) => option.value));
-  if (!value.every((one) => known.has(one))) return 'must hold nothing but the choices';
-  if (value.length < minItems) return `must hold ${minItems} choices or more`;
-  return value.length > maxItems ? `must hold ${maxItems} choices or fewer` : undefined;
-}
-
-function checkText({ format, minLength = 0, maxLength = Infinity }: TextField, value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'must be text';
-  // Characters as people count them, not UTF-16 units.
-  const length = [...value].length;
-  if (length < minLength) return `must be ${minLength} characters or more`;
-  if (length > maxLength) return `must be ${maxLength} characters or fewer`;
-  return format === undefined || FORMAT_RULES[format].fits(value) ? undefined : FORMAT_RULES[format].says;
-}
-
-const FORMAT_RULES: Readonly<Record<NonNullable<TextField['format']>, { readonly says: string; fits(value: string): boolean }>> = {
-  email: { says: 'must be an e-mail address', fits: (value) => value.length <= 320 && /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/u.test(value) },
-  uri: { says: 'must be an absolute URI', fits: (value) => /^[a-z][a-z\d+.-]*:[^\s<>"{}|\\^`]+$/iu.test(value) },
-  date: { says: 'must be a date: year-month-day, in figures', fits: isDate },
-  'date-time': { says: 'must be a date and time with a zone, in the way of RFC 3339', fits: isDateTime },
-};
-
-function isDate(value: string): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/u.exec(value) ?? [];
-  if (year === undefined || month === undefined || day === undefined) return false;
-  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-  return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= days;
-}
-
-function isDateTime(value: string): boolean {
-  const [, date = '', time] = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/u.exec(value) ?? [];
-  if (time === undefined || !isDate(date)) return false;
-  const [hours = 99, minutes = 99, seconds = 99] = time.split(':').map(Number);
-  return hours < 24 && minutes < 60 && seconds <= 60;
+/** Two labels, or three where the last two are short, as in `example.co.uk`. */
+function toDomain(labels: readonly string[]): string {
+  const [second = '', top = ''] = labels.slice(-2);
+  return labels.slice(second.length <= 3 && top.length === 2 ? -3 : -2).join('.');
 }

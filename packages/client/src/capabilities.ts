@@ -1,0 +1,50 @@
+/** Whether the two sides of a session declared what a request needs. */
+
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { REVISIONS, type Revision } from '@mortise/protocol';
+import { hasCapability, hasExtension } from '@mortise/protocol/checks';
+import { findNotification, findRequest } from '@mortise/protocol/revisions';
+import { MissingCapabilityError } from './errors.ts';
+import type { Session } from './session.ts';
+
+/** @throws {MissingCapabilityError} This server cannot answer the method. Methods that MCP does not know are an extension's, and pass. */
+export function assertAnswers(session: Session, method: string): void {
+  const facts = findRequest(session.revision, method, 'client');
+  if (facts) assertCapability(session, facts.serverCapability, method);
+  else if (REVISIONS.some(({ requests }) => requests.has(method))) throw notSent(session.revision, method);
+}
+
+/** @throws {MissingCapabilityError} Clients do not send this notification in this revision. */
+export function assertNotifies(revision: Revision, method: string): void {
+  const isKnown = REVISIONS.some(({ notifications }) => notifications.has(method));
+  if (isKnown && !findNotification(revision, method, 'client')) throw notSent(revision, method);
+}
+
+/** @throws {MissingCapabilityError} The server does not declare a capability that a method needs. */
+export function assertCapability({ server, isDiscovered }: Session, name: string | undefined, method: string): void {
+  if (name === undefined || !isDiscovered || hasCapability(server.capabilities, name)) return;
+  throw new MissingCapabilityError(`"${method}" needs the capability "${name}", which the server does not declare`, 'server', [name]);
+}
+
+/** @throws {MissingCapabilityError} The server lacks some of these capabilities (dotted) or extensions (identifiers). */
+export function assertHas({ server }: Session, required: readonly string[]): void {
+  const has = (name: string): boolean =>
+    name.includes('/') ? hasExtension(server.capabilities, name) : hasCapability(server.capabilities, name);
+  const missing = required.filter((name) => !has(name));
+  if (missing.length === 0) return;
+  throw new MissingCapabilityError(`the server lacks what this program requires: ${missing.join(', ')}`, 'server', missing);
+}
+
+/** Dotted names of capabilities, and the identifiers of extensions. */
+export function capabilityNames(capabilities: JsonObject): readonly string[] {
+  return Object.entries(capabilities).flatMap(([name, settings]) => {
+    const parts = isJsonObject(settings) ? Object.keys(settings) : [];
+    if (name === 'extensions') return parts;
+    return parts.length > 0 ? parts.map((part) => `${name}.${part}`) : [name];
+  });
+}
+
+function notSent({ version }: Revision, method: string): MissingCapabilityError {
+  return new MissingCapabilityError(`clients do not send "${method}" in ${version}`, 'server', [method]);
+}
