@@ -19,8 +19,8 @@ export const PARAM_HEADER_PREFIX = 'mcp-param-';
 /** The last event that a client saw on a stream that it resumes. Legacy era. */
 export const LAST_EVENT_ID_HEADER = 'last-event-id';
 
-const SENTINEL_START = '=?base64?';
-const SENTINEL_END = '?=';
+/** Base64 of UTF-8, for what a header cannot carry as it is. */
+const ENCODED = /^=\?base64\?(.*)\?=$/;
 
 /** Visible ASCII, space and tab. */
 const HEADER_TEXT = /^[\t\x20-\x7e]*$/;
@@ -48,7 +48,7 @@ export function isHeaderText(text: string): boolean {
  * between the markers `=?base64?` and `?=`.
  */
 export function encodeHeaderValue(text: string): string {
-  return isPlain(text) ? text : SENTINEL_START + toBase64(new TextEncoder().encode(text)) + SENTINEL_END;
+  return isPlain(text) ? text : `=?base64?${toBase64(new TextEncoder().encode(text))}?=`;
 }
 
 /**
@@ -58,8 +58,8 @@ export function encodeHeaderValue(text: string): string {
  */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!HEADER_TEXT.test(value)) return undefined;
-  if (!isSentinel(value)) return value;
-  return fromBase64(value.slice(SENTINEL_START.length, -SENTINEL_END.length));
+  const encoded = ENCODED.exec(value)?.[1];
+  return encoded === undefined ? value : fromBase64(encoded);
 }
 
 /**
@@ -76,7 +76,7 @@ export function toParamText(value: unknown): string | undefined {
 /** Tells whether a decoded header says the same as an argument. Numbers are compared as numbers: `42.0` is 42. */
 export function isSameParam(text: string, value: unknown): boolean {
   if (typeof value === 'number') return DECIMAL.test(text) && Number(text) === value;
-  return text === toParamText(value);
+  return text === value || (typeof value === 'boolean' && text === toParamText(value));
 }
 
 /**
@@ -112,18 +112,9 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-/** A text that would read as the sentinel must itself be encoded, and so must edges that a parser of headers would trim. */
+/** A text that looks encoded must itself be encoded, and so must one with blanks at its edges, which parsers of headers trim. */
 function isPlain(text: string): boolean {
-  if (!HEADER_TEXT.test(text) || isSentinel(text)) return false;
-  return text === '' || !(isBlank(text.charCodeAt(0)) || isBlank(text.charCodeAt(text.length - 1)));
-}
-
-function isBlank(char: number): boolean {
-  return char === 0x20 || char === 0x09;
-}
-
-function isSentinel(value: string): boolean {
-  return value.length >= SENTINEL_START.length + SENTINEL_END.length && value.startsWith(SENTINEL_START) && value.endsWith(SENTINEL_END);
+  return HEADER_TEXT.test(text) && !ENCODED.test(text) && !/^[ \t]|[ \t]$/.test(text);
 }
 
 function fromBase64(encoded: string): string | undefined {

@@ -64,7 +64,7 @@ export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOpt
       return http.response;
     },
     get counts() {
-      return { sessions: host.sessions.size, streams: host.streamCount, calls: host.callCount };
+      return { sessions: host.sessions.size, streams: host.streams.size, calls: host.calls.size };
     },
     close,
     [Symbol.asyncDispose]: () => close(),

@@ -12,10 +12,11 @@ import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
 import type { EndpointTransport, EventStore, McpEndpoint } from '@mortise/protocol/contracts';
 import { ChannelEndpoint } from './channel-endpoint.ts';
 import { serveNode } from './handler.ts';
-import { type HostTraits, HttpHost } from './http-host.ts';
+import { HttpHost } from './http-host.ts';
 import type { NodeRequest, NodeResponse } from './http/node-types.ts';
 import type { HttpHandlerOptions } from './options.ts';
 import { reportTo } from '../report-to.ts';
+import type { SessionTraits } from './session/session-table.ts';
 import { NoLink, type StatelessOpener } from './session/stateless.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
@@ -145,7 +146,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     };
   }
 
-  #traits(): HostTraits {
+  #traits(): SessionTraits {
     const { sessionIdGenerator, onsessioninitialized, onsessionclosed } = this.#options;
     return {
       isSingle: true,

@@ -9,7 +9,7 @@ export interface Accepts {
   readonly sse: boolean;
 }
 
-const BOTH: Accepts = { json: true, sse: true };
+export const BOTH: Accepts = { json: true, sse: true };
 
 /** Tells whether a body is announced as JSON in UTF-8. Parameters other than `charset` mean nothing. */
 export function isJsonContentType(value: string | undefined): boolean {

@@ -2,7 +2,7 @@
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { HttpHost } from '../http-host.ts';
-import { type HeaderList, tooManyHeaders } from '../refusal.ts';
+import { type HeaderList, HttpRefusal } from '../refusal.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { NodeRequest, NodeResponse } from './node-types.ts';
 import type { BodyReader } from './read-body.ts';
@@ -28,7 +28,6 @@ export class NodeExchange extends HttpExchange {
   readonly method: string;
   readonly target: string;
   readonly mountPath: string;
-  protected readonly canClose: boolean = true;
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
   /** Where the target is a whole URL: the ways to write its host, in lower case. */
@@ -82,7 +81,7 @@ export class NodeExchange extends HttpExchange {
 
   findDuplicateHeader(): string | undefined {
     const { rawHeaders } = this.#request;
-    if (rawHeaders.length > 2 * MAX_HEADERS) throw tooManyHeaders(`A request may have at most ${MAX_HEADERS} headers`);
+    if (rawHeaders.length > 2 * MAX_HEADERS) throw new HttpRefusal(431, `A request may have at most ${MAX_HEADERS} headers`);
     // Node drops or joins what came twice, so only what came over the wire shows it.
     const names: string[] = [];
     for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -100,33 +99,28 @@ export class NodeExchange extends HttpExchange {
 
   protected feed(reader: BodyReader): void {
     const request = this.#request;
-    // Once the reader is done it throws away what comes, so that the connection is not stuck.
-    request.on('data', (chunk: Uint8Array) => reader.push(chunk));
-    request.on('end', () => reader.end());
-    request.on('error', () => reader.break());
-    request.on('close', () => reader.break());
+    request.on('data', reader.push);
+    request.on('end', reader.end);
+    request.on('error', reader.fail);
+    request.on('close', reader.fail);
   }
 
-  protected respond(status: number, headers: HeaderList, body?: string): void {
+  protected respond(status: number, headers: HeaderList, body?: string, closes?: boolean): void {
     if (this.hasLeft) return;
     const response = this.#response;
     this.#isComplete = true;
     if (body === undefined) {
       this.#writeHead(status, headers);
       response.end();
-    } else if (body.length > LONG_ANSWER) {
-      this.#writeHead(status, [...headers, 'Content-Length', String(byteLength(body))]);
-      const stream = new ResponseStream(new NodeSink(response), this.host, { overflow: 'wait', isEvents: false });
-      response.on('close', () => stream.closed());
-      stream.end(body);
-    } else if (headers.length === 2) {
+    } else if (headers.length === 2 && body.length <= LONG_ANSWER && closes !== true) {
       // Nearly every answer: Node takes one header and a text together for half of what it takes them one by one for.
       response.writeHead(status, { [headers[0] ?? '']: headers[1] ?? '', 'Content-Length': byteLength(body) });
       response.end(body);
     } else {
-      this.#writeHead(status, [...headers, 'Content-Length', String(byteLength(body))]);
-      if (headers.includes('close')) this.#linger(body);
-      else response.end(body);
+      this.#writeHead(status, [...headers, 'Content-Length', String(byteLength(body)), ...(closes === true ? ['Connection', 'close'] : [])]);
+      if (closes === true) this.#linger(body);
+      else if (body.length <= LONG_ANSWER) response.end(body);
+      else this.#writeAtReadersPace(body);
     }
   }
 
@@ -141,6 +135,12 @@ export class NodeExchange extends HttpExchange {
   #writeHead(status: number, headers: HeaderList): void {
     this.#response.statusCode = status;
     for (let at = 0; at < headers.length; at += 2) this.#response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
+  }
+
+  #writeAtReadersPace(body: string): void {
+    const stream = new ResponseStream(new NodeSink(this.#response), this.host, { overflow: 'wait', isEvents: false });
+    this.#response.on('close', () => stream.closed());
+    stream.end(body);
   }
 
   /** The whole answer is out at once; its end, which closes the connection, waits until the client has sent on for a while. */

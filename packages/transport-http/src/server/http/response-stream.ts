@@ -69,7 +69,7 @@ export class ResponseStream {
     this.#options = options;
     sink.onDrain = this.#onDrain;
     this.#timer = this.#schedule();
-    host.addStream(this);
+    host.streams.add(this);
   }
 
   get isOpen(): boolean {
@@ -135,7 +135,8 @@ export class ResponseStream {
     this.#length = 0;
     clearTimeout(this.#busy);
     this.#timer.cancel();
-    this.#host.deleteStream(this);
+    this.#host.streams.delete(this);
+    this.#host.checkIdle();
     this.#tellClosed();
   }
 

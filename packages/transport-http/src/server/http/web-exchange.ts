@@ -2,7 +2,7 @@
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { HttpHost } from '../http-host.ts';
-import { type HeaderList, tooManyHeaders } from '../refusal.ts';
+import { type HeaderList, HttpRefusal } from '../refusal.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
 import type { ByteSink } from './response-stream.ts';
@@ -43,8 +43,6 @@ export class WebExchange extends HttpExchange {
   readonly remoteAddress: string | undefined;
   readonly isLoopback: boolean | undefined;
   readonly response: Promise<Response>;
-  /** The connection is the platform's. */
-  protected readonly canClose: boolean = false;
   readonly #request: Request;
   #resolve: (response: Response) => void = () => undefined;
 
@@ -72,7 +70,8 @@ export class WebExchange extends HttpExchange {
     for (const name of NO_COMMA) {
       const value = this.header(name);
       if (value === undefined) continue;
-      if (value.length > MAX_HEADER_LENGTH) throw tooManyHeaders(`The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
+      if (value.length > MAX_HEADER_LENGTH)
+        throw new HttpRefusal(431, `The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
       if (value.includes(',')) return name;
     }
     return undefined;
@@ -82,12 +81,9 @@ export class WebExchange extends HttpExchange {
     return this.#request.bodyUsed;
   }
 
-  protected feed(reader: BodyReader, length: number | undefined): void {
-    const read = length !== undefined && length <= SHORT_BYTES ? this.#readWhole(reader) : this.#readPieces(reader);
-    read.then(
-      () => reader.end(),
-      () => reader.break(),
-    );
+  protected feed(reader: BodyReader, length: number): void {
+    const read = length <= SHORT_BYTES ? this.#readWhole(reader) : this.#readPieces(reader);
+    read.then(reader.end, reader.fail);
   }
 
   async #readWhole(reader: BodyReader): Promise<void> {
@@ -101,6 +97,7 @@ export class WebExchange extends HttpExchange {
     for (let piece = await source?.read(); piece?.done === false; piece = await source?.read()) reader.push(piece.value);
   }
 
+  /** The connection is the platform's to close. */
   protected respond(status: number, headers: HeaderList, body?: string): void {
     this.#stopListening();
     this.#resolve(new Response(body ?? null, { status, headers: toHeaders(headers) }));

@@ -12,14 +12,15 @@ import { watchExpiry } from '../exchange/authorize.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import { namesEventStream } from '../http/media-types.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
-import { notAcceptable, unknownEvent } from '../refusal.ts';
+import { HttpRefusal } from '../refusal.ts';
 import type { HttpSession } from './http-session.ts';
 import { findSession, readVersionHeader } from './legacy-post.ts';
-import { createStreamId, SessionStream, streamKindOf } from './session-stream.ts';
+import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
 
 /** Opens a stream, or goes on with one that broke. */
 export async function serveGet(http: HttpExchange): Promise<void> {
-  if (!namesEventStream(http.header('accept'))) throw notAcceptable('A GET opens an event stream: send "Accept: text/event-stream"');
+  if (!namesEventStream(http.header('accept')))
+    throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
   const named = readVersionHeader(http);
   const session = await findSession(http);
   const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;

@@ -10,10 +10,10 @@ import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import { FORBIDDEN, scopeChallenge } from '../exchange/authorize.ts';
-import { PostCall, rejectUnreachable, writeResponse } from '../exchange/post-call.ts';
-import type { HttpExchange } from '../http/http-exchange.ts';
+import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
 import type { HeaderList } from '../refusal.ts';
 import type { HttpSession } from './http-session.ts';
+import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
 import { createStreamId, SessionStream } from './session-stream.ts';
 
 /** What shapes a reply. */
@@ -150,8 +150,8 @@ function sendResponse(stream: SessionStream, response: JsonRpcResponse): void {
   stream.sendAnswer(message, json);
 }
 
-/** A legacy request as its endpoint sees it. A client that leaves has not cancelled. */
-export class LegacyCall extends PostCall {
+/** A legacy request as its endpoint sees it. */
+export class RequestCall extends LegacyCall {
   readonly request: JsonRpcRequest;
   readonly #reply: LegacyReply;
   #isSettled = false;
@@ -164,12 +164,12 @@ export class LegacyCall extends PostCall {
 
   get closeStream(): ((retryMs?: number) => void) | undefined {
     if (!this.#reply.canPause) return undefined;
-    return (retryMs = this.http.host.settings.retryMs) => {
+    return (retryMs = this.#reply.http.host.settings.retryMs) => {
       if (!this.isCancelled) this.#reply.pause(retryMs);
     };
   }
 
-  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+  override send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if (!this.isCancelled) return this.#reply.send(message);
     if (!('id' in message)) return resolvedPromise;
     return rejectUnreachable(message, CLOSED);
