@@ -1,7 +1,6 @@
 /** `createHttpHandler`: one endpoint behind both faces. */
 
 import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
-import { toAuthInfo } from './exchange/authorize.ts';
 import { serveExchange } from './exchange/serve-exchange.ts';
 import { NodeExchange } from './http/node-exchange.ts';
 import type { NodeRequest, NodeResponse } from './http/node-types.ts';
@@ -57,9 +56,9 @@ export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOpt
   const close = ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => host.close(drainMs);
   return {
     // Express passes `next` as the third argument.
-    node: (request, response, info) => serveNode(host, request, response, typeof info === 'object' && info !== null ? info : {}),
+    node: (request, response, info) => serveNode(host, request, response, typeof info === 'object' && info !== null ? info : NO_INFO),
     fetch: (request, info = {}) => {
-      const http = new WebExchange(host, request, toAuthInfo(info.auth), info);
+      const http = new WebExchange(host, request, info);
       void serveExchange(http).then(() => http.settle());
       return http.response;
     },
@@ -71,7 +70,10 @@ export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOpt
   };
 }
 
+const NO_INFO: NodeInfo = {};
+
 /** Serves one request of `node:http`. */
 export function serveNode(host: HttpHost, request: NodeRequest, response: NodeResponse, info: NodeInfo): Promise<void> {
-  return serveExchange(new NodeExchange(host, request, response, toAuthInfo(info.auth ?? request.auth), info.parsedBody ?? request.body));
+  const given = { auth: info.auth ?? request.auth, parsedBody: info.parsedBody ?? request.body };
+  return serveExchange(new NodeExchange(host, request, response, given));
 }

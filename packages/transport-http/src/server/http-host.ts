@@ -50,7 +50,7 @@ export class HttpHost {
       throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
     checkHttpOptions(options);
     this.endpoint = endpoint;
-    this.settings = toSettings(options);
+    this.settings = toSettings(options, traits.retryMs);
     if (options.logger !== undefined) endpoint.offerLogger?.(this.settings.logger);
     this.guard = new Guard(options, NEWEST_LEGACY.http.badOriginStatus);
     this.#isSingleSession = traits.isSingle === true;

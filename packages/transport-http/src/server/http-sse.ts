@@ -9,9 +9,9 @@
 import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { classifyMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { AuthInfo, LegacySession, Principal, SessionLink } from '@mortise/protocol/contracts';
+import { namesEventStream } from '../headers.ts';
 import { encodeEvent, encodeMessageEvent } from '../sse/encode-event.ts';
 import { type HttpExchange, writeResponse } from './http/http-exchange.ts';
-import { namesEventStream } from './http/media-types.ts';
 import type { ResponseStream } from './http/response-stream.ts';
 import type { HttpHost } from './http-host.ts';
 import { busy, HttpRefusal } from './refusal.ts';

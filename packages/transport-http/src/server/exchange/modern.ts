@@ -88,14 +88,29 @@ function statusOf(response: JsonRpcResponse, request: JsonRpcRequest, revision: 
 
 // ---- headers against the body
 
-/** @returns The modern revision that the request names; undefined for a version that is not one, which the endpoint reports. */
+/**
+ * Checks the version, then `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call.
+ *
+ * @returns The modern revision that the request names; undefined for a version that is not one, which the endpoint reports.
+ */
 function checkHeaders(http: HttpExchange, request: JsonRpcRequest): Revision | undefined {
+  const { method, params } = request;
+  const { endpoint } = http.host;
   const meta = metaOf(request);
   const version = meta?.[META_PROTOCOL_VERSION];
   checkVersionHeader(http, version);
   const revision = findRevision(version);
   if (revision?.era !== 'modern') return undefined;
-  if (revision.http.mirrorHeaders && isJsonObject(meta?.[META_CLIENT_CAPABILITIES])) checkMirrorHeaders(http, revision, request);
+  // The endpoint reports what is missing in `_meta`.
+  if (!revision.http.mirrorHeaders || !isJsonObject(meta?.[META_CLIENT_CAPABILITIES])) return revision;
+  checkMethodHeader(http, method);
+  const facts = revision.requests.get(method);
+  const nameParam = facts === undefined ? endpoint.nameParam(method) : facts.nameParam;
+  if (nameParam !== undefined) checkMirror(http, 'Mcp-Name', params?.[nameParam]);
+  const tool = method === 'tools/call' ? params?.['name'] : undefined;
+  const marked = typeof tool === 'string' ? endpoint.paramHeaders(tool, http.principal, http) : undefined;
+  // Headers that the tool does not mark mean nothing.
+  for (const [name, path] of marked ?? []) checkMirror(http, `Mcp-Param-${name}`, readPath(params?.['arguments'], path));
   return revision;
 }
 
@@ -122,19 +137,6 @@ function otherRevision(header: string | undefined): HttpRefusal {
   const remedy = `this server speaks ${spoken} only, so name that version in it and in "_meta"`;
   if (header === undefined) return mismatch('MCP-Protocol-Version', `is missing: ${remedy}`);
   return new HttpRefusal(400, `The header "MCP-Protocol-Version" names another version: ${remedy}`, { rpcCode: INVALID_PARAMS });
-}
-
-/** Checks `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call. */
-function checkMirrorHeaders(http: HttpExchange, revision: Revision, { method, params }: JsonRpcRequest): void {
-  const { endpoint } = http.host;
-  checkMethodHeader(http, method);
-  const facts = revision.requests.get(method);
-  const nameParam = facts === undefined ? endpoint.nameParam(method) : facts.nameParam;
-  if (nameParam !== undefined) checkMirror(http, 'Mcp-Name', params?.[nameParam]);
-  const tool = method === 'tools/call' ? params?.['name'] : undefined;
-  const marked = typeof tool === 'string' ? endpoint.paramHeaders(tool, http.principal, http) : undefined;
-  // Headers that the tool does not mark mean nothing.
-  for (const [name, path] of marked ?? []) checkMirror(http, `Mcp-Param-${name}`, readPath(params?.['arguments'], path));
 }
 
 function checkMethodHeader(http: HttpExchange, inBody: string): void {

@@ -9,9 +9,8 @@ import type { JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc
 import { classifyMessage, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
 import { findRevision } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
-import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
+import { isJsonContentType, PROTOCOL_VERSION_HEADER, readAccepts, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import { isJsonContentType, readAccepts } from '../http/media-types.ts';
 import type { HttpHost } from '../http-host.ts';
 import { serveSseMessage, serveSseStream } from '../http-sse.ts';
 import { HttpRefusal, toRefusal } from '../refusal.ts';

@@ -14,10 +14,11 @@ import {
 import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
+import { type Accepts, BOTH } from '../../headers.ts';
 import { encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { HttpHost } from '../http-host.ts';
+import { toAuthInfo } from '../exchange/authorize.ts';
 import { type HeaderList, HttpRefusal, serverClosing } from '../refusal.ts';
-import { type Accepts, BOTH } from './media-types.ts';
 import { BodyReader, tooLarge } from './read-body.ts';
 import { type ByteSink, type Overflow, ResponseStream } from './response-stream.ts';
 
@@ -65,10 +66,11 @@ export abstract class HttpExchange extends Cancellation implements Call {
   #stream: ResponseStream | undefined;
   #isFinished = false;
 
-  constructor(host: HttpHost, auth: AuthInfo | undefined, parsedBody: unknown) {
+  /** @param given What the program around it knows: the caller, in a shape that `toAuthInfo` reads, and the parsed body. */
+  constructor(host: HttpHost, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
     super();
     this.host = host;
-    this.auth = auth;
+    this.auth = auth === undefined ? undefined : toAuthInfo(auth);
     this.parsedBody = parsedBody;
   }
 
@@ -80,10 +82,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
   /** Names a header that may come once and came more often; undefined where all is well. */
   abstract findDuplicateHeader(): string | undefined;
 
-  /** Whether somebody in front has read the body already. */
-  protected abstract readonly isBodyTaken: boolean;
-
-  /** Begins to read the body. @param length What the request says of it; NaN where it does not. */
+  /** Begins to read the body, or refuses one that somebody in front has read. @param length What the request says of it; NaN where it does not. */
   protected abstract feed(reader: BodyReader, length: number): void;
 
   /** Reads the body as text. Rejects with an `HttpRefusal`: 413, 408, 503 or 400. */
@@ -91,7 +90,6 @@ export abstract class HttpExchange extends Cancellation implements Call {
     const length = Number(this.header('content-length') ?? Number.NaN);
     return new Promise((resolve, reject) => {
       if (length > this.host.settings.maxBodyBytes) throw tooLarge(this.host);
-      if (this.isBodyTaken) throw takenBody();
       this.feed(new BodyReader(this.host, resolve, reject), length);
     });
   }
@@ -241,8 +239,8 @@ export abstract class HttpExchange extends Cancellation implements Call {
   }
 }
 
-/** Reading would wait in vain. */
-function takenBody(): HttpRefusal {
+/** Somebody in front has read the body: to read it would wait forever. */
+export function takenBody(): HttpRefusal {
   const message = 'The body has been read already: the program in front must pass what it held as "parsedBody"';
   return new HttpRefusal(500, message, { rpcCode: INTERNAL_ERROR });
 }

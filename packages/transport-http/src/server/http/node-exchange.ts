@@ -1,9 +1,8 @@
 /** The `node:http` face: an exchange straight from Node's objects, without a `Request` or `Response`. */
 
-import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { HttpHost } from '../http-host.ts';
 import { type HeaderList, HttpRefusal } from '../refusal.ts';
-import { HttpExchange } from './http-exchange.ts';
+import { HttpExchange, takenBody } from './http-exchange.ts';
 import type { NodeRequest, NodeResponse } from './node-types.ts';
 import type { BodyReader } from './read-body.ts';
 import { type ByteSink, ResponseStream } from './response-stream.ts';
@@ -34,8 +33,13 @@ export class NodeExchange extends HttpExchange {
   readonly #targetAuthorities: readonly string[] | undefined;
   #isComplete = false;
 
-  constructor(host: HttpHost, request: NodeRequest, response: NodeResponse, auth: AuthInfo | undefined, parsedBody: unknown) {
-    super(host, auth, parsedBody);
+  constructor(
+    host: HttpHost,
+    request: NodeRequest,
+    response: NodeResponse,
+    given: { readonly auth?: unknown; readonly parsedBody?: unknown },
+  ) {
+    super(host, given);
     this.#request = request;
     this.#response = response;
     this.method = request.method ?? 'GET';
@@ -93,12 +97,9 @@ export class NodeExchange extends HttpExchange {
     return undefined;
   }
 
-  protected get isBodyTaken(): boolean {
-    return this.#request.readableEnded === true;
-  }
-
   protected feed(reader: BodyReader): void {
     const request = this.#request;
+    if (request.readableEnded === true) return reader.refuse(takenBody());
     request.on('data', reader.push);
     request.on('end', reader.end);
     request.on('error', reader.fail);

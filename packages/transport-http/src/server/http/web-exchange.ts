@@ -3,7 +3,7 @@
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { HttpHost } from '../http-host.ts';
 import { type HeaderList, HttpRefusal } from '../refusal.ts';
-import { HttpExchange } from './http-exchange.ts';
+import { HttpExchange, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
 import type { ByteSink } from './response-stream.ts';
 
@@ -46,8 +46,8 @@ export class WebExchange extends HttpExchange {
   readonly #request: Request;
   #resolve: (response: Response) => void = () => undefined;
 
-  constructor(host: HttpHost, request: Request, auth: AuthInfo | undefined, info: FetchInfo) {
-    super(host, auth, info.parsedBody);
+  constructor(host: HttpHost, request: Request, info: FetchInfo) {
+    super(host, info);
     this.#request = request;
     this.method = request.method;
     const url = splitUrl(request.url);
@@ -77,11 +77,8 @@ export class WebExchange extends HttpExchange {
     return undefined;
   }
 
-  protected get isBodyTaken(): boolean {
-    return this.#request.bodyUsed;
-  }
-
   protected feed(reader: BodyReader, length: number): void {
+    if (this.#request.bodyUsed) return reader.refuse(takenBody());
     const read = length <= SHORT_BYTES ? this.#readWhole(reader) : this.#readPieces(reader);
     read.then(reader.end, reader.fail);
   }

@@ -6,11 +6,10 @@
 
 import type { Revision } from '@mortise/protocol';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
-import { decodeEventId, LAST_EVENT_ID_HEADER } from '../../headers.ts';
+import { decodeEventId, LAST_EVENT_ID_HEADER, namesEventStream } from '../../headers.ts';
 import { SSE_KEEP_ALIVE } from '../../sse/encode-event.ts';
 import { watchExpiry } from '../exchange/authorize.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import { namesEventStream } from '../http/media-types.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { HttpRefusal } from '../refusal.ts';
 import type { HttpSession } from './http-session.ts';

@@ -26,6 +26,8 @@ export interface SessionTraits {
   readonly onOpened?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** Called when a session has ended, whoever ended it. What it throws is logged. */
   readonly onClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** When a client should come back to a stream that was closed early. @default 1 second */
+  readonly retryMs?: number | undefined;
   /** How a legacy request without a session is served. @default from the state that a handshake leaves */
   readonly openStateless?: StatelessOpener | undefined;
 }
