@@ -4,17 +4,13 @@ import { MortiseError } from '@mortise/jsonrpc-core';
 
 /** No open stream can carry a message to the client of a session. */
 export class NoStreamError extends MortiseError {
-  override get name(): string {
-    return 'NoStreamError';
-  }
+  override readonly name: string = 'NoStreamError';
   override readonly code: 'ERR_NO_STREAM' = 'ERR_NO_STREAM';
 }
 
 /** An address, a port or an option is invalid, or a server cannot listen there: its port is taken or not allowed, its host not this machine's. */
 export class HttpOptionError extends MortiseError {
-  override get name(): string {
-    return 'HttpOptionError';
-  }
+  override readonly name: string = 'HttpOptionError';
   override readonly code: 'ERR_HTTP_OPTION' | 'ERR_LISTEN';
   /** Of `ERR_LISTEN`: what the system calls it, as `EADDRINUSE`. */
   readonly errno: string | undefined;

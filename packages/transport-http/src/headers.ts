@@ -26,17 +26,10 @@ const ENCODED = /^=\?base64\?(.*)\?=$/;
 const HEADER_TEXT = /^[\t\x20-\x7e]*$/;
 /** What a header may hold, a character for each byte. */
 const HEADER_BYTES = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** RFC 9110 `token`. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Standard base64 with its padding. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 /** A decimal number, as far as an integer parameter may be written so. */
 const DECIMAL = /^[+-]?\d{1,32}(?:\.\d{1,32})?$/;
-
-/** Tells whether a text can be the name of a header, or the value of `x-mcp-header`. */
-export function isHeaderToken(text: string): boolean {
-  return TOKEN.test(text);
-}
 
 /** Tells whether a text has only characters that a header value may have. */
 export function isHeaderText(text: string): boolean {
@@ -173,7 +166,7 @@ export function readAccepts(value: string | undefined): Accepts {
   return { json, sse };
 }
 
-/** Tells whether `Accept` names event streams in so many words, as a GET must. */
+/** Tells whether `Accept` names event streams explicitly, as a GET must. */
 export function namesEventStream(value: string | undefined): boolean {
   return value !== undefined && value.split(',').some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === SSE_TYPE);
 }

@@ -26,9 +26,8 @@ export class BytePieces {
 
   /** Gives all bytes in one piece, and holds none afterwards. */
   join(): Uint8Array {
-    const joined = this.#buffer.subarray(0, this.length);
-    this.#buffer = NOTHING;
-    this.length = 0;
+    const joined = this.length === this.#buffer.byteLength ? this.#buffer : this.#buffer.subarray(0, this.length);
+    this.clear();
     return joined;
   }
 

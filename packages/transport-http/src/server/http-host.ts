@@ -1,6 +1,7 @@
 /** What all requests to one endpoint share: settings, the guard, sessions, what is open, and how all of it ends. */
 
 import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { NEWEST_LEGACY } from '@mortise/protocol';
@@ -41,7 +42,8 @@ export class HttpHost {
   readonly #streamLimit: KeyedLimit;
   readonly #isSingleSession: boolean;
   #bodyTimer: ClockTimer | undefined;
-  #onIdle: (() => void) | undefined;
+  /** Those who wait until nothing is in flight. */
+  readonly #onIdle: (() => void)[] = [];
 
   /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: not a server, or an invalid option. */
   constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: SessionTraits = {}) {
@@ -111,32 +113,30 @@ export class HttpHost {
    */
   async close(drainMs: number): Promise<void> {
     this.isClosing = true;
-    const { clock } = this.settings;
+    const { clock, logger } = this.settings;
     const deadlineMs = clock.monotonicMs() + drainMs;
     for (const body of this.bodies) body.refuse(serverClosing());
     this.#bodyTimer?.cancel();
     for (const call of this.calls) call.endListen?.();
-    await this.#untilIdle(drainMs);
+    await this.#within(drainMs, this.#untilIdle());
     const reason = new ConnectionClosedError('The server has closed');
     for (const call of this.calls) call.cut(reason);
     const channels = Array.from(this.channels.values(), (channel) => channel.close());
     const ended = Promise.all([...channels, this.sessions.close()]);
     try {
-      await this.#waitFor(ended, Math.max(deadlineMs - clock.monotonicMs(), ENDING_MS));
+      const hasEnded = await this.#within(Math.max(deadlineMs - clock.monotonicMs(), ENDING_MS), ended);
+      if (!hasEnded) logger.log('error', 'The server closes without having ended all sessions: a store, or the endpoint, takes too long');
     } finally {
       for (const stream of this.streams) stream.cut();
     }
   }
 
-  #waitFor(ended: Promise<unknown>, timeoutMs: number): Promise<void> {
-    const { clock, logger } = this.settings;
+  /** @returns false where the time was over first. */
+  #within(timeoutMs: number, work: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        logger.log('error', 'The server closes without having ended all sessions: a store, or the endpoint, takes too long');
-        resolve();
-      };
-      const timer = clock.schedule(giveUp, timeoutMs, { keepAlive: true });
-      ended.then(() => resolve(), reject).finally(() => timer.cancel());
+      if (timeoutMs <= 0) return resolve(false);
+      const timer = this.settings.clock.schedule(() => resolve(false), timeoutMs, { keepAlive: true });
+      work.then(() => resolve(true), reject).finally(() => timer.cancel());
     });
   }
 
@@ -145,21 +145,12 @@ export class HttpHost {
     return this.calls.size === 0 && ![...this.streams].some(({ isEnding }) => isEnding);
   }
 
-  #untilIdle(drainMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#isIdle || drainMs <= 0) return resolve();
-      const timer = this.settings.clock.schedule(resolve, drainMs, { keepAlive: true });
-      const before = this.#onIdle;
-      this.#onIdle = () => {
-        timer.cancel();
-        resolve();
-        before?.();
-      };
-    });
+  #untilIdle(): Promise<void> {
+    return this.#isIdle ? resolvedPromise : new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
   /** Called when a call or a stream has ended. */
   checkIdle(): void {
-    if (this.#onIdle !== undefined && this.#isIdle) this.#onIdle();
+    if (this.#onIdle.length > 0 && this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 }

@@ -32,7 +32,7 @@ export interface HttpHandlerOptions {
    * @default none beside those
    */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Says whom a request speaks for; without it everyone is `anonymous`. @default none */
+  /** Verifies tokens; without it every caller is `anonymous`. @default none */
   readonly tokenVerifier?: TokenVerifier | undefined;
   /** Protected resource metadata (RFC 9728), served at its well-known path and named in challenges. @default none */
   readonly resourceMetadata?: JsonObject | undefined;

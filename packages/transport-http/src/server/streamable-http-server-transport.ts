@@ -67,7 +67,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   /**
    * Hosts an endpoint's exchanges. Called by `McpServer.connect`.
    *
-   * @throws {AlreadyStartedError} It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} An option cannot hold.
+   * @throws {AlreadyStartedError} It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} Invalid option.
    */
   async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
     this.#begin(new HttpHost(endpoint, this.#handlerOptions(), this.#traits()));
@@ -79,7 +79,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     return { closed: this.#closed, drain, close, [Symbol.asyncDispose]: close };
   }
 
-  /** Delivers messages by `onmessage` from now on. Called by whoever is connected in the plain way. @throws As `attach`. */
+  /** Delivers messages by `onmessage` from now on. Called by servers that know a plain `Transport` only. @throws As `attach`. */
   async start(): Promise<void> {
     const channel = this.#channel;
     const openStateless: StatelessOpener = (_revision, http) => channel.openSession(new NoLink(http));

@@ -4,7 +4,6 @@ import {
   decodeEvents,
   encodeEvent,
   encodeMessageEvent,
-  encodePrimingEvent,
   SSE_KEEP_ALIVE,
   SseDecoder,
   type SseEvent,
@@ -140,7 +139,7 @@ describe('writing server-sent events', () => {
   });
 
   it('[HTTP-029] writes a priming event with an id and empty data', () => {
-    expect(decode(encodePrimingEvent('p1_1', 1000))).toEqual([event('', { id: 'p1_1', retryMs: 1000 })]);
-    expect(encodePrimingEvent('p1_1', 1000)).toMatch(/^data: ?$/m);
+    expect(decode(encodeEvent({ id: 'p1_1', retryMs: 1000, data: '' }))).toEqual([event('', { id: 'p1_1', retryMs: 1000 })]);
+    expect(encodeEvent({ id: 'p1_1', retryMs: 1000, data: '' })).toMatch(/^data: ?$/m);
   });
 });

@@ -10,7 +10,7 @@ import type { Settings } from '../options.ts';
 import { type HeaderList, HttpRefusal } from '../refusal.ts';
 
 /**
- * Verifies the request's token, and notes whom it speaks for.
+ * Verifies the request's token, and sets `http.auth`.
  *
  * @throws {HttpRefusal} What the verifier challenged with. A fault of its own becomes 500, which says nothing of its cause.
  */
@@ -36,7 +36,7 @@ function withMetadata(challenge: string, metadataUrl: string | undefined): strin
 }
 
 /**
- * Reads what the program around a request says of its caller, or what a middleware left in `request.auth`: an `AuthInfo`, or the shape that
+ * Reads the caller as the program around a request, or a middleware in `request.auth`, gives it: an `AuthInfo`, or the shape that
  * MCP's TypeScript users know (`clientId`, `scopes`, `expiresAt` in seconds). Scopes that are not a list count as none: a part of a text
  * would pass for a scope.
  */

@@ -1,6 +1,6 @@
 /**
- * A POST of the modern era: its headers are checked against its body, so that whoever routed it by its headers and whoever runs it by its
- * body have read the same request. Then the endpoint answers: with one JSON body, unless something precedes it: then it ends an event stream.
+ * A POST of the modern era: its headers are checked against its body, so that proxies, which read the headers, and the server, which reads
+ * the body, see the same request. Then the endpoint answers: with one JSON body, or with an event stream where something precedes the answer.
  *
  * @see 2026-07-28 basic/transports/streamable-http#server-validation
  */

@@ -1,8 +1,8 @@
 /**
- * One HTTP request from its first check to its answer. Both faces call it, and nothing else decides anything about the protocol's HTTP.
+ * One HTTP request from its first check to its answer. Both faces call it.
  *
  * The order of the checks: guard, path, method, token, media types, body, JSON, era; then, for a modern request, its headers against its
- * body. The token is looked at before the body, so that nobody unknown makes the server read megabytes.
+ * body. The token is verified before the body is read, so that unknown callers cannot make the server read megabytes.
  */
 
 import type { JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
@@ -82,7 +82,7 @@ function toMessage(http: HttpExchange, value: JsonValue): JsonRpcMessage {
 
 /**
  * Tells which era a POST belongs to. A request that is modern but wrong must get a modern error, so whatever speaks of a modern
- * revision, or of one that nobody here knows, is modern.
+ * revision, or of an unknown one, is modern.
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */

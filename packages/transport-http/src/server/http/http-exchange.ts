@@ -82,7 +82,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
   /** Names a header that may come once and came more often; undefined where all is well. */
   abstract findDuplicateHeader(): string | undefined;
 
-  /** Begins to read the body, or refuses one that somebody in front has read. @param length What the request says of it; NaN where it does not. */
+  /** Begins to read the body, or refuses one that a framework has read. @param length Its `Content-Length`; NaN without one. */
   protected abstract feed(reader: BodyReader, length: number): void;
 
   /** Reads the body as text. Rejects with an `HttpRefusal`: 413, 408, 503 or 400. */
@@ -239,7 +239,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
   }
 }
 
-/** Somebody in front has read the body: to read it would wait forever. */
+/** A framework in front has read the body: reading it again would wait forever. */
 export function takenBody(): HttpRefusal {
   const message = 'The body has been read already: the program in front must pass what it held as "parsedBody"';
   return new HttpRefusal(500, message, { rpcCode: INTERNAL_ERROR });

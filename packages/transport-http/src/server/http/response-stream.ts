@@ -1,6 +1,6 @@
 /**
- * A body that is written piece by piece: an event stream, or an answer of megabytes. It gathers what is sent in one turn of the event loop
- * into one write, makes senders wait for a slow reader, and is cut when waiting does not help.
+ * A body that is written piece by piece: an event stream, or an answer of megabytes. It writes what is sent in one turn of the event loop
+ * at once, makes senders wait for a slow reader, and is cut when waiting does not help.
  */
 
 import type { ClockTimer } from '@mortise/jsonrpc-core';
@@ -36,7 +36,7 @@ export interface ByteSink {
 /** How a stream behaves. */
 export interface ResponseStreamOptions {
   readonly overflow: Overflow;
-  /** A comment is sent when nothing else is, so that nobody between takes the connection for dead. */
+  /** Comments are sent when nothing else is, so that no proxy takes the connection for dead. */
   readonly isEvents: boolean;
 }
 

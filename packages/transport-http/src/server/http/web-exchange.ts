@@ -106,7 +106,7 @@ export class WebExchange extends HttpExchange {
     return sink;
   }
 
-  /** The exchange is over. Where nothing was answered, because nobody is there, the platform still wants a `Response`. */
+  /** The exchange is over. The platform wants a `Response` even if the client left before the answer. */
   settle(): void {
     if (!this.hasAnswered) this.respond(499, []);
   }

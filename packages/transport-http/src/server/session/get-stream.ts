@@ -81,7 +81,7 @@ function retryMsOf({ http, revision }: Get): number | undefined {
 
 function openSse(get: Get, stream: SessionStream): ResponseStream {
   const { http, session, release } = get;
-  // Who answers a request can wait for a slow reader, others cannot.
+  // Answers can wait for a slow reader; notifications on a GET stream cannot.
   const sse = http.openStream(streamKindOf(stream.id) === 'get' ? 'cut' : 'wait');
   const expiry = watchExpiry(http.host.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
   sse.onClose(() => {

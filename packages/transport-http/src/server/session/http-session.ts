@@ -118,7 +118,7 @@ export class HttpSession implements SessionLink {
     this.closeRetired();
     await closeSession(this.legacy, this.#logger);
     for (const stream of this.#gets) void stream.finish();
-    // Those of an ended session are ended by the answers to their requests, which come now, and which nobody can fetch later.
+    // Those of an ended session end with the answers to their requests, which come now and cannot be fetched later.
     for (const stream of this.#posts?.values() ?? []) {
       if (this.isEnded) stream.stopLogging();
       else void stream.finish();

@@ -28,7 +28,7 @@ export class LegacyCall extends Cancellation implements Call {
   }
 
   send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    return rejectUnreachable(message, 'the message at hand has no answer that could carry it');
+    return rejectUnreachable(message, 'this message has no answer that could carry it');
   }
 
   /** Breaks off, because the server has closed. */

@@ -1,6 +1,6 @@
 /**
- * Leads what a client sends to the machine that waits for it, where several serve one session: answers to questions, and cancellations,
- * may arrive anywhere.
+ * Passes what a client sends to the machine that waits for it, where several serve one session: answers to the server's requests, and
+ * cancellations, may arrive at any of them.
  */
 
 import type { JsonRpcMessage, JsonValue, Logger } from '@mortise/jsonrpc-core';
@@ -32,14 +32,14 @@ export class SessionRelay {
     };
   }
 
-  /** Hands a message that may be for another machine to all of them. @throws What the bus throws: nobody knows then whether it arrives. */
+  /** Hands a message that may be for another machine to all of them. @throws What the bus throws. */
   async pass(session: HttpSession, message: JsonRpcMessage): Promise<void> {
     if ('method' in message && message.method !== 'notifications/cancelled') return;
     const payload = { origin: this.#origin, message: message as unknown as JsonValue };
     await this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
   }
 
-  /** Never rejects: nobody waits for it. */
+  /** Never rejects. */
   async #deliver(session: HttpSession, event: BusMessage): Promise<void> {
     try {
       const { origin, message } = event.payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };

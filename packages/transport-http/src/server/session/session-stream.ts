@@ -9,7 +9,7 @@ import type { JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-c
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
-import { encodeEvent, encodeMessageEvent, encodePrimingEvent } from '../../sse/encode-event.ts';
+import { encodeEvent, encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { HttpRefusal } from '../refusal.ts';
 
@@ -80,7 +80,7 @@ export class SessionStream {
     if (this.#log === undefined || primingRetryMs === undefined) return;
     void this.#inTurn(async () => {
       const id = await this.#append(undefined);
-      if (id !== undefined) void sse.write(encodePrimingEvent(id, primingRetryMs));
+      if (id !== undefined) void sse.write(encodeEvent({ id, retryMs: primingRetryMs, data: '' }));
     });
   }
 

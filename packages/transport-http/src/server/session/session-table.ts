@@ -239,7 +239,7 @@ export class SessionTable {
     this.#sweepTimer ??= this.#scheduleSweep();
   }
 
-  /** @returns false where somebody else was first. */
+  /** @returns false where it was unlisted already. */
   #unlist(session: HttpSession): boolean {
     if (this.#sessions.get(session.id) !== session) return false;
     this.#sessions.delete(session.id);
@@ -289,7 +289,7 @@ export function unknownSession(): HttpRefusal {
   return new HttpRefusal(404, 'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one');
 }
 
-/** Makes an id that nobody can guess. */
+/** Makes an id of 192 random bits. */
 export function generateSessionId(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
 }

@@ -43,7 +43,7 @@ export class StoredSessions {
 
   /** Reads a record; undefined where this version of the program cannot. */
   open({ state }: SessionRecord): OpenedRecord | undefined {
-    // A store may give back anything: what somebody else wrote, or what was cut off.
+    // A store may give back anything: what another program wrote, or half a record.
     const stored = state as StoredState | null | undefined;
     const revision = findRevision(stored?.protocolVersion);
     return stored?.layout !== LAYOUT || revision === undefined ? undefined : { revision, state: stored.session };
