@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import {
-  decodeEvents,
-  encodeEvent,
-  encodeMessageEvent,
-  SSE_KEEP_ALIVE,
-  SseDecoder,
-  type SseEvent,
-} from '@mortise/transport-http';
+import { decodeEvents, encodeEvent, encodeMessageEvent, SSE_KEEP_ALIVE, SseDecoder, type SseEvent } from '@mortise/transport-http';
 import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 
 const bytes = new TextEncoder();

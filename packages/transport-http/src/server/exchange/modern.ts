@@ -45,8 +45,7 @@ function acceptNotification(http: HttpExchange, message: JsonRpcMessage): void {
 }
 
 async function serveListen(http: HttpExchange, request: JsonRpcRequest, revision: Revision | undefined): Promise<void> {
-  if (!http.accepts.sse)
-    throw new HttpRefusal(406, '"subscriptions/listen" is answered with an event stream: accept "text/event-stream"');
+  if (!http.accepts.sse) throw new HttpRefusal(406, '"subscriptions/listen" is answered with an event stream: accept "text/event-stream"');
   const { host } = http;
   const { id } = request;
   const release = host.holdStream(http.limitKey);

@@ -118,7 +118,12 @@ export class NodeExchange extends HttpExchange {
       response.writeHead(status, { [headers[0] ?? '']: headers[1] ?? '', 'Content-Length': byteLength(body) });
       response.end(body);
     } else {
-      this.#writeHead(status, [...headers, 'Content-Length', String(byteLength(body)), ...(closes === true ? ['Connection', 'close'] : [])]);
+      this.#writeHead(status, [
+        ...headers,
+        'Content-Length',
+        String(byteLength(body)),
+        ...(closes === true ? ['Connection', 'close'] : []),
+      ]);
       if (closes === true) this.#linger(body);
       else if (body.length <= LONG_ANSWER) response.end(body);
       else this.#writeAtReadersPace(body);

@@ -18,8 +18,7 @@ import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './ses
 
 /** Opens a stream, or goes on with one that broke. */
 export async function serveGet(http: HttpExchange): Promise<void> {
-  if (!namesEventStream(http.header('accept')))
-    throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
+  if (!namesEventStream(http.header('accept'))) throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
   const named = readVersionHeader(http);
   const session = await findSession(http);
   const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;
