@@ -2,8 +2,7 @@
 
 import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
 import { serveExchange } from './exchange/serve-exchange.ts';
-import { NodeExchange } from './http/node-exchange.ts';
-import type { NodeRequest, NodeResponse } from './http/node-types.ts';
+import { NodeExchange, type NodeRequest, type NodeResponse } from './http/node-exchange.ts';
 import { type FetchInfo, WebExchange } from './http/web-exchange.ts';
 import { HttpHost } from './http-host.ts';
 import type { HttpHandlerOptions } from './options.ts';

@@ -13,7 +13,7 @@ import type { EndpointTransport, McpEndpoint } from '@mortise/protocol/contracts
 import { ChannelEndpoint } from './channel-endpoint.ts';
 import { serveNode } from './handler.ts';
 import { HttpHost } from './http-host.ts';
-import type { NodeRequest, NodeResponse } from './http/node-types.ts';
+import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
 import type { HttpHandlerOptions } from './options.ts';
 import type { SessionTraits } from './session/session-table.ts';
 import { NoLink, type StatelessOpener } from './session/stateless.ts';

@@ -7,20 +7,16 @@ import { NoStreamError } from '../../errors.ts';
 
 /** The call of a message that is not answered, so that nothing can be sent for it. Calls that are answered extend it. */
 export class LegacyCall extends Cancellation implements Call {
-  readonly #caller: Pick<Call, 'principal' | 'auth' | 'origin'>;
+  readonly principal: Principal;
+  readonly auth: AuthInfo | undefined;
+  readonly #caller: Pick<Call, 'origin'>;
 
   /** @param caller The exchange that the message came in by, or the session of one that another machine passed on. */
   constructor(caller: Pick<Call, 'principal' | 'auth' | 'origin'>) {
     super();
+    this.principal = caller.principal;
+    this.auth = caller.auth;
     this.#caller = caller;
-  }
-
-  get principal(): Principal {
-    return this.#caller.principal;
-  }
-
-  get auth(): AuthInfo | undefined {
-    return this.#caller.auth;
   }
 
   get origin(): CallOrigin | undefined {
