@@ -131,7 +131,6 @@ async function runOne({ listen = (listener) => listener, serverClock, clientCloc
   });
   const handler = createHttpHandler(server, {
     eventStore: new MemoryEventStore(),
-    retryMs: 500,
     ...stores,
     ...(serverClock && { clock: serverClock }),
   });

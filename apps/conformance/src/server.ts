@@ -1,7 +1,8 @@
 /** Serves the everything server: `node dist/server.js --port 3001`. */
 
 import { MemoryEventStore } from '@mortise/protocol/edge';
-import { ListenError, serveHttp } from '@mortise/transport-http/node';
+import { HttpOptionError } from '@mortise/transport-http';
+import { serveHttp } from '@mortise/transport-http/node';
 import { InvalidArgumentError, program } from 'commander';
 import { createEverythingServer } from './server/everything-server.ts';
 
@@ -22,7 +23,7 @@ try {
   process.stdout.write(`${url}\n`);
 } catch (error) {
   // A port that is taken.
-  if (!(error instanceof ListenError)) throw error;
+  if (!(error instanceof HttpOptionError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

@@ -2,7 +2,7 @@
 /** Serves the calculator: `node dist/server.js --port 3000`, and `--no-sessions`, `--origin https://app.example`, `--sse` as wanted. */
 
 import { HttpOptionError } from '@mortise/transport-http';
-import { ListenError, serveHttp } from '@mortise/transport-http/node';
+import { serveHttp } from '@mortise/transport-http/node';
 import { InvalidArgumentError, Option, program } from 'commander';
 import { createCalculator } from './calculator.ts';
 
@@ -40,7 +40,7 @@ try {
   process.once('SIGTERM', () => void serving.close());
 } catch (error) {
   // A port that is taken, or an origin that is none.
-  if (!(error instanceof ListenError || error instanceof HttpOptionError)) throw error;
+  if (!(error instanceof HttpOptionError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }

@@ -4,40 +4,21 @@ import { MortiseError } from '@mortise/jsonrpc-core';
 
 /** No open stream can carry a message to the client of a session. */
 export class NoStreamError extends MortiseError {
-  override get name(): string {
-    return 'NoStreamError';
-  }
+  override readonly name: string = 'NoStreamError';
   override readonly code: 'ERR_NO_STREAM' = 'ERR_NO_STREAM';
 }
 
-/** An address or an option does not hold, alone or beside another. */
+/** An address, a port or an option is invalid, or a server cannot listen there: its port is taken or not allowed, its host not this machine's. */
 export class HttpOptionError extends MortiseError {
-  override get name(): string {
-    return 'HttpOptionError';
-  }
-  override readonly code: 'ERR_HTTP_OPTION' = 'ERR_HTTP_OPTION';
-}
-
-/** A server cannot listen: its port is taken or not allowed, or its host is no address of this machine. */
-export class ListenError extends MortiseError {
-  override get name(): string {
-    return 'ListenError';
-  }
-  override readonly code: 'ERR_LISTEN' = 'ERR_LISTEN';
-  readonly host: string;
-  readonly port: number;
-  /** What the system calls it, as `EADDRINUSE`. */
+  override readonly name: string = 'HttpOptionError';
+  override readonly code: 'ERR_HTTP_OPTION' | 'ERR_LISTEN';
+  /** Of `ERR_LISTEN`: what the system calls it, as `EADDRINUSE`. */
   readonly errno: string | undefined;
 
-  constructor(
-    message: string,
-    detail: { readonly host: string; readonly port: number; readonly errno?: string | undefined },
-    options?: ErrorOptions,
-  ) {
+  constructor(message: string, options?: ErrorOptions & { readonly code?: 'ERR_LISTEN'; readonly errno?: string | undefined }) {
     super(message, options);
-    this.host = detail.host;
-    this.port = detail.port;
-    this.errno = detail.errno;
+    this.code = options?.code ?? 'ERR_HTTP_OPTION';
+    this.errno = options?.errno;
   }
 }
 
@@ -73,4 +54,4 @@ export class ToolHeaderError extends MortiseError {
 }
 
 /** Every error that this package throws or reports itself. */
-export type AnyHttpError = NoStreamError | HttpOptionError | ListenError | RedirectError | StreamGivenUpError | ToolHeaderError;
+export type AnyHttpError = NoStreamError | HttpOptionError | RedirectError | StreamGivenUpError | ToolHeaderError;

@@ -1,7 +1,7 @@
 /**
- * The names of MCP's HTTP headers, and the encoding of values that a header cannot carry as they are. Used by both sides.
+ * HTTP headers: the names of MCP's own, the encoding of values that a header cannot carry as they are, and media types by their exact names.
  *
- * @see 2026-07-28 basic/transports/streamable-http#value-encoding; RFC 9110 section 5.5
+ * @see 2026-07-28 basic/transports/streamable-http#value-encoding; RFC 9110 sections 5.5, 8.3 and 12.5.1
  */
 
 import { toBase64 } from '@mortise/jsonrpc-core/encoding';
@@ -19,24 +19,17 @@ export const PARAM_HEADER_PREFIX = 'mcp-param-';
 /** The last event that a client saw on a stream that it resumes. Legacy era. */
 export const LAST_EVENT_ID_HEADER = 'last-event-id';
 
-const SENTINEL_START = '=?base64?';
-const SENTINEL_END = '?=';
+/** Base64 of UTF-8, for what a header cannot carry as it is. */
+const ENCODED = /^=\?base64\?(.*)\?=$/;
 
 /** Visible ASCII, space and tab. */
 const HEADER_TEXT = /^[\t\x20-\x7e]*$/;
 /** What a header may hold, a character for each byte. */
 const HEADER_BYTES = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** RFC 9110 `token`. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Standard base64 with its padding. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 /** A decimal number, as far as an integer parameter may be written so. */
 const DECIMAL = /^[+-]?\d{1,32}(?:\.\d{1,32})?$/;
-
-/** Tells whether a text can be the name of a header, or the value of `x-mcp-header`. */
-export function isHeaderToken(text: string): boolean {
-  return TOKEN.test(text);
-}
 
 /** Tells whether a text has only characters that a header value may have. */
 export function isHeaderText(text: string): boolean {
@@ -48,7 +41,7 @@ export function isHeaderText(text: string): boolean {
  * between the markers `=?base64?` and `?=`.
  */
 export function encodeHeaderValue(text: string): string {
-  return isPlain(text) ? text : SENTINEL_START + toBase64(new TextEncoder().encode(text)) + SENTINEL_END;
+  return isPlain(text) ? text : `=?base64?${toBase64(new TextEncoder().encode(text))}?=`;
 }
 
 /**
@@ -58,8 +51,8 @@ export function encodeHeaderValue(text: string): string {
  */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!HEADER_TEXT.test(value)) return undefined;
-  if (!isSentinel(value)) return value;
-  return fromBase64(value.slice(SENTINEL_START.length, -SENTINEL_END.length));
+  const encoded = ENCODED.exec(value)?.[1];
+  return encoded === undefined ? value : fromBase64(encoded);
 }
 
 /**
@@ -76,7 +69,7 @@ export function toParamText(value: unknown): string | undefined {
 /** Tells whether a decoded header says the same as an argument. Numbers are compared as numbers: `42.0` is 42. */
 export function isSameParam(text: string, value: unknown): boolean {
   if (typeof value === 'number') return DECIMAL.test(text) && Number(text) === value;
-  return text === toParamText(value);
+  return text === value || (typeof value === 'boolean' && text === toParamText(value));
 }
 
 /**
@@ -112,18 +105,9 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-/** A text that would read as the sentinel must itself be encoded, and so must edges that a parser of headers would trim. */
+/** A text that looks encoded must itself be encoded, and so must one with blanks at its edges, which parsers of headers trim. */
 function isPlain(text: string): boolean {
-  if (!HEADER_TEXT.test(text) || isSentinel(text)) return false;
-  return text === '' || !(isBlank(text.charCodeAt(0)) || isBlank(text.charCodeAt(text.length - 1)));
-}
-
-function isBlank(char: number): boolean {
-  return char === 0x20 || char === 0x09;
-}
-
-function isSentinel(value: string): boolean {
-  return value.length >= SENTINEL_START.length + SENTINEL_END.length && value.startsWith(SENTINEL_START) && value.endsWith(SENTINEL_END);
+  return HEADER_TEXT.test(text) && !ENCODED.test(text) && !/^[ \t]|[ \t]$/.test(text);
 }
 
 function fromBase64(encoded: string): string | undefined {
@@ -137,4 +121,52 @@ function fromBase64(encoded: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+// ---- media types
+
+const JSON_TYPE = 'application/json';
+const SSE_TYPE = 'text/event-stream';
+
+/** What an answer may be. */
+export interface Accepts {
+  readonly json: boolean;
+  readonly sse: boolean;
+}
+
+export const BOTH: Accepts = { json: true, sse: true };
+
+/** Tells whether a body is announced as JSON in UTF-8. Parameters other than `charset` mean nothing. */
+export function isJsonContentType(value: string | undefined): boolean {
+  if (value === JSON_TYPE) return true;
+  if (value === undefined) return false;
+  const [type, ...parameters] = value.split(';');
+  if (type?.trim().toLowerCase() !== JSON_TYPE) return false;
+  return parameters.every((parameter) => {
+    const [name, charset] = parameter.split('=', 2);
+    return name?.trim().toLowerCase() !== 'charset' || /^\s*"?utf-?8"?\s*$/i.test(charset ?? '');
+  });
+}
+
+/**
+ * Reads `Accept`. No header at all accepts everything, as HTTP has it; a media range with `q=0` accepts nothing.
+ */
+export function readAccepts(value: string | undefined): Accepts {
+  // What nearly every client of MCP sends needs no parsing.
+  if (value === undefined || value === 'application/json, text/event-stream') return BOTH;
+  let json = false;
+  let sse = false;
+  for (const part of value.split(',')) {
+    const [range, ...parameters] = part.split(';');
+    if (parameters.some((parameter) => /^\s*q\s*=\s*0(?:\.0*)?\s*$/i.test(parameter))) continue;
+    const type = range?.trim().toLowerCase();
+    if (type === '*/*' || type === JSON_TYPE || type === 'application/*') json = true;
+    if (type === '*/*' || type === SSE_TYPE || type === 'text/*') sse = true;
+  }
+  return { json, sse };
+}
+
+/** Tells whether `Accept` names event streams explicitly, as a GET must. */
+export function namesEventStream(value: string | undefined): boolean {
+  return value !== undefined && value.split(',').some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === SSE_TYPE);
 }

@@ -7,7 +7,6 @@ export { type AnyHttpError, HttpOptionError, NoStreamError } from './errors.ts';
 export {
   decodeHeaderValue,
   encodeHeaderValue,
-  isHeaderToken,
   LAST_EVENT_ID_HEADER,
   METHOD_HEADER,
   NAME_HEADER,
@@ -16,4 +15,4 @@ export {
   SESSION_ID_HEADER,
 } from './headers.ts';
 export { decodeEvents, type DecodeOptions, SseDecoder, type SseEvent } from './sse/decode-events.ts';
-export { encodeEvent, encodeMessageEvent, encodePrimingEvent, SSE_KEEP_ALIVE, type SseEventFields } from './sse/encode-event.ts';
+export { encodeEvent, encodeMessageEvent, SSE_KEEP_ALIVE, type SseEventFields } from './sse/encode-event.ts';

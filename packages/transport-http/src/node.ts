@@ -2,5 +2,4 @@
 
 export { type HttpServing, serveHttp } from './node/serve-http.ts';
 export type { ServeHttpOptions } from './server/options.ts';
-export { ListenError } from './errors.ts';
 export { nodeHttp, type NodeHttpOptions } from './node/node-http.ts';

@@ -3,5 +3,5 @@
 export { type CloseOptions, createHttpHandler, type HttpHandler, type HttpHandlerCounts, type NodeInfo } from './server/handler.ts';
 export type { HttpHandlerOptions, LimitSubject } from './server/options.ts';
 export type { FetchInfo } from './server/http/web-exchange.ts';
-export type { NodeRequest, NodeResponse, NodeSocket } from './server/http/node-types.ts';
+export type { NodeRequest, NodeResponse, NodeSocket } from './server/http/node-exchange.ts';
 export { StreamableHTTPServerTransport, type StreamableHTTPServerTransportOptions } from './server/streamable-http-server-transport.ts';

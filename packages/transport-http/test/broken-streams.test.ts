@@ -21,7 +21,7 @@ const LANES = 8;
 const STEPS = 20;
 /** About as long as the stream of one call, so that cuts fall anywhere in it. */
 const STREAM_BYTES = 4_000;
-const RETRY_MS = 500;
+const RETRY_MS = 1_000;
 
 const seed = Number(process.env['MORTISE_SEED'] ?? 1);
 console.log(`broken-streams: MORTISE_SEED=${seed}`);
@@ -132,7 +132,7 @@ async function withRig(
 ): Promise<void> {
   const before = countHeld();
   const { server, runs } = createCounter();
-  const serving = await serve('node', server, era === 'legacy' ? { eventStore: new MemoryEventStore(), retryMs: RETRY_MS } : {});
+  const serving = await serve('node', server, era === 'legacy' ? { eventStore: new MemoryEventStore() } : {});
   const proxy = await CuttingProxy.listen(serving.port, { random: seededRandom(seed), cuts: CUTS, withinBytes: STREAM_BYTES });
   const timers = new TimerCount();
   const transport = httpTransport(proxy.url, { clock: timers.clock, ...options });

@@ -1,6 +1,7 @@
 /** Reads bodies of peers: piece by piece, and no further than is allowed. */
 
 const MIN_GROWTH_BYTES = 4 * 1024;
+const NOTHING = new Uint8Array(0);
 
 /**
  * Gathers bytes in the order in which they come, in one buffer that doubles when it is full.
@@ -8,41 +9,37 @@ const MIN_GROWTH_BYTES = 4 * 1024;
  * The first piece is held uncopied, since it is nearly always the only one: do not change it afterwards.
  */
 export class BytePieces {
-  #buffer = new Uint8Array(0);
-  #length = 0;
-
   /** Of all pieces together, in bytes. */
-  get length(): number {
-    return this.#length;
-  }
+  length = 0;
+  #buffer = NOTHING;
 
   /** Takes the next piece. */
   push(piece: Uint8Array): void {
-    const length = this.#length + piece.byteLength;
-    if (this.#length === 0) this.#buffer = piece as Uint8Array<ArrayBuffer>;
+    const length = this.length + piece.byteLength;
+    if (this.length === 0) this.#buffer = piece as Uint8Array<ArrayBuffer>;
     else {
       if (length > this.#buffer.byteLength) this.#grow(length);
-      this.#buffer.set(piece, this.#length);
+      this.#buffer.set(piece, this.length);
     }
-    this.#length = length;
+    this.length = length;
   }
 
   /** Gives all bytes in one piece, and holds none afterwards. */
   join(): Uint8Array {
-    const joined = this.#length === this.#buffer.byteLength ? this.#buffer : this.#buffer.subarray(0, this.#length);
+    const joined = this.length === this.#buffer.byteLength ? this.#buffer : this.#buffer.subarray(0, this.length);
     this.clear();
     return joined;
   }
 
   /** Lets go of everything. */
   clear(): void {
-    this.#buffer = new Uint8Array(0);
-    this.#length = 0;
+    this.#buffer = NOTHING;
+    this.length = 0;
   }
 
   #grow(needed: number): void {
-    const grown = new Uint8Array(Math.max(needed, 2 * this.#length, MIN_GROWTH_BYTES));
-    grown.set(this.#buffer.subarray(0, this.#length));
+    const grown = new Uint8Array(Math.max(needed, 2 * this.length, MIN_GROWTH_BYTES));
+    grown.set(this.#buffer.subarray(0, this.length));
     this.#buffer = grown;
   }
 }

@@ -5,7 +5,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { guardLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { toReachableHost } from '@mortise/protocol/edge';
-import { HttpOptionError, ListenError } from '../errors.ts';
+import { HttpOptionError } from '../errors.ts';
 import { createHttpHandler, DEFAULT_DRAIN_MS, type HttpHandler } from '../server/handler.ts';
 import type { ServeHttpOptions } from '../server/options.ts';
 import { stderrLogger } from './stderr-logger.ts';
@@ -30,8 +30,8 @@ const CHECK_EVERY_MS = 5_000;
  *
  * Resolves once it listens. `signal` closes it later; one that aborts before that rejects with its reason, and nothing listens.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no port, or an option that cannot hold.
- * @throws {ListenError} `ERR_LISTEN`: a port that is in use or not allowed, a host that is no address of this machine.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: no port, or an invalid option. `ERR_LISTEN`: a port that is in use or not allowed, a host
+ * that is no address of this machine.
  */
 export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions): Promise<HttpServing> {
   const { port, host = '127.0.0.1', path = '/mcp', signal, drainMs = DEFAULT_DRAIN_MS } = options ?? {};
@@ -50,7 +50,7 @@ export async function serveHttp(endpoint: McpEndpoint, options: ServeHttpOptions
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.on('request', (request, response) => void handler.node(request, response));
+  server.on('request', handler.node);
   await listen(server, port, host);
   const logError = (error: unknown): void => logger.log('error', 'The HTTP server failed', { error: String(error) });
   // A connection that cannot be taken, for want of descriptors perhaps, is no reason to end the process.
@@ -104,10 +104,10 @@ const REASONS: Readonly<Record<string, (host: string, port: number) => string>> 
   ENOTFOUND: (host) => `"${host}" is no name that this machine knows: give "host" as an address of its own, or leave it out for loopback`,
 };
 
-function toListenError(error: NodeJS.ErrnoException, host: string, port: number): ListenError {
+function toListenError(error: NodeJS.ErrnoException, host: string, port: number): HttpOptionError {
   const { code: errno } = error;
   const reason = REASONS[errno ?? '']?.(host, port) ?? error.message;
-  return new ListenError(`Cannot listen on ${toAuthority(host, port)}: ${reason}`, { host, port, errno }, { cause: error });
+  return new HttpOptionError(`Cannot listen on ${toAuthority(host, port)}: ${reason}`, { code: 'ERR_LISTEN', errno, cause: error });
 }
 
 interface Open {

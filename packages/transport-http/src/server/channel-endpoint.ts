@@ -1,7 +1,6 @@
 /**
- * Lets whatever is connected to a plain `Transport` stand behind the exchange as if it were an endpoint: each request is delivered by
- * `onmessage`, and what `send` is given is led back to the request that it answers or belongs to. So servers of other SDKs run on the
- * same code.
+ * Makes an endpoint of what is connected to a plain `Transport`, such as a server of another SDK: requests are delivered by `onmessage`, and
+ * each message that `send` is given goes to the request that it answers or belongs to.
  */
 
 import {
@@ -70,7 +69,7 @@ export class ChannelEndpoint implements McpEndpoint {
     return undefined;
   }
 
-  /** Leads what the connected server sends to where it belongs. */
+  /** Sends what the connected server sends to where it belongs. */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (!('method' in message)) return this.#answer(message);
     const pending = options?.relatedRequestId === undefined ? undefined : this.#pending.get(options.relatedRequestId);
@@ -89,22 +88,16 @@ export class ChannelEndpoint implements McpEndpoint {
     return new Promise((resolve) => {
       const pending: Pending = { call, session, resolve };
       this.#pending.set(id, pending);
-      call.signal.addEventListener('abort', () => this.#abort(id, pending));
+      call.signal.addEventListener('abort', () => this.#stop(id, pending, toReason(call.signal.reason)));
       this.#deliver(request, toInfo(call));
     });
   }
 
-  /** The client has left, or the host closes. */
-  #abort(id: RequestId, pending: Pending): void {
+  /** The client has left, its session has ended, or the host closes: the server is asked to stop, and need not answer. */
+  #stop(id: RequestId, pending: Pending, reason: string): void {
     if (this.#pending.get(id) !== pending) return;
-    const { reason } = pending.call.signal;
-    this.#stop(id, pending, reason instanceof Error ? reason.message : 'The request was given up');
-  }
-
-  /** Whoever works on the request is to stop, and need not answer. */
-  #stop(id: RequestId, { call }: Pending, reason: string): void {
     this.#fail(id, reason);
-    this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } }, toInfo(call));
+    this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } }, toInfo(pending.call));
   }
 
   #fail(id: RequestId, message: string): void {
@@ -120,12 +113,12 @@ export class ChannelEndpoint implements McpEndpoint {
     this.#pending.delete(id);
   }
 
-  /** The official server answers nothing to a request that was cancelled, so nobody must wait for it. */
+  /** The official server does not answer a cancelled request. */
   #cancel(id: unknown): void {
     if (isRequestId(id)) this.#fail(id, new CancelledError().message);
   }
 
-  /** A notification that nobody listens to is dropped, as servers on this transport expect; a question is not. */
+  /** Without an open stream a notification is dropped, as servers on this transport expect; a request is an error. */
   async #sendUnrelated(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     try {
       await this.#link?.send(message);
@@ -133,6 +126,10 @@ export class ChannelEndpoint implements McpEndpoint {
       if ('id' in message || !(error instanceof NoStreamError)) throw error;
     }
   }
+}
+
+function toReason(reason: unknown): string {
+  return reason instanceof Error ? reason.message : 'The request was given up';
 }
 
 function toFailure(id: RequestId, message: string): JsonRpcResponse {

@@ -1,10 +1,8 @@
 /** `createHttpHandler`: one endpoint behind both faces. */
 
 import type { AuthInfo, McpEndpoint } from '@mortise/protocol/contracts';
-import { toAuthInfo } from './exchange/authorize.ts';
 import { serveExchange } from './exchange/serve-exchange.ts';
-import { NodeExchange } from './http/node-exchange.ts';
-import type { NodeRequest, NodeResponse } from './http/node-types.ts';
+import { NodeExchange, type NodeRequest, type NodeResponse } from './http/node-exchange.ts';
 import { type FetchInfo, WebExchange } from './http/web-exchange.ts';
 import { HttpHost } from './http-host.ts';
 import type { HttpHandlerOptions } from './options.ts';
@@ -57,21 +55,24 @@ export function createHttpHandler(endpoint: McpEndpoint, options: HttpHandlerOpt
   const close = ({ drainMs = DEFAULT_DRAIN_MS }: CloseOptions = {}): Promise<void> => host.close(drainMs);
   return {
     // Express passes `next` as the third argument.
-    node: (request, response, info) => serveNode(host, request, response, typeof info === 'object' && info !== null ? info : {}),
+    node: (request, response, info) => serveNode(host, request, response, typeof info === 'object' && info !== null ? info : NO_INFO),
     fetch: (request, info = {}) => {
-      const http = new WebExchange(host, request, toAuthInfo(info.auth), info);
+      const http = new WebExchange(host, request, info);
       void serveExchange(http).then(() => http.settle());
       return http.response;
     },
     get counts() {
-      return { sessions: host.sessions.size, streams: host.streamCount, calls: host.callCount };
+      return { sessions: host.sessions.size, streams: host.streams.size, calls: host.calls.size };
     },
     close,
     [Symbol.asyncDispose]: () => close(),
   };
 }
 
+const NO_INFO: NodeInfo = {};
+
 /** Serves one request of `node:http`. */
 export function serveNode(host: HttpHost, request: NodeRequest, response: NodeResponse, info: NodeInfo): Promise<void> {
-  return serveExchange(new NodeExchange(host, request, response, toAuthInfo(info.auth ?? request.auth), info.parsedBody ?? request.body));
+  const given = { auth: info.auth ?? request.auth, parsedBody: info.parsedBody ?? request.body };
+  return serveExchange(new NodeExchange(host, request, response, given));
 }

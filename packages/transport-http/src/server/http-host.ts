@@ -1,27 +1,29 @@
-/** What all requests to one endpoint share: settings, the guard, sessions, what is open, and the way to end it all. */
+/** What all requests to one endpoint share: settings, the guard, sessions, what is open, and how all of it ends. */
 
-import { ConnectionClosedError } from '@mortise/jsonrpc-core';
+import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
+import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { NEWEST_LEGACY } from '@mortise/protocol';
 import { HttpOptionError } from '../errors.ts';
 import { Guard } from './exchange/guard.ts';
-import type { PostCall } from './exchange/post-call.ts';
 import type { BodyReader } from './http/read-body.ts';
 import type { ResponseStream } from './http/response-stream.ts';
 import type { SseChannel } from './http-sse.ts';
 import { checkHttpOptions, type HttpHandlerOptions, type Settings, toSettings } from './options.ts';
-import { busy, serverClosing, unknownSession } from './refusal.ts';
-import { SessionTable, type SessionTraits } from './session/session-table.ts';
+import { busy, HttpRefusal, serverClosing } from './refusal.ts';
+import { SessionTable, type SessionTraits, unknownSession } from './session/session-table.ts';
 import { createStatelessOpener, type StatelessOpener } from './session/stateless.ts';
 
 /** The least time that sessions, and the program's stores, have to end when the host closes. */
 const ENDING_MS = 1_000;
 
-/** What only `StreamableHTTPServerTransport` sets. */
-export interface HostTraits extends SessionTraits {
-  /** How a legacy request without a session is served. @default from the state that a handshake leaves */
-  readonly openStateless?: StatelessOpener;
+/** A call in flight. */
+export interface HostedCall {
+  /** Ends a listen with its result. */
+  readonly endListen?: (() => void) | undefined;
+  /** Breaks off, because the host has closed. */
+  cut(reason: Error): void;
 }
 
 export class HttpHost {
@@ -30,68 +32,64 @@ export class HttpHost {
   readonly guard: Guard;
   readonly sessions: SessionTable;
   readonly openStateless: StatelessOpener;
-  /** Bodies that are being read. */
-  readonly bodies = new Set<BodyReader>();
   /** The channels of HTTP+SSE, by the id in their address. */
   readonly channels = new Map<string, SseChannel>();
-  readonly #calls = new Set<PostCall>();
-  readonly #streams = new Set<ResponseStream>();
+  readonly calls = new Set<HostedCall>();
+  readonly streams = new Set<ResponseStream>();
+  /** Bodies that are being read, the oldest first. */
+  readonly bodies = new Set<BodyReader>();
+  isClosing = false;
   readonly #streamLimit: KeyedLimit;
   readonly #isSingleSession: boolean;
-  #isClosing = false;
-  #onIdle: (() => void) | undefined;
+  #bodyTimer: ClockTimer | undefined;
+  /** Those who wait until nothing is in flight. */
+  readonly #onIdle: (() => void)[] = [];
 
-  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: not a server, or options of which one does not hold. */
-  constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: HostTraits = {}) {
-    checkEndpoint(endpoint);
+  /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: not a server, or an invalid option. */
+  constructor(endpoint: McpEndpoint, options: HttpHandlerOptions, traits: SessionTraits = {}) {
+    // Programs without types mix arguments up, or forget one.
+    if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle !== 'function')
+      throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
     checkHttpOptions(options);
     this.endpoint = endpoint;
-    this.settings = toSettings(options);
+    this.settings = toSettings(options, traits.retryMs);
     if (options.logger !== undefined) endpoint.offerLogger?.(this.settings.logger);
     this.guard = new Guard(options, NEWEST_LEGACY.http.badOriginStatus);
     this.#isSingleSession = traits.isSingle === true;
-    this.sessions = new SessionTable(endpoint, this.settings, traits);
-    this.#streamLimit = new KeyedLimit(this.settings.maxSessions, this.settings.maxSessionsPerKey);
+    this.sessions = new SessionTable(this.settings, traits);
     this.openStateless = traits.openStateless ?? createStatelessOpener(endpoint, this.settings.logger);
+    this.#streamLimit = new KeyedLimit(this.settings.maxSessions, this.settings.maxSessionsPerKey);
   }
 
-  get isClosing(): boolean {
-    return this.#isClosing;
+  /** Why nothing is taken any more: 503, or 404 where the one session that there was has ended. */
+  toClosedRefusal(): HttpRefusal {
+    return this.#isSingleSession ? unknownSession() : serverClosing();
   }
 
-  get callCount(): number {
-    return this.#calls.size;
+  /** A call has ended. */
+  end(call: HostedCall): void {
+    this.calls.delete(call);
+    this.checkIdle();
   }
 
-  get streamCount(): number {
-    return this.#streams.size;
+  /** Counts a body in, which takes itself out of `bodies`. One timer serves all, and stays for the next ones: most bodies are there at once. */
+  watchBody(body: BodyReader): void {
+    this.bodies.add(body);
+    this.#bodyTimer ??= this.settings.clock.schedule(this.#endStalledBodies, this.settings.stallMs);
   }
 
-  /** @throws {HttpRefusal} 503 once closing has begun; 404 where what closed is the one session that there was. */
-  checkOpen(): void {
-    if (!this.#isClosing) return;
-    throw this.#isSingleSession ? unknownSession() : serverClosing();
-  }
-
-  /** Counts a call in; `end` must follow. */
-  begin<C extends PostCall>(call: C): C {
-    this.#calls.add(call);
-    return call;
-  }
-
-  end(call: PostCall): void {
-    this.#calls.delete(call);
-    this.#checkIdle();
-  }
-
-  addStream(stream: ResponseStream): void {
-    this.#streams.add(stream);
-  }
-
-  deleteStream(stream: ResponseStream): void {
-    this.#streams.delete(stream);
-    this.#checkIdle();
-  }
+  readonly #endStalledBodies = (): void => {
+    const { clock } = this.settings;
+    const now = clock.monotonicMs();
+    this.#bodyTimer = undefined;
+    for (const body of this.bodies) {
+      if (body.dueAtMs > now) {
+        this.#bodyTimer = clock.schedule(this.#endStalledBodies, body.dueAtMs - now);
+        return;
+      }
+      body.refuse(new HttpRefusal(408, 'The body took too long to arrive'));
+    }
+  };
 
   /**
    * Counts in a stream that stays open.
@@ -114,60 +112,45 @@ export class HttpHost {
    * all sessions. Stores that never settle are not waited for. Safe to call twice.
    */
   async close(drainMs: number): Promise<void> {
-    this.#isClosing = true;
-    const { clock } = this.settings;
+    this.isClosing = true;
+    const { clock, logger } = this.settings;
     const deadlineMs = clock.monotonicMs() + drainMs;
     for (const body of this.bodies) body.refuse(serverClosing());
-    for (const call of this.#calls) call.endListen?.();
-    await this.#untilIdle(drainMs);
+    this.#bodyTimer?.cancel();
+    for (const call of this.calls) call.endListen?.();
+    await this.#within(drainMs, this.#untilIdle());
     const reason = new ConnectionClosedError('The server has closed');
-    for (const call of this.#calls) call.cut(reason);
+    for (const call of this.calls) call.cut(reason);
     const channels = Array.from(this.channels.values(), (channel) => channel.close());
     const ended = Promise.all([...channels, this.sessions.close()]);
     try {
-      await this.#waitFor(ended, Math.max(deadlineMs - clock.monotonicMs(), ENDING_MS));
+      const hasEnded = await this.#within(Math.max(deadlineMs - clock.monotonicMs(), ENDING_MS), ended);
+      if (!hasEnded) logger.log('error', 'The server closes without having ended all sessions: a store, or the endpoint, takes too long');
     } finally {
-      for (const stream of this.#streams) stream.cut();
+      for (const stream of this.streams) stream.cut();
     }
   }
 
-  #waitFor(ended: Promise<unknown>, timeoutMs: number): Promise<void> {
-    const { clock, logger } = this.settings;
+  /** @returns false where the time was over first. */
+  #within(timeoutMs: number, work: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        logger.log('error', 'The server closes without having ended all sessions: a store, or the endpoint, takes too long');
-        resolve();
-      };
-      const timer = clock.schedule(giveUp, timeoutMs, { keepAlive: true });
-      ended.then(() => resolve(), reject).finally(() => timer.cancel());
+      if (timeoutMs <= 0) return resolve(false);
+      const timer = this.settings.clock.schedule(() => resolve(false), timeoutMs, { keepAlive: true });
+      work.then(() => resolve(true), reject).finally(() => timer.cancel());
     });
   }
 
-  /** Streams that are open wait for something; only those that are ending have something left to say. */
+  /** Open streams wait for something; only those that are ending have something left to send. */
   get #isIdle(): boolean {
-    return this.#calls.size === 0 && ![...this.#streams].some(({ isEnding }) => isEnding);
+    return this.calls.size === 0 && ![...this.streams].some(({ isEnding }) => isEnding);
   }
 
-  #untilIdle(drainMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#isIdle || drainMs <= 0) return resolve();
-      const timer = this.settings.clock.schedule(resolve, drainMs, { keepAlive: true });
-      const before = this.#onIdle;
-      this.#onIdle = () => {
-        timer.cancel();
-        resolve();
-        before?.();
-      };
-    });
+  #untilIdle(): Promise<void> {
+    return this.#isIdle ? resolvedPromise : new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
-  #checkIdle(): void {
-    if (this.#onIdle !== undefined && this.#isIdle) this.#onIdle();
+  /** Called when a call or a stream has ended. */
+  checkIdle(): void {
+    if (this.#onIdle.length > 0 && this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
-}
-
-/** @throws {HttpOptionError} Programs without types mix arguments up, or forget one. */
-function checkEndpoint(endpoint: McpEndpoint): void {
-  if (typeof (endpoint as Partial<McpEndpoint> | undefined)?.handle === 'function') return;
-  throw new HttpOptionError('What is served must be a server, such as an McpServer: it has no function "handle"');
 }

@@ -6,17 +6,17 @@
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 
-import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { classifyMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import type { AuthInfo, LegacySession, Principal, SessionLink } from '@mortise/protocol/contracts';
+import { namesEventStream } from '../headers.ts';
 import { encodeEvent, encodeMessageEvent } from '../sse/encode-event.ts';
-import { PostCall, rejectUnreachable, writeResponse } from './exchange/post-call.ts';
-import type { HttpExchange } from './http/http-exchange.ts';
-import { namesEventStream } from './http/media-types.ts';
+import { type HttpExchange, writeResponse } from './http/http-exchange.ts';
 import type { ResponseStream } from './http/response-stream.ts';
 import type { HttpHost } from './http-host.ts';
-import { busy, invalidMessage, notAcceptable, unknownChannel } from './refusal.ts';
+import { busy, HttpRefusal } from './refusal.ts';
 import { closeSession } from './session/http-session.ts';
+import { LegacyCall, rejectUnreachable } from './session/legacy-call.ts';
 import { toFailure } from './session/legacy-post.ts';
 import { generateSessionId } from './session/session-table.ts';
 
@@ -30,7 +30,8 @@ const MAX_CALLS = 100;
 /** Opens a channel. */
 export function serveSseStream(http: HttpExchange): void {
   const { host } = http;
-  if (!namesEventStream(http.header('accept'))) throw notAcceptable('This address opens an event stream: send "Accept: text/event-stream"');
+  if (!namesEventStream(http.header('accept')))
+    throw new HttpRefusal(406, 'This address opens an event stream: send "Accept: text/event-stream"');
   const id = generateSessionId();
   const release = host.holdStream(http.limitKey);
   let channel: SseChannel;
@@ -51,14 +52,16 @@ export function serveSseStream(http: HttpExchange): void {
   void channel.stream.write(encodeEvent({ event: 'endpoint', data: `${path}?${ID_PARAMETER}=${encodeURIComponent(id)}` }));
 }
 
-/** Takes a message for a channel, whose answer goes out on the stream. @param readJson Reads the body. */
-export async function serveSseMessage(http: HttpExchange, readJson: (http: HttpExchange) => Promise<JsonValue>): Promise<void> {
+/** Takes a message for a channel, whose answer goes out on the stream. @param readMessage Reads the body. */
+export async function serveSseMessage(http: HttpExchange, readMessage: () => Promise<JsonRpcMessage>): Promise<void> {
   const query = new URLSearchParams(http.target.slice(http.target.indexOf('?')));
   const channel = http.host.channels.get(query.get(ID_PARAMETER) ?? '');
   if (channel === undefined || channel.principal !== http.principal) throw unknownChannel();
-  const value = await readJson(http);
-  if (classifyMessage(value) === 'invalid') throw invalidMessage(value);
-  await channel.serve(http, value as unknown as JsonRpcMessage);
+  await channel.serve(http, await readMessage());
+}
+
+function unknownChannel(): HttpRefusal {
+  return new HttpRefusal(404, 'There is no such session: open the event stream again');
 }
 
 /** The channel of one client. */
@@ -96,7 +99,8 @@ export class SseChannel implements SessionLink {
     // What is no request is taken whatever runs: it may be what a call waits for, or cancel it.
     if (isRequest && this.#calls >= MAX_CALLS) throw busy('Too many calls at once on this stream: read its answers, then send again');
     http.empty(202);
-    const call = this.#host.begin(new SseCall(http, this));
+    const call = new SseCall(http, this);
+    this.#host.calls.add(call);
     if (isRequest) this.#calls++;
     try {
       const response = await this.#answer(message, call);
@@ -125,7 +129,7 @@ export class SseChannel implements SessionLink {
   }
 }
 
-class SseCall extends PostCall {
+class SseCall extends LegacyCall {
   readonly #channel: SseChannel;
 
   constructor(http: HttpExchange, channel: SseChannel) {
@@ -133,7 +137,7 @@ class SseCall extends PostCall {
     this.#channel = channel;
   }
 
-  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+  override send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     return this.#channel.send(message);
   }
 }

@@ -12,7 +12,11 @@ export interface LimitSubject extends CallOrigin {
 
 /** The options of `createHttpHandler`. Every one may be left out. */
 export interface HttpHandlerOptions {
-  /** The endpoint's path. Without one, the handler answers at whatever path it is mounted on. @default any */
+  /**
+   * The endpoint's path. Without one, `createHttpHandler` answers at whatever path it is mounted on.
+   *
+   * @default any; '/mcp' with `serveHttp` and the mounts
+   */
   readonly path?: string | undefined;
 
   /**
@@ -28,7 +32,7 @@ export interface HttpHandlerOptions {
    * @default none beside those
    */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Says whom a request speaks for; without it everyone is `anonymous`. @default none */
+  /** Verifies tokens; without it every caller is `anonymous`. @default none */
   readonly tokenVerifier?: TokenVerifier | undefined;
   /** Protected resource metadata (RFC 9728), served at its well-known path and named in challenges. @default none */
   readonly resourceMetadata?: JsonObject | undefined;
@@ -94,10 +98,6 @@ export interface HttpHandlerOptions {
    * @default 30_000
    */
   readonly stallMs?: number | undefined;
-  /** How often a quiet stream gets a comment, in milliseconds. @default 15_000 */
-  readonly keepAliveMs?: number | undefined;
-  /** When a client should come back to a stream that was closed early, in milliseconds. @default 1_000 */
-  readonly retryMs?: number | undefined;
 
   /** What tells the time. @default the system's */
   readonly clock?: Clock | undefined;
@@ -115,8 +115,6 @@ export interface ServeHttpOptions extends HttpHandlerOptions {
   readonly port: number;
   /** The address to listen on. Anything but loopback is open to the network: give a `tokenVerifier`. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** The endpoint's path. @default '/mcp' */
-  readonly path?: string | undefined;
   /** Closes the server when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long calls in flight may go on, and their answers go out, when the server closes, in milliseconds. @default 5_000 */
@@ -148,8 +146,6 @@ const TABLE: OptionTable<ServeHttpOptions> = {
   sessionIdleMs: 1,
   maxBodyBytes: 1,
   stallMs: 1,
-  keepAliveMs: 1,
-  retryMs: 1,
   clock: 'object',
   logger: 'object',
 };
@@ -164,8 +160,6 @@ const DEFAULTS = {
   sessionIdleMs: 30 * 60_000,
   maxBodyBytes: 4 * 1024 * 1024,
   stallMs: 30_000,
-  keepAliveMs: 15_000,
-  retryMs: 1_000,
   clock: systemClock,
 };
 
@@ -179,6 +173,8 @@ export interface SsePaths {
 export interface Settings extends Omit<HttpHandlerOptions, keyof typeof DEFAULTS>, Readonly<typeof DEFAULTS> {
   readonly logger: Logger;
   readonly ssePaths: SsePaths | undefined;
+  /** When a client should come back to a stream that was closed early. */
+  readonly retryMs: number;
 }
 
 /**
@@ -200,14 +196,17 @@ export function checkHttpOptions(options: HttpHandlerOptions | undefined): void 
     throw new HttpOptionError(`The option "baseUrl" must be an absolute URL, got "${baseUrl}"`);
 }
 
+const RETRY_MS = 1_000;
+
 /** Fills in the defaults. @param options Known to be checked. */
-export function toSettings(options: HttpHandlerOptions): Settings {
+export function toSettings(options: HttpHandlerOptions, retryMs: number = RETRY_MS): Settings {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as HttpHandlerOptions;
   return {
     ...DEFAULTS,
     ...(given as Partial<typeof DEFAULTS>),
     logger: guardLogger(options.logger ?? silentLogger),
     ssePaths: toSsePaths(options.sse),
+    retryMs,
   };
 }
 

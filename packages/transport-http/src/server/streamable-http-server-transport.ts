@@ -8,14 +8,14 @@ import {
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
-import type { EndpointTransport, EventStore, McpEndpoint } from '@mortise/protocol/contracts';
+import { emitClose, emitError, type MessageInfo, type SendOptions, toError } from '@mortise/jsonrpc-core/transport';
+import type { EndpointTransport, McpEndpoint } from '@mortise/protocol/contracts';
 import { ChannelEndpoint } from './channel-endpoint.ts';
 import { serveNode } from './handler.ts';
-import { type HostTraits, HttpHost } from './http-host.ts';
-import type { NodeRequest, NodeResponse } from './http/node-types.ts';
+import { HttpHost } from './http-host.ts';
+import type { NodeRequest, NodeResponse } from './http/node-exchange.ts';
 import type { HttpHandlerOptions } from './options.ts';
-import { reportTo } from '../report-to.ts';
+import type { SessionTraits } from './session/session-table.ts';
 import { NoLink, type StatelessOpener } from './session/stateless.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
@@ -24,8 +24,6 @@ export interface StreamableHTTPServerTransportOptions extends Omit<HttpHandlerOp
   readonly sessionIdGenerator?: (() => string) | undefined;
   /** Answers with one JSON body. @default false */
   readonly enableJsonResponse?: boolean | undefined;
-  /** Keeps what was sent, so that broken streams can be resumed. @default none */
-  readonly eventStore?: EventStore | undefined;
   /** Called with the id of a session that has begun. @default none */
   readonly onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** Called with the id of a session that its client ended. @default none */
@@ -69,7 +67,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   /**
    * Hosts an endpoint's exchanges. Called by `McpServer.connect`.
    *
-   * @throws {AlreadyStartedError} It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} An option cannot hold.
+   * @throws {AlreadyStartedError} It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} Invalid option.
    */
   async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
     this.#begin(new HttpHost(endpoint, this.#handlerOptions(), this.#traits()));
@@ -81,7 +79,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     return { closed: this.#closed, drain, close, [Symbol.asyncDispose]: close };
   }
 
-  /** Delivers messages by `onmessage` from now on. Called by whoever is connected in the plain way. @throws As `attach`. */
+  /** Delivers messages by `onmessage` from now on. Called by servers that know a plain `Transport` only. @throws As `attach`. */
   async start(): Promise<void> {
     const channel = this.#channel;
     const openStateless: StatelessOpener = (_revision, http) => channel.openSession(new NoLink(http));
@@ -112,7 +110,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     await this.#host?.close(0);
     this.#channel.close();
     this.#resolveClosed?.();
-    this.#tell(() => this.onclose?.());
+    emitClose(this);
   }
 
   #begin(host: HttpHost): void {
@@ -122,34 +120,25 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   }
 
   #deliver(message: JsonRpcMessage, info: MessageInfo): void {
-    this.#tell(() => this.onmessage?.(message, info));
-  }
-
-  /** Calls a callback; one that throws must end nothing else. */
-  #tell(callback: () => void): void {
     try {
-      callback();
+      this.onmessage?.(message, info);
     } catch (error) {
-      reportTo(this, error);
+      emitError(this, toError(error));
     }
   }
 
   #handlerOptions(): HttpHandlerOptions {
-    const { sessionIdGenerator, enableJsonResponse, retryInterval, ...others } = this.#options;
+    const { sessionIdGenerator, enableJsonResponse, retryInterval: _retry, ...others } = this.#options;
     const { onsessioninitialized: _opened, onsessionclosed: _closed, enableDnsRebindingProtection: _protection, ...rest } = others;
-    return {
-      ...rest,
-      jsonOnly: enableJsonResponse ?? rest.jsonOnly,
-      retryMs: retryInterval ?? rest.retryMs,
-      sessions: sessionIdGenerator !== undefined,
-    };
+    return { ...rest, jsonOnly: enableJsonResponse ?? rest.jsonOnly, sessions: sessionIdGenerator !== undefined };
   }
 
-  #traits(): HostTraits {
-    const { sessionIdGenerator, onsessioninitialized, onsessionclosed } = this.#options;
+  #traits(): SessionTraits {
+    const { sessionIdGenerator, retryInterval, onsessioninitialized, onsessionclosed } = this.#options;
     return {
       isSingle: true,
       generateId: sessionIdGenerator,
+      retryMs: retryInterval,
       onOpened: (id) => {
         this.#sessionId = id;
         return onsessioninitialized?.(id);

@@ -12,7 +12,7 @@ export interface SseEventFields {
   readonly retryMs?: number | undefined;
 }
 
-/** A comment: keeps a quiet connection open and is dispatched to nobody. */
+/** A comment: keeps a quiet connection open. Readers skip it. */
 export const SSE_KEEP_ALIVE = ':\n\n';
 
 /** Writes one event with the blank line that ends it. */
@@ -28,11 +28,6 @@ export function encodeEvent(fields: SseEventFields): string {
 /** Writes a JSON-RPC message as an event. The JSON is one line, as `serializeMessage` writes it, and is not looked at again. */
 export function encodeMessageEvent(json: string, id?: string): string {
   return id === undefined ? `event: message\ndata: ${json}\n\n` : `event: message\nid: ${id}\ndata: ${json}\n\n`;
-}
-
-/** Writes the event that gives a client something to resume from before anything was sent. */
-export function encodePrimingEvent(id: string, retryMs?: number): string {
-  return encodeEvent({ id, retryMs, data: '' });
 }
 
 function encodeData(data: string): string {

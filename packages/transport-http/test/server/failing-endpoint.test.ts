@@ -89,7 +89,7 @@ describe.each(FACES)('an endpoint that rejects, over the %s face', (face) => {
     const client = await LegacyClient.open(serving.port);
     const record = await sessionStore.get(client.sessionId);
     if (record === undefined) throw new Error('The session is not stored');
-    await sessionStore.put({ ...record, state: { ...record.state, writer: 'another machine' } }, record.version);
+    await sessionStore.put({ ...record, state: { ...record.state, session: { layout: 1, changedBy: 'another machine' } } }, record.version);
     expect((await client.tool('echo')).status).toBe(200);
     expect(logged).toEqual([NOT_CLOSED]);
   });

@@ -209,7 +209,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
       for (; !call.isCancelled; sent++) await call.send({ jsonrpc: '2.0', method: 'notifications/message', params: { block } });
       return text('done');
     });
-    serving = await serve(face, endpoint, { clock, keepAliveMs: 10_000, stallMs: 30_000 });
+    serving = await serve(face, endpoint, { clock, stallMs: 30_000 });
     const quiet = await modern(serving.port, 'subscriptions/listen', { notifications: {} });
     await quiet.event();
     const stalled = await modernTool(serving.port, 'flood');
@@ -217,7 +217,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
     let calls = endpoint.calls.filter(({ isCancelled }) => !isCancelled).length;
     for (let beat = 0; beat < 20 && calls === 2; beat++) {
       await untilStill(serving.port, () => sent);
-      clock.advance(10_000);
+      clock.advance(15_000);
       calls = endpoint.calls.filter(({ isCancelled }) => !isCancelled).length;
     }
     expect([calls, serving.handler.counts.streams]).toEqual([1, 1]);
@@ -228,7 +228,7 @@ describe.each(FACES)('bounds over the %s face', (face) => {
   it('[HTTPM-012] sends a comment on a quiet stream, and none on a busy one', async () => {
     const clock = new FakeClock();
     const endpoint = new ScriptedEndpoint();
-    serving = await serve(face, endpoint, { clock, keepAliveMs: 15_000 });
+    serving = await serve(face, endpoint, { clock });
     const answer = await modern(serving.port, 'subscriptions/listen', { notifications: {} });
     await answer.event();
     clock.advance(15_000);
@@ -243,14 +243,14 @@ describe.each(FACES)('bounds over the %s face', (face) => {
 
 describe('a reader that is slower than its sender', () => {
   /** Has a call open whose stream is read piece by piece. */
-  async function openFlood(options: { readonly keepAliveMs: number; readonly stallMs: number }) {
+  async function openFlood(stallMs: number) {
     const [clock, endpoint] = [new FakeClock(), new ScriptedEndpoint()];
     endpoint.tools.set('flood', async ({ call }) => {
       await call.send(progress('t', 0));
       await aborted(call.signal);
       return text('done');
     });
-    serving = await serve('fetch', endpoint, { clock, ...options });
+    serving = await serve('fetch', endpoint, { clock, stallMs });
     const request = modernRequest('tools/call', { name: 'flood' });
     const headers = { ...modernHeaders(request), 'content-type': 'application/json', accept: ACCEPT };
     const body = JSON.stringify(request);
@@ -268,23 +268,22 @@ describe('a reader that is slower than its sender', () => {
   }
 
   it('keeps its stream for as long as it takes something, and loses it when it takes nothing', async () => {
-    const { clock, send, read, state } = await openFlood({ keepAliveMs: 10_000, stallMs: 30_000 });
+    const { clock, send, read, state } = await openFlood(30_000);
     for (let beat = 1; beat <= 10; beat++) {
       await send(2 * beat);
       await send(2 * beat + 1);
       await read();
-      clock.advance(10_000);
+      clock.advance(15_000);
     }
     expect(state()).toEqual([false, 1]);
     await send(99);
-    for (let beat = 0; beat < 4; beat++) clock.advance(10_000);
+    for (let beat = 0; beat < 4; beat++) clock.advance(15_000);
     expect(state()).toEqual([true, 0]);
   });
 
   it.each([10_000, 30_000])('has the whole stall time of %d ms for what is sent just before its stream is looked at', async (stallMs) => {
-    const options = { keepAliveMs: 15_000, stallMs };
-    const everyMs = Math.min(options.keepAliveMs, stallMs);
-    const { clock, send, read, state } = await openFlood(options);
+    const everyMs = Math.min(15_000, stallMs);
+    const { clock, send, read, state } = await openFlood(stallMs);
     await read();
     // Nothing is left, and then there is a comment, which is taken too.
     for (let beat = 0; beat < 2; beat++) clock.advance(everyMs);

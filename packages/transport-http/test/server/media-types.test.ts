@@ -1,7 +1,7 @@
 import { decodeHeaderValue } from '@mortise/transport-http';
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../src/client/message-reader.ts';
-import { isJsonContentType, namesEventStream, readAccepts } from '../../src/server/http/media-types.ts';
+import { isJsonContentType, namesEventStream, readAccepts } from '../../src/headers.ts';
 import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 
 describe('header values', () => {

@@ -65,7 +65,7 @@ describe('over TLS, what is long and taken slowly', () => {
       await aborted(served.signal);
       return text('done');
     });
-    const call = await callUnread(endpoint, 'application/json, text/event-stream', { clock, keepAliveMs: 1000, stallMs: 2000 });
+    const call = await callUnread(endpoint, 'application/json, text/event-stream', { clock, stallMs: 2000 });
     const isCut = (): boolean | undefined => endpoint.calls[0]?.isCancelled;
     for (let times = 0; times < 4; times++) {
       await takeSome(call);
@@ -81,7 +81,7 @@ describe('over TLS, what is long and taken slowly', () => {
   it('keeps its answer for as long as its reader takes something, and loses it when it takes nothing', async () => {
     const [clock, endpoint] = [new FakeClock(), new ScriptedEndpoint()];
     endpoint.tools.set('long', () => text(LONG));
-    const call = await callUnread(endpoint, 'application/json', { clock, keepAliveMs: 1000, stallMs: 2000 });
+    const call = await callUnread(endpoint, 'application/json', { clock, stallMs: 2000 });
     for (let times = 0; times < 4; times++) {
       await takeSome(call);
       clock.advance(1000);

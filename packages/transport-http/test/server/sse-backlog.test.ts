@@ -71,7 +71,7 @@ describe.each(FACES)('a stream of HTTP+SSE that is not read, over the %s face', 
     const endpoint = new ScriptedEndpoint();
     endpoint.tools.set('long', () => text('x'.repeat(15 * MIB)));
     const clock = new FakeClock();
-    serving = await serve(face, endpoint, { sse: true, clock, keepAliveMs: 1000, stallMs: 2000 });
+    serving = await serve(face, endpoint, { sse: true, clock, stallMs: 2000 });
     const { stream, call } = await open(serving.port);
     stream.message.pause();
     await call(1, 'long');

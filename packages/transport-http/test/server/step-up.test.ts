@@ -54,7 +54,7 @@ describe.each(FACES)('a call without the scope it needs, with an event store, ov
   });
 
   it('[HTTP-029] has its stream begun after 200 ms, with the priming event, and its error in it then', async () => {
-    await begin({ retryMs: 700 });
+    await begin();
     const go = gate();
     endpoint.tools.set('admin', async () => {
       await go.promise;
@@ -64,7 +64,7 @@ describe.each(FACES)('a call without the scope it needs, with an event store, ov
     await until(() => clock.delaysMs.includes(200));
     clock.advance(200);
     const answer = await answering;
-    expect([answer.status, answer.isStream, await answer.event()]).toMatchObject([200, true, { data: '', retryMs: 700 }]);
+    expect([answer.status, answer.isStream, await answer.event()]).toMatchObject([200, true, { data: '', retryMs: 1_000 }]);
     go.open();
     expect(await answer.nextMessage()).toMatchObject({ id: 1, error: { code: 403 } });
   });

@@ -38,7 +38,7 @@ function verifier(startMs = clock.now()): TokenVerifier {
 const bearer = (ms: number): Readonly<Record<string, string>> => ({ authorization: `Bearer ${ms}` });
 
 describe.each(FACES)('an open stream over the %s face', (face) => {
-  const KEEP_ALIVE = { keepAliveMs: 30 * HOUR, stallMs: 30 * HOUR, sessionIdleMs: 30 * HOUR };
+  const KEEP_ALIVE = { stallMs: 30 * HOUR, sessionIdleMs: 30 * HOUR };
   const listen = (ms: number): Promise<Answer> => modern(serving.port, 'subscriptions/listen', { notifications: {} }, bearer(ms));
 
   it('of a listen ends when its token expires, without the result that would end the subscription, and is let go of', async () => {
@@ -81,13 +81,13 @@ describe.each(FACES)('an open stream over the %s face', (face) => {
 
   it('of a session’s GET ends when its token expires; with a fresh one it is gone on with and nothing is lost', async () => {
     const endpoint = new ScriptedEndpoint();
-    const options = { tokenVerifier: verifier(), clock, eventStore: new TestEventStore(), retryMs: 700, ...KEEP_ALIVE };
+    const options = { tokenVerifier: verifier(), clock, eventStore: new TestEventStore(), ...KEEP_ALIVE };
     serving = await serve(face, endpoint, options);
     const client = await LegacyClient.open(serving.port, LEGACY, bearer(HOUR));
     const stream = await client.get(bearer(HOUR));
     const id = (await stream.event())?.id ?? '';
     clock.advance(HOUR);
-    expect(await stream.events()).toMatchObject([{ retryMs: 700 }]);
+    expect(await stream.events()).toMatchObject([{ retryMs: 1_000 }]);
     await until(() => serving.handler.counts.streams === 0);
     void endpoint.sessions[0]?.link.send(progress('meanwhile', 1));
     clock.advance(60_000);
@@ -129,7 +129,7 @@ describe('a client whose authorizer has a fresh token', () => {
   it.each([undefined, LEGACY])('goes on listening when the old one expires (%s)', async (protocolVersion) => {
     const server = new McpServer({ name: 'listened', version: '1' });
     const tool = server.registerTool('a', {}, () => 'a');
-    serving = await serve('node', server, { tokenVerifier: verifier(), clock, keepAliveMs: 30 * HOUR, stallMs: 30 * HOUR, retryMs: 1 });
+    serving = await serve('node', server, { tokenVerifier: verifier(), clock, stallMs: 30 * HOUR });
     let goodForMs = HOUR;
     const authorizer: Authorizer = {
       headers: () => Promise.resolve(bearer(goodForMs)),

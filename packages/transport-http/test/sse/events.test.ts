@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import {
-  decodeEvents,
-  encodeEvent,
-  encodeMessageEvent,
-  encodePrimingEvent,
-  SSE_KEEP_ALIVE,
-  SseDecoder,
-  type SseEvent,
-} from '@mortise/transport-http';
+import { decodeEvents, encodeEvent, encodeMessageEvent, SSE_KEEP_ALIVE, SseDecoder, type SseEvent } from '@mortise/transport-http';
 import { countCpuMs } from '../../../../scripts/test/cpu-time.ts';
 
 const bytes = new TextEncoder();
@@ -140,7 +132,7 @@ describe('writing server-sent events', () => {
   });
 
   it('[HTTP-029] writes a priming event with an id and empty data', () => {
-    expect(decode(encodePrimingEvent('p1_1', 1000))).toEqual([event('', { id: 'p1_1', retryMs: 1000 })]);
-    expect(encodePrimingEvent('p1_1', 1000)).toMatch(/^data: ?$/m);
+    expect(decode(encodeEvent({ id: 'p1_1', retryMs: 1000, data: '' }))).toEqual([event('', { id: 'p1_1', retryMs: 1000 })]);
+    expect(encodeEvent({ id: 'p1_1', retryMs: 1000, data: '' })).toMatch(/^data: ?$/m);
   });
 });

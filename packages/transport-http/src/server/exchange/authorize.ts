@@ -1,37 +1,33 @@
 /** Who calls and what they may do: the token verifier, its challenges, and protected resource metadata. @see RFC 6750; RFC 9728 */
 
-import { type Clock, type ClockTimer, isMortiseError, type JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { type Clock, type ClockTimer, isMortiseError, type JsonRpcErrorObject, type JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { Cancellation } from '@mortise/jsonrpc-core/transport';
 import type { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, ScopeChallenger, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkAuthInfo, parseAuthorization } from '@mortise/protocol/edge';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import type { Settings } from '../options.ts';
-import { badCredentials, challenged, type HeaderList } from '../refusal.ts';
+import { type HeaderList, HttpRefusal } from '../refusal.ts';
 
 /**
- * Verifies the request's token, and notes whom it speaks for.
+ * Verifies the request's token, and sets `http.auth`.
  *
  * @throws {HttpRefusal} What the verifier challenged with. A fault of its own becomes 500, which says nothing of its cause.
  */
 export async function authorize(http: HttpExchange, verifier: TokenVerifier): Promise<void> {
   const header = http.header('authorization');
   const credentials = header === undefined ? { scheme: undefined, token: undefined } : parseAuthorization(header);
-  if (credentials === undefined) throw badCredentials();
-  const work = new Cancellation();
-  http.cancelOnLeave(work);
+  if (credentials === undefined) throw new HttpRefusal(400, 'The "Authorization" header must hold one scheme and one token');
   try {
-    http.auth = checkAuthInfo(await verifier.verify({ ...http.origin, ...credentials }, { signal: work.signal }));
+    http.auth = checkAuthInfo(await verifier.verify({ ...http.origin, ...credentials }, { signal: http.signal }));
   } catch (error) {
     throw isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE' ? toChallenge(http, error as AuthChallengeError) : error;
   }
-  http.cancelOnLeave(undefined);
 }
 
-function toChallenge(http: HttpExchange, { status, message, headers, challenge }: AuthChallengeError): Error {
+function toChallenge(http: HttpExchange, { status, message, headers, challenge }: AuthChallengeError): HttpRefusal {
   const own = challenge === '' ? [] : ['WWW-Authenticate', withMetadata(challenge, metadataUrlOf(http))];
-  return challenged(status, message, [...Object.entries(headers).flat(), ...own]);
+  return new HttpRefusal(status, message, { headers: [...Object.entries(headers).flat(), ...own] });
 }
 
 function withMetadata(challenge: string, metadataUrl: string | undefined): string {
@@ -40,7 +36,7 @@ function withMetadata(challenge: string, metadataUrl: string | undefined): strin
 }
 
 /**
- * Reads what the program around a request says of its caller, or what a middleware left in `request.auth`: an `AuthInfo`, or the shape that
+ * Reads the caller as the program around a request, or a middleware in `request.auth`, gives it: an `AuthInfo`, or the shape that
  * MCP's TypeScript users know (`clientId`, `scopes`, `expiresAt` in seconds). Scopes that are not a list count as none: a part of a text
  * would pass for a scope.
  */
@@ -69,7 +65,7 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** The challenge that names what to ask for; undefined for an answer that lacks no scope. @see RFC 6750 section 3.1 */
 export function scopeChallenge(response: JsonRpcResponse, http: HttpExchange): HeaderList | undefined {
-  const scopes = readRequiredScopes(response);
+  const scopes = 'error' in response ? readRequiredScopes(response.error) : undefined;
   if (scopes === undefined || http.auth === undefined) return undefined;
   const scheme = /^dpop /i.test(http.header('authorization') ?? '') ? 'DPoP' : 'Bearer';
   const { tokenVerifier } = http.host.settings;
@@ -81,9 +77,8 @@ function isScopeChallenger(verifier: object | undefined): verifier is ScopeChall
   return verifier !== undefined && 'challengeScopes' in verifier;
 }
 
-function readRequiredScopes(response: JsonRpcResponse): readonly string[] | undefined {
-  if (!('error' in response) || response.error.code !== FORBIDDEN) return undefined;
-  const { data } = response.error;
+function readRequiredScopes({ code, data }: JsonRpcErrorObject): readonly string[] | undefined {
+  if (code !== FORBIDDEN) return undefined;
   const scopes = isJsonObject(data) ? data['requiredScopes'] : undefined;
   if (!Array.isArray(scopes) || scopes.length === 0) return undefined;
   return scopes.every((scope) => typeof scope === 'string' && SCOPE.test(scope)) ? (scopes as readonly string[]) : undefined;

@@ -7,10 +7,11 @@
  */
 
 import { createHostGuard, type HostGuard } from '@mortise/protocol/edge';
+import { HEADER_MISMATCH } from '@mortise/protocol/wire';
 import { HttpOptionError } from '../../errors.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import type { HttpHandlerOptions } from '../options.ts';
-import { badHost, duplicateHeader, forbidden, type HeaderList } from '../refusal.ts';
+import { type HeaderList, HttpRefusal } from '../refusal.ts';
 
 const ANY = '*';
 
@@ -64,21 +65,26 @@ export class Guard {
    */
   check(http: HttpExchange): string | undefined {
     const duplicate = http.findDuplicateHeader();
-    if (duplicate !== undefined) throw duplicateHeader(duplicate);
+    if (duplicate !== undefined) throw sentTwice(duplicate);
     const host = http.authority;
-    if (host === undefined) throw badHost();
+    if (host === undefined)
+      throw new HttpRefusal(400, 'The request must name one host: send one "Host" header that agrees with the request target');
     const origin = http.header('origin');
     // A platform that does not tell is taken for loopback, where the strict rules hold.
     const isLoopbackSocket = http.isLoopback !== false;
     if (origin === undefined && host === this.#lastHost && isLoopbackSocket === this.#lastIsLoopback) return undefined;
     const reason = this.#check({ host, origin: this.allowsAnyOrigin ? undefined : origin, isLoopbackSocket });
-    if (reason !== undefined) throw forbidden(this.#status, reason);
+    if (reason !== undefined) throw new HttpRefusal(this.#status, reason);
     if (origin === undefined) {
       this.#lastHost = host;
       this.#lastIsLoopback = isLoopbackSocket;
     }
     return origin;
   }
+}
+
+function sentTwice(header: string): HttpRefusal {
+  return new HttpRefusal(400, `The header "${header}" may come once only`, header.startsWith('mcp-') ? { rpcCode: HEADER_MISMATCH } : {});
 }
 
 /** The headers that let a page read the answer. Never with credentials: MCP sends its token in a header of its own. */

@@ -1,30 +1,18 @@
 /**
- * A POST of the modern era: its headers are checked against its body, then the endpoint answers. The answer is one JSON body, unless
- * something precedes it: then it ends an event stream.
+ * A POST of the modern era: its headers are checked against its body, so that proxies, which read the headers, and the server, which reads
+ * the body, see the same request. Then the endpoint answers: with one JSON body, or with an event stream where something precedes the answer.
  *
- * @see 2026-07-28 basic/transports/streamable-http
+ * @see 2026-07-28 basic/transports/streamable-http#server-validation
  */
 
-import {
-  CancelledError,
-  type JsonRpcMessage,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-  ProtocolError,
-} from '@mortise/jsonrpc-core';
-import { classifyMessage, INTERNAL_ERROR, INVALID_PARAMS, isJsonObject, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import { findRevision, NEWEST, type Revision } from '@mortise/protocol';
-import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
-import { PROTOCOL_VERSION_HEADER } from '../../headers.ts';
-import { encodeMessageEvent } from '../../sse/encode-event.ts';
+import { CancelledError, type JsonObject, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { classifyMessage, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
+import { findRevision, NEWEST, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
+import { HEADER_MISMATCH, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
+import { decodeHeaderValue, isSameParam, METHOD_HEADER, PROTOCOL_VERSION_HEADER, readPath, toParamText } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import type { ResponseStream } from '../http/response-stream.ts';
-import { badMessage, notAcceptable, serverClosing } from '../refusal.ts';
+import { HttpRefusal } from '../refusal.ts';
 import { FORBIDDEN, scopeChallenge, watchExpiry } from './authorize.ts';
-import { checkMethodIfSent, checkMirrorHeaders, checkVersionHeader, metaOf, refuseOlder } from './mirror-headers.ts';
-import { PostCall, writeResponse } from './post-call.ts';
 
 /** The request that stays open and delivers what changes. */
 const LISTEN_METHOD = 'subscriptions/listen';
@@ -32,12 +20,18 @@ const LISTEN_METHOD = 'subscriptions/listen';
 /** Serves one message. @param message Known to be a message. */
 export function serveModern(http: HttpExchange, message: JsonRpcMessage): Promise<void> | void {
   const kind = classifyMessage(message);
-  if (kind === 'response') throw badMessage('A response is not accepted here: in this revision servers ask through their results');
+  if (kind === 'response')
+    throw new HttpRefusal(400, 'A response is not accepted here: in this revision servers ask through their results');
   if (kind === 'notification') return acceptNotification(http, message);
   const request = message as JsonRpcRequest;
-  const revision = checkRequest(http, request);
-  if (request.method === LISTEN_METHOD) return serveListen(http, request, revision);
-  return answer(new ModernCall(http, request, 'wait'), request, revision);
+  const revision = checkHeaders(http, request);
+  return request.method === LISTEN_METHOD ? serveListen(http, request, revision) : answer(http, request, revision);
+}
+
+/** The `_meta` of a message; undefined where it has none. */
+export function metaOf(message: JsonRpcMessage): JsonObject | undefined {
+  const meta = 'method' in message ? message.params?.['_meta'] : undefined;
+  return isJsonObject(meta) ? meta : undefined;
 }
 
 /**
@@ -45,51 +39,39 @@ export function serveModern(http: HttpExchange, message: JsonRpcMessage): Promis
  * agree with it.
  */
 function acceptNotification(http: HttpExchange, message: JsonRpcMessage): void {
-  const inBody = metaOf(message)?.[META_PROTOCOL_VERSION];
-  if (http.header(PROTOCOL_VERSION_HEADER) !== undefined)
-    checkVersionHeader(http, typeof inBody === 'string' ? inBody : undefined, undefined);
-  if ('method' in message) checkMethodIfSent(http, message.method, undefined);
+  if (http.header(PROTOCOL_VERSION_HEADER) !== undefined) checkVersionHeader(http, metaOf(message)?.[META_PROTOCOL_VERSION]);
+  if ('method' in message && http.header(METHOD_HEADER) !== undefined) checkMethodHeader(http, message.method);
   http.empty(202);
 }
 
-/** @returns The modern revision that the request names; undefined for a version that is not one, which the endpoint reports. */
-function checkRequest(http: HttpExchange, request: JsonRpcRequest): Revision | undefined {
-  const meta = metaOf(request);
-  const version = meta?.[META_PROTOCOL_VERSION];
-  const named = typeof version === 'string' ? version : undefined;
-  if (!http.host.settings.legacy && named === undefined) refuseOlder(http, request.id);
-  checkVersionHeader(http, named, request.id);
-  const revision = findRevision(named);
-  if (revision?.era !== 'modern') return undefined;
-  if (revision.http.mirrorHeaders && isJsonObject(meta?.[META_CLIENT_CAPABILITIES])) checkMirrorHeaders(http, revision, request);
-  return revision;
-}
-
 async function serveListen(http: HttpExchange, request: JsonRpcRequest, revision: Revision | undefined): Promise<void> {
-  if (!http.accepts.sse)
-    throw notAcceptable('"subscriptions/listen" is answered with an event stream: accept "text/event-stream"', request.id);
+  if (!http.accepts.sse) throw new HttpRefusal(406, '"subscriptions/listen" is answered with an event stream: accept "text/event-stream"');
   const { host } = http;
+  const { id } = request;
   const release = host.holdStream(http.limitKey);
-  const call = new ListenCall(http, request);
-  const expiry = watchExpiry(host.settings.clock, http.auth, () => call.expire());
+  http.endListen = () => {
+    http.finish({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }, 200);
+    http.cancel(new CancelledError('the server closes'));
+  };
+  const expiry = watchExpiry(host.settings.clock, http.auth, () => http.expire());
   try {
-    await answer(call, request, revision);
+    await answer(http, request, revision);
   } finally {
     expiry?.cancel();
     release();
   }
 }
 
-async function answer(call: ModernCall, request: JsonRpcRequest, revision: Revision | undefined): Promise<void> {
-  const { http } = call;
-  http.host.begin(call);
+async function answer(http: HttpExchange, request: JsonRpcRequest, revision: Revision | undefined): Promise<void> {
+  const { host } = http;
+  host.calls.add(http);
   try {
-    const response = await http.host.endpoint.handle(request, call);
+    const response = await host.endpoint.handle(request, http);
     const challenge = scopeChallenge(response, http);
     if (challenge !== undefined) http.addHeaders(challenge);
-    call.finish(response, challenge === undefined ? statusOf(response, request, revision) : FORBIDDEN);
+    http.finish(response, challenge === undefined ? statusOf(response, request, revision) : FORBIDDEN);
   } finally {
-    http.host.end(call);
+    host.end(http);
   }
 }
 
@@ -103,89 +85,77 @@ function statusOf(response: JsonRpcResponse, request: JsonRpcRequest, revision: 
   return http.statusByCode.get(code) ?? 200;
 }
 
-/** A modern request as its endpoint sees it. In this era leaving is cancelling. */
-export class ModernCall extends PostCall {
-  protected readonly request: JsonRpcRequest;
-  readonly #overflow: 'wait' | 'cut';
-  #stream: ResponseStream | undefined;
-  #isFinished = false;
+// ---- headers against the body
 
-  constructor(http: HttpExchange, request: JsonRpcRequest, overflow: 'wait' | 'cut') {
-    super(http);
-    this.request = request;
-    this.#overflow = overflow;
-    http.cancelOnLeave(this);
-  }
-
-  protected get canStream(): boolean {
-    return this.http.accepts.sse && !this.http.host.settings.jsonOnly;
-  }
-
-  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    if ('id' in message) {
-      const reason = `"${message.method}" cannot be sent: in this revision a server asks through its result`;
-      return Promise.reject(new ProtocolError(INTERNAL_ERROR, reason));
-    }
-    if (this.isCancelled || this.#isFinished || !this.canStream) return resolvedPromise;
-    try {
-      return this.openStream().write(encodeMessageEvent(serializeMessage(message)));
-    } catch (error) {
-      return Promise.reject(error as Error);
-    }
-  }
-
-  /** Sends the answer. @param status For an answer that nothing preceded. */
-  finish(response: JsonRpcResponse, status: number): void {
-    if (this.isCancelled) return;
-    this.#isFinished = true;
-    const { json } = writeResponse(response);
-    if (this.#stream === undefined && this.http.accepts.json) this.http.json(status, json);
-    else this.openStream().end(encodeMessageEvent(json));
-  }
-
-  /** A stream is cut; a client that has heard nothing yet is asked to come back. */
-  override cut(reason: Error): void {
-    this.cancel(reason);
-    if (this.#stream === undefined) this.http.refuse(serverClosing(this.request.id));
-    else this.#stream.cut();
-  }
-
-  protected openStream(): ResponseStream {
-    if (this.#stream === undefined) {
-      this.#stream = this.http.openStream(this.#overflow);
-      // At once, and not with the next event of the socket: a handler that only ever sends would never let that come.
-      this.#stream.onClose(() => {
-        if (!this.#isFinished) this.cancel(new CancelledError('the stream was closed'));
-      });
-    }
-    return this.#stream;
-  }
+/**
+ * Checks the version, then `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call.
+ *
+ * @returns The modern revision that the request names; undefined for a version that is not one, which the endpoint reports.
+ */
+function checkHeaders(http: HttpExchange, request: JsonRpcRequest): Revision | undefined {
+  const { method, params } = request;
+  const { endpoint } = http.host;
+  const meta = metaOf(request);
+  const version = meta?.[META_PROTOCOL_VERSION];
+  checkVersionHeader(http, version);
+  const revision = findRevision(version);
+  if (revision?.era !== 'modern') return undefined;
+  // The endpoint reports what is missing in `_meta`.
+  if (!revision.http.mirrorHeaders || !isJsonObject(meta?.[META_CLIENT_CAPABILITIES])) return revision;
+  checkMethodHeader(http, method);
+  const facts = revision.requests.get(method);
+  const nameParam = facts === undefined ? endpoint.nameParam(method) : facts.nameParam;
+  if (nameParam !== undefined) checkMirror(http, 'Mcp-Name', params?.[nameParam]);
+  const tool = method === 'tools/call' ? params?.['name'] : undefined;
+  const marked = typeof tool === 'string' ? endpoint.paramHeaders(tool, http.principal, http) : undefined;
+  // Headers that the tool does not mark mean nothing.
+  for (const [name, path] of marked ?? []) checkMirror(http, `Mcp-Param-${name}`, readPath(params?.['arguments'], path));
+  return revision;
 }
 
-/** What a listen delivers has no sender that could wait for a slow reader: its stream is cut instead. */
-class ListenCall extends ModernCall {
-  constructor(http: HttpExchange, request: JsonRpcRequest) {
-    super(http, request, 'cut');
-  }
+/** @param inBody The version in `_meta`. The endpoint reports where it is none. */
+function checkVersionHeader(http: HttpExchange, inBody: unknown): void {
+  const header = http.header(PROTOCOL_VERSION_HEADER);
+  if (header !== undefined && header === inBody) return;
+  const isNamed = typeof inBody === 'string';
+  if (!isNamed && !http.host.settings.legacy && findRevision(header)?.era !== 'modern') throw otherRevision(header);
+  if (header === undefined) throw mismatch('MCP-Protocol-Version', `is missing: ${isNamed ? NO_HEADER : NO_VERSION}`);
+  if (isNamed) throw mismatch('MCP-Protocol-Version', 'differs from the version in "_meta"');
+}
 
-  protected override get canStream(): boolean {
-    return true;
-  }
+const NO_HEADER = 'send the version that "_meta" names';
+const NO_VERSION = 'send "initialize" first, or name the version in it and in "_meta"';
 
-  override endListen(): void {
-    if (this.isCancelled) return;
-    const { id } = this.request;
-    this.finish({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } } }, 200);
-    this.cancel(new CancelledError('the server closes'));
-  }
+/**
+ * Tells a client of an older revision what is spoken where none of those is served: it cannot find out otherwise.
+ *
+ * @see 2026-07-28 basic/versioning#backward-compatibility
+ */
+function otherRevision(header: string | undefined): HttpRefusal {
+  const spoken = supportedVersions(revisionsOf('modern')).join(', ');
+  const remedy = `this server speaks ${spoken} only, so name that version in it and in "_meta"`;
+  if (header === undefined) return mismatch('MCP-Protocol-Version', `is missing: ${remedy}`);
+  return new HttpRefusal(400, `The header "MCP-Protocol-Version" names another version: ${remedy}`, { rpcCode: INVALID_PARAMS });
+}
 
-  /**
-   * Ends the stream and not the subscription: without a result, which would say that there is nothing to come back for. The client is to
-   * open it again with a fresh token.
-   *
-   * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure
-   */
-  expire(): void {
-    if (!this.isCancelled) this.openStream().end();
+function checkMethodHeader(http: HttpExchange, inBody: string): void {
+  const header = http.header(METHOD_HEADER);
+  if (header === undefined) throw mismatch('Mcp-Method', 'is missing: send the method of the body');
+  if (header !== inBody) throw mismatch('Mcp-Method', 'differs from the method in the body');
+}
+
+function checkMirror(http: HttpExchange, name: string, value: unknown): void {
+  const header = http.header(name.toLowerCase());
+  if (header === undefined) {
+    // A value that no header can carry is for the tool's own schema to judge.
+    if (toParamText(value) === undefined) return;
+    throw mismatch(name, 'is missing: it mirrors a value of the body');
   }
+  const text = decodeHeaderValue(header);
+  if (text === undefined) throw mismatch(name, 'has characters that a header may not have, or is not base64');
+  if (!isSameParam(text, value)) throw mismatch(name, 'differs from the body');
+}
+
+function mismatch(header: string, problem: string): HttpRefusal {
+  return new HttpRefusal(400, `The header "${header}" ${problem}`, { rpcCode: HEADER_MISMATCH });
 }

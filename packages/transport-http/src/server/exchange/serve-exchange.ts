@@ -1,26 +1,24 @@
 /**
- * One HTTP request from its first check to its answer. Both faces call it, and nothing else decides anything about the protocol's HTTP.
+ * One HTTP request from its first check to its answer. Both faces call it.
  *
  * The order of the checks: guard, path, method, token, media types, body, JSON, era; then, for a modern request, its headers against its
- * body. The token is looked at before the body, so that nobody unknown makes the server read megabytes.
+ * body. The token is verified before the body is read, so that unknown callers cannot make the server read megabytes.
  */
 
-import type { JsonRpcMessage, JsonValue } from '@mortise/jsonrpc-core';
-import { classifyMessage, parseJson } from '@mortise/jsonrpc-core/messages';
-import { type Era, findRevision } from '@mortise/protocol';
+import type { JsonRpcMessage, JsonRpcRequest, JsonValue } from '@mortise/jsonrpc-core';
+import { classifyMessage, parseJson, PARSE_ERROR, toInvalidRequestError } from '@mortise/jsonrpc-core/messages';
+import { findRevision } from '@mortise/protocol';
 import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
-import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
+import { isJsonContentType, PROTOCOL_VERSION_HEADER, readAccepts, SESSION_ID_HEADER } from '../../headers.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import { isJsonContentType, readAccepts } from '../http/media-types.ts';
 import type { HttpHost } from '../http-host.ts';
 import { serveSseMessage, serveSseStream } from '../http-sse.ts';
-import { invalidMessage, methodNotAllowed, notAcceptable, notFound, tooDeep, toRefusal, unsupportedBody } from '../refusal.ts';
+import { HttpRefusal, toRefusal } from '../refusal.ts';
 import { serveDelete, serveGet } from '../session/get-stream.ts';
 import { serveLegacyBatch, serveLegacyMessage } from '../session/legacy-post.ts';
 import { authorize, isMetadataPath } from './authorize.ts';
 import { corsHeaders, preflightHeaders } from './guard.ts';
-import { metaOf } from './mirror-headers.ts';
-import { serveModern } from './modern.ts';
+import { metaOf, serveModern } from './modern.ts';
 
 /** What a request is for, by its path. */
 type Route = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
@@ -32,7 +30,7 @@ const METHODS: Readonly<Record<Route, readonly string[]>> = {
   metadata: ['GET'],
 };
 
-/** How deep JSON may nest. */
+/** How deep JSON that a framework parsed may nest: as deep as `parseJson` allows. */
 const MAX_DEPTH = 128;
 
 /** Serves one request. Never rejects: whatever fails is answered. */
@@ -42,67 +40,81 @@ export async function serveExchange(http: HttpExchange): Promise<void> {
     const origin = host.guard.check(http);
     if (origin !== undefined) http.addHeaders(corsHeaders(host.guard, origin));
     const route = findRoute(host, http.target) ?? findRoute(host, http.mountPath + http.target);
-    if (route === undefined) throw notFound(describePaths(host));
+    if (route === undefined) throw nothingHere(host);
     if (http.method === 'OPTIONS') return http.empty(204, preflightHeaders(http));
-    checkMethod(http, route);
-    host.checkOpen();
+    const isMcpPost = route === 'mcp' && http.method === 'POST';
+    if (!isMcpPost) checkMethod(http, route);
+    if (host.isClosing) throw host.toClosedRefusal();
     if (route === 'metadata') return http.json(200, JSON.stringify(host.settings.resourceMetadata));
     if (host.settings.tokenVerifier !== undefined) await authorize(http, host.settings.tokenVerifier);
-    if (route === 'sse-stream') serveSseStream(http);
-    else if (http.method === 'GET') await serveGet(http);
-    else if (http.method === 'DELETE') await serveDelete(http);
-    else await servePost(http, route);
+    if (isMcpPost) await servePost(http);
+    else if (route === 'sse-message') await serveSseMessage(http, () => readPostedMessage(http));
+    else if (route === 'sse-stream') serveSseStream(http);
+    else await (http.method === 'GET' ? serveGet(http) : serveDelete(http));
   } catch (error) {
     refuse(http, error);
   }
 }
 
-async function servePost(http: HttpExchange, route: Route): Promise<void> {
-  checkBodyHeaders(http);
-  if (route === 'sse-message') return serveSseMessage(http, readJson);
+async function servePost(http: HttpExchange): Promise<void> {
   http.accepts = readAccepts(http.header('accept'));
-  if (!http.accepts.json && !http.accepts.sse) throw notAcceptable('Answers are "application/json" or "text/event-stream": accept both');
-  const value = await readJson(http);
+  if (!http.accepts.json && !http.accepts.sse)
+    throw new HttpRefusal(406, 'Answers are "application/json" or "text/event-stream": accept both');
+  const value = await readPostedJson(http);
   if (http.hasLeft) return;
-  if (Array.isArray(value)) {
-    if (!http.host.settings.legacy) throw invalidMessage(value);
-    return serveLegacyBatch(http, value);
-  }
-  if (classifyMessage(value) === 'invalid') throw invalidMessage(value);
-  const message = value as unknown as JsonRpcMessage;
-  return pickEra(http, message) === 'modern' ? serveModern(http, message) : serveLegacyMessage(http, message);
+  const { legacy } = http.host.settings;
+  if (legacy && Array.isArray(value)) return serveLegacyBatch(http, value);
+  const message = toMessage(http, value);
+  return legacy && isLegacy(http, message) ? serveLegacyMessage(http, message) : serveModern(http, message);
+}
+
+async function readPostedMessage(http: HttpExchange): Promise<JsonRpcMessage> {
+  return toMessage(http, await readPostedJson(http));
+}
+
+/** @throws {HttpRefusal} 400: the value is no JSON-RPC message. */
+function toMessage(http: HttpExchange, value: JsonValue): JsonRpcMessage {
+  const kind = classifyMessage(value);
+  if (kind === 'invalid') throw invalidMessage(http, value);
+  if (kind === 'request') http.requestId = (value as unknown as JsonRpcRequest).id;
+  return value as unknown as JsonRpcMessage;
 }
 
 /**
- * Decides which era a POST belongs to. A request that is modern but wrong must get a modern error, so whatever speaks of a modern
- * revision, or of one that nobody here knows, is modern.
+ * Tells which era a POST belongs to. A request that is modern but wrong must get a modern error, so whatever speaks of a modern
+ * revision, or of an unknown one, is modern.
  *
  * @see 2026-07-28 basic/versioning#backward-compatibility
  */
-function pickEra(http: HttpExchange, message: JsonRpcMessage): Era {
-  if (!http.host.settings.legacy) return 'modern';
+function isLegacy(http: HttpExchange, message: JsonRpcMessage): boolean {
   const meta = metaOf(message);
-  if (meta?.[META_PROTOCOL_VERSION] !== undefined || meta?.[META_CLIENT_CAPABILITIES] !== undefined) return 'modern';
+  if (meta?.[META_PROTOCOL_VERSION] !== undefined || meta?.[META_CLIENT_CAPABILITIES] !== undefined) return false;
   const version = http.header(PROTOCOL_VERSION_HEADER);
-  if (version === undefined) return isLegacyWithoutVersion(http, message) ? 'legacy' : 'modern';
-  const revision = findRevision(version);
-  if (revision !== undefined) return revision.era;
+  const isInSession = http.header(SESSION_ID_HEADER) !== undefined;
   // Inside a session an unknown version is that session's error.
-  return http.header(SESSION_ID_HEADER) === undefined ? 'modern' : 'legacy';
-}
-
-/** With sessions on, what neither opens nor names one is read as a modern request that forgot its headers (ledger C-07). */
-function isLegacyWithoutVersion(http: HttpExchange, message: JsonRpcMessage): boolean {
-  if (!http.host.settings.sessions || http.header(SESSION_ID_HEADER) !== undefined) return true;
+  if (version !== undefined) return (findRevision(version)?.era ?? (isInSession ? 'legacy' : 'modern')) === 'legacy';
+  // With sessions on, what neither opens nor names one is read as a modern request that forgot its headers (ledger C-07).
+  if (!http.host.settings.sessions || isInSession) return true;
   return 'method' in message && (message.method === 'initialize' || !('id' in message));
 }
 
-/** Reads the body, or takes what a framework in front has made of it. */
-async function readJson(http: HttpExchange): Promise<JsonValue> {
+/** Reads the body of a POST, or takes what a framework in front has parsed. */
+async function readPostedJson(http: HttpExchange): Promise<JsonValue> {
+  if (!isJsonContentType(http.header('content-type')))
+    throw new HttpRefusal(415, 'The body must be JSON: send "Content-Type: application/json"');
+  const encoding = http.header('content-encoding');
+  if (encoding !== undefined && encoding !== 'identity') throw new HttpRefusal(415, 'The body must not be compressed: send it as it is');
   const { parsedBody } = http;
-  if (parsedBody === undefined) return parseJson(await http.readBody(), { maxDepth: MAX_DEPTH });
-  if (isNestedDeeper(parsedBody, MAX_DEPTH)) throw tooDeep(MAX_DEPTH);
+  if (parsedBody === undefined) return parseJson(await http.readBody());
+  if (isNestedDeeper(parsedBody, MAX_DEPTH))
+    throw new HttpRefusal(400, `The JSON nests more than ${MAX_DEPTH} levels deep: send it flatter`, { rpcCode: PARSE_ERROR });
   return parsedBody as JsonValue;
+}
+
+function invalidMessage(http: HttpExchange, value: JsonValue): HttpRefusal {
+  const { message, rpcCode, id } = toInvalidRequestError(value);
+  http.requestId = id ?? undefined;
+  return new HttpRefusal(400, message, { rpcCode });
 }
 
 /** Stops at the bound, so its own depth is bounded too. */
@@ -110,14 +122,6 @@ function isNestedDeeper(value: unknown, maxDepth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (maxDepth === 0) return true;
   return Object.values(value).some((member) => isNestedDeeper(member, maxDepth - 1));
-}
-
-/** What every POST is held to, whichever of the endpoints it is for. */
-function checkBodyHeaders(http: HttpExchange): void {
-  if (!isJsonContentType(http.header('content-type')))
-    throw unsupportedBody('The body must be JSON: send "Content-Type: application/json"');
-  const encoding = http.header('content-encoding');
-  if (encoding !== undefined && encoding !== 'identity') throw unsupportedBody('The body must not be compressed: send it as it is');
 }
 
 function findRoute({ settings }: HttpHost, target: string): Route | undefined {
@@ -131,16 +135,18 @@ function findRoute({ settings }: HttpHost, target: string): Route | undefined {
   return path === undefined || asked === path ? 'mcp' : undefined;
 }
 
-function describePaths({ settings: { path = '/', ssePaths } }: HttpHost): string {
+/** The right path is no secret, and a slip is the most common reason. */
+function nothingHere({ settings: { path = '/', ssePaths } }: HttpHost): HttpRefusal {
   const sse = ssePaths === undefined ? '' : `, that of HTTP+SSE at "${ssePaths.stream}"`;
-  return `the MCP endpoint is at "${path}"${sse}`;
+  return new HttpRefusal(404, `There is nothing at this path: the MCP endpoint is at "${path}"${sse}`);
 }
 
 function checkMethod({ host, method }: HttpExchange, route: Route): void {
-  if (method === 'POST' && route === 'mcp') return;
   const hasSessions = host.settings.legacy && host.settings.sessions;
   const methods = route === 'mcp' && !hasSessions ? ['POST'] : METHODS[route];
-  if (!methods.includes(method)) throw methodNotAllowed(methods);
+  if (methods.includes(method)) return;
+  const headers = ['Allow', [...methods, 'OPTIONS'].join(', ')];
+  throw new HttpRefusal(405, `The method is not served here: use ${methods.join(', ')}`, { headers });
 }
 
 function refuse(http: HttpExchange, error: unknown): void {

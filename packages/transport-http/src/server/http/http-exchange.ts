@@ -1,16 +1,25 @@
 /**
- * One HTTP request and its answer, whichever face it came in by: `node:http` (`NodeExchange`) or `fetch` (`WebExchange`). Everything behind
- * the faces knows only this.
+ * One HTTP request and its answer, whichever face it came in by: `node:http` (`NodeExchange`) or `fetch` (`WebExchange`). The rest of the
+ * server knows only this. A modern POST is one call, so the exchange is also what its endpoint is given as `Call`.
  */
 
-import { CancelledError } from '@mortise/jsonrpc-core';
-import { serializeMessage } from '@mortise/jsonrpc-core/messages';
-import type { Cancellation } from '@mortise/jsonrpc-core/transport';
-import type { AuthInfo, CallOrigin, Principal } from '@mortise/protocol/contracts';
+import {
+  CancelledError,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  ProtocolError,
+  type RequestId,
+} from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
+import type { AuthInfo, Call, CallOrigin, Principal } from '@mortise/protocol/contracts';
+import { type Accepts, BOTH } from '../../headers.ts';
+import { encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { HttpHost } from '../http-host.ts';
-import { type HeaderList, type HttpRefusal, takenBody, tooLarge } from '../refusal.ts';
-import type { Accepts } from './media-types.ts';
-import { BodyReader } from './read-body.ts';
+import { toAuthInfo } from '../exchange/authorize.ts';
+import { type HeaderList, HttpRefusal, serverClosing } from '../refusal.ts';
+import { BodyReader, tooLarge } from './read-body.ts';
 import { type ByteSink, type Overflow, ResponseStream } from './response-stream.ts';
 
 const NONE: HeaderList = [];
@@ -25,7 +34,7 @@ const SSE_HEADERS: HeaderList = [
   'no',
 ];
 
-export abstract class HttpExchange {
+export abstract class HttpExchange extends Cancellation implements Call {
   readonly host: HttpHost;
   abstract readonly method: string;
   /** Path and query, below the path that a framework has mounted the handler on. */
@@ -43,18 +52,25 @@ export abstract class HttpExchange {
   /** Who calls: what a framework in front has verified, or the token verifier here. */
   auth: AuthInfo | undefined;
   /** Which answers the client takes; read of a POST. */
-  accepts: Accepts = { json: true, sse: true };
+  accepts: Accepts = BOTH;
+  /** The id of the JSON-RPC request in the body, once it is known: refusals name it. */
+  requestId: RequestId | undefined;
+  /** Set for a `subscriptions/listen`: ends it with its result, because the server closes. */
+  endListen: (() => void) | undefined;
+  /** Whether the client closed the connection, or gave the answer up, before it was complete. */
+  hasLeft = false;
+  hasAnswered = false;
   #limitKey: string | undefined;
   /** Headers of whatever is answered: CORS, the session's id, a challenge. */
   #headers: HeaderList = NONE;
-  #hasAnswered = false;
-  #hasLeft = false;
   #stream: ResponseStream | undefined;
-  #cancelled: Cancellation | undefined;
+  #isFinished = false;
 
-  constructor(host: HttpHost, auth: AuthInfo | undefined, parsedBody: unknown) {
+  /** @param given What the program around it knows: the caller, in a shape that `toAuthInfo` reads, and the parsed body. */
+  constructor(host: HttpHost, { auth, parsedBody }: { readonly auth?: unknown; readonly parsedBody?: unknown }) {
+    super();
     this.host = host;
-    this.auth = auth;
+    this.auth = auth === undefined ? undefined : toAuthInfo(auth);
     this.parsedBody = parsedBody;
   }
 
@@ -66,22 +82,16 @@ export abstract class HttpExchange {
   /** Names a header that may come once and came more often; undefined where all is well. */
   abstract findDuplicateHeader(): string | undefined;
 
-  /** Whether somebody in front has read the body already. */
-  protected abstract readonly isBodyTaken: boolean;
+  /** Begins to read the body, or refuses one that a framework has read. @param length Its `Content-Length`; NaN without one. */
+  protected abstract feed(reader: BodyReader, length: number): void;
 
-  /** Begins to read the body. @param length What the request says of it; undefined where it does not. */
-  protected abstract feed(reader: BodyReader, length: number | undefined): void;
-
-  /** Reads the body as text. @throws {HttpRefusal} 413, 408, 503 or 400. */
+  /** Reads the body as text. Rejects with an `HttpRefusal`: 413, 408, 503 or 400. */
   readBody(): Promise<string> {
-    const { maxBodyBytes } = this.host.settings;
-    const declared = this.header('content-length');
-    const length = declared === undefined ? undefined : Number(declared);
-    if (length !== undefined && length > maxBodyBytes) return Promise.reject(tooLarge(maxBodyBytes).closing());
-    if (this.isBodyTaken) return Promise.reject(takenBody());
-    const reader = new BodyReader(this.host);
-    this.feed(reader, length);
-    return reader.text;
+    const length = Number(this.header('content-length') ?? Number.NaN);
+    return new Promise((resolve, reject) => {
+      if (length > this.host.settings.maxBodyBytes) throw tooLarge(this.host);
+      this.feed(new BodyReader(this.host, resolve, reject), length);
+    });
   }
 
   get principal(): Principal {
@@ -115,27 +125,15 @@ export abstract class HttpExchange {
 
   // ---- the answer: one of `json`, `empty`, `refuse` and `openStream`, once
 
-  /** Sends the whole answer at once. Must do nothing once the client has left. */
-  protected abstract respond(status: number, headers: HeaderList, body?: string): void;
-
-  /** Whether a refusal can end the connection, which is then of no further use. */
-  protected abstract readonly canClose: boolean;
+  /** Sends the whole answer at once. Must do nothing once the client has left. @param closes The connection can not be used again. */
+  protected abstract respond(status: number, headers: HeaderList, body?: string, closes?: boolean): void;
 
   /** Begins an answer of unknown length. */
   protected abstract startStream(status: number, headers: HeaderList): ByteSink;
 
-  get hasAnswered(): boolean {
-    return this.#hasAnswered;
-  }
-
-  /** Whether the client has closed the connection, or given the answer up, before it was complete. */
-  get hasLeft(): boolean {
-    return this.#hasLeft;
-  }
-
   /** Adds headers to whatever will be answered. */
   addHeaders(headers: HeaderList): void {
-    if (headers.length > 0) this.#headers = this.#headers.length === 0 ? headers : [...this.#headers, ...headers];
+    if (headers.length > 0) this.#headers = [...this.#headers, ...headers];
   }
 
   /** Answers with JSON text. */
@@ -149,44 +147,34 @@ export abstract class HttpExchange {
   }
 
   /** Answers with an error status and a JSON-RPC error. @param nullId Older revisions want `null` where no id could be read. */
-  refuse({ status, detail, rpcError }: HttpRefusal, nullId = false): void {
-    const id = detail.id === undefined ? (nullId ? { id: null } : {}) : { id: detail.id };
-    const headers = [
-      ...JSON_HEADERS,
-      ...(detail.headers ?? NONE),
-      ...(detail.closes === true && this.canClose ? ['Connection', 'close'] : NONE),
-    ];
-    this.#answer(status, headers, serializeMessage({ jsonrpc: '2.0', ...id, error: rpcError }));
+  refuse({ status, message, rpcCode, detail }: HttpRefusal, nullId = false): void {
+    const id = this.requestId ?? (nullId ? null : undefined);
+    const error = { code: rpcCode, message };
+    const text = serializeMessage({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error });
+    this.#answer(status, [...JSON_HEADERS, ...(detail.headers ?? NONE)], text, detail.closes);
   }
 
   /** Begins an event stream. @throws {TypeError} A header of the program's that HTTP cannot carry: nothing is answered yet. */
   openStream(overflow: Overflow): ResponseStream {
     const sink = this.startStream(200, [...SSE_HEADERS, ...this.#takeHeaders()]);
-    this.#hasAnswered = true;
+    this.hasAnswered = true;
     this.#stream = new ResponseStream(sink, this.host, { overflow, isEvents: true });
-    if (this.#hasLeft) this.#stream.closed();
+    if (this.hasLeft) this.#stream.closed();
     return this.#stream;
   }
 
-  /** Cancels work when the client leaves, at once if it has. Of several, the last one counts. */
-  cancelOnLeave(work: Cancellation | undefined): void {
-    this.#cancelled = work;
-    if (this.#hasLeft) work?.cancel(new CancelledError('the client closed the connection'));
-  }
-
-  /** Called by the faces. */
+  /** Called by the faces when the client is gone. In the modern era that cancels its call. */
   protected leave(): void {
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
+    if (this.hasLeft) return;
+    this.hasLeft = true;
     this.#stream?.closed();
-    this.cancelOnLeave(this.#cancelled);
+    this.cancel(new CancelledError('the client closed the connection'));
   }
 
-  #answer(status: number, headers: HeaderList, body?: string): void {
-    if (this.#hasAnswered) return;
-    const more = this.#takeHeaders();
-    this.respond(status, more.length === 0 ? headers : [...headers, ...more], body);
-    this.#hasAnswered = true;
+  #answer(status: number, headers: HeaderList, body?: string, closes?: boolean): void {
+    if (this.hasAnswered) return;
+    this.respond(status, this.#headers === NONE ? headers : [...headers, ...this.#takeHeaders()], body, closes);
+    this.hasAnswered = true;
   }
 
   /** They are given once: the refusal in place of an answer that they made impossible must do without. */
@@ -194,5 +182,82 @@ export abstract class HttpExchange {
     const headers = this.#headers;
     this.#headers = NONE;
     return headers;
+  }
+
+  // ---- the call of a modern request
+
+  /** Sends a notification, which makes the answer an event stream. Dropped where the answer must be JSON. */
+  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+    if ('id' in message) {
+      const reason = `"${message.method}" cannot be sent: in this revision a server asks through its result`;
+      return Promise.reject(new ProtocolError(INTERNAL_ERROR, reason));
+    }
+    const canStream = this.accepts.sse && (this.endListen !== undefined || !this.host.settings.jsonOnly);
+    if (this.isCancelled || this.#isFinished || !canStream) return resolvedPromise;
+    try {
+      return this.#eventStream.write(encodeMessageEvent(serializeMessage(message)));
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  /** Sends the answer: as JSON, or as the end of the stream. @param status For an answer that nothing preceded. */
+  finish(response: JsonRpcResponse, status: number): void {
+    if (this.isCancelled) return;
+    this.#isFinished = true;
+    const { json } = writeResponse(response);
+    if (this.#stream === undefined && this.accepts.json) this.json(status, json);
+    else this.#eventStream.end(encodeMessageEvent(json));
+  }
+
+  /**
+   * Ends the stream of a listen without a result, which would say that there is nothing to come back for: the client is to open it again
+   * with a fresh token.
+   *
+   * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure
+   */
+  expire(): void {
+    if (!this.isCancelled) this.#eventStream.end();
+  }
+
+  /** The server has closed: a stream is cut, a client that was sent nothing yet is asked to come back. */
+  cut(reason: Error): void {
+    this.cancel(reason);
+    if (this.#stream === undefined) this.refuse(serverClosing());
+    else this.#stream.cut();
+  }
+
+  get #eventStream(): ResponseStream {
+    if (this.#stream !== undefined) return this.#stream;
+    // A listen has no sender that could wait for a slow reader: its stream is cut instead.
+    const stream = this.openStream(this.endListen === undefined ? 'wait' : 'cut');
+    // At once, and not with the next event of the socket: a handler that only ever sends would never let that come.
+    stream.onClose(() => {
+      if (!this.#isFinished) this.cancel(new CancelledError('the stream was closed'));
+    });
+    return stream;
+  }
+}
+
+/** A framework in front has read the body: reading it again would wait forever. */
+export function takenBody(): HttpRefusal {
+  const message = 'The body has been read already: the program in front must pass what it held as "parsedBody"';
+  return new HttpRefusal(500, message, { rpcCode: INTERNAL_ERROR });
+}
+
+/** A response beside its text. */
+export interface WrittenResponse {
+  readonly message: JsonRpcResponse;
+  readonly json: string;
+}
+
+/** Writes a response as JSON, whatever is in it: one that JSON cannot carry is answered as an internal error, never with silence. */
+export function writeResponse(response: JsonRpcResponse): WrittenResponse {
+  try {
+    return { message: response, json: serializeMessage(response) };
+  } catch {
+    const id = response.id === undefined ? {} : { id: response.id };
+    const message: JsonRpcResponse = { jsonrpc: '2.0', ...id, error: { code: INTERNAL_ERROR, message: 'Internal error' } };
+    return { message, json: serializeMessage(message) };
   }
 }

@@ -1,10 +1,8 @@
 /** The `node:http` face: an exchange straight from Node's objects, without a `Request` or `Response`. */
 
-import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { HttpHost } from '../http-host.ts';
-import { type HeaderList, tooManyHeaders } from '../refusal.ts';
-import { HttpExchange } from './http-exchange.ts';
-import type { NodeRequest, NodeResponse } from './node-types.ts';
+import { type HeaderList, HttpRefusal } from '../refusal.ts';
+import { HttpExchange, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
 import { type ByteSink, ResponseStream } from './response-stream.ts';
 
@@ -28,15 +26,19 @@ export class NodeExchange extends HttpExchange {
   readonly method: string;
   readonly target: string;
   readonly mountPath: string;
-  protected readonly canClose: boolean = true;
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
   /** Where the target is a whole URL: the ways to write its host, in lower case. */
   readonly #targetAuthorities: readonly string[] | undefined;
   #isComplete = false;
 
-  constructor(host: HttpHost, request: NodeRequest, response: NodeResponse, auth: AuthInfo | undefined, parsedBody: unknown) {
-    super(host, auth, parsedBody);
+  constructor(
+    host: HttpHost,
+    request: NodeRequest,
+    response: NodeResponse,
+    given: { readonly auth?: unknown; readonly parsedBody?: unknown },
+  ) {
+    super(host, given);
     this.#request = request;
     this.#response = response;
     this.method = request.method ?? 'GET';
@@ -82,7 +84,7 @@ export class NodeExchange extends HttpExchange {
 
   findDuplicateHeader(): string | undefined {
     const { rawHeaders } = this.#request;
-    if (rawHeaders.length > 2 * MAX_HEADERS) throw tooManyHeaders(`A request may have at most ${MAX_HEADERS} headers`);
+    if (rawHeaders.length > 2 * MAX_HEADERS) throw new HttpRefusal(431, `A request may have at most ${MAX_HEADERS} headers`);
     // Node drops or joins what came twice, so only what came over the wire shows it.
     const names: string[] = [];
     for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -94,39 +96,36 @@ export class NodeExchange extends HttpExchange {
     return undefined;
   }
 
-  protected get isBodyTaken(): boolean {
-    return this.#request.readableEnded === true;
-  }
-
   protected feed(reader: BodyReader): void {
     const request = this.#request;
-    // Once the reader is done it throws away what comes, so that the connection is not stuck.
-    request.on('data', (chunk: Uint8Array) => reader.push(chunk));
-    request.on('end', () => reader.end());
-    request.on('error', () => reader.break());
-    request.on('close', () => reader.break());
+    if (request.readableEnded === true) return reader.refuse(takenBody());
+    request.on('data', reader.push);
+    request.on('end', reader.end);
+    request.on('error', reader.fail);
+    request.on('close', reader.fail);
   }
 
-  protected respond(status: number, headers: HeaderList, body?: string): void {
+  protected respond(status: number, headers: HeaderList, body?: string, closes?: boolean): void {
     if (this.hasLeft) return;
     const response = this.#response;
     this.#isComplete = true;
     if (body === undefined) {
       this.#writeHead(status, headers);
       response.end();
-    } else if (body.length > LONG_ANSWER) {
-      this.#writeHead(status, [...headers, 'Content-Length', String(byteLength(body))]);
-      const stream = new ResponseStream(new NodeSink(response), this.host, { overflow: 'wait', isEvents: false });
-      response.on('close', () => stream.closed());
-      stream.end(body);
-    } else if (headers.length === 2) {
+    } else if (headers.length === 2 && body.length <= LONG_ANSWER && closes !== true) {
       // Nearly every answer: Node takes one header and a text together for half of what it takes them one by one for.
       response.writeHead(status, { [headers[0] ?? '']: headers[1] ?? '', 'Content-Length': byteLength(body) });
       response.end(body);
     } else {
-      this.#writeHead(status, [...headers, 'Content-Length', String(byteLength(body))]);
-      if (headers.includes('close')) this.#linger(body);
-      else response.end(body);
+      this.#writeHead(status, [
+        ...headers,
+        'Content-Length',
+        String(byteLength(body)),
+        ...(closes === true ? ['Connection', 'close'] : []),
+      ]);
+      if (closes === true) this.#linger(body);
+      else if (body.length <= LONG_ANSWER) response.end(body);
+      else this.#writeAtReadersPace(body);
     }
   }
 
@@ -141,6 +140,12 @@ export class NodeExchange extends HttpExchange {
   #writeHead(status: number, headers: HeaderList): void {
     this.#response.statusCode = status;
     for (let at = 0; at < headers.length; at += 2) this.#response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
+  }
+
+  #writeAtReadersPace(body: string): void {
+    const stream = new ResponseStream(new NodeSink(this.#response), this.host, { overflow: 'wait', isEvents: false });
+    this.#response.on('close', () => stream.closed());
+    stream.end(body);
   }
 
   /** The whole answer is out at once; its end, which closes the connection, waits until the client has sent on for a while. */
@@ -198,4 +203,55 @@ class NodeSink implements ByteSink {
   destroy(): void {
     this.#response.destroy();
   }
+}
+
+// ---- the parts of node:http that are used
+// `IncomingMessage` and `ServerResponse` have them, and so do the objects of Express, Fastify (`.raw`) and `node:http2`. Written out so that
+// this entry needs no Node types.
+
+/** By a method's type, which is compared in both directions: the types of Node declare `on` in other ways from version to version. */
+type Listener = { listen(...args: unknown[]): void }['listen'];
+
+/** A request of `node:http`. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  /** Set by Express: where the router that `url` counts from is mounted. */
+  readonly baseUrl?: unknown;
+  /** By lower-case name, what came more than once joined. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Names and values in turns, as they came. */
+  readonly rawHeaders: readonly string[];
+  /** None where something else than `node:http` made the request. */
+  readonly socket?: NodeSocket | null | undefined;
+  /** Whether the body has been read to its end. */
+  readonly readableEnded?: boolean | undefined;
+  /** What a body parser in front has made of the body. */
+  readonly body?: unknown;
+  /** What a framework in front has verified about the caller. */
+  readonly auth?: unknown;
+  on(event: string, listener: Listener): unknown;
+  resume(): unknown;
+}
+
+/** What is asked of a connection. */
+export interface NodeSocket {
+  readonly remoteAddress?: string | undefined;
+  readonly localAddress?: string | undefined;
+  readonly encrypted?: boolean | undefined;
+}
+
+/** A response of `node:http`. */
+export interface NodeResponse {
+  statusCode: number;
+  readonly writableLength: number;
+  readonly writableFinished: boolean;
+  writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
+  setHeader(name: string, value: string): unknown;
+  flushHeaders?(): void;
+  write(chunk: string): boolean;
+  end(): unknown;
+  end(chunk: string): unknown;
+  destroy(): unknown;
+  on(event: string, listener: Listener): unknown;
 }

@@ -1,72 +1,70 @@
 /** Reads the body of a POST: bounded in length and in time, UTF-8 or nothing. */
 
-import type { ClockTimer } from '@mortise/jsonrpc-core';
+import { PARSE_ERROR } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
 import type { HttpHost } from '../http-host.ts';
-import { bodyTimeout, brokenBody, type HttpRefusal, notUtf8, serverClosing, tooLarge } from '../refusal.ts';
+import { HttpRefusal, serverClosing } from '../refusal.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Takes the pieces of one body from the face that reads them. */
+/** Takes the pieces of one body from the face that reads them: `push`, `end` and `fail` are its listeners. */
 export class BodyReader {
-  /** The whole body. Rejects with an `HttpRefusal`. */
-  readonly text: Promise<string>;
+  /** When it must be complete, by `Clock.monotonicMs`. */
+  readonly dueAtMs: number;
   /** Set by a face that must stop reading when the body is refused. */
   onRefused: (() => void) | undefined;
   readonly #host: HttpHost;
+  readonly #resolve: (text: string) => void;
+  readonly #reject: (refusal: HttpRefusal) => void;
   readonly #pieces = new BytePieces();
-  readonly #timer: ClockTimer;
   #isDone = false;
-  #resolve: (text: string) => void = () => undefined;
-  #reject: (refusal: HttpRefusal) => void = () => undefined;
 
-  constructor(host: HttpHost) {
+  constructor(host: HttpHost, resolve: (text: string) => void, reject: (refusal: HttpRefusal) => void) {
     this.#host = host;
-    this.text = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    this.#resolve = resolve;
+    this.#reject = reject;
     const { clock, stallMs } = host.settings;
-    this.#timer = clock.schedule(() => this.refuse(bodyTimeout()), stallMs);
-    host.bodies.add(this);
+    this.dueAtMs = clock.monotonicMs() + stallMs;
+    host.watchBody(this);
     if (host.isClosing) this.refuse(serverClosing());
   }
 
-  push(chunk: Uint8Array): void {
+  /** Throws away what comes after a refusal, so that the connection is not stuck. */
+  readonly push = (chunk: Uint8Array): void => {
     if (this.#isDone) return;
-    const { maxBodyBytes } = this.#host.settings;
     this.#pieces.push(chunk);
-    if (this.#pieces.length > maxBodyBytes) this.refuse(tooLarge(maxBodyBytes));
-  }
+    if (this.#pieces.length > this.#host.settings.maxBodyBytes) this.refuse(tooLarge(this.#host));
+  };
 
   /** The body is complete. */
-  end(): void {
+  readonly end = (): void => {
     if (this.#isDone) return;
-    this.#finish();
+    this.#isDone = true;
+    this.#host.bodies.delete(this);
     try {
       this.#resolve(decoder.decode(this.#pieces.join()));
     } catch {
-      this.#reject(notUtf8());
+      this.#reject(new HttpRefusal(400, 'The body is not UTF-8', { rpcCode: PARSE_ERROR }));
     }
-  }
+  };
 
-  /** The sender is gone, or has sent everything: Node closes both. */
-  break(): void {
-    if (!this.#isDone) this.refuse(brokenBody());
-  }
+  /** The sender is gone, or has closed its side of the connection, after which Node closes the other. */
+  readonly fail = (): void => {
+    if (!this.#isDone) this.refuse(new HttpRefusal(400, 'The body ended early'));
+  };
 
-  /** Reads no further: the rest of the body is still on its way, so the connection ends with the answer. */
-  refuse(refusal: HttpRefusal): void {
+  /** Reads no further. The rest of the body is still on its way, so the connection ends with the answer. */
+  refuse({ status, message, detail }: HttpRefusal): void {
     if (this.#isDone) return;
-    this.#finish();
+    this.#isDone = true;
+    this.#host.bodies.delete(this);
     this.#pieces.clear();
-    this.#reject(refusal.closing());
+    this.#reject(new HttpRefusal(status, message, { ...detail, closes: true }));
     this.onRefused?.();
   }
+}
 
-  #finish(): void {
-    this.#isDone = true;
-    this.#timer.cancel();
-    this.#host.bodies.delete(this);
-  }
+export function tooLarge({ settings: { maxBodyBytes } }: HttpHost): HttpRefusal {
+  const message = `The body is longer than ${maxBodyBytes} bytes: send less, or raise the server's maxBodyBytes`;
+  return new HttpRefusal(413, message, { closes: true });
 }

@@ -1,6 +1,6 @@
 /**
- * A body that is written piece by piece: an event stream, or an answer of megabytes. It gathers what is sent in one turn of the event loop
- * into one write, makes senders wait for a slow reader, and is cut when waiting does not help.
+ * A body that is written piece by piece: an event stream, or an answer of megabytes. It writes what is sent in one turn of the event loop
+ * at once, makes senders wait for a slow reader, and is cut when waiting does not help.
  */
 
 import type { ClockTimer } from '@mortise/jsonrpc-core';
@@ -14,6 +14,9 @@ const MAX_QUEUED = 1024 * 1024;
 const BURST_FACTOR = 4;
 /** A longer text goes out in pieces of this length, so that a reader that takes some of it is seen to. */
 const PIECE = 64 * 1024;
+
+/** How often a quiet stream gets a comment. */
+const KEEP_ALIVE_MS = 15_000;
 
 /** What a stream does when its reader is slower than its senders. */
 export type Overflow = 'wait' | 'cut';
@@ -33,7 +36,7 @@ export interface ByteSink {
 /** How a stream behaves. */
 export interface ResponseStreamOptions {
   readonly overflow: Overflow;
-  /** A comment is sent when nothing else is, so that nobody between takes the connection for dead. */
+  /** Comments are sent when nothing else is, so that no proxy takes the connection for dead. */
   readonly isEvents: boolean;
 }
 
@@ -42,10 +45,7 @@ export class ResponseStream {
   readonly #host: HttpHost;
   readonly #options: ResponseStreamOptions;
   /** What the layer below has not been given yet. */
-  #texts: string[] = [];
-  #length = 0;
-  /** Where the first of the texts goes on. */
-  #from = 0;
+  #queue = '';
   /** The layer below is full, and will say when it is not. */
   #isFull = false;
   /** Runs while the stream is busy: what is sent meanwhile goes out together when it fires. */
@@ -60,8 +60,8 @@ export class ResponseStream {
   #stalledSinceMs: number | undefined;
   #timer: ClockTimer;
   #closeListeners: (() => void)[] = [];
-  #drained: Promise<void> | undefined;
-  #resolveDrained: (() => void) | undefined;
+  /** Senders that wait until there is room. */
+  #waiting: (() => void)[] = [];
 
   constructor(sink: ByteSink, host: HttpHost, options: ResponseStreamOptions) {
     this.#sink = sink;
@@ -69,7 +69,7 @@ export class ResponseStream {
     this.#options = options;
     sink.onDrain = this.#onDrain;
     this.#timer = this.#schedule();
-    host.addStream(this);
+    host.streams.add(this);
   }
 
   get isOpen(): boolean {
@@ -106,7 +106,7 @@ export class ResponseStream {
 
   /** Sends a text that can wait, such as an answer, once there is room. Resolves when it is sent or the stream has closed; never rejects. */
   writeWhenRoom(text: string): Promise<void> {
-    if ((this.#isFull || this.#length > 0) && this.#queued > MAX_QUEUED) return this.#waitForRoom().then(() => this.writeWhenRoom(text));
+    if ((this.#isFull || this.#queue !== '') && this.#queued > MAX_QUEUED) return this.#waitForRoom().then(() => this.writeWhenRoom(text));
     void this.write(text);
     return resolvedPromise;
   }
@@ -131,21 +131,21 @@ export class ResponseStream {
   closed(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    this.#texts = [];
-    this.#length = 0;
+    this.#queue = '';
     clearTimeout(this.#busy);
     this.#timer.cancel();
-    this.#host.deleteStream(this);
+    this.#host.streams.delete(this);
+    this.#host.checkIdle();
     this.#tellClosed();
   }
 
   get #queued(): number {
-    return this.#sink.queuedBytes + this.#length;
+    return this.#sink.queuedBytes + this.#queue.length;
   }
 
   /** Not for the turn that its sender is still in. */
   get #waitsForReader(): boolean {
-    return this.#sink.queuedBytes > 0 || (this.#isFull && this.#length > 0);
+    return this.#sink.queuedBytes > 0 || (this.#isFull && this.#queue !== '');
   }
 
   #isTooMuch(queued: number): boolean {
@@ -156,50 +156,30 @@ export class ResponseStream {
   #add(text: string, queued: number): void {
     this.#longest = queued === 0 ? text.length : Math.max(this.#longest, text.length);
     this.#sentThisTurn += text.length;
-    this.#texts.push(text);
-    this.#length += text.length;
+    this.#queue += text;
     this.#hasWritten = true;
   }
 
   readonly #onTurn = (): void => {
     this.#sentThisTurn = 0;
-    this.#busy = this.#length === 0 ? undefined : setTimeout(this.#onTurn, 0);
+    this.#busy = this.#queue === '' ? undefined : setTimeout(this.#onTurn, 0);
     this.#flush();
   };
 
   readonly #flush = (): void => {
-    while (!this.#isFull && this.#length > 0 && this.#state !== 'closed') this.#isFull = !this.#sink.write(this.#takePiece());
+    while (!this.#isFull && this.#queue !== '' && this.#state !== 'closed') this.#isFull = !this.#sink.write(this.#takePiece());
     if (!this.#isFull) this.#release();
-    if (this.#state !== 'ending' || this.#length > 0) return;
+    if (this.#state !== 'ending' || this.#queue !== '') return;
     this.#sink.end();
     this.closed();
   };
 
   #takePiece(): string {
-    if (this.#length <= PIECE) return this.#takeAll();
-    const [first = ''] = this.#texts;
-    let end = Math.min(first.length, this.#from + PIECE);
     // Not between the two halves of a character.
-    if (end < first.length && isHighSurrogate(first.charCodeAt(end - 1))) end--;
-    const piece = this.#from === 0 && end === first.length ? first : first.slice(this.#from, end);
-    this.#from = end;
-    if (end === first.length) this.#dropFirst();
-    this.#length -= piece.length;
+    const end = isHighSurrogate(this.#queue.charCodeAt(PIECE - 1)) ? PIECE - 1 : PIECE;
+    const piece = this.#queue.length <= PIECE ? this.#queue : this.#queue.slice(0, end);
+    this.#queue = this.#queue.slice(piece.length);
     return piece;
-  }
-
-  #takeAll(): string {
-    const [first = '', ...others] = this.#texts;
-    const start = this.#from === 0 ? first : first.slice(this.#from);
-    this.#texts = [];
-    this.#from = 0;
-    this.#length = 0;
-    return others.length === 0 ? start : start + others.join('');
-  }
-
-  #dropFirst(): void {
-    this.#texts.shift();
-    this.#from = 0;
   }
 
   readonly #onDrain = (): void => {
@@ -209,15 +189,11 @@ export class ResponseStream {
   };
 
   #waitForRoom(): Promise<void> {
-    this.#drained ??= new Promise<void>((resolve) => (this.#resolveDrained = resolve));
-    return this.#drained;
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #release(): void {
-    const resolve = this.#resolveDrained;
-    this.#drained = undefined;
-    this.#resolveDrained = undefined;
-    resolve?.();
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #tellClosed(): void {
@@ -226,8 +202,8 @@ export class ResponseStream {
   }
 
   #schedule(): ClockTimer {
-    const { clock, keepAliveMs, stallMs } = this.#host.settings;
-    return clock.schedule(this.#look, Math.min(keepAliveMs, stallMs));
+    const { clock, stallMs } = this.#host.settings;
+    return clock.schedule(this.#look, Math.min(KEEP_ALIVE_MS, stallMs));
   }
 
   /** Keeps a quiet connection alive, and ends one whose reader takes nothing. */

@@ -2,8 +2,8 @@
 
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import type { HttpHost } from '../http-host.ts';
-import { type HeaderList, tooManyHeaders } from '../refusal.ts';
-import { HttpExchange } from './http-exchange.ts';
+import { type HeaderList, HttpRefusal } from '../refusal.ts';
+import { HttpExchange, takenBody } from './http-exchange.ts';
 import type { BodyReader } from './read-body.ts';
 import type { ByteSink } from './response-stream.ts';
 
@@ -43,13 +43,11 @@ export class WebExchange extends HttpExchange {
   readonly remoteAddress: string | undefined;
   readonly isLoopback: boolean | undefined;
   readonly response: Promise<Response>;
-  /** The connection is the platform's. */
-  protected readonly canClose: boolean = false;
   readonly #request: Request;
   #resolve: (response: Response) => void = () => undefined;
 
-  constructor(host: HttpHost, request: Request, auth: AuthInfo | undefined, info: FetchInfo) {
-    super(host, auth, info.parsedBody);
+  constructor(host: HttpHost, request: Request, info: FetchInfo) {
+    super(host, info);
     this.#request = request;
     this.method = request.method;
     const url = splitUrl(request.url);
@@ -72,22 +70,17 @@ export class WebExchange extends HttpExchange {
     for (const name of NO_COMMA) {
       const value = this.header(name);
       if (value === undefined) continue;
-      if (value.length > MAX_HEADER_LENGTH) throw tooManyHeaders(`The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
+      if (value.length > MAX_HEADER_LENGTH)
+        throw new HttpRefusal(431, `The header "${name}" is longer than ${MAX_HEADER_LENGTH} characters`);
       if (value.includes(',')) return name;
     }
     return undefined;
   }
 
-  protected get isBodyTaken(): boolean {
-    return this.#request.bodyUsed;
-  }
-
-  protected feed(reader: BodyReader, length: number | undefined): void {
-    const read = length !== undefined && length <= SHORT_BYTES ? this.#readWhole(reader) : this.#readPieces(reader);
-    read.then(
-      () => reader.end(),
-      () => reader.break(),
-    );
+  protected feed(reader: BodyReader, length: number): void {
+    if (this.#request.bodyUsed) return reader.refuse(takenBody());
+    const read = length <= SHORT_BYTES ? this.#readWhole(reader) : this.#readPieces(reader);
+    read.then(reader.end, reader.fail);
   }
 
   async #readWhole(reader: BodyReader): Promise<void> {
@@ -101,6 +94,7 @@ export class WebExchange extends HttpExchange {
     for (let piece = await source?.read(); piece?.done === false; piece = await source?.read()) reader.push(piece.value);
   }
 
+  /** The connection is the platform's to close. */
   protected respond(status: number, headers: HeaderList, body?: string): void {
     this.#stopListening();
     this.#resolve(new Response(body ?? null, { status, headers: toHeaders(headers) }));
@@ -112,7 +106,7 @@ export class WebExchange extends HttpExchange {
     return sink;
   }
 
-  /** The exchange is over. Where nothing was answered, because nobody is there, the platform still wants a `Response`. */
+  /** The exchange is over. The platform wants a `Response` even if the client left before the answer. */
   settle(): void {
     if (!this.hasAnswered) this.respond(499, []);
   }

@@ -6,20 +6,19 @@
 
 import type { Revision } from '@mortise/protocol';
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
-import { decodeEventId, LAST_EVENT_ID_HEADER } from '../../headers.ts';
+import { decodeEventId, LAST_EVENT_ID_HEADER, namesEventStream } from '../../headers.ts';
 import { SSE_KEEP_ALIVE } from '../../sse/encode-event.ts';
 import { watchExpiry } from '../exchange/authorize.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import { namesEventStream } from '../http/media-types.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
-import { notAcceptable, unknownEvent } from '../refusal.ts';
+import { HttpRefusal } from '../refusal.ts';
 import type { HttpSession } from './http-session.ts';
 import { findSession, readVersionHeader } from './legacy-post.ts';
-import { createStreamId, SessionStream, streamKindOf } from './session-stream.ts';
+import { createStreamId, SessionStream, streamKindOf, unknownEvent } from './session-stream.ts';
 
 /** Opens a stream, or goes on with one that broke. */
 export async function serveGet(http: HttpExchange): Promise<void> {
-  if (!namesEventStream(http.header('accept'))) throw notAcceptable('A GET opens an event stream: send "Accept: text/event-stream"');
+  if (!namesEventStream(http.header('accept'))) throw new HttpRefusal(406, 'A GET opens an event stream: send "Accept: text/event-stream"');
   const named = readVersionHeader(http);
   const session = await findSession(http);
   const revision = named ?? session.revision ?? ASSUMED_WITHOUT_HEADER;
@@ -81,7 +80,7 @@ function retryMsOf({ http, revision }: Get): number | undefined {
 
 function openSse(get: Get, stream: SessionStream): ResponseStream {
   const { http, session, release } = get;
-  // Who answers a request can wait for a slow reader, others cannot.
+  // Answers can wait for a slow reader; notifications on a GET stream cannot.
   const sse = http.openStream(streamKindOf(stream.id) === 'get' ? 'cut' : 'wait');
   const expiry = watchExpiry(http.host.settings.clock, http.auth, () => stream.pause(retryMsOf(get)));
   sse.onClose(() => {

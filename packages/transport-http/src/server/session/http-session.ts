@@ -1,23 +1,12 @@
-/** A legacy session as its host keeps it: what the endpoint keeps of it, how it is stored, and the streams towards its client. */
+/** A legacy session as its host keeps it: what the endpoint keeps of it, and the streams towards its client. */
 
 import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
-import { rejectUnreachable } from '../exchange/post-call.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
+import { rejectUnreachable } from './legacy-call.ts';
 import type { SessionStream, StreamLog } from './session-stream.ts';
-
-/** What a session is opened with. */
-export interface HttpSessionTerms {
-  readonly id: string;
-  readonly endpoint: McpEndpoint;
-  readonly logger: Logger;
-  /** Keeps what is sent, so that streams can be resumed. */
-  readonly log: StreamLog | undefined;
-  /** The state of the session that it goes on from. */
-  readonly saved?: SessionState | undefined;
-}
 
 export class HttpSession implements SessionLink {
   readonly id: string;
@@ -25,27 +14,25 @@ export class HttpSession implements SessionLink {
   readonly principal: Principal;
   readonly auth: AuthInfo | undefined;
   readonly canRequest: boolean = true;
+  /** Keeps what is sent, so that streams can be resumed. */
   readonly log: StreamLog | undefined;
+  legacy: LegacySession;
   /** What `initialize` agreed on; undefined until then. */
   revision: Revision | undefined;
-  /** Requests of the client that are being served. */
+  /** Messages of the client that are being served. */
   inFlight = 0;
   usedAtMs = 0;
   /** The version that the store last took from here. */
   storedVersion = 0;
-  /** The state is not in the store yet. */
-  isDirty = false;
-  /** How often the state has changed. */
-  changes = 0;
-  timesReopened = 0;
+  /** The store does not have the state yet. */
+  isUnsaved = false;
   /** The last of the writes to the store, which follow one another. */
-  keeping: Promise<void> = resolvedPromise;
+  saving: Promise<void> = resolvedPromise;
   isClosed = false;
   /** Its client has ended it: whoever still waits for an answer gets an error that says so. */
   isEnded = false;
   /** Ends the subscription to what other machines receive. */
   unsubscribe: (() => void) | undefined;
-  #legacy: LegacySession;
   readonly #endpoint: McpEndpoint;
   readonly #logger: Logger;
   /** Replaced by `reopen`, and still serving calls. */
@@ -55,24 +42,22 @@ export class HttpSession implements SessionLink {
   /** Streams that GETs opened, the newest last. */
   #gets: SessionStream[] = [];
 
-  constructor(http: HttpExchange, { id, endpoint, logger, log, saved }: HttpSessionTerms) {
+  /** @param saved The state of the session that it goes on from. @throws What the endpoint throws. */
+  constructor(http: HttpExchange, id: string, saved?: SessionState) {
+    const { endpoint, settings } = http.host;
     this.id = id;
     this.limitKey = http.limitKey;
     this.principal = http.principal;
     this.auth = http.auth;
-    this.log = log;
+    this.log = settings.eventStore && { store: settings.eventStore, sessionId: id, logger: settings.logger };
     this.#endpoint = endpoint;
-    this.#logger = logger;
-    this.#legacy = endpoint.openSession(this, saved);
+    this.#logger = settings.logger;
+    this.legacy = endpoint.openSession(this, saved);
   }
 
   /** Shown to handlers, so that what they keep by session can be found again. */
   get sessionId(): string {
     return this.id;
-  }
-
-  get legacy(): LegacySession {
-    return this.#legacy;
   }
 
   /** Whether a client holds a stream open. */
@@ -81,17 +66,14 @@ export class HttpSession implements SessionLink {
   }
 
   onStateChange(): void {
-    this.changes++;
-    this.isDirty = true;
+    this.isUnsaved = true;
   }
 
   /** Begins again from a state that another machine saved. Calls in flight end where they began. @throws What the endpoint throws. */
   reopen(saved: SessionState): void {
-    const legacy = this.#endpoint.openSession(this, saved);
-    this.#retired.push(this.#legacy);
-    this.#legacy = legacy;
-    this.isDirty = false;
-    this.timesReopened++;
+    const replaced = this.legacy;
+    this.legacy = this.#endpoint.openSession(this, saved);
+    this.#retired.push(replaced);
     if (this.inFlight === 0) this.closeRetired();
   }
 
@@ -134,9 +116,9 @@ export class HttpSession implements SessionLink {
     if (this.isClosed) return;
     this.isClosed = true;
     this.closeRetired();
-    await closeSession(this.#legacy, this.#logger);
+    await closeSession(this.legacy, this.#logger);
     for (const stream of this.#gets) void stream.finish();
-    // Those of an ended session are ended by the answers to their requests, which come now, and which nobody can fetch later.
+    // Those of an ended session end with the answers to their requests, which come now and cannot be fetched later.
     for (const stream of this.#posts?.values() ?? []) {
       if (this.isEnded) stream.stopLogging();
       else void stream.finish();

@@ -10,10 +10,9 @@ import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Revision } from '@mortise/protocol';
 import { FORBIDDEN, scopeChallenge } from '../exchange/authorize.ts';
-import { PostCall, rejectUnreachable, writeResponse } from '../exchange/post-call.ts';
-import type { HttpExchange } from '../http/http-exchange.ts';
-import type { HeaderList } from '../refusal.ts';
+import { type HttpExchange, writeResponse } from '../http/http-exchange.ts';
 import type { HttpSession } from './http-session.ts';
+import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
 import { createStreamId, SessionStream } from './session-stream.ts';
 
 /** What shapes a reply. */
@@ -46,8 +45,8 @@ export class LegacyReply {
     this.#terms = terms;
     this.#open = terms.expected;
     if (!this.canPause) return;
-    // With a log, a client that has an event id from the beginning can come back for an answer that it missed. A caller who is known can
-    // lack a scope, which a status of HTTP says better: it waits a moment for that.
+    // With an event id from the beginning, a client can come back for an answer that it missed. A verified caller may lack a scope, which
+    // needs the status 403: its stream waits a moment for that.
     if (http.auth === undefined) this.#openStream();
     else this.#holdTimer = http.host.settings.clock.schedule(() => this.#stream ?? this.#openStream(), HOLD_MS);
   }
@@ -115,21 +114,15 @@ export class LegacyReply {
   #wantsStream(): boolean {
     const [first] = this.#responses;
     if (first === undefined || (this.http.accepts.json && !this.canPause)) return false;
-    return this.#terms.isBatch === true || this.#challengeOf(first) === undefined;
-  }
-
-  #challengeOf(response: JsonRpcResponse): HeaderList | undefined {
-    return 'error' in response ? scopeChallenge(response, this.http) : undefined;
+    return this.#terms.isBatch === true || scopeChallenge(first, this.http) === undefined;
   }
 
   #answer(response: JsonRpcResponse): void {
-    const challenge = this.#challengeOf(response);
+    const challenge = scopeChallenge(response, this.http);
     if (challenge !== undefined) this.http.addHeaders(challenge);
-    this.http.json(challenge === undefined ? this.#statusOf(response) : FORBIDDEN, writeResponse(response).json);
-  }
-
-  #statusOf(response: JsonRpcResponse): number {
-    return 'error' in response ? (this.#terms.revision.http.statusByCode.get(response.error.code) ?? 200) : 200;
+    const code = 'error' in response ? response.error.code : undefined;
+    const status = challenge === undefined ? this.#terms.revision.http.statusByCode.get(code ?? 0) : FORBIDDEN;
+    this.http.json(status ?? 200, writeResponse(response).json);
   }
 
   #openStream(): SessionStream {
@@ -150,8 +143,8 @@ function sendResponse(stream: SessionStream, response: JsonRpcResponse): void {
   stream.sendAnswer(message, json);
 }
 
-/** A legacy request as its endpoint sees it. A client that leaves has not cancelled. */
-export class LegacyCall extends PostCall {
+/** A legacy request as its endpoint sees it. */
+export class RequestCall extends LegacyCall {
   readonly request: JsonRpcRequest;
   readonly #reply: LegacyReply;
   #isSettled = false;
@@ -164,12 +157,12 @@ export class LegacyCall extends PostCall {
 
   get closeStream(): ((retryMs?: number) => void) | undefined {
     if (!this.#reply.canPause) return undefined;
-    return (retryMs = this.http.host.settings.retryMs) => {
+    return (retryMs = this.#reply.http.host.settings.retryMs) => {
       if (!this.isCancelled) this.#reply.pause(retryMs);
     };
   }
 
-  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
+  override send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
     if (!this.isCancelled) return this.#reply.send(message);
     if (!('id' in message)) return resolvedPromise;
     return rejectUnreachable(message, CLOSED);

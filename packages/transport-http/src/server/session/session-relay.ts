@@ -1,14 +1,13 @@
 /**
- * Leads what a client sends to the machine that waits for it, where several serve one session: answers to questions, and cancellations,
- * may arrive anywhere.
+ * Passes what a client sends to the machine that waits for it, where several serve one session: answers to the server's requests, and
+ * cancellations, may arrive at any of them.
  */
 
-import type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonValue, Logger } from '@mortise/jsonrpc-core';
+import type { JsonRpcMessage, JsonValue, Logger } from '@mortise/jsonrpc-core';
 import { classifyMessage } from '@mortise/jsonrpc-core/messages';
-import { Cancellation } from '@mortise/jsonrpc-core/transport';
-import type { AuthInfo, BusMessage, Call, MessageBus, Principal } from '@mortise/protocol/contracts';
-import { rejectUnreachable, UNANSWERED } from '../exchange/post-call.ts';
+import type { BusMessage, MessageBus } from '@mortise/protocol/contracts';
 import type { HttpSession } from './http-session.ts';
+import { LegacyCall } from './legacy-call.ts';
 
 export class SessionRelay {
   readonly #bus: MessageBus;
@@ -33,20 +32,20 @@ export class SessionRelay {
     };
   }
 
-  /** Hands a message that may be for another machine to all of them. @throws What the bus throws: nobody knows then whether it arrives. */
+  /** Hands a message that may be for another machine to all of them. @throws What the bus throws. */
   async pass(session: HttpSession, message: JsonRpcMessage): Promise<void> {
-    if (!mayBeForAnother(message)) return;
+    if ('method' in message && message.method !== 'notifications/cancelled') return;
     const payload = { origin: this.#origin, message: message as unknown as JsonValue };
     await this.#bus.publish({ topic: topicOf(session), principal: session.principal, payload });
   }
 
-  /** Never rejects: nobody waits for it. */
+  /** Never rejects. */
   async #deliver(session: HttpSession, event: BusMessage): Promise<void> {
     try {
       const { origin, message } = event.payload as unknown as { readonly origin: string; readonly message: JsonRpcMessage };
       if (origin === this.#origin) return;
       if (classifyMessage(message) === 'invalid') throw new TypeError('It holds no message');
-      await session.legacy.receive(message, new RelayedCall(session));
+      await session.legacy.receive(message, new LegacyCall(session));
     } catch (error) {
       this.#logger.log('error', 'A message that another machine passed on could not be delivered', { error: String(error) });
     }
@@ -55,24 +54,4 @@ export class SessionRelay {
 
 function topicOf({ id }: HttpSession): string {
   return `session:${id}`;
-}
-
-function mayBeForAnother(message: JsonRpcMessage): boolean {
-  return !('method' in message) || message.method === 'notifications/cancelled';
-}
-
-/** The call of a message that another machine received. */
-class RelayedCall extends Cancellation implements Call {
-  readonly principal: Principal;
-  readonly auth: AuthInfo | undefined;
-
-  constructor({ principal, auth }: HttpSession) {
-    super();
-    this.principal = principal;
-    this.auth = auth;
-  }
-
-  send(message: JsonRpcNotification | JsonRpcRequest): Promise<void> {
-    return rejectUnreachable(message, UNANSWERED);
-  }
 }

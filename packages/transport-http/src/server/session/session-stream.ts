@@ -9,9 +9,9 @@ import type { JsonRpcMessage, JsonRpcResponse, Logger } from '@mortise/jsonrpc-c
 import { serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { EventStore, StoredEvent } from '@mortise/protocol/contracts';
-import { encodeEvent, encodeMessageEvent, encodePrimingEvent } from '../../sse/encode-event.ts';
+import { encodeEvent, encodeMessageEvent } from '../../sse/encode-event.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
-import { unknownEvent } from '../refusal.ts';
+import { HttpRefusal } from '../refusal.ts';
 
 /** The log of one session's streams. */
 export interface StreamLog {
@@ -26,7 +26,7 @@ export type StreamKind = 'post' | 'get';
 /** Where a client goes on. */
 export interface Resumption {
   readonly lastEventId: string;
-  /** What the log had behind that when it was asked which stream it is of. What was logged since is asked for alone. */
+  /** What followed it when the log was asked which stream it is of. Only what was logged since is asked for again. */
   readonly missed: readonly StoredEvent[];
 }
 
@@ -80,7 +80,7 @@ export class SessionStream {
     if (this.#log === undefined || primingRetryMs === undefined) return;
     void this.#inTurn(async () => {
       const id = await this.#append(undefined);
-      if (id !== undefined) void sse.write(encodePrimingEvent(id, primingRetryMs));
+      if (id !== undefined) void sse.write(encodeEvent({ id, retryMs: primingRetryMs, data: '' }));
     });
   }
 
@@ -217,4 +217,8 @@ async function replayTo(sse: ResponseStream, events: readonly StoredEvent[]): Pr
     // At the pace of the reader, however much there is.
     if (message !== undefined) await sse.write(encodeMessageEvent(serializeMessage(message), id));
   }
+}
+
+export function unknownEvent(): HttpRefusal {
+  return new HttpRefusal(400, 'The event in "Last-Event-ID" is not known here any more: open a new stream, or repeat the request');
 }

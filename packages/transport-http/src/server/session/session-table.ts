@@ -3,17 +3,17 @@
  * a `SessionStore` where the program gives one, so that any machine can go on with them.
  */
 
-import type { ClockTimer, JsonRpcMessage, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import type { ClockTimer, JsonRpcMessage, JsonRpcResponse, LogLevel } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
-import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
-import type { Call, McpEndpoint, SessionRecord, SessionState } from '@mortise/protocol/contracts';
+import type { Call, SessionRecord } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
 import { HttpOptionError } from '../../errors.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
 import type { Settings } from '../options.ts';
-import { badMessage, busy, HttpRefusal } from '../refusal.ts';
+import { busy, HttpRefusal } from '../refusal.ts';
 import { HttpSession } from './http-session.ts';
 import { SessionRelay } from './session-relay.ts';
+import type { StatelessOpener } from './stateless.ts';
 import { StoredSessions } from './stored-sessions.ts';
 
 /** What only `StreamableHTTPServerTransport` sets. */
@@ -26,6 +26,10 @@ export interface SessionTraits {
   readonly onOpened?: ((sessionId: string) => void | Promise<void>) | undefined;
   /** Called when a session has ended, whoever ended it. What it throws is logged. */
   readonly onClosed?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** When a client should come back to a stream that was closed early. @default 1 second */
+  readonly retryMs?: number | undefined;
+  /** How a legacy request without a session is served. @default from the state that a handshake leaves */
+  readonly openStateless?: StatelessOpener | undefined;
 }
 
 /**
@@ -42,7 +46,6 @@ const SWEEP_MS = 30_000;
 const ID_BYTES = 24;
 
 export class SessionTable {
-  readonly #endpoint: McpEndpoint;
   readonly #settings: Settings;
   readonly #traits: SessionTraits;
   readonly #limit: KeyedLimit;
@@ -50,21 +53,21 @@ export class SessionTable {
   /** Present where the program gave a store. */
   readonly #stored: StoredSessions | undefined;
   readonly #sessions = new Map<string, HttpSession>();
-  readonly #opening = new Map<string, Promise<HttpSession | undefined>>();
   #sweepTimer: ClockTimer | undefined;
 
-  constructor(endpoint: McpEndpoint, settings: Settings, traits: SessionTraits) {
-    this.#endpoint = endpoint;
+  constructor(settings: Settings, traits: SessionTraits) {
     this.#settings = settings;
     this.#traits = traits;
-    this.#relay = settings.messageBus === undefined ? undefined : new SessionRelay(settings.messageBus, settings.logger);
-    this.#stored = settings.sessionStore === undefined ? undefined : new StoredSessions(settings.sessionStore, settings);
+    this.#relay = settings.messageBus && new SessionRelay(settings.messageBus, settings.logger);
+    this.#stored = settings.sessionStore && new StoredSessions(settings.sessionStore, settings);
     this.#limit = new KeyedLimit(settings.maxSessions, settings.maxSessionsPerKey);
   }
 
   get size(): number {
     return this.#sessions.size;
   }
+
+  // ---- the life of a session
 
   /**
    * Makes a session for `initialize` to decide on. It counts from now on, and is found once it is admitted.
@@ -73,8 +76,8 @@ export class SessionTable {
    */
   create(http: HttpExchange): HttpSession {
     if (this.#traits.isSingle === true && this.#limit.total > 0)
-      throw badMessage('This session is already initialized: send its "Mcp-Session-Id"');
-    return this.#counted(http, () => this.#make(http, checkSessionId((this.#traits.generateId ?? generateSessionId)())));
+      throw new HttpRefusal(400, 'This session is already initialized: send its "Mcp-Session-Id"');
+    return this.#counted(http, () => new HttpSession(http, checkSessionId((this.#traits.generateId ?? generateSessionId)())));
   }
 
   /** `initialize` failed: the session never was. */
@@ -92,17 +95,15 @@ export class SessionTable {
       await this.#stored?.discard(session);
       throw error;
     }
-    await this.#tell('onOpened', session.id);
+    await this.#notify('onOpened', session.id);
   }
 
-  /** Finds the session that a request names, if it belongs to the same principal. */
-  async find(id: string, http: HttpExchange): Promise<HttpSession | undefined> {
+  /** Finds the session that a request names, if it belongs to the same principal. @throws {HttpRefusal} 404 where there is none. */
+  async find(id: string, http: HttpExchange): Promise<HttpSession> {
     const live = this.#sessions.get(id);
-    if (live !== undefined && live.principal !== http.principal) return undefined;
+    if (live !== undefined && live.principal !== http.principal) throw unknownSession();
     const session = this.#stored === undefined ? live : await this.#refresh(this.#stored, live, id, http);
-    if (session === undefined) return undefined;
-    // It was ended, or made room for another, while the store was asked: that knows which.
-    if (this.#sessions.get(id) !== session) return this.find(id, http);
+    if (session === undefined) throw unknownSession();
     this.#use(session);
     return session;
   }
@@ -111,14 +112,16 @@ export class SessionTable {
   async receive(session: HttpSession, message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     session.inFlight++;
     try {
-      const { changes, timesReopened } = session;
-      let response = await session.legacy.receive(message, call);
-      if (this.#stored !== undefined && session.isDirty && session.revision !== undefined) {
-        const isItsChange = session.changes !== changes && 'method' in message && STATE_METHODS.has(message.method);
+      let served = session.legacy;
+      let response = await served.receive(message, call);
+      if (this.#stored !== undefined && session.revision !== undefined) {
+        const changesState = 'method' in message && STATE_METHODS.has(message.method);
         const repeat = async (): Promise<void> => {
-          response = await session.legacy.receive(message, call);
+          if (session.legacy === served) return;
+          served = session.legacy;
+          response = await served.receive(message, call);
         };
-        await this.#stored.keep(session, timesReopened, isItsChange ? repeat : undefined);
+        if (changesState || session.isUnsaved) await this.#stored.save(session, changesState ? repeat : undefined);
       }
       await this.#relay?.pass(session, message);
       return response;
@@ -140,6 +143,67 @@ export class SessionTable {
     this.#sweepTimer?.cancel();
     await Promise.all(Array.from(this.#sessions.values(), (session) => this.#forget(session)));
   }
+
+  /** Ends a session here and in the stores. */
+  async #end(session: HttpSession): Promise<void> {
+    const isFirst = this.#unlist(session);
+    await session.close();
+    try {
+      await session.log?.store.delete(session.id);
+    } catch (error) {
+      this.#log('The events of a session could not be deleted', error);
+    }
+    await this.#stored?.delete(session);
+    if (isFirst) void this.#notify('onClosed', session.id);
+  }
+
+  /** Drops a session from memory. Without a store that is its end, and its log goes with it. */
+  async #forget(session: HttpSession): Promise<void> {
+    if (this.#stored === undefined) return this.#end(session);
+    this.#unlist(session);
+    await session.close();
+  }
+
+  #forgetSoon(session: HttpSession): void {
+    this.#forget(session).catch((error: unknown) => this.#log('A session could not be closed', error));
+  }
+
+  // ---- sessions that a store keeps
+
+  /** Looks a session up in the store, which alone knows whether it still exists and what other machines made of it. */
+  async #refresh(stored: StoredSessions, live: HttpSession | undefined, id: string, http: HttpExchange): Promise<HttpSession | undefined> {
+    const record = await stored.find(id, http.principal);
+    // Meanwhile it was opened by another request, ended, or made room for another session: look again.
+    const now = this.#sessions.get(id);
+    if (now !== live) return this.#refresh(stored, now, id, http);
+    try {
+      if (record !== undefined && live === undefined) return this.#open(stored, record, http);
+      if (record !== undefined && live !== undefined) {
+        if (record.version !== live.storedVersion && live.inFlight === 0) stored.adopt(live, record);
+        return live;
+      }
+    } catch (error) {
+      if (error instanceof HttpRefusal) throw error;
+      this.#log('A stored session could not be opened: its client has to begin anew', error, 'warning');
+    }
+    if (live !== undefined) await this.#forget(live);
+    return undefined;
+  }
+
+  #open(stored: StoredSessions, record: SessionRecord, http: HttpExchange): HttpSession | undefined {
+    const opened = stored.open(record);
+    if (opened === undefined) return undefined;
+    return this.#counted(http, () => {
+      const session = new HttpSession(http, record.id, opened.state);
+      session.revision = opened.revision;
+      session.storedVersion = record.version;
+      session.isUnsaved = false;
+      this.#list(session);
+      return session;
+    });
+  }
+
+  // ---- how many there are, and which goes first
 
   /** Counts a session in. @throws {HttpRefusal} 503, or what `make` throws: nothing is counted then. */
   #counted(http: HttpExchange, make: () => HttpSession): HttpSession {
@@ -168,12 +232,6 @@ export class SessionTable {
     return listening;
   }
 
-  #make(http: HttpExchange, id: string, saved?: SessionState): HttpSession {
-    const { eventStore, logger } = this.#settings;
-    const log = eventStore === undefined ? undefined : { store: eventStore, sessionId: id, logger };
-    return new HttpSession(http, { id, endpoint: this.#endpoint, logger, log, saved });
-  }
-
   #list(session: HttpSession): void {
     // First, since a bus that fails must leave nothing listed.
     session.unsubscribe = this.#relay?.subscribe(session);
@@ -181,7 +239,7 @@ export class SessionTable {
     this.#sweepTimer ??= this.#scheduleSweep();
   }
 
-  /** @returns false where somebody else was first. */
+  /** @returns false where it was unlisted already. */
   #unlist(session: HttpSession): boolean {
     if (this.#sessions.get(session.id) !== session) return false;
     this.#sessions.delete(session.id);
@@ -195,81 +253,6 @@ export class SessionTable {
     session.usedAtMs = this.#settings.clock.monotonicMs();
     this.#sessions.delete(session.id);
     this.#sessions.set(session.id, session);
-  }
-
-  /** Ends a session here and in the stores. */
-  async #end(session: HttpSession): Promise<void> {
-    const isFirst = this.#unlist(session);
-    await session.close();
-    try {
-      await session.log?.store.delete(session.id);
-    } catch (error) {
-      this.#log('The events of a session could not be deleted', error);
-    }
-    await this.#stored?.delete(session);
-    if (isFirst) void this.#tell('onClosed', session.id);
-  }
-
-  /** Drops a session from memory. Without a store that is its end, and its log goes with it. */
-  async #forget(session: HttpSession): Promise<void> {
-    if (this.#stored === undefined) return this.#end(session);
-    this.#unlist(session);
-    await session.close();
-  }
-
-  #forgetSoon(session: HttpSession): void {
-    this.#forget(session).catch((error: unknown) => this.#log('A session could not be closed', error));
-  }
-
-  /** Looks the session up in the store, which alone knows whether it still exists and what other machines made of it. */
-  async #refresh(stored: StoredSessions, live: HttpSession | undefined, id: string, http: HttpExchange): Promise<HttpSession | undefined> {
-    const record = await stored.find(id);
-    if (record === undefined || record.principal !== http.principal) {
-      if (live !== undefined && record === undefined) await this.#forget(live);
-      return undefined;
-    }
-    await stored.touch(record);
-    if (live !== undefined) {
-      if (record.version === live.storedVersion || live.inFlight > 0 || this.#adopt(stored, live, record)) return live;
-      await this.#forget(live);
-      return undefined;
-    }
-    // Requests that arrive together must not open the session twice.
-    const opening = this.#opening.get(id) ?? this.#open(stored, record, http).finally(() => this.#opening.delete(id));
-    this.#opening.set(id, opening);
-    return opening;
-  }
-
-  #adopt(stored: StoredSessions, live: HttpSession, record: SessionRecord): boolean {
-    try {
-      stored.adopt(live, record);
-      return true;
-    } catch (error) {
-      this.#logUnopened(error);
-      return false;
-    }
-  }
-
-  async #open(stored: StoredSessions, record: SessionRecord, http: HttpExchange): Promise<HttpSession | undefined> {
-    await resolvedPromise;
-    const existing = this.#sessions.get(record.id);
-    if (existing !== undefined) return existing;
-    const opened = stored.open(record);
-    if (opened === undefined) return undefined;
-    try {
-      return this.#counted(http, () => {
-        const session = this.#make(http, record.id, opened.state);
-        session.revision = opened.revision;
-        session.storedVersion = record.version;
-        session.isDirty = false;
-        this.#list(session);
-        return session;
-      });
-    } catch (error) {
-      if (error instanceof HttpRefusal) throw error;
-      this.#logUnopened(error);
-      return undefined;
-    }
   }
 
   #scheduleSweep(): ClockTimer {
@@ -288,7 +271,7 @@ export class SessionTable {
     this.#sweepTimer = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
   }
 
-  async #tell(callback: 'onOpened' | 'onClosed', sessionId: string): Promise<void> {
+  async #notify(callback: 'onOpened' | 'onClosed', sessionId: string): Promise<void> {
     try {
       await this.#traits[callback]?.(sessionId);
     } catch (error) {
@@ -296,16 +279,17 @@ export class SessionTable {
     }
   }
 
-  #log(text: string, error: unknown): void {
-    this.#settings.logger.log('error', text, { error: String(error) });
-  }
-
-  #logUnopened(error: unknown): void {
-    this.#settings.logger.log('warning', 'A stored session could not be opened: its client has to begin anew', { error: String(error) });
+  #log(text: string, error: unknown, level: LogLevel = 'error'): void {
+    this.#settings.logger.log(level, text, { error: String(error) });
   }
 }
 
-/** Makes an id that nobody can guess. */
+/** A session that has ended, never was, or belongs to another principal: the answer does not say which. */
+export function unknownSession(): HttpRefusal {
+  return new HttpRefusal(404, 'There is no such session: send "initialize" without "Mcp-Session-Id" to begin a new one');
+}
+
+/** Makes an id of 192 random bits. */
 export function generateSessionId(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
 }

@@ -6,10 +6,10 @@
 import type { JsonRpcNotification, JsonRpcRequest, Logger } from '@mortise/jsonrpc-core';
 import { findRevision, type Revision } from '@mortise/protocol';
 import type { AuthInfo, LegacySession, McpEndpoint, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
-import { rejectUnreachable, UnansweredCall } from '../exchange/post-call.ts';
 import type { HttpExchange } from '../http/http-exchange.ts';
-import { otherVersion } from '../refusal.ts';
+import { HttpRefusal } from '../refusal.ts';
 import { closeSession } from './http-session.ts';
+import { LegacyCall, rejectUnreachable } from './legacy-call.ts';
 
 /** Opens a session for one request of a client that never opened one: at once, where a session of its revision was opened before. */
 export type StatelessOpener = (revision: Revision, http: HttpExchange) => LegacySession | Promise<LegacySession>;
@@ -48,11 +48,11 @@ export function createStatelessOpener(endpoint: McpEndpoint, logger: Logger): St
 }
 
 async function makeState(session: LegacySession, revision: Revision, http: HttpExchange): Promise<SessionState> {
-  const call = new UnansweredCall(http);
+  const call = new LegacyCall(http);
   const params = { protocolVersion: revision.version, capabilities: {}, clientInfo: { name: 'unknown', version: '0' } };
   const response = await session.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, call);
   if (response === undefined || 'error' in response || findRevision(response.result['protocolVersion']) !== revision)
-    throw otherVersion(`The protocol version ${revision.version} is not supported here`);
+    throw new HttpRefusal(400, `The protocol version ${revision.version} is not supported here`);
   await session.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, call);
   return session.state;
 }

@@ -5,11 +5,9 @@ import type { SessionRecord, SessionState, SessionStore } from '@mortise/protoco
 import type { Settings } from '../options.ts';
 import type { HttpSession } from './http-session.ts';
 
-/** What is stored: the endpoint's state, and the facts that the host itself needs. */
+/** What is stored: the endpoint's state, and the revision, which the host itself needs. */
 interface StoredState extends SessionState {
   readonly protocolVersion: string;
-  /** Who wrote it last: a write whose answer was lost is known by it. Absent in records of earlier versions. */
-  readonly writer?: string;
   readonly session: SessionState;
 }
 
@@ -27,29 +25,26 @@ const TOUCH_BELOW = 0.75;
 export class StoredSessions {
   readonly #store: SessionStore;
   readonly #settings: Settings;
-  readonly #writer: string = crypto.randomUUID();
 
   constructor(store: SessionStore, settings: Settings) {
     this.#store = store;
     this.#settings = settings;
   }
 
-  /** Finds a record. @throws What the store throws. */
-  find(id: string): Promise<SessionRecord | undefined> {
-    return this.#store.get(id);
-  }
-
-  /** Keeps a record that is in use from expiring. @throws What the store throws. */
-  async touch(record: SessionRecord): Promise<void> {
+  /** Finds a record, and keeps it from expiring. @throws What the store throws. */
+  async find(id: string, principal: string): Promise<SessionRecord | undefined> {
+    const record = await this.#store.get(id);
+    if (record?.principal !== principal) return undefined;
     const { clock, sessionIdleMs } = this.#settings;
     const now = clock.now();
-    if (record.expiresAtMs - now < sessionIdleMs * TOUCH_BELOW) await this.#store.touch(record.id, now + sessionIdleMs);
+    if (record.expiresAtMs - now < sessionIdleMs * TOUCH_BELOW) await this.#store.touch(id, now + sessionIdleMs);
+    return record;
   }
 
-  /** What a record holds; undefined where this version cannot read it. */
-  open(record: SessionRecord): OpenedRecord | undefined {
-    // A store may give back anything: what somebody else wrote, or what was cut off.
-    const stored = record.state as StoredState | null | undefined;
+  /** Reads a record; undefined where this version of the program cannot. */
+  open({ state }: SessionRecord): OpenedRecord | undefined {
+    // A store may give back anything: what another program wrote, or half a record.
+    const stored = state as StoredState | null | undefined;
     const revision = findRevision(stored?.protocolVersion);
     return stored?.layout !== LAYOUT || revision === undefined ? undefined : { revision, state: stored.session };
   }
@@ -65,49 +60,61 @@ export class StoredSessions {
   }
 
   /**
-   * Stores what has changed. A store that fails is logged, and tried again with the next message: an answer that there is must not be
-   * lost for it. Never rejects.
+   * Stores what a message has changed, after those before it. A store that fails is logged, and tried again with the next message: the
+   * answer must not be lost for it. Never rejects.
    *
-   * @param opened How often the session had been opened anew when the message at hand was received.
-   * @param repeat Has the session receive that message once more, after it was opened anew from what another machine stored; absent
-   * where that would do more than to change the state.
+   * @param repeat Receives the message again, if the session was opened anew since: what it changes goes on top of what another machine
+   * stored. Absent where that would do more than change the state.
    */
-  keep(session: HttpSession, opened: number, repeat: (() => Promise<void>) | undefined): Promise<void> {
-    // One after the other: of two writes at once, one would only find the other.
-    session.keeping = session.keeping.then(async () => {
+  save(session: HttpSession, repeat: (() => Promise<void>) | undefined): Promise<void> {
+    session.saving = session.saving.then(async () => {
       try {
-        if (session.timesReopened !== opened) await repeat?.();
-        await this.#keepNow(session, repeat);
+        await this.#saveNow(session, repeat);
       } catch (error) {
-        session.isDirty = true;
+        session.isUnsaved = true;
         this.#log('What changed in a session could not be stored: it is tried again with the next message', error);
       }
     });
-    return session.keeping;
+    return session.saving;
+  }
+
+  async #saveNow(session: HttpSession, repeat: (() => Promise<void>) | undefined): Promise<void> {
+    for (let writes = 0; writes < MAX_WRITES; writes++) {
+      await repeat?.();
+      if (!session.isUnsaved || (await this.#write(session))) return;
+      const record = await this.#store.get(session.id);
+      // Ended, here or elsewhere: there is nothing to keep.
+      if (record === undefined) return;
+      this.adopt(session, record, repeat !== undefined);
+    }
+    throw new Error(`Others wrote first ${MAX_WRITES} times`);
   }
 
   /**
    * Goes on from a record that is newer than what is known here.
    *
+   * @param repeats What is not saved yet will be done again.
    * @throws {Error} Another version of the program stored it, in a way that is not known here; or what the endpoint throws.
    */
-  adopt(session: HttpSession, record: SessionRecord): void {
-    // A write of our own that seemed to fail: what is known here is that, or newer.
-    if ((record.state as StoredState).writer !== this.#writer) {
-      const opened = this.open(record);
-      if (opened === undefined) throw new Error('Its record has a layout or a revision that this version does not know');
-      if (session.isDirty) this.#log('What changed in a session is lost: another machine stored it first', undefined);
+  adopt(session: HttpSession, record: SessionRecord, repeats = false): void {
+    const opened = this.open(record);
+    if (opened === undefined) throw new Error('Its record has a layout or a revision that this version does not know');
+    // The same state was written from here, by a write that seemed to fail.
+    if (JSON.stringify(opened.state) !== JSON.stringify(session.legacy.state)) {
+      if (session.isUnsaved && !repeats)
+        this.#settings.logger.log('error', 'What changed in a session is lost: another machine stored it first');
       session.reopen(opened.state);
     }
+    session.isUnsaved = false;
     session.storedVersion = record.version;
   }
 
-  /** Forgets a session. @throws What the store throws. */
-  async delete(session: HttpSession): Promise<void> {
-    await this.#store.delete(session.id);
+  /** @throws What the store throws. */
+  delete(session: HttpSession): Promise<void> {
+    return this.#store.delete(session.id);
   }
 
-  /** Forgets a session that never was. Never rejects: where that fails, its record expires. */
+  /** Deletes a session that could not be opened. Never rejects: where that fails, its record expires. */
   async discard(session: HttpSession): Promise<void> {
     try {
       await this.delete(session);
@@ -125,41 +132,21 @@ export class StoredSessions {
     }
   }
 
-  async #keepNow(session: HttpSession, repeat: (() => Promise<void>) | undefined): Promise<void> {
-    for (let writes = 0; session.isDirty && writes < MAX_WRITES; writes++) {
-      if (await this.#write(session)) continue;
-      const record = await this.#store.get(session.id);
-      // Ended, here or elsewhere: there is nothing to keep.
-      if (record === undefined) return;
-      const opened = session.timesReopened;
-      if (repeat !== undefined) session.isDirty = false;
-      this.adopt(session, record);
-      // What this message changes goes on top of what the other machine stored.
-      if (session.timesReopened !== opened) await repeat?.();
-      else session.isDirty = true;
-    }
-    if (session.isDirty) throw new Error(`Others wrote first ${MAX_WRITES} times`);
-  }
-
   /** @returns false where the store holds another version. @throws What the store throws. */
   async #write(session: HttpSession): Promise<boolean> {
-    const { revision } = session;
+    const { id, principal, revision, legacy } = session;
     if (revision === undefined) return true;
-    const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, writer: this.#writer, session: session.legacy.state };
+    const state: StoredState = { layout: LAYOUT, protocolVersion: revision.version, session: legacy.state };
     const expiresAtMs = this.#settings.clock.now() + this.#settings.sessionIdleMs;
-    // Before it is known: what changes meanwhile is to be stored, too.
-    session.isDirty = false;
-    let isStored = false;
-    try {
-      isStored = await this.#store.put({ id: session.id, principal: session.principal, state, expiresAtMs }, session.storedVersion);
-    } finally {
-      if (isStored) session.storedVersion++;
-      else session.isDirty = true;
-    }
+    // What changes while the store writes is still to be stored.
+    session.isUnsaved = false;
+    const isStored = await this.#store.put({ id, principal, state, expiresAtMs }, session.storedVersion);
+    if (isStored) session.storedVersion++;
+    else session.isUnsaved = true;
     return isStored;
   }
 
   #log(text: string, error: unknown): void {
-    this.#settings.logger.log('error', text, error === undefined ? undefined : { error: String(error) });
+    this.#settings.logger.log('error', text, { error: String(error) });
   }
 }
