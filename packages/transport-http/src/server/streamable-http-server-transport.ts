@@ -8,14 +8,13 @@ import {
   type ServerConnection,
   type Transport,
 } from '@mortise/jsonrpc-core';
-import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
+import { emitError, type MessageInfo, type SendOptions, toError } from '@mortise/jsonrpc-core/transport';
 import type { EndpointTransport, EventStore, McpEndpoint } from '@mortise/protocol/contracts';
 import { ChannelEndpoint } from './channel-endpoint.ts';
 import { serveNode } from './handler.ts';
 import { type HostTraits, HttpHost } from './http-host.ts';
 import type { NodeRequest, NodeResponse } from './http/node-types.ts';
 import type { HttpHandlerOptions } from './options.ts';
-import { reportTo } from '../report-to.ts';
 import { NoLink, type StatelessOpener } from './session/stateless.ts';
 
 /** The options of `StreamableHTTPServerTransport`: those that MCP's users know, and all of `createHttpHandler` but `sessions`. */
@@ -130,7 +129,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
     try {
       callback();
     } catch (error) {
-      reportTo(this, error);
+      emitError(this, toError(error));
     }
   }
 

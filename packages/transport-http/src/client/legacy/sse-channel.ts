@@ -1,8 +1,8 @@
 /**
- * HTTP+SSE of the oldest revision: one stream from the server, whose first event names where to post. The stream is the channel, and
- * its end is the session's.
+ * HTTP+SSE of the oldest revision: one stream from the server, whose first event names the address to post to. The stream is the channel,
+ * and its end is the session's.
  *
- * @deprecated since 2025-03-26: use Streamable HTTP wherever the server offers it.
+ * @deprecated since 2025-03-26, with HTTP+SSE: use Streamable HTTP wherever the server offers it.
  * @see 2024-11-05 basic/transports#http-with-sse
  */
 
@@ -14,27 +14,27 @@ import {
   type JsonRpcRequest,
   type JsonValue,
   NotConnectedError,
-  type ParseError,
+  type RequestId,
   SessionLostError,
   TimeoutError,
 } from '@mortise/jsonrpc-core';
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { SseEvent } from '../../sse/decode-events.ts';
-import { readFailure, toHttpError } from '../http-failure.ts';
-import type { HttpCall } from '../http-sender.ts';
-import { type MessageListener, MessageReader, SSE_TYPE } from '../message-reader.ts';
-import { describe, POST_HEADERS, type Sending } from '../wire.ts';
-import { PostingChannel, type PostTerms } from './posting-channel.ts';
+import { describe, isSuccess, readFailure, toHttpError } from '../http-failure.ts';
+import type { HttpAnswer, HttpCall } from '../http-sender.ts';
+import { MessageReader, SSE_TYPE } from '../message-reader.ts';
+import { POST_HEADERS, type Sending } from '../wire.ts';
+import { PostingChannel } from './posting-channel.ts';
 
 /** How long a server may take to say where to post. */
 const ENDPOINT_TIMEOUT_MS = 10_000;
 
-export class SseChannel extends PostingChannel implements MessageListener {
+export class SseChannel extends PostingChannel {
   #endpoint: string | undefined;
   #sending: Sending | undefined;
   #reader: MessageReader | undefined;
   /** Settles the wait for the first event. */
-  #opened: Deferred | undefined;
+  #opening: { resolve(): void; reject(error: Error): void } | undefined;
 
   /** Whether the server has said where to post. */
   get isOpen(): boolean {
@@ -44,83 +44,82 @@ export class SseChannel extends PostingChannel implements MessageListener {
   /**
    * Opens the stream and waits until the server has said where to post.
    *
-   * @param caller Who waits for it, and for nothing while somebody signs in.
+   * @param caller Whose time limit stands still while the authorizer is at work.
    * @throws {ExchangeHttpError} There is no stream at this address.
-   * @throws {InvalidResponseError} Its first event is not `endpoint`, or names another origin. {TimeoutError} It does not come.
+   * @throws {InvalidResponseError} Its first event is not `endpoint`, or names another origin.
+   * @throws {TimeoutError} It does not come within 10 seconds.
    */
   async start(caller?: WaitingCaller): Promise<void> {
     if (this.isClosing) throw new ConnectionClosedError();
     if (this.#sending !== undefined) throw new AlreadyStartedError();
-    const opened = createPromise();
-    this.#opened = opened;
+    const call: HttpCall = { method: 'GET', url: this.wire.url, headers: { ...this.wire.headers, accept: SSE_TYPE } };
+    this.#sending = this.wire.send(call, { caller, timeoutMs: ENDPOINT_TIMEOUT_MS });
     try {
-      await Promise.all([opened.promise, this.#open(caller)]);
+      const answer = await this.#sending.answer;
+      if (!isSuccess(answer)) throw (await readFailure(call, answer)).error;
+      await this.#open(call, answer);
     } catch (error) {
       void this.close();
       throw error;
     }
   }
 
-  onValue(value: JsonValue, text: string): void {
-    if (this.#endpoint === undefined) this.#refuseStart('a message came before it');
-    else this.deliver(value, text);
+  async #open(call: HttpCall, answer: HttpAnswer): Promise<void> {
+    const opened = new Promise<void>((resolve, reject) => {
+      this.#opening = { resolve, reject };
+    });
+    const message = `${describe(call)} did not say where to post within ${ENDPOINT_TIMEOUT_MS} ms`;
+    const expire = (): void => this.#opening?.reject(new TimeoutError(message, ENDPOINT_TIMEOUT_MS));
+    const timer = this.wire.clock.schedule(expire, ENDPOINT_TIMEOUT_MS, { keepAlive: true });
+    this.#reader = MessageReader.open(answer, this.wire.maxMessageBytes, {
+      onValue: (value, text) => (this.isOpen ? this.deliver(value, text) : this.#refuse('a message came before it')),
+      onGarbage: (error) => (this.isOpen ? this.report(error) : this.#refuse('something else came before it')),
+      onEvent: (event) => this.#onEvent(event),
+      onEnd: (error) => this.#onEnd(error),
+    });
+    if (this.#reader?.isStream !== true) this.#opening?.reject(toHttpError(call, answer, { hint: 'its body is no event stream' }));
+    await opened.finally(() => timer.cancel());
   }
 
-  onGarbage(error: ParseError): void {
-    if (this.#endpoint === undefined) this.#refuseStart('something else came before it');
-    else if (!this.isClosing) this.report(error);
-  }
-
-  onNamedEvent({ event, data }: SseEvent): void {
-    if (event !== 'endpoint' || this.#endpoint !== undefined) return;
+  #onEvent({ event, data }: SseEvent): void {
+    if (event !== 'endpoint' || this.isOpen) return;
     const { url } = this.wire;
     const target = URL.canParse(data, url) ? new URL(data, url) : undefined;
-    if (target === undefined) return this.#refuseStart('what it names is no address');
+    if (target === undefined) return this.#refuse('what it names is no address');
     // Whatever is sent there, a token perhaps, is meant for this server alone.
     if (target.origin !== new URL(url).origin || target.username !== '' || target.password !== '')
-      return this.#refuseStart(`it names another origin (${target.origin})`);
+      return this.#refuse(`it names another origin (${target.origin})`);
     this.#endpoint = target.href;
-    this.#opened?.resolve();
+    this.#opening?.resolve();
   }
 
-  onEnd(error?: Error): void {
+  #onEnd(error: Error | undefined): void {
     if (this.isClosing) return;
-    if (this.#endpoint === undefined)
-      this.#opened?.reject(new ConnectionClosedError('The stream ended before its first event', { cause: error }));
-    else if (error !== undefined) this.report(error);
+    if (!this.isOpen) return this.#opening?.reject(new ConnectionClosedError('The stream ended before its first event', { cause: error }));
+    if (error !== undefined) this.report(error);
     void this.close();
   }
 
-  async #open(caller: WaitingCaller | undefined): Promise<void> {
-    const call: HttpCall = { method: 'GET', url: this.wire.url, headers: { ...this.wire.headers, accept: SSE_TYPE } };
-    const late = (): Error =>
-      new TimeoutError(`${describe(call)} did not say where to post within ${ENDPOINT_TIMEOUT_MS} ms`, ENDPOINT_TIMEOUT_MS);
-    this.#sending = this.wire.send(call, { caller, timeoutMs: ENDPOINT_TIMEOUT_MS });
-    const answer = await this.#sending.answer;
-    const { status } = answer;
-    if (status < 200 || status > 299) throw (await readFailure(call, answer, undefined)).error;
-    const timer = this.settings.clock.schedule(() => this.#opened?.reject(late()), ENDPOINT_TIMEOUT_MS, { keepAlive: true });
-    this.#opened?.promise.then(timer.cancel.bind(timer), timer.cancel.bind(timer));
-    const reader = MessageReader.open(answer, this.settings.maxMessageBytes, this);
-    if (reader?.isStream !== true) throw toHttpError(call, answer, undefined, 'its body is no event stream');
-    this.#reader = reader;
+  #refuse(why: string): void {
+    const message = `The server of HTTP+SSE must name the address to post to in its first event, but ${why}`;
+    this.#opening?.reject(new InvalidResponseError(message));
   }
 
   protected notify(_message: JsonRpcMessage, text: string): Promise<void> {
-    return this.#post(text, { caller: this.lane });
+    return this.#post(text);
   }
 
   protected request({ id }: JsonRpcRequest, text: string, caller: WaitingCaller | undefined): Promise<void> {
     return this.#post(text, { id, caller });
   }
 
-  async #post(text: string, terms: PostTerms): Promise<void> {
+  async #post(text: string, request?: { readonly id: RequestId; readonly caller: WaitingCaller | undefined }): Promise<void> {
     this.assertOpen();
     const call: HttpCall = { method: 'POST', url: this.#endpoint ?? '', headers: { ...this.wire.headers, ...POST_HEADERS }, body: text };
-    const failure = await this.post(call, terms);
+    const failure = await this.post(call, request);
     if (failure === undefined) return;
-    const { status, error, response } = failure;
-    if (status === 404) {
+    const { error, response } = failure;
+    if (error.status === 404) {
       const lost = new SessionLostError(undefined, { cause: error });
       this.endLater(lost, 0);
       throw lost;
@@ -129,38 +128,14 @@ export class SseChannel extends PostingChannel implements MessageListener {
     this.deliver(response as unknown as JsonValue, '');
   }
 
-  #refuseStart(why: string): void {
-    this.#opened?.reject(
-      new InvalidResponseError(`The server of HTTP+SSE must name the address to post to in its first event, but ${why}`),
-    );
-  }
-
   protected assertOpen(): void {
     if (this.isClosing) throw new ConnectionClosedError();
-    if (this.#endpoint === undefined) throw new NotConnectedError();
+    if (!this.isOpen) throw new NotConnectedError();
   }
 
   protected end(): void {
-    this.#opened?.reject(new ConnectionClosedError('The transport was closed while it was being opened'));
+    this.#opening?.reject(new ConnectionClosedError('The transport was closed while it was being opened'));
     this.#sending?.abort(new ConnectionClosedError());
     this.#reader?.stop();
   }
-}
-
-interface Deferred {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-function createPromise(): Deferred {
-  let resolve = (): void => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  // Rejected perhaps before anybody listens.
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }
