@@ -49,11 +49,8 @@ export function openWebSocket(constructor: WebSocketConstructor, settings: WebSo
     });
     socket.addEventListener('close', ({ code }) => {
       signal.removeEventListener('abort', giveUp);
-      reject(
-        new ConnectFailedError(
-          `The WebSocket could not be opened (code ${code}): look at the address, the server's origins and its tokens`,
-        ),
-      );
+      const message = `The WebSocket could not be opened (code ${code}): look at the address, the server's origins and its tokens`;
+      reject(new ConnectFailedError(message));
     });
   });
 }
@@ -113,7 +110,7 @@ class WebSocketSocket implements MessageSocket {
   }
 
   terminate(): void {
-    // Platforms end a socket only by asking the peer; whoever terminates does not wait for its answer.
+    // Platforms end a socket only by asking the peer, whose answer is not waited for.
     this.#socket.close();
     this.#finish(CloseCode.abnormal, '');
   }

@@ -33,12 +33,12 @@ const OPEN = 1;
 const atEndOfTick: (fn: () => void) => void =
   (globalThis as { process?: { nextTick?: (fn: () => void) => void } }).process?.nextTick ?? queueMicrotask;
 
-/** A bound as `ws` takes it, which counts with 32 bits: what is more would wrap to something else, and `Infinity` be no time. */
+/** A bound for `ws`, which counts with 32 bits: more would wrap around. */
 export function toInt32(bound: number): number {
   return Math.min(bound, 2 ** 31 - 1);
 }
 
-/** A socket of the package `ws` as the `MessageSocket` that transports are built on, for servers that accept sockets themselves. */
+/** A socket of `ws` as a `MessageSocket`. */
 export class WsSocket implements MessageSocket {
   readonly #ws: WsLike;
   readonly #maxMessageBytes: number;
@@ -104,7 +104,7 @@ export class WsSocket implements MessageSocket {
   }
 
   beat(): boolean {
-    // Whoever is not read cannot give a sign of life.
+    // The answer of a peer that is not read is not seen.
     const isAlive = this.#wasHeard || this.#isPaused;
     this.#wasHeard = false;
     if (isAlive && this.#ws.readyState === OPEN) this.#ws.ping();
