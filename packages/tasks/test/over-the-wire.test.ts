@@ -30,10 +30,7 @@ const transports: readonly [string, () => Promise<ClientTransportSource>][] = [
     },
   ],
   ['WebSocket', () => overWebSocket({})],
-  [
-    'a WebSocket that is resumed',
-    () => overWebSocket({ resume: resumeOnServer() }, { resume: resumeOnClient() }),
-  ],
+  ['a WebSocket that is resumed', () => overWebSocket({ resume: resumeOnServer() }, { resume: resumeOnClient() })],
 ];
 
 async function overWebSocket(options: WebSocketServerOptions, own: WebSocketTransportOptions = {}): Promise<ClientTransportSource> {

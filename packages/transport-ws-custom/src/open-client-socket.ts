@@ -7,7 +7,7 @@ import { ConnectFailedError } from './errors.ts';
 import type { OpenedSocket } from './message-socket.ts';
 import { openWebSocket, type WebSocketConstructor } from './web-socket.ts';
 import { BEARER_PREFIX, toBearerProtocol } from './wire.ts';
-import { type Corkable, toInt32, type WsLike, WsSocket } from './ws-socket.ts';
+import { type Corkable, toInt32, WsSocket } from './ws-socket.ts';
 
 /** What the client's end is opened with. */
 export interface ClientSocketSettings {
@@ -49,16 +49,12 @@ async function mayRetry(authorizer: Authorizer | undefined, challenge: Challenge
 
 type WsConstructor = (typeof import('ws'))['WebSocket'];
 
-/** The package `ws`, on Node and what is like it; undefined where it cannot work. */
+/** The package `ws`, on Node and what is like it; undefined where it is missing or cannot work. */
 async function loadWs(): Promise<WsConstructor | undefined> {
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
   if (typeof process?.versions?.node !== 'string') return undefined;
-  try {
-    const loaded = (await import('ws')) as Partial<typeof import('ws')>;
-    return typeof loaded.WebSocket === 'function' ? loaded.WebSocket : undefined;
-  } catch {
-    return undefined;
-  }
+  const loaded: Partial<typeof import('ws')> | undefined = await import('ws').catch(() => undefined);
+  return typeof loaded?.WebSocket === 'function' ? loaded.WebSocket : undefined;
 }
 
 /** An HTTP status in place of a WebSocket, with what an authorizer wants to know of it. */
@@ -94,7 +90,7 @@ function openOnNode(
       response.destroy();
       request.destroy();
     });
-    ws.once('open', () => resolve({ socket: new WsSocket(ws as WsLike, maxMessageBytes, stream), protocol: ws.protocol }));
+    ws.once('open', () => resolve({ socket: new WsSocket(ws, maxMessageBytes, stream), protocol: ws.protocol }));
     ws.on('error', (cause) =>
       reject(new ConnectFailedError(`The WebSocket to ${hostOf(url)} could not be opened: ${cause.message}`, { cause })),
     );

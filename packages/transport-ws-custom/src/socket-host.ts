@@ -3,13 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock, Connectable, Logger, ServerConnection } from '@mortise/jsonrpc-core';
-import {
-  checkOptions,
-  guardLogger,
-  type OptionTable,
-  silentLogger,
-  systemClock,
-} from '@mortise/jsonrpc-core/transport';
+import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { createHostGuard, type HostGuard, KeyedLimit } from '@mortise/protocol/edge';
 import { type WebSocket, WebSocketServer } from 'ws';

@@ -23,9 +23,7 @@ export interface StreamOwner {
 }
 
 /** Takes what comes over a stream. None of these may throw. */
-export interface StreamListener extends Pick<MessageListener, 'onValue'> {
-  /** An event is no message, or too long for one. */
-  onGarbage(error: ParseError | MessageTooLargeError): void;
+export interface StreamListener extends Pick<MessageListener, 'onValue' | 'onGarbage'> {
   /** The server does not give the stream. @param answer Its body is unread. */
   onRefused(call: HttpCall, answer: HttpAnswer): void;
   /** It is over and cannot be opened again. */
@@ -39,9 +37,6 @@ export interface StreamTerms {
   readonly caller?: WaitingCaller | undefined;
 }
 
-/** How often a stream may end in a message that is too long before it is given up: each costs the whole bound to find out. */
-const MAX_TOO_LONG = 3;
-
 export class EventStream implements MessageListener {
   /** Whether any GET gave a stream. */
   wasGiven = false;
@@ -54,7 +49,6 @@ export class EventStream implements MessageListener {
   #reader: MessageReader | undefined;
   #timer: ClockTimer | undefined;
   #isStopped = false;
-  #tooLong = 0;
 
   constructor(owner: StreamOwner, listener: StreamListener, terms: StreamTerms) {
     this.#owner = owner;
@@ -107,19 +101,11 @@ export class EventStream implements MessageListener {
 
   /** The stream, or the response to a POST that it resumes, has ended before its last message. */
   onEnd(error?: Error): void {
-    if (error instanceof MessageTooLargeError) return this.#skip(error);
+    // A message that is too long would come again after the last event.
+    if (error instanceof MessageTooLargeError) return this.#giveUp(error);
     if (!this.#terms.needsCursor || this.#cursor !== undefined) return this.#openLater();
     const message = 'The stream ended before its last message, and has no event to resume from';
     this.#giveUp(new ConnectionClosedError(message, error && { cause: error }));
-  }
-
-  /** A message that is too long would come again after the last event, so the stream begins anew; one that needs a cursor cannot. */
-  #skip(error: MessageTooLargeError): void {
-    this.#tooLong += 1;
-    if (this.#terms.needsCursor || this.#tooLong > MAX_TOO_LONG) return this.#giveUp(error);
-    this.#cursor = undefined;
-    this.#listener.onGarbage(error);
-    this.#openLater();
   }
 
   #onAnswer(call: HttpCall, answer: HttpAnswer): void {
