@@ -9,7 +9,7 @@ export type {
 } from './client/client-options.ts';
 export type { GivenHeaders } from './client/wire.ts';
 export { type HttpTransport, httpTransport, StreamableHTTPClientTransport } from './client/streamable-http-client-transport.ts';
-export { SSEClientTransport } from './client/sse-client-transport.ts';
+export { SSEClientTransport } from './client/legacy/sse-client-transport.ts';
 export { HttpClientError } from './errors.ts';
 
 // What implementers of other ways to send requests use.

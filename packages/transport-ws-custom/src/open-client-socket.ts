@@ -63,7 +63,7 @@ interface Refused {
   readonly challenge: Omit<Challenge, 'attempt' | 'given'>;
 }
 
-function openOnNode(
+async function openOnNode(
   constructor: WsConstructor,
   { url, protocols, maxMessageBytes }: ClientSocketSettings,
   headers: Headers,
@@ -76,8 +76,6 @@ function openOnNode(
     handshakeTimeout: OPEN_TIMEOUT_MS,
     followRedirects: false,
   });
-  const giveUp = (): void => ws.terminate();
-  signal.addEventListener('abort', giveUp, { once: true });
   const opened = new Promise<OpenedSocket | Refused>((resolve, reject) => {
     let stream: Corkable | undefined;
     ws.once('upgrade', (response) => {
@@ -95,7 +93,12 @@ function openOnNode(
       reject(new ConnectFailedError(`The WebSocket to ${hostOf(url)} could not be opened: ${cause.message}`, { cause })),
     );
   });
-  return abortable(opened, signal).finally(() => signal.removeEventListener('abort', giveUp));
+  try {
+    return await abortable(opened, signal);
+  } catch (error) {
+    ws.terminate();
+    throw error;
+  }
 }
 
 function toRefusal(url: string, status: number, retryAfter: string | undefined): ConnectFailedError {

@@ -28,7 +28,7 @@ import { POST_HEADERS, type Wire } from '../wire.ts';
 import { EventStream } from './event-stream.ts';
 import { LegacyExchange, type LegacyExchangeOwner } from './legacy-exchange.ts';
 import { PostingChannel } from './posting-channel.ts';
-import { SseChannel } from './sse-channel.ts';
+import { SseChannel } from './sse-client-transport.ts';
 
 /** How long requests in a lost session may still take. */
 const DRAIN_MS = 1000;

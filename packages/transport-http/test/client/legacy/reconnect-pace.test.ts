@@ -1,7 +1,7 @@
 /** ROBUSTNESS rule 10, as numbers. */
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ReconnectPace } from '../../../src/client/legacy/reconnect-pace.ts';
+import { ReconnectPace } from '../../../src/client/legacy/event-stream.ts';
 
 function fixChance(value: number): void {
   vi.spyOn(Math, 'random').mockReturnValue(value);

@@ -20,10 +20,11 @@ import {
 } from '@mortise/jsonrpc-core';
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { SseEvent } from '../../sse/decode-events.ts';
+import { type HttpClientOptions, toWire } from '../client-options.ts';
 import { describe, isSuccess, readFailure, toHttpError } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { MessageReader, SSE_TYPE } from '../message-reader.ts';
-import { POST_HEADERS, type Sending } from '../wire.ts';
+import { POST_HEADERS, type Sending, toEraKey } from '../wire.ts';
 import { PostingChannel } from './posting-channel.ts';
 
 /** How long a server may take to say where to post. */
@@ -137,5 +138,41 @@ export class SseChannel extends PostingChannel {
     this.#opening?.reject(new ConnectionClosedError('The transport was closed while it was being opened'));
     this.#sending?.abort(new ConnectionClosedError());
     this.#reader?.stop();
+  }
+}
+
+/**
+ * A client's side of HTTP+SSE: a stream from the server, and a POST for each message to the address that its first event names.
+ *
+ * The end of the stream is the end of the session: `onclose` is called, and a client opens another one by `renew`. `httpTransport` finds
+ * out by itself whether a server needs it.
+ *
+ * @deprecated since 2025-03-26: use Streamable HTTP wherever the server offers it.
+ * @see 2024-11-05 basic/transports#http-with-sse
+ */
+export class SSEClientTransport extends SseChannel {
+  /** Names the server for programs that remember things about it; holds no secret. */
+  readonly eraKey: string;
+  readonly #url: string | URL;
+  readonly #options: HttpClientOptions;
+
+  /**
+   * @param url The address of the stream.
+   * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid address or option value.
+   */
+  constructor(url: string | URL, options: HttpClientOptions = {}) {
+    super(toWire(url, options));
+    this.#url = url;
+    this.#options = options;
+    this.eraKey = toEraKey(this.wire.url);
+  }
+
+  /** Makes another, unstarted transport to the same server. */
+  renew(): SSEClientTransport {
+    return new SSEClientTransport(this.#url, this.#options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 }
