@@ -1,6 +1,6 @@
 /**
- * The headers of a modern request, which say again what its body says, for those who route without reading bodies: those of every request,
- * and `Mcp-Param-*` for the arguments that a tool's schema marks.
+ * The headers of a modern request that repeat its body, so that proxies can route without reading it: those of every request, and
+ * `Mcp-Param-*` for the arguments that a tool's schema marks.
  *
  * @see 2026-07-28 basic/transports/streamable-http#request-metadata
  */
@@ -56,8 +56,7 @@ function toHeader(what: string, value: string): string {
 }
 
 /**
- * Which arguments of a server's tools travel in headers. Learnt from the lists of tools that pass through, so that nobody above has to know of
- * it.
+ * Which arguments of a server's tools travel in headers. Learnt from the lists of tools that pass through, so that clients need not know of it.
  *
  * @see 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters
  */

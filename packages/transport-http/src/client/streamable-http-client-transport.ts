@@ -34,7 +34,7 @@ import { toEraKey, type Wire } from './wire.ts';
  * A client's side of Streamable HTTP in every revision, with HTTP+SSE for servers that know nothing newer.
  *
  * Modern requests go out by `exchange`, each a POST of its own; `openLegacy` gives a channel of the legacy era, with its session. Used
- * as a plain `Transport`, it does the one or the other as each message wants. Nothing is sent before the first message.
+ * as a plain `Transport`, it sends each message in the message's own era. Nothing is sent before the first message.
  *
  * `close` ends everything: what waits rejects, streams are closed, and a legacy session is ended at the server.
  *

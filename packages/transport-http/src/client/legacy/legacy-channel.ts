@@ -235,7 +235,7 @@ export class LegacyChannel extends PostingChannel {
     get.open();
   }
 
-  /** A server without such a stream says so in many ways, none of which is an error. One that gave it before has something to say. */
+  /** Servers without such a stream refuse it in many ways, none of which is an error, unless they gave it before. */
   async #onGetRefused(get: EventStream, call: HttpCall, answer: HttpAnswer): Promise<void> {
     if (!get.wasGiven && answer.status !== 401 && answer.status !== 403) return this.wire.discard(answer);
     const failure = await readFailure(call, answer);
