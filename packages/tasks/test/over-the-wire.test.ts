@@ -8,7 +8,6 @@ import { taskClient } from '@mortise/tasks/client';
 import { httpTransport } from '@mortise/transport-http/client';
 import { serveHttp } from '@mortise/transport-http/node';
 import { stdioTransport } from '@mortise/transport-stdio/client';
-import { MemoryEventStore } from '@mortise/protocol/edge';
 import { webSocketTransport, type WebSocketTransportOptions } from '@mortise/transport-ws-custom/client';
 import { resumeOnClient, resumeOnServer } from '@mortise/transport-ws-custom/resume';
 import { serveWebSocket, type WebSocketServerOptions } from '@mortise/transport-ws-custom/server';
@@ -31,10 +30,7 @@ const transports: readonly [string, () => Promise<ClientTransportSource>][] = [
     },
   ],
   ['WebSocket', () => overWebSocket({})],
-  [
-    'a WebSocket that is resumed',
-    () => overWebSocket({ resume: resumeOnServer({ eventStore: new MemoryEventStore() }) }, { resume: resumeOnClient() }),
-  ],
+  ['a WebSocket that is resumed', () => overWebSocket({ resume: resumeOnServer() }, { resume: resumeOnClient() })],
 ];
 
 async function overWebSocket(options: WebSocketServerOptions, own: WebSocketTransportOptions = {}): Promise<ClientTransportSource> {

@@ -22,36 +22,23 @@ export class HttpOptionError extends MortiseError {
   }
 }
 
-/** A server redirects to where a client must not follow, or does not stop redirecting. */
-export class RedirectError extends MortiseError {
+/** What a client over HTTP gives up on. The message says what to do about it. */
+export class HttpClientError extends MortiseError {
   override get name(): string {
-    return 'RedirectError';
+    return 'HttpClientError';
   }
-  override readonly code: 'ERR_HTTP_REDIRECT' = 'ERR_HTTP_REDIRECT';
-}
+  /**
+   * `ERR_HTTP_REDIRECT`: the server redirects to another origin, in circles, or a POST to a GET. `ERR_STREAM_GIVEN_UP`: a stream broke and is
+   * not opened again, after too many attempts or because the server asks to wait too long. `ERR_TOOL_HEADER`: a tool was left out of a list
+   * because a header that its schema asks for cannot be sent.
+   */
+  override readonly code: 'ERR_HTTP_REDIRECT' | 'ERR_STREAM_GIVEN_UP' | 'ERR_TOOL_HEADER';
 
-/** A stream that broke is not opened again: too often in vain, or the server asks to wait too long. */
-export class StreamGivenUpError extends MortiseError {
-  override get name(): string {
-    return 'StreamGivenUpError';
-  }
-  override readonly code: 'ERR_STREAM_GIVEN_UP' = 'ERR_STREAM_GIVEN_UP';
-}
-
-/** A tool was left out of a list because a header that it asks for cannot be sent. */
-export class ToolHeaderError extends MortiseError {
-  override get name(): string {
-    return 'ToolHeaderError';
-  }
-  override readonly code: 'ERR_TOOL_HEADER' = 'ERR_TOOL_HEADER';
-  /** The tool's name. */
-  readonly tool: string;
-
-  constructor(message: string, tool: string) {
+  constructor(code: HttpClientError['code'], message: string) {
     super(message);
-    this.tool = tool;
+    this.code = code;
   }
 }
 
 /** Every error that this package throws or reports itself. */
-export type AnyHttpError = NoStreamError | HttpOptionError | RedirectError | StreamGivenUpError | ToolHeaderError;
+export type AnyHttpError = NoStreamError | HttpOptionError | HttpClientError;

@@ -228,7 +228,7 @@ describe('an option that there is not', () => {
     await using serving = await serveHttp(server, ofServers);
     expect(new URL(serving.url).hostname).toBe(whole.host);
     await createHttpHandler(server, ofServers).close();
-    const ofClients = { sessionId: 's', sseFallback: false, reconnectionOptions: {}, nothing: undefined };
+    const ofClients = { sessionId: 's', keepsSession: true, reconnectionOptions: {}, nothing: undefined };
     await httpTransport(url, ofClients).close();
     await new StreamableHTTPClientTransport(url, ofClients).renew().close();
     await new SSEClientTransport(url, ofClients as object).renew().close();
@@ -262,16 +262,14 @@ describe('an option that is a number', () => {
     }
   });
 
-  it.each(['initialReconnectionDelay', 'maxReconnectionDelay', 'reconnectionDelayGrowFactor', 'maxRetries'])(
-    '[ROBUSTNESS-10] is refused where it says how calmly streams are opened again: %s',
-    (name) => {
-      for (const [value, shown] of bad) {
-        const error = refusal(name, 'options of an HTTP client, reconnectionOptions', `0 or more, got ${shown}`);
-        expect(() => httpTransport(url, { reconnectionOptions: { [name]: value } })).toThrow(error);
-        expect(() => new StreamableHTTPClientTransport(url, { reconnectionOptions: { [name]: value } })).toThrow(error);
-      }
-    },
-  );
+  it('[ROBUSTNESS-10] is refused where it says how calmly streams are opened again', () => {
+    for (const [value, shown] of bad) {
+      const error = refusal('maxRetries', 'options of an HTTP client, reconnectionOptions', `0 or more, got ${shown}`);
+      const options = { reconnectionOptions: { maxRetries: value as number } };
+      expect(() => httpTransport(url, options)).toThrow(error);
+      expect(() => new StreamableHTTPClientTransport(url, options)).toThrow(error);
+    }
+  });
 
   it('may be without end', async () => {
     const endless = Object.fromEntries([...ofServers, 'drainMs'].map((name) => [name, Infinity]));

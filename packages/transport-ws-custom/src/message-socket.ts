@@ -1,6 +1,6 @@
-/** The seam between the transport and the platform's WebSocket: `ws` on Node, the global `WebSocket` elsewhere, and a channel over several. */
+/** The interface between the transport and a WebSocket: that of `ws` on Node, of the platform elsewhere, or a channel over several. */
 
-import type { Clock, JsonRpcMessage } from '@mortise/jsonrpc-core';
+import type { Clock } from '@mortise/jsonrpc-core';
 
 /** What a socket calls. */
 export interface SocketListener {
@@ -16,14 +16,13 @@ export interface SocketListener {
   onEnd(code: number, reason: string): void;
 }
 
-/** One open WebSocket that delivers nothing until somebody listens. */
+/** One open WebSocket that delivers nothing before `listen`. */
 export interface MessageSocket {
   /** How many bytes were sent and have not been taken by the network. */
   readonly queuedBytes: number;
   /** Begins delivery. */
   listen(listener: SocketListener): void;
-  /** @param message The message that the text holds, for sockets that keep messages; undefined for a frame that is not a message. */
-  send(text: string, message: JsonRpcMessage | undefined): void;
+  send(text: string): void;
   /** Stops reading from the network, where the platform can. */
   pause(): void;
   resume(): void;
@@ -39,29 +38,33 @@ export interface MessageSocket {
   beat?(): boolean;
 }
 
-/** Opens a socket. Aborting `signal` gives up; nothing is left then. */
-export type OpenSocket = (signal: AbortSignal) => Promise<MessageSocket>;
-
 /** A socket and the subprotocol that both sides agreed on. */
 export interface OpenedSocket {
   readonly socket: MessageSocket;
   readonly protocol: string;
 }
 
+/** What a channel over several sockets needs of its side. */
+export interface ResumptionHost {
+  readonly clock: Clock;
+  /** Aborts when the side closes. */
+  readonly signal: AbortSignal;
+}
+
 /** The server's half of a subprotocol whose channels outlive their sockets: `resumeOnServer()` of `@mortise/transport-ws-custom/resume`. */
 export interface ServerResumption {
   readonly protocol: string;
   /**
-   * Takes a fresh socket, for a new channel or one that goes on.
+   * Takes a fresh socket, for a new channel or one that is resumed.
    *
-   * @param client Who opens it, and what its connections are counted by.
+   * @param client Who opens it, and the key that its connections are counted by.
    * @returns The channel if it is new and has to be served; undefined if the socket joined an old one, or was refused.
-   * @throws Whatever ends the socket before it has said what it is for.
+   * @throws Whatever ends the socket before its first frame.
    */
   accept(
     socket: MessageSocket,
     client: { readonly principal: string; readonly key: string },
-    host: { readonly clock: Clock; readonly signal: AbortSignal },
+    host: ResumptionHost,
   ): Promise<MessageSocket | undefined>;
 }
 
@@ -69,9 +72,5 @@ export interface ServerResumption {
 export interface ClientResumption {
   readonly protocol: string;
   /** @param first A socket on which the subprotocol was agreed. @param open Opens another one. */
-  join(
-    first: MessageSocket,
-    open: (signal: AbortSignal) => Promise<OpenedSocket>,
-    host: { readonly clock: Clock; readonly signal: AbortSignal },
-  ): Promise<MessageSocket>;
+  join(first: MessageSocket, open: (signal: AbortSignal) => Promise<OpenedSocket>, host: ResumptionHost): Promise<MessageSocket>;
 }

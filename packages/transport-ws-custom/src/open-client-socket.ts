@@ -1,13 +1,13 @@
 /** Opens the client's end: by `ws` on Node, which can send headers and wait for slow readers; else by the platform's own `WebSocket`. */
 
-import type { Clock } from '@mortise/jsonrpc-core';
-import { abortable } from '@mortise/jsonrpc-core/connection';
+import { type Clock, TimeoutError } from '@mortise/jsonrpc-core';
+import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
 import type { Authorizer, Challenge } from '@mortise/protocol/contracts';
 import { ConnectFailedError } from './errors.ts';
 import type { OpenedSocket } from './message-socket.ts';
 import { openWebSocket, type WebSocketConstructor } from './web-socket.ts';
 import { BEARER_PREFIX, toBearerProtocol } from './wire.ts';
-import { type Corkable, toInt32, type WsLike, WsSocket } from './ws-socket.ts';
+import { type Corkable, toInt32, WsSocket } from './ws-socket.ts';
 
 /** What the client's end is opened with. */
 export interface ClientSocketSettings {
@@ -24,7 +24,7 @@ type Headers = Readonly<Record<string, string>>;
 
 const MAX_CHALLENGES = 3;
 /** How long opening may take, in milliseconds. */
-export const OPEN_TIMEOUT_MS = 10_000;
+const OPEN_TIMEOUT_MS = 10_000;
 
 /** @throws {ConnectFailedError} {TypeError} and what the authorizer rejects with. */
 export async function openClientSocket(settings: ClientSocketSettings, signal: AbortSignal): Promise<OpenedSocket> {
@@ -49,16 +49,12 @@ async function mayRetry(authorizer: Authorizer | undefined, challenge: Challenge
 
 type WsConstructor = (typeof import('ws'))['WebSocket'];
 
-/** The package `ws`, on Node and what is like it; undefined where it cannot work. */
+/** The package `ws`, on Node and what is like it; undefined where it is missing or cannot work. */
 async function loadWs(): Promise<WsConstructor | undefined> {
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
   if (typeof process?.versions?.node !== 'string') return undefined;
-  try {
-    const loaded = (await import('ws')) as Partial<typeof import('ws')>;
-    return typeof loaded.WebSocket === 'function' ? loaded.WebSocket : undefined;
-  } catch {
-    return undefined;
-  }
+  const loaded: Partial<typeof import('ws')> | undefined = await import('ws').catch(() => undefined);
+  return typeof loaded?.WebSocket === 'function' ? loaded.WebSocket : undefined;
 }
 
 /** An HTTP status in place of a WebSocket, with what an authorizer wants to know of it. */
@@ -67,45 +63,42 @@ interface Refused {
   readonly challenge: Omit<Challenge, 'attempt' | 'given'>;
 }
 
-function openOnNode(
+async function openOnNode(
   constructor: WsConstructor,
   { url, protocols, maxMessageBytes }: ClientSocketSettings,
   headers: Headers,
   signal: AbortSignal,
 ): Promise<OpenedSocket | Refused> {
+  const ws = new constructor(url, [...protocols], {
+    headers: { ...headers },
+    maxPayload: toInt32(maxMessageBytes),
+    perMessageDeflate: false,
+    handshakeTimeout: OPEN_TIMEOUT_MS,
+    followRedirects: false,
+  });
   const opened = new Promise<OpenedSocket | Refused>((resolve, reject) => {
-    const ws = new constructor(url, [...protocols], {
-      headers: { ...headers },
-      maxPayload: toInt32(maxMessageBytes),
-      perMessageDeflate: false,
-      handshakeTimeout: OPEN_TIMEOUT_MS,
-      followRedirects: false,
-    });
     let stream: Corkable | undefined;
-    const giveUp = (): void => ws.terminate();
-    signal.addEventListener('abort', giveUp, { once: true });
-    const stop = (): void => signal.removeEventListener('abort', giveUp);
     ws.once('upgrade', (response) => {
       stream = response.socket;
     });
     ws.once('unexpected-response', (request, response) => {
-      stop();
       const { statusCode: status = 0, headers: sent } = response;
       const header = (name: string): string | undefined => [sent[name.toLowerCase()]].flat().join(', ') || undefined;
       resolve({ error: toRefusal(url, status, header('retry-after')), challenge: { status, url: toHttpUrl(url), header } });
       response.destroy();
       request.destroy();
     });
-    ws.once('open', () => {
-      stop();
-      resolve({ socket: new WsSocket(ws as WsLike, maxMessageBytes, stream), protocol: ws.protocol });
-    });
-    ws.on('error', (cause) => {
-      stop();
-      reject(new ConnectFailedError(`The WebSocket to ${hostOf(url)} could not be opened: ${cause.message}`, { cause }));
-    });
+    ws.once('open', () => resolve({ socket: new WsSocket(ws, maxMessageBytes, stream), protocol: ws.protocol }));
+    ws.on('error', (cause) =>
+      reject(new ConnectFailedError(`The WebSocket to ${hostOf(url)} could not be opened: ${cause.message}`, { cause })),
+    );
   });
-  return abortable(opened, signal);
+  try {
+    return await abortable(opened, signal);
+  } catch (error) {
+    ws.terminate();
+    throw error;
+  }
 }
 
 function toRefusal(url: string, status: number, retryAfter: string | undefined): ConnectFailedError {
@@ -122,18 +115,14 @@ async function openOnPlatform(settings: ClientSocketSettings, headers: Headers, 
   const constructor = settings.webSocket ?? WebSocket;
   if (!constructor) throw new ConnectFailedError('This platform has no WebSocket: install "ws", or give the option webSocket');
   const protocols = [...settings.protocols, ...Object.entries(headers).map(([name, value]) => toProtocol(name, value))];
-  const given = new AbortController();
-  const stop = (): void => given.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  const timer = settings.clock.schedule(
-    () => given.abort(new ConnectFailedError(`${hostOf(settings.url)} did not answer within ${OPEN_TIMEOUT_MS} ms`)),
-    OPEN_TIMEOUT_MS,
-  );
+  const limit = withTimeout(OPEN_TIMEOUT_MS, signal, settings.clock);
   try {
-    return await openWebSocket(constructor, { ...settings, protocols }, given.signal);
+    return await openWebSocket(constructor, { ...settings, protocols }, limit.signal);
+  } catch (error) {
+    if (!(error instanceof TimeoutError)) throw error;
+    throw new ConnectFailedError(`${hostOf(settings.url)} did not answer within ${OPEN_TIMEOUT_MS} ms`);
   } finally {
-    timer.cancel();
-    signal.removeEventListener('abort', stop);
+    limit.dispose();
   }
 }
 

@@ -1,4 +1,4 @@
 /** `@mortise/transport-ws-custom/resume`: channels that outlive their sockets, by the subprotocol `mortise.resume.v1`. */
 
-export { resumeOnClient, type ClientResumeOptions } from './resume/client.ts';
+export { resumeOnClient } from './resume/client.ts';
 export { resumeOnServer, type ServerResumeOptions } from './resume/channels.ts';

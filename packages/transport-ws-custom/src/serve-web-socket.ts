@@ -78,7 +78,6 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
   if (!Number.isInteger(port) || port > 65_535)
     throw new TypeError('serveWebSocket needs a port from 0 to 65535, as serveWebSocket(server, { port: 3001 }); 0 for any that is free');
   signal?.throwIfAborted();
-  const { path = '/mcp' } = rest;
   const sockets = new SocketHost(server, { ...rest, logger: rest.logger ?? stderrLogger });
   const httpServer = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS }, (_request, response) => {
     response.writeHead(426, { Connection: 'close', Upgrade: 'websocket' }).end('This is a WebSocket server\n');
@@ -106,7 +105,7 @@ export async function serveWebSocket(server: Connectable, options: ServeWebSocke
   }
   const { port: bound } = httpServer.address() as AddressInfo;
   return {
-    url: `ws://${toUrlHost(host)}:${bound}${path}`,
+    url: `ws://${toUrlHost(host)}:${bound}${sockets.path}`,
     port: bound,
     httpServer,
     get count() {

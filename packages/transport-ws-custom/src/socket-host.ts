@@ -2,21 +2,14 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Clock, Connectable, Logger, ServerConnection, Transport } from '@mortise/jsonrpc-core';
-import {
-  checkOptions,
-  type ConnectOptions,
-  guardLogger,
-  type OptionTable,
-  silentLogger,
-  systemClock,
-} from '@mortise/jsonrpc-core/transport';
+import type { Clock, Connectable, Logger, ServerConnection } from '@mortise/jsonrpc-core';
+import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { createHostGuard, type HostGuard, KeyedLimit } from '@mortise/protocol/edge';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Heartbeat } from './heartbeat.ts';
 import type { MessageSocket, ServerResumption } from './message-socket.ts';
-import { createSocketTransport } from './socket-transport.ts';
+import { type CloseReason, SocketTransport } from './socket-transport.ts';
 import { addressKey, checkUpgrade, refuseUpgrade, UpgradeRefusal, verifyUpgrade } from './upgrade.ts';
 import { CloseCode, MCP_PROTOCOL } from './wire.ts';
 import { toInt32, WsSocket } from './ws-socket.ts';
@@ -29,7 +22,7 @@ export interface WebSocketServerOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Web pages that may connect, as `https://app.example.com`. @default this machine's, on a loopback socket */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Says whom a token speaks for, at the upgrade, within 10 s; the connection ends when the token does. @default none: anyone may connect */
+  /** Verifies the token of an upgrade, within 10 s; the connection ends when the token does. @default none: anyone may connect */
   readonly tokenVerifier?: TokenVerifier | undefined;
   /** What clients call this server, for verifiers, behind a proxy: `https://api.example.com`. @default from `Host` */
   readonly baseUrl?: string | undefined;
@@ -41,13 +34,11 @@ export interface WebSocketServerOptions {
   readonly maxConnectionsPerKey?: number | undefined;
   /** The longest message that a client may send, in bytes; a longer one ends the connection with 1009. @default 4 MiB */
   readonly maxMessageBytes?: number | undefined;
-  /** How many bytes may wait before a slow reader that is sent still more is cut, with 1013. @default 16 MiB */
-  readonly maxBacklogBytes?: number | undefined;
   /** The time between two pings, in milliseconds; a client that is gone is noticed within two. 0 for none. @default 15_000 */
   readonly heartbeatMs?: number | undefined;
-  /** Lets clients go on after a broken connection with nothing lost: `resumeOnServer()` of `/resume`. @default none: a break ends the channel */
+  /** Lets clients resume a broken connection with nothing lost: `resumeOnServer()` of `/resume`. @default none: a break ends the channel */
   readonly resume?: ServerResumption | undefined;
-  /** @default the platform's clock */
+  /** The clock of timeouts and pings. @default the platform's */
   readonly clock?: Clock | undefined;
   /**
    * Where refusals and faults go; as long as the server has no logger of its own, broken connections and faults of handlers too.
@@ -67,7 +58,6 @@ const OPTIONS: OptionTable<WebSocketServerOptions> = {
   maxConnections: 1,
   maxConnectionsPerKey: 1,
   maxMessageBytes: 1,
-  maxBacklogBytes: 1,
   heartbeatMs: 0,
   resume: 'object',
   clock: 'object',
@@ -75,14 +65,20 @@ const OPTIONS: OptionTable<WebSocketServerOptions> = {
 };
 
 const VERIFY_TIMEOUT_MS = 10_000;
+/** How many bytes may wait before a slow reader that is sent still more is cut, with 1013. */
+const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
+const RETRY_LATER = { 'Retry-After': '5' };
 const ANONYMOUS = 'anonymous';
+
+const SHUTDOWN: CloseReason = [CloseCode.goingAway, 'the server shuts down'];
+const FAILED: CloseReason = [CloseCode.internalError, 'the server could not serve the connection'];
 
 export class SocketHost {
   /** Where faults go; it never throws. */
   readonly logger: Logger;
+  readonly path: string;
   readonly #server: Connectable;
   readonly #options: WebSocketServerOptions;
-  readonly #path: string;
   readonly #maxMessageBytes: number;
   readonly #guard: HostGuard;
   readonly #upgrades: WebSocketServer;
@@ -90,9 +86,8 @@ export class SocketHost {
   /** Callers whose token is being checked, by address. */
   readonly #pending: KeyedLimit;
   readonly #clock: Clock;
-  readonly #connectOptions: ConnectOptions;
   readonly #heartbeat: Heartbeat | undefined;
-  readonly #connections = new Map<ServerConnection, Transport>();
+  readonly #connections = new Map<ServerConnection, SocketTransport>();
   readonly #opening = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
@@ -105,16 +100,15 @@ export class SocketHost {
     const { path = '/mcp', maxConnections = 10_000, maxConnectionsPerKey = 1000, heartbeatMs = 15_000, resume, allowedHosts } = options;
     const { clock = systemClock, logger = silentLogger, allowedOrigins, maxMessageBytes = 4 * 1024 * 1024 } = options;
     if (!path.startsWith('/') || /[?#]/.test(path)) throw new TypeError(`"path" must begin with "/" and hold no query, got "${path}"`);
+    this.path = path;
     this.#server = server;
     this.#options = options;
-    this.#path = path;
     this.#maxMessageBytes = maxMessageBytes;
     this.#guard = createHostGuard({ ...(allowedHosts && { allowedHosts }), ...(allowedOrigins && { allowedOrigins }) });
     this.#limit = new KeyedLimit(maxConnections, maxConnectionsPerKey);
     this.#pending = new KeyedLimit(maxConnections, maxConnectionsPerKey);
     this.#clock = clock;
     this.logger = guardLogger(logger);
-    this.#connectOptions = options.logger === undefined ? {} : { logger: this.logger };
     this.#heartbeat = heartbeatMs > 0 ? new Heartbeat(heartbeatMs, clock) : undefined;
     this.#upgrades = new WebSocketServer({
       noServer: true,
@@ -134,7 +128,7 @@ export class SocketHost {
   /** Tells whether an upgrade is for this host, by its path. */
   isFor(request: IncomingMessage): boolean {
     try {
-      return new URL(request.url ?? '', 'http://host').pathname === this.#path;
+      return new URL(request.url ?? '', 'http://host').pathname === this.path;
     } catch {
       return false;
     }
@@ -142,7 +136,7 @@ export class SocketHost {
 
   /** Answers an upgrade. Never throws or rejects. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // Node leaves an upgraded socket's errors to whoever has it.
+    // Node does not handle the errors of an upgraded socket.
     socket.on('error', () => undefined);
     const opening = this.#accept(request, socket, head)
       .catch((error: unknown) => this.#refuse(request, socket, error))
@@ -157,7 +151,8 @@ export class SocketHost {
   }
 
   async #close(drainMs: number): Promise<void> {
-    this.#closing.abort(new UpgradeRefusal(503, 'The server is shutting down: try again later', { 'Retry-After': '5' }));
+    this.#closing.abort(new UpgradeRefusal(503, 'The server is shutting down: try again later', RETRY_LATER));
+    for (const transport of this.#connections.values()) transport.closeReason = SHUTDOWN;
     await this.#endAll((connection) => connection.drain(drainMs));
     await Promise.all(this.#opening);
     await this.#endAll((connection) => connection.close());
@@ -178,9 +173,7 @@ export class SocketHost {
     checkUpgrade(request, this.#guard);
     const auth = await this.#verify(request, socket);
     const key = this.#options.limitKey?.(request, auth) ?? auth?.principal ?? addressKey(request);
-    this.#checkLimit(this.#limit, key);
-    this.#limit.acquire(key);
-    const release = (): void => this.#limit.release(key);
+    const release = this.#enter(this.#limit, key);
     if (socket.destroyed) return release();
     socket.once('close', release);
     this.#upgrades.handleUpgrade(request, socket, head, (ws) => void this.#join(ws, socket, { auth, key }));
@@ -189,11 +182,8 @@ export class SocketHost {
   /** Checks the token. Callers whose token is being checked are counted, too. */
   async #verify(request: IncomingMessage, socket: Duplex): Promise<AuthInfo | undefined> {
     const { tokenVerifier } = this.#options;
-    this.#checkLimit(this.#limit, undefined);
     if (!tokenVerifier) return undefined;
-    const key = addressKey(request);
-    this.#checkLimit(this.#pending, key);
-    this.#pending.acquire(key);
+    const leave = this.#enter(this.#pending, addressKey(request));
     const given = new AbortController();
     const giveUp = (): void => given.abort();
     const timer = this.#clock.schedule(giveUp, VERIFY_TIMEOUT_MS);
@@ -203,22 +193,24 @@ export class SocketHost {
     } finally {
       timer.cancel();
       socket.off('close', giveUp);
-      this.#pending.release(key);
+      leave();
     }
   }
 
   #toUrl(request: IncomingMessage): string {
     const isEncrypted = (request.socket as { encrypted?: boolean }).encrypted === true;
     const base = this.#options.baseUrl ?? `${isEncrypted ? 'https' : 'http'}://${request.headers.host ?? ''}`;
-    return new URL(this.#path, base).href;
+    return new URL(this.path, base).href;
   }
 
-  #checkLimit(limit: KeyedLimit, key: string | undefined): void {
+  /** Counts a caller. @returns Counts it down again. @throws {UpgradeRefusal} 503, 429 */
+  #enter(limit: KeyedLimit, key: string): () => void {
     this.#closing.signal.throwIfAborted();
-    const full = limit.check(key ?? '');
-    if (full === 'all')
-      throw new UpgradeRefusal(503, 'The server has as many connections as it takes: try again later', { 'Retry-After': '5' });
-    if (full === 'key') throw new UpgradeRefusal(429, 'Too many connections of yours are open: close some', { 'Retry-After': '5' });
+    const full = limit.check(key);
+    if (full === 'all') throw new UpgradeRefusal(503, 'The server has as many connections as it takes: try again later', RETRY_LATER);
+    if (full === 'key') throw new UpgradeRefusal(429, 'Too many connections of yours are open: close some', RETRY_LATER);
+    limit.acquire(key);
+    return () => limit.release(key);
   }
 
   /** Serves what a socket opens: a connection for as long as it lasts, or a channel that outlives it. */
@@ -236,26 +228,24 @@ export class SocketHost {
   }
 
   async #serve(socket: MessageSocket, auth: AuthInfo | undefined): Promise<void> {
-    let hasFailed = false;
-    const transport = createSocketTransport(() => Promise.resolve(socket), {
-      maxBacklogBytes: this.#options.maxBacklogBytes ?? 16 * 1024 * 1024,
+    const transport = new SocketTransport({
+      open: () => Promise.resolve(socket),
+      clock: this.#clock,
+      heartbeat: this.#heartbeat,
+      maxBacklogBytes: MAX_BACKLOG_BYTES,
       info: auth ? { principal: auth.principal, auth } : { principal: ANONYMOUS },
       expiresAtMs: auth?.expiresAtMs,
-      heartbeat: this.#heartbeat,
-      clock: this.#clock,
-      closeReason: () => {
-        if (hasFailed) return [CloseCode.internalError, 'the server could not serve the connection'];
-        return this.#closing.signal.aborted ? [CloseCode.goingAway, 'the server shuts down'] : [CloseCode.normal, ''];
-      },
     });
     try {
-      const connection = await this.#server.connect(transport, this.#connectOptions);
+      const connection = await this.#server.connect(transport, this.#options.logger === undefined ? {} : { logger: this.logger });
       this.#connections.set(connection, transport);
       void connection.closed.then(() => this.#connections.delete(connection));
-      if (this.#closing.signal.aborted) await connection.close();
+      if (!this.#closing.signal.aborted) return;
+      transport.closeReason = SHUTDOWN;
+      await connection.close();
     } catch (error) {
       this.logger.log('error', 'A WebSocket could not be served', { error: String(error) });
-      hasFailed = true;
+      transport.closeReason = FAILED;
       // Only an open transport can send a close code.
       await transport.start().catch(() => undefined);
       await transport.close();

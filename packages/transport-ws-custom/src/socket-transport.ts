@@ -1,4 +1,4 @@
-/** One WebSocket as a `Transport`: the whole contract in one file, on any platform. */
+/** One WebSocket as a `Transport`, on any platform. */
 
 import {
   AlreadyStartedError,
@@ -10,26 +10,25 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import { emitClose, emitError, type MessageInfo, resolvedPromise, systemClock, toError } from '@mortise/jsonrpc-core/transport';
+import { emitClose, emitError, type MessageInfo, resolvedPromise, toError } from '@mortise/jsonrpc-core/transport';
 import { SocketClosedError } from './errors.ts';
 import type { Beating, Heartbeat } from './heartbeat.ts';
-import type { MessageSocket, OpenSocket, SocketListener } from './message-socket.ts';
+import type { MessageSocket, SocketListener } from './message-socket.ts';
 import { CloseCode } from './wire.ts';
 
-/** The options of `createSocketTransport`. */
-export interface SocketTransportOptions {
-  /** How many bytes may wait before one more message ends the connection, for senders that do not wait. @default Infinity */
-  readonly maxBacklogBytes?: number | undefined;
-  /** Passed on with each message. @default none */
-  readonly info?: MessageInfo | undefined;
-  /** When the caller's authorization ends, in milliseconds since the epoch: so does the connection. @default never */
-  readonly expiresAtMs?: number | undefined;
-  /** The close code of `close`, and why. @default 1000 */
-  readonly closeReason?: (() => readonly [code: number, reason: string]) | undefined;
-  /** Finds dead peers. @default none */
-  readonly heartbeat?: Heartbeat | undefined;
-  /** @default the platform's clock */
-  readonly clock?: Clock | undefined;
+/** What a transport is made of. */
+export interface SocketTerms {
+  /** Opens the socket; called once, by `start`. Aborting `signal` gives up. */
+  readonly open: (signal: AbortSignal) => Promise<MessageSocket>;
+  readonly clock: Clock;
+  /** Finds dead peers. */
+  readonly heartbeat: Heartbeat | undefined;
+  /** How many bytes may wait before one more message ends the connection, for senders that do not wait. */
+  readonly maxBacklogBytes: number;
+  /** Passed on with each message. */
+  readonly info: MessageInfo | undefined;
+  /** When the caller's authorization ends, in milliseconds since the epoch: so does the connection. */
+  readonly expiresAtMs: number | undefined;
 }
 
 interface Waiter {
@@ -50,49 +49,45 @@ const MAX_IN_A_TURN = 16;
 const soon: (fn: () => void) => void =
   (globalThis as { setImmediate?: (fn: () => void) => void }).setImmediate ?? ((fn) => void setTimeout(fn, 0));
 
-const NORMAL = [CloseCode.normal, ''] as const;
+/** A close code, and why. */
+export type CloseReason = readonly [code: number, reason: string];
+
+const NORMAL: CloseReason = [CloseCode.normal, ''];
 
 /**
- * Makes a transport over one WebSocket: one message a text frame.
+ * A transport over one WebSocket: one message a text frame.
  *
  * Keeps the promises T1 to T14. A message that is too long (T6), a binary frame and a text frame that is not UTF-8 end the
  * connection with 1009, 1003 and 1007, as RFC 6455 has it.
  *
- * @param open Called once, by `start`.
  * @see 2026-07-28 basic/transports#custom-transports; RFC 6455
  */
-export function createSocketTransport(open: OpenSocket, options: SocketTransportOptions = {}): Transport {
-  return new SocketTransport(open, options);
-}
-
-class SocketTransport implements Transport, SocketListener, Beating {
+export class SocketTransport implements Transport, SocketListener, Beating {
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-
-  readonly #open: OpenSocket;
-  readonly #options: SocketTransportOptions;
-  readonly #clock: Clock;
+  /** What `close` says. */
+  closeReason: CloseReason = NORMAL;
+  readonly #terms: SocketTerms;
   readonly #waiters: Waiter[] = [];
   #socket: MessageSocket | undefined;
   #opening: Promise<void> | undefined;
   #abort: AbortController | undefined;
   #closing: Promise<void> | undefined;
   #isEnded = false;
-  #tellEnded: (() => void) | undefined;
+  #onEnded: (() => void) | undefined;
   #isFull = false;
   #hasProgress = false;
+  /** The peer is not read until it has taken what it was sent. */
   #isHolding = false;
   /** What was read before the socket could be paused, and is not delivered yet. */
   readonly #unread: string[] = [];
+  /** How many messages this turn of the event loop has delivered. */
   #delivered = 0;
-  #isPacing = false;
   #stallTimer: ClockTimer | undefined;
 
-  constructor(open: OpenSocket, options: SocketTransportOptions) {
-    this.#open = open;
-    this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+  constructor(terms: SocketTerms) {
+    this.#terms = terms;
   }
 
   /**
@@ -119,11 +114,11 @@ class SocketTransport implements Transport, SocketListener, Beating {
     if (!socket) return Promise.reject(new NotConnectedError());
     try {
       const text = serializeMessage(message);
-      if (socket.queuedBytes > (this.#options.maxBacklogBytes ?? Infinity)) {
+      if (socket.queuedBytes > this.#terms.maxBacklogBytes) {
         this.#fail(CloseCode.tryAgainLater, 'The peer reads too slowly: too much waits for it', 'slow reader');
         return Promise.reject(new ConnectionClosedError());
       }
-      socket.send(text, message);
+      socket.send(text);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -132,12 +127,12 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   /** Sends what was accepted, closes both sides, frees everything, and resolves. May be called at any time and again. */
   close(): Promise<void> {
-    return this.#end(...(this.#options.closeReason?.() ?? NORMAL));
+    return this.#end(...this.closeReason);
   }
 
   async #openSocket(signal: AbortSignal): Promise<void> {
     try {
-      this.#socket = await this.#open(signal);
+      this.#socket = await this.#terms.open(signal);
     } catch (error) {
       if (this.#closing) throw new ConnectionClosedError('The transport was closed while it was being opened', { cause: error });
       void this.#end(...NORMAL);
@@ -147,7 +142,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
       this.#socket.listen(this);
       throw new ConnectionClosedError('The transport was closed while it was being opened');
     }
-    this.#options.heartbeat?.add(this);
+    this.#terms.heartbeat?.add(this);
     this.#socket.listen(this);
   }
 
@@ -155,37 +150,33 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   onText(text: string): void {
     if (this.#closing) return;
+    if (this.#isHolding || this.#unread.length > 0 || this.#delivered === MAX_IN_A_TURN) return this.#keepUnread(text);
     if (this.#delivered === 0) queueMicrotask(this.#onTurn);
-    if (this.#isHolding || this.#isPacing || this.#delivered === MAX_IN_A_TURN) return this.#leaveUnread(text);
     this.#delivered++;
     this.#deliver(text);
-  }
-
-  /** One read of the network can bring a thousand requests: their answers are let out before more of them are taken in. */
-  #leaveUnread(text: string): void {
-    this.#unread.push(text);
-    if (this.#isPacing) return;
-    this.#isPacing = true;
-    this.#socket?.pause();
-    soon(this.#deliverUnread);
   }
 
   readonly #onTurn = (): void => {
     this.#delivered = 0;
   };
 
+  /** One read of the network can bring a thousand requests: their answers are sent before more of them are delivered. */
+  #keepUnread(text: string): void {
+    if (this.#unread.push(text) > 1) return;
+    this.#socket?.pause();
+    soon(this.#deliverUnread);
+  }
+
   readonly #deliverUnread = (): void => {
-    if (this.#isHolding && !this.#closing) return;
-    const some = this.#unread.splice(0, MAX_IN_A_TURN);
-    for (const text of some) if (!this.#closing) this.#deliver(text);
-    if (this.#unread.length > 0 && !this.#closing) return soon(this.#deliverUnread);
-    this.#isPacing = false;
-    if (!this.#isHolding) this.#socket?.resume();
+    if (this.#isHolding) return;
+    for (const text of this.#unread.splice(0, MAX_IN_A_TURN)) if (!this.#closing) this.#deliver(text);
+    if (this.#unread.length > 0) soon(this.#deliverUnread);
+    else if (!this.#isHolding) this.#socket?.resume();
   };
 
   #deliver(text: string): void {
-    const { expiresAtMs } = this.#options;
-    if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) return this.#expire();
+    const { expiresAtMs } = this.#terms;
+    if (expiresAtMs !== undefined && this.#terms.clock.now() >= expiresAtMs) return this.#expire();
     try {
       const message = parseJson(text);
       this.onmessage?.(message as unknown as JsonRpcMessage, this.#toInfo(text));
@@ -196,7 +187,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   /** Short messages are bounded by their number, so they need no object of their own. */
   #toInfo(text: string): MessageInfo | undefined {
-    const { info } = this.#options;
+    const { info } = this.#terms;
     const bytes = measureMessage(text);
     return bytes === undefined ? info : { ...info, bytes };
   }
@@ -211,8 +202,8 @@ class SocketTransport implements Transport, SocketListener, Beating {
   }
 
   beat(): boolean {
-    const { expiresAtMs } = this.#options;
-    if (expiresAtMs !== undefined && this.#clock.now() >= expiresAtMs) {
+    const { expiresAtMs } = this.#terms;
+    if (expiresAtMs !== undefined && this.#terms.clock.now() >= expiresAtMs) {
       this.#expire();
       return true;
     }
@@ -220,7 +211,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
   }
 
   onDead(): void {
-    this.#options.heartbeat?.delete(this);
+    this.#terms.heartbeat?.delete(this);
     this.#fail(CloseCode.abnormal, 'The peer gives no sign of life', '');
     this.#socket?.terminate();
   }
@@ -252,7 +243,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
     this.#stallTimer = undefined;
     if (this.#isHolding) {
       this.#isHolding = false;
-      if (this.#isPacing) soon(this.#deliverUnread);
+      if (this.#unread.length > 0) soon(this.#deliverUnread);
       else socket.resume();
     }
     for (const waiter of this.#waiters.splice(0)) waiter.resolve();
@@ -260,7 +251,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   #scheduleStall(): ClockTimer {
     this.#hasProgress = false;
-    return this.#clock.schedule(() => this.#onStall(), STALL_MS);
+    return this.#terms.clock.schedule(() => this.#onStall(), STALL_MS);
   }
 
   #onStall(): void {
@@ -282,7 +273,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   onEnd(code: number, reason: string): void {
     this.#isEnded = true;
-    if (this.#tellEnded) return this.#tellEnded();
+    if (this.#onEnded) return this.#onEnded();
     if (code === CloseCode.normal) void this.#end(code, reason);
     else this.#failWith(SocketClosedError.ofPeer(code, reason), code, reason);
   }
@@ -296,7 +287,7 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   async #finish(code: number, reason: string): Promise<void> {
     await this.#opening?.catch(() => undefined);
-    this.#options.heartbeat?.delete(this);
+    this.#terms.heartbeat?.delete(this);
     this.#stallTimer?.cancel();
     if (this.#socket && !this.#isEnded) await this.#closeSocket(this.#socket, code, reason);
     const closed = new ConnectionClosedError();
@@ -306,12 +297,12 @@ class SocketTransport implements Transport, SocketListener, Beating {
 
   async #closeSocket(socket: MessageSocket, code: number, reason: string): Promise<void> {
     const ended = new Promise<void>((resolve) => {
-      this.#tellEnded = resolve;
+      this.#onEnded = resolve;
     });
     // What still arrives is dropped; the peer's close frame is behind it.
     socket.resume();
     socket.close(code, reason);
-    const timer = this.#clock.schedule(() => socket.terminate(), CLOSE_TIMEOUT_MS, { keepAlive: true });
+    const timer = this.#terms.clock.schedule(() => socket.terminate(), CLOSE_TIMEOUT_MS, { keepAlive: true });
     await ended;
     timer.cancel();
   }

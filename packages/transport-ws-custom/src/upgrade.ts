@@ -3,6 +3,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isMortiseError } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import { checkAuthInfo, type HostGuard, isLoopbackHost, parseAuthorization } from '@mortise/protocol/edge';
 import { MCP_PROTOCOL, readBearerProtocol } from './wire.ts';
@@ -44,7 +45,7 @@ export function checkUpgrade(request: IncomingMessage, guard: HostGuard): void {
 }
 
 /**
- * Asks the verifier whom the request speaks for.
+ * Asks the verifier who makes the request.
  *
  * @param url What the client calls this endpoint.
  * @throws {UpgradeRefusal} What the verifier challenged with; 400 for credentials that cannot be read; 503 once `signal` aborts. A fault of
@@ -58,19 +59,18 @@ export async function verifyUpgrade(
 ): Promise<AuthInfo> {
   const { scheme, token } = readCredentials(request);
   const header = (name: string): string | undefined => [request.headers[name.toLowerCase()]].flat().join(', ') || undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    const refusal = new UpgradeRefusal(503, 'The token could not be checked in time: try again', { 'Retry-After': '1' });
-    signal.addEventListener('abort', () => reject(refusal), { once: true });
-  });
   try {
-    return checkAuthInfo(await Promise.race([verifier.verify({ scheme, token, method: 'GET', url, header }, { signal }), aborted]));
+    const verified = verifier.verify({ scheme, token, method: 'GET', url, header }, { signal });
+    return checkAuthInfo(await abortable(verified, signal));
   } catch (error) {
-    if (isChallenge(error)) throw toRefusal(error);
-    throw error;
+    if (signal.aborted) throw new UpgradeRefusal(503, 'The token could not be checked in time: try again', { 'Retry-After': '1' });
+    if (!isChallenge(error)) throw error;
+    const { status, message, challenge, headers } = error;
+    throw new UpgradeRefusal(status, message, { ...headers, ...(challenge !== '' && { 'WWW-Authenticate': challenge }) });
   }
 }
 
-/** What connections are counted by where nobody is verified: the remote address; of IPv6 the /64, which is what one customer has. */
+/** The key of connections that are not verified: the remote address; of IPv6 the /64, which is what one customer has. */
 export function addressKey(request: IncomingMessage): string {
   const address = request.socket.remoteAddress ?? 'unknown';
   if (!address.includes(':') || address.includes('.')) return address.replace(/^::ffff:/, '');
@@ -130,10 +130,6 @@ interface ChallengeFacts extends Error {
 
 function isChallenge(error: unknown): error is ChallengeFacts {
   return isMortiseError(error) && error.code === 'ERR_AUTH_CHALLENGE';
-}
-
-function toRefusal({ status, message, challenge, headers }: ChallengeFacts): UpgradeRefusal {
-  return new UpgradeRefusal(status, message, { ...headers, ...(challenge !== '' && { 'WWW-Authenticate': challenge }) });
 }
 
 function countHeader(request: IncomingMessage, name: string): number {

@@ -13,7 +13,7 @@ import { isLoopbackHost } from '@mortise/protocol/edge';
 import { Heartbeat } from './heartbeat.ts';
 import type { ClientResumption, MessageSocket } from './message-socket.ts';
 import { type ClientSocketSettings, openClientSocket } from './open-client-socket.ts';
-import { createSocketTransport } from './socket-transport.ts';
+import { SocketTransport } from './socket-transport.ts';
 import type { WebSocketConstructor } from './web-socket.ts';
 import { MCP_PROTOCOL } from './wire.ts';
 
@@ -27,13 +27,11 @@ export interface WebSocketTransportOptions {
   readonly allowInsecure?: boolean | undefined;
   /** The longest message that the server may send, in bytes; a longer one ends the connection. @default 16 MiB */
   readonly maxMessageBytes?: number | undefined;
-  /** The time between two pings, in milliseconds; a server that is gone is noticed within two. 0 for none; browsers have none. @default 15_000 */
-  readonly heartbeatMs?: number | undefined;
   /** Goes on after a broken connection with nothing lost, where the server can: `resumeOnClient()` of `/resume`. @default none: a break is a loss */
   readonly resume?: ClientResumption | undefined;
   /** A constructor to use in place of the platform's. @default the platform's, on Node `ws` */
   readonly webSocket?: WebSocketConstructor | undefined;
-  /** @default the platform's clock */
+  /** The clock of timeouts and pings. @default the platform's */
   readonly clock?: Clock | undefined;
 }
 
@@ -42,7 +40,6 @@ const OPTIONS: OptionTable<WebSocketTransportOptions> = {
   headers: 'object',
   allowInsecure: 'boolean',
   maxMessageBytes: 1,
-  heartbeatMs: 0,
   resume: 'object',
   webSocket: 'function',
   clock: 'object',
@@ -70,28 +67,26 @@ export function webSocketTransport(url: string | URL, options: WebSocketTranspor
   return createCallableTransport(factory(), factory, { eraKey: toEraKey(target) });
 }
 
+/** A server that is gone is noticed within two pings. Browsers have none. */
+const HEARTBEAT_MS = 15_000;
+
 function createClientTransport(url: string, options: WebSocketTransportOptions): Transport {
-  const { resume, heartbeatMs = 15_000, clock = systemClock } = options;
-  const settings: ClientSocketSettings = {
-    url,
-    // A server that takes the first of them takes the plain one.
-    protocols: resume ? [MCP_PROTOCOL, resume.protocol] : [MCP_PROTOCOL],
-    headers: options.headers ?? {},
-    authorizer: options.authorizer,
-    webSocket: options.webSocket,
-    maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
-    clock,
-  };
+  const { resume, headers = {}, authorizer, webSocket, maxMessageBytes = 16 * 1024 * 1024, clock = systemClock } = options;
+  // A server that takes the first of them takes the plain one.
+  const protocols = resume ? [MCP_PROTOCOL, resume.protocol] : [MCP_PROTOCOL];
+  const target: ClientSocketSettings = { url, protocols, headers, authorizer, webSocket, maxMessageBytes, clock };
   const open = async (signal: AbortSignal): Promise<MessageSocket> => {
-    const { socket, protocol } = await openClientSocket(settings, signal);
+    const { socket, protocol } = await openClientSocket(target, signal);
     if (protocol !== resume?.protocol) return socket;
-    return resume.join(socket, (later) => openClientSocket(settings, later), { clock, signal });
+    return resume.join(socket, (later) => openClientSocket(target, later), { clock, signal });
   };
-  return createSocketTransport(open, { heartbeat: heartbeatMs > 0 ? new Heartbeat(heartbeatMs, clock) : undefined, clock });
+  const heartbeat = new Heartbeat(HEARTBEAT_MS, clock);
+  return new SocketTransport({ open, heartbeat, clock, maxBacklogBytes: Infinity, info: undefined, expiresAtMs: undefined });
 }
 
 function checkTarget(url: string | URL, { authorizer, headers, allowInsecure }: WebSocketTransportOptions): URL {
-  const target = parseUrl(url);
+  if (!URL.canParse(String(url))) throw new TypeError('The URL cannot be read: give one such as ws://127.0.0.1:3001/mcp');
+  const target = new URL(url);
   const { protocol, hostname, username, password, hash } = target;
   if (protocol !== 'ws:' && protocol !== 'wss:') throw new TypeError(`The URL begins with "${protocol}": use ws:// or wss://`);
   if (username !== '' || password !== '') throw new TypeError('The URL holds a user name or password: give an authorizer or headers');
@@ -103,19 +98,10 @@ function checkTarget(url: string | URL, { authorizer, headers, allowInsecure }: 
   return target;
 }
 
-function parseUrl(url: string | URL): URL {
-  try {
-    return new URL(url);
-  } catch (cause) {
-    throw new TypeError('The URL cannot be read: give one such as ws://127.0.0.1:3001/mcp', { cause });
-  }
-}
-
 /** The address without what may be secret: 32 bits of a query tell it from others and give nothing away. */
-function toEraKey({ origin, host, protocol, pathname, search }: URL): string {
-  const base = `${origin === 'null' ? `${protocol}//${host}` : origin}${pathname}`;
-  if (search === '') return base;
+function toEraKey({ origin, pathname, search }: URL): string {
+  if (search === '') return origin + pathname;
   let hash = 0x811c9dc5;
   for (let at = 0; at < search.length; at++) hash = Math.imul(hash ^ search.charCodeAt(at), 0x01000193);
-  return `${base}#${(hash >>> 0).toString(16).padStart(8, '0')}`;
+  return `${origin}${pathname}#${(hash >>> 0).toString(16).padStart(8, '0')}`;
 }

@@ -1,6 +1,7 @@
 /** The platform's own `WebSocket`: browsers, workers, Deno, edge runtimes. */
 
 import { type Clock, type ClockTimer, MessageTooLargeError } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
 import { ConnectFailedError } from './errors.ts';
 import type { MessageSocket, OpenedSocket, SocketListener } from './message-socket.ts';
 import { BEARER_PREFIX, CloseCode, MCP_PROTOCOL, toBrowserCode } from './wire.ts';
@@ -31,31 +32,32 @@ export interface WebSocketSettings {
 /** How often a full queue is looked at: the platform has no event for it. In milliseconds. */
 const POLL_MS = 10;
 
-/** Opens one. @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: platforms do not say why. */
-export function openWebSocket(constructor: WebSocketConstructor, settings: WebSocketSettings, signal: AbortSignal): Promise<OpenedSocket> {
-  return new Promise((resolve, reject) => {
-    const socket = new constructor(settings.url, [...settings.protocols]);
-    const wrapped = new WebSocketSocket(socket, settings);
-    const giveUp = (): void => {
-      socket.close();
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', giveUp, { once: true });
+/** Opens one. @throws {ConnectFailedError} `ERR_CONNECT_FAILED`: platforms do not say why. The signal's reason. */
+export async function openWebSocket(
+  constructor: WebSocketConstructor,
+  settings: WebSocketSettings,
+  signal: AbortSignal,
+): Promise<OpenedSocket> {
+  const socket = new constructor(settings.url, [...settings.protocols]);
+  const wrapped = new WebSocketSocket(socket, settings);
+  const opened = new Promise<OpenedSocket>((resolve, reject) => {
     socket.addEventListener('open', () => {
-      signal.removeEventListener('abort', giveUp);
-      if (isAgreed(socket.protocol, settings.protocols)) return resolve({ socket: wrapped, protocol: socket.protocol });
-      socket.close();
-      reject(new ConnectFailedError(`The server did not agree to the subprotocol "${MCP_PROTOCOL}"`));
+      if (isAgreed(socket.protocol, settings.protocols)) resolve({ socket: wrapped, protocol: socket.protocol });
+      else reject(new ConnectFailedError(`The server did not agree to the subprotocol "${MCP_PROTOCOL}"`));
     });
+    // Says nothing that `close` does not say, but `ws` throws without a listener.
+    socket.addEventListener('error', () => undefined);
     socket.addEventListener('close', ({ code }) => {
-      signal.removeEventListener('abort', giveUp);
-      reject(
-        new ConnectFailedError(
-          `The WebSocket could not be opened (code ${code}): look at the address, the server's origins and its tokens`,
-        ),
-      );
+      const message = `The WebSocket could not be opened (code ${code}): look at the address, the server's origins and its tokens`;
+      reject(new ConnectFailedError(message));
     });
   });
+  try {
+    return await abortable(opened, signal);
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
 }
 
 /** A bearer token is offered, too, and must never be chosen. */
@@ -113,7 +115,7 @@ class WebSocketSocket implements MessageSocket {
   }
 
   terminate(): void {
-    // Platforms end a socket only by asking the peer; whoever terminates does not wait for its answer.
+    // Platforms end a socket only by asking the peer, whose answer is not waited for.
     this.#socket.close();
     this.#finish(CloseCode.abnormal, '');
   }

@@ -28,7 +28,7 @@ export function readBearerProtocol(offered: readonly string[]): string | undefin
 
 /** Why a WebSocket ends, by name. @see RFC 6455 section 7.4.1 */
 export const CloseCode = {
-  /** The connection has done what it was for. */
+  /** The connection is not needed any more. */
   normal: 1000,
   /** The server shuts down. */
   goingAway: 1001,
@@ -46,7 +46,7 @@ export const CloseCode = {
   tryAgainLater: 1013,
   /** The token has expired: connect anew with another one. */
   unauthorized: 3000,
-  /** The channel to resume has ended, waited too long, or belongs to somebody else. */
+  /** The channel to resume has ended, waited too long, or belongs to another principal. */
   channelUnknown: 4404,
 } as const;
 

@@ -1,25 +1,10 @@
-/** A socket of the package `ws`, which Node's servers and clients have. Knows `ws` by structure and imports nothing of Node. */
+/** A socket of the package `ws`, for servers and clients on Node. Imports only types, so that browsers can load it. */
 
 import { MessageTooLargeError } from '@mortise/jsonrpc-core';
+import type { WebSocket } from 'ws';
 import { SocketClosedError } from './errors.ts';
 import type { MessageSocket, SocketListener } from './message-socket.ts';
 import { CloseCode } from './wire.ts';
-
-/** What is used of a `WebSocket` of `ws`. */
-export interface WsLike {
-  readonly bufferedAmount: number;
-  readonly readyState: number;
-  send(data: string, done: (error?: Error | null) => void): void;
-  close(code?: number, reason?: string): void;
-  terminate(): void;
-  pause(): void;
-  resume(): void;
-  ping(): void;
-  on(event: 'message', fn: (data: { toString(): string }, isBinary: boolean) => void): unknown;
-  on(event: 'pong' | 'ping', fn: () => void): unknown;
-  on(event: 'error', fn: (error: Error) => void): unknown;
-  on(event: 'close', fn: (code: number, reason: { toString(): string }) => void): unknown;
-}
 
 /** The stream below, which can hold writes back for a moment so that the frames of one tick leave together. */
 export interface Corkable {
@@ -33,14 +18,14 @@ const OPEN = 1;
 const atEndOfTick: (fn: () => void) => void =
   (globalThis as { process?: { nextTick?: (fn: () => void) => void } }).process?.nextTick ?? queueMicrotask;
 
-/** A bound as `ws` takes it, which counts with 32 bits: what is more would wrap to something else, and `Infinity` be no time. */
+/** A bound for `ws`, which counts with 32 bits: more would wrap around. */
 export function toInt32(bound: number): number {
   return Math.min(bound, 2 ** 31 - 1);
 }
 
-/** A socket of the package `ws` as the `MessageSocket` that transports are built on, for servers that accept sockets themselves. */
+/** A socket of `ws` as a `MessageSocket`. */
 export class WsSocket implements MessageSocket {
-  readonly #ws: WsLike;
+  readonly #ws: WebSocket;
   readonly #maxMessageBytes: number;
   readonly #stream: Corkable | undefined;
   #listener: SocketListener | undefined;
@@ -56,7 +41,7 @@ export class WsSocket implements MessageSocket {
    * @param maxMessageBytes The bound that `ws` was given as `maxPayload`; named in errors.
    * @param stream The socket below, so that the frames of one tick leave together.
    */
-  constructor(ws: WsLike, maxMessageBytes: number, stream?: Corkable) {
+  constructor(ws: WebSocket, maxMessageBytes: number, stream?: Corkable) {
     this.#ws = ws;
     this.#maxMessageBytes = maxMessageBytes;
     this.#stream = stream;
@@ -104,7 +89,7 @@ export class WsSocket implements MessageSocket {
   }
 
   beat(): boolean {
-    // Whoever is not read cannot give a sign of life.
+    // The answer of a peer that is not read is not seen.
     const isAlive = this.#wasHeard || this.#isPaused;
     this.#wasHeard = false;
     if (isAlive && this.#ws.readyState === OPEN) this.#ws.ping();

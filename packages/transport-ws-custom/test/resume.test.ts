@@ -3,22 +3,16 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { JsonRpcMessage } from '@mortise/jsonrpc-core';
-import type { ServerResumption } from '@mortise/transport-ws-custom';
 import type { TokenVerifier } from '@mortise/protocol/contracts';
-import { MemoryEventStore } from '@mortise/protocol/edge';
 import { McpServer } from '@mortise/server';
 import { webSocketTransport } from '@mortise/transport-ws-custom/client';
-import { resumeOnClient, resumeOnServer, type ServerResumeOptions } from '@mortise/transport-ws-custom/resume';
+import { resumeOnClient, resumeOnServer } from '@mortise/transport-ws-custom/resume';
 import type { WebSocketServing } from '@mortise/transport-ws-custom/server';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { closeLater, connect, createFeatureServer, serve } from './support/feature-server.ts';
-
-function resuming(options: Partial<ServerResumeOptions> = {}): ServerResumption {
-  return resumeOnServer({ eventStore: new MemoryEventStore(), ...options });
-}
 
 /** Every socket that a server has, so that a test can cut them. */
 function watchSockets({ httpServer }: WebSocketServing): { cut(): number; readonly opened: number } {
@@ -71,7 +65,7 @@ describe.each(['modern', 'legacy'] as const)('a connection that breaks, %s', (er
     const seed = Number(process.env['MORTISE_SEED'] ?? 20_261_123);
     const random = createRandom(seed);
     const { server, runs } = createSteps();
-    const serving = await serve(server, { resume: resuming() });
+    const serving = await serve(server, { resume: resumeOnServer() });
     const sockets = watchSockets(serving);
     const client = await connect(serving.url, { era }, { resume: resumeOnClient() });
     let cuts = 0;
@@ -102,7 +96,7 @@ describe.each(['modern', 'legacy'] as const)('a connection that breaks, %s', (er
 
   it('keeps a subscription open, and tells what happened while it was broken', async () => {
     const { server } = createFeatureServer();
-    const serving = await serve(server, { resume: resuming() });
+    const serving = await serve(server, { resume: resumeOnServer() });
     const sockets = watchSockets(serving);
     const client = await connect(serving.url, { era }, { resume: resumeOnClient() });
     const events = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]();
@@ -143,7 +137,7 @@ async function openChannel(url: string, headers?: Record<string, string>): Promi
 describe('a channel', () => {
   it('is agreed on only where both sides were given it', async () => {
     const { server } = createFeatureServer();
-    const [plain, resumable] = [await serve(server), await serve(server, { resume: resuming() })];
+    const [plain, resumable] = [await serve(server), await serve(server, { resume: resumeOnServer() })];
     const protocolOf = async (url: string, offered: string[]): Promise<string> => {
       const ws = new WebSocket(url, offered);
       closeLater(() => ws.terminate());
@@ -159,14 +153,14 @@ describe('a channel', () => {
   });
 
   it('has an id that nobody guesses', async () => {
-    const { url } = await serve(createFeatureServer().server, { resume: resuming() });
+    const { url } = await serve(createFeatureServer().server, { resume: resumeOnServer() });
     const [one, other] = [await openChannel(url), await openChannel(url)];
     expect(one.channel).toMatch(/^[A-Za-z0-9_-]{32}$/);
     expect(other.channel).not.toBe(one.channel);
   });
 
   it('is given again what was not acknowledged, and nothing that was', async () => {
-    const { url } = await serve(createFeatureServer().server, { resume: resuming() });
+    const { url } = await serve(createFeatureServer().server, { resume: resumeOnServer() });
     const first = await openChannel(url);
     for (let id = 1; id <= 3; id++) first.ws.send(PING.replace('"id":1', `"id":${id}`));
     const answers = [await nextFrame(first), await nextFrame(first), await nextFrame(first)];
@@ -182,7 +176,7 @@ describe('a channel', () => {
 
   it("[ROBUSTNESS-8] is nobody else's: another principal gets the answer for channels that do not exist", async () => {
     const tokenVerifier: TokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
-    const { url } = await serve(createFeatureServer().server, { resume: resuming(), tokenVerifier });
+    const { url } = await serve(createFeatureServer().server, { resume: resumeOnServer(), tokenVerifier });
     const own = await openChannel(url, { authorization: 'Bearer ada' });
     for (const [channel, token] of [
       [own.channel, 'eve'],
@@ -197,7 +191,7 @@ describe('a channel', () => {
   });
 
   it('takes the newest socket where two say that they are it', async () => {
-    const { url } = await serve(createFeatureServer().server, { resume: resuming() });
+    const { url } = await serve(createFeatureServer().server, { resume: resumeOnServer() });
     const first = await openChannel(url);
     const second = await open(url, `!{"channel":"${first.channel}","received":0}`);
     expect((await once(first.ws, 'close'))[0]).toBe(1006);
@@ -210,7 +204,7 @@ describe('a channel', () => {
     const { server } = createFeatureServer();
     let callers = 0;
     const tokenVerifier = { verify: async () => ({ principal: `caller ${++callers}`, scopes: [] }) };
-    const serving = await serve(server, { resume: resuming(), tokenVerifier });
+    const serving = await serve(server, { resume: resumeOnServer(), tokenVerifier });
     const sockets = watchSockets(serving);
     const client = await connect(serving.url, { era: 'modern' }, { resume: resumeOnClient() });
     const waiting = client.callTool('wait', {}, { onProgress: () => void sockets.cut() });
@@ -222,7 +216,7 @@ describe('a channel', () => {
   });
 
   it('[ROBUSTNESS-7] keeps as many that wait as it may, the newest', async () => {
-    const serving = await serve(createFeatureServer().server, { resume: resuming({ maxWaiting: 2 }) });
+    const serving = await serve(createFeatureServer().server, { resume: resumeOnServer({ maxWaiting: 2 }) });
     const channels = [];
     for (let n = 0; n < 3; n++) channels.push(await openChannel(serving.url));
     for (const [index, { ws }] of channels.entries()) {
@@ -240,7 +234,7 @@ describe('a channel', () => {
 
   it('[ROBUSTNESS-8] lets the channels of one who breaks many push out their own, and nobody else’s', async () => {
     const tokenVerifier: TokenVerifier = { verify: async ({ token = '' }) => ({ principal: token, scopes: [] }) };
-    const serving = await serve(createFeatureServer().server, { resume: resuming({ maxWaiting: 2 }), tokenVerifier });
+    const serving = await serve(createFeatureServer().server, { resume: resumeOnServer({ maxWaiting: 2 }), tokenVerifier });
     const opened = [];
     for (const name of ['ada', 'eve', 'eve', 'eve']) {
       const headers = { authorization: `Bearer ${name}` };
@@ -258,7 +252,7 @@ describe('a channel', () => {
   });
 
   it('[ROBUSTNESS-5] survives any first frame and any control frame', async () => {
-    const serving = await serve(createFeatureServer().server, { resume: resuming() });
+    const serving = await serve(createFeatureServer().server, { resume: resumeOnServer() });
     const frame = fc.oneof(
       fc.string().map((text) => `!${text}`),
       fc.json().map((text) => `!${text}`),
@@ -283,7 +277,7 @@ describe('a channel', () => {
 describe('the client', () => {
   it('[ROBUSTNESS-10] goes on at once, and then ever more calmly, until it is told no', async () => {
     const { server } = createFeatureServer();
-    const serving = await serve(server, { resume: resuming() });
+    const serving = await serve(server, { resume: resumeOnServer() });
     const sockets = watchSockets(serving);
     const transport = webSocketTransport(serving.url, { resume: resumeOnClient() });
     const messages: JsonRpcMessage[] = [];

@@ -1,16 +1,13 @@
-/** The options of a client over HTTP, and what holds where they are left out. */
+/** The options of a client over HTTP, checked where they enter. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer } from '@mortise/protocol/contracts';
 import { HttpOptionError } from '../errors.ts';
-import { createFetchSender, type FetchLike } from './fetch-sender.ts';
-import type { HttpSender } from './http-sender.ts';
-import type { ReconnectionOptions } from './legacy/reconnect-pace.ts';
-import type { StreamableHTTPClientTransportOptions } from './streamable-http-client-transport.ts';
+import { createFetchSender, type FetchLike, type HttpSender } from './http-sender.ts';
 import { type GivenHeaders, toLowerCaseNames, Wire } from './wire.ts';
 
-/** The options of every transport over HTTP. Each may be left out. */
+/** The options of every client transport over HTTP. */
 export interface HttpClientOptions {
   /**
    * Sent with every request, beside what the protocol needs: by name, or as `Headers`, a `Map` or pairs. Names that the protocol needs
@@ -37,29 +34,39 @@ export interface HttpClientOptions {
   readonly authorizer?: Authorizer | undefined;
   /** The longest message, in bytes of a body or of an event. @default 16 MiB */
   readonly maxMessageBytes?: number | undefined;
-  /** What tells the time. @default systemClock */
+  /** The clock of timeouts and pauses. @default the platform's */
   readonly clock?: Clock | undefined;
-  /** Numbers from 0 to below 1, for waits that differ. @default Math.random */
-  readonly random?: (() => number) | undefined;
 }
 
 /** The options of `httpTransport`. */
 export interface HttpTransportOptions extends HttpClientOptions {
-  /** Whether a legacy session has a stream for what belongs to no request, where the server gives one. @default true */
+  /** Whether a legacy session opens a stream for messages that belong to no request, where the server has one. @default true */
   readonly getStream?: boolean | undefined;
-  /** How streams of the legacy era that break are opened again; delays are in milliseconds. @default as each of its members says */
+  /** How streams of the legacy era that break are opened again. @default ten attempts in a row */
   readonly reconnectionOptions?: ReconnectionOptions | undefined;
-  /**
-   * Whether a server that refuses `initialize` with 400, 404 or 405 is tried as one of HTTP+SSE. @default true
-   *
-   * @deprecated since 2025-03-26, with HTTP+SSE: use Streamable HTTP.
-   */
-  readonly sseFallback?: boolean | undefined;
-  /** Whether `close` leaves a legacy session alive at the server, for whoever goes on with it. @default false */
+  /** Whether `close` leaves a legacy session alive at the server, so that another transport can resume it. @default false */
   readonly keepsSession?: boolean | undefined;
 }
 
-/** All that there are of any transport, as programs hand the same ones to several. */
+/** How streams that break are opened again: after half a second to a second, then twice as long each time up to 30 s. */
+export interface ReconnectionOptions {
+  /** How many attempts in a row may fail. @default 10 */
+  readonly maxRetries?: number | undefined;
+}
+
+/** The options of `StreamableHTTPClientTransport`: those of `httpTransport`, and those that MCP's users know. */
+export interface StreamableHTTPClientTransportOptions extends HttpTransportOptions {
+  /**
+   * A legacy session to resume: nothing is initialized, and its stream is opened at once.
+   *
+   * @default none
+   */
+  readonly sessionId?: string | undefined;
+  /** The revision that was agreed on in that session. @default none */
+  readonly protocolVersion?: string | undefined;
+}
+
+/** One table for all transports, since programs hand the same options to several. */
 const TABLE: OptionTable<StreamableHTTPClientTransportOptions> = {
   headers: ['object', 'array'],
   requestInit: 'object',
@@ -68,29 +75,30 @@ const TABLE: OptionTable<StreamableHTTPClientTransportOptions> = {
   authorizer: 'object',
   maxMessageBytes: 1,
   clock: 'object',
-  random: 'function',
   getStream: 'boolean',
-  reconnectionOptions: { initialReconnectionDelay: 0, maxReconnectionDelay: 0, reconnectionDelayGrowFactor: 0, maxRetries: 0 },
-  sseFallback: 'boolean',
+  reconnectionOptions: { maxRetries: 0 },
   keepsSession: 'boolean',
   sessionId: 'string',
   protocolVersion: 'string',
 };
 
-/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: a URL or an option that cannot hold, or an option that there is not. */
-export function toWire(url: string | URL, options: HttpTransportOptions): Wire {
+/** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid URL or option value, or an unknown option. */
+export function toWire(url: string | URL, options: StreamableHTTPClientTransportOptions): Wire {
   checkOptions<StreamableHTTPClientTransportOptions>('options of an HTTP client', options, TABLE, HttpOptionError);
-  const { fetch, requestInit, headers, sender, authorizer, clock = systemClock } = options;
-  const given = requestInit?.headers === undefined ? {} : Object.fromEntries(new Headers(requestInit.headers));
-  return new Wire(url, {
-    sender: sender ?? createFetchSender(fetch, withoutOwn(requestInit)),
+  const { headers, requestInit = {}, fetch, authorizer, maxMessageBytes = 16 * 1024 * 1024, clock = systemClock } = options;
+  // One signal for all requests would end them all at once and collect their listeners: closing the transport is for that.
+  const { headers: initHeaders, signal: _signal, body: _body, method: _method, ...init } = requestInit;
+  return new Wire({
+    url: toHref(url),
+    headers: { ...toLowerCaseNames(new Headers(initHeaders)), ...checkHeaders(toLowerCaseNames(headers ?? {})) },
+    sender: options.sender ?? createFetchSender(fetch, init),
     authorizer,
-    headers: { ...given, ...checkHeaders(toLowerCaseNames(headers ?? {})) },
+    maxMessageBytes,
     clock,
   });
 }
 
-/** A variable of the environment that is not set, perhaps: it would be sent as the text "undefined". */
+/** An environment variable that is not set would be sent as the text "undefined". */
 function checkHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== 'string')
@@ -99,31 +107,18 @@ function checkHeaders(headers: Readonly<Record<string, unknown>>): Record<string
   return headers as Record<string, string>;
 }
 
-/** The options with everything that has a default filled in. */
-export interface ClientSettings {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly maxMessageBytes: number;
-  readonly reconnectionOptions: ReconnectionOptions;
-  readonly getStream: boolean;
-  readonly keepsSession: boolean;
-  readonly sseFallback: boolean;
+function toHref(url: string | URL): string {
+  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
+  if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:')
+    throw new HttpOptionError(`The URL must begin with "https://" or "http://", as https://host/mcp, got ${showUrl(String(url))}`);
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new HttpOptionError('The URL holds a user name or password: send them in the header "Authorization" instead');
+  parsed.hash = '';
+  return parsed.href;
 }
 
-export function toSettings(options: HttpTransportOptions): ClientSettings {
-  return {
-    clock: options.clock ?? systemClock,
-    random: options.random ?? Math.random,
-    maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
-    reconnectionOptions: options.reconnectionOptions ?? {},
-    getStream: options.getStream !== false,
-    keepsSession: options.keepsSession === true,
-    sseFallback: options.sseFallback !== false,
-  };
-}
-
-/** A signal for all requests would end them all at once and gather their listeners: closing the transport is for that. */
-function withoutOwn(init: RequestInit = {}): RequestInit {
-  const { headers: _headers, signal: _signal, body: _body, method: _method, ...rest } = init;
-  return rest;
+/** Without what may be secret: a query, or a user with a password. */
+function showUrl(given: string): string {
+  const [shown = ''] = given.split(/[?#]/, 1);
+  return shown.includes('@') ? 'one that names a user' : `"${shown.slice(0, 100)}"`;
 }

@@ -1,10 +1,11 @@
-/** Reads JSON values out of an answer's body: one of a JSON body, one of each event of an event stream. */
+/** Reads JSON values out of a response: one of a JSON body, one of each event of an event stream. */
 
 import { ConnectionClosedError, type JsonValue, MessageTooLargeError, ParseError } from '@mortise/jsonrpc-core';
 import { parseJson } from '@mortise/jsonrpc-core/messages';
 import { BytePieces } from '@mortise/protocol/edge';
 import { SseDecoder, type SseEvent } from '../sse/decode-events.ts';
 import type { BodySink, HttpAnswer } from './http-sender.ts';
+import type { Wire } from './wire.ts';
 
 export const JSON_TYPE = 'application/json';
 export const SSE_TYPE = 'text/event-stream';
@@ -22,10 +23,8 @@ export interface MessageListener {
   onValue(value: JsonValue, text: string): void;
   /** An event that is not JSON; the next one is still read. */
   onGarbage(error: ParseError): void;
-  /** An event that was no message, or that has come before its message: where to go on from, and when. */
-  onCursor?(event: SseEvent): void;
-  /** The first event of a stream that goes by another name than `message`. Left out, such events are skipped. */
-  onNamedEvent?(event: SseEvent): void;
+  /** An event, before its data is read. Only events named `message` hold a value. */
+  onEvent?(event: SseEvent): void;
   /** Nothing more will come. */
   onEnd(error?: Error): void;
 }
@@ -36,20 +35,22 @@ export class MessageReader implements BodySink {
   readonly #answer: HttpAnswer;
   readonly #listener: MessageListener;
   readonly #maxBytes: number;
+  /** Exactly one of these two. */
   readonly #decoder: SseDecoder | undefined;
-  readonly #text: BodyText | undefined;
+  readonly #body: BytePieces | undefined;
   #isStopped = false;
+  #onLeftoverEnd: (() => void) | undefined;
 
   private constructor(answer: HttpAnswer, isStream: boolean, maxBytes: number, listener: MessageListener) {
     this.#answer = answer;
     this.isStream = isStream;
     this.#maxBytes = maxBytes;
     this.#listener = listener;
-    if (isStream) this.#decoder = new SseDecoder({ maxEventLength: maxBytes });
-    else this.#text = new BodyText(maxBytes);
+    if (isStream) this.#decoder = new SseDecoder(maxBytes);
+    else this.#body = new BytePieces();
   }
 
-  /** Begins to read. @returns undefined for a body that is neither JSON nor an event stream, which is left alone. */
+  /** Begins to read. @returns undefined for a body that is neither JSON nor an event stream, which is left unread. */
   static open(answer: HttpAnswer, maxBytes: number, listener: MessageListener): MessageReader | undefined {
     const type = mediaTypeOf(answer.header('content-type'));
     if (type !== JSON_TYPE && type !== SSE_TYPE) return undefined;
@@ -60,26 +61,34 @@ export class MessageReader implements BodySink {
 
   onChunk(chunk: Uint8Array): void {
     if (this.#isStopped) return;
-    if (this.#decoder) this.#decode(this.#decoder, chunk);
-    else if (this.#text?.push(chunk) === false) this.#abandon(toTooLong(this.#maxBytes));
+    if (this.#decoder) return this.#decode(this.#decoder, chunk);
+    this.#body?.push(chunk);
+    if ((this.#body?.length ?? 0) > this.#maxBytes) this.#refuse(toTooLong(this.#maxBytes));
   }
 
   onEnd(error?: Error): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped) return this.#onLeftoverEnd?.();
     this.#isStopped = true;
     if (error !== undefined) return this.#listener.onEnd(error);
     try {
-      if (this.#text) this.#readBody(this.#text.take());
+      if (this.#body) this.#readBody(this.#body);
       this.#listener.onEnd();
     } catch (failure) {
       this.#listener.onEnd(failure as Error);
     }
   }
 
-  /** Closes the body. The listener is called no more. */
+  /** Closes the body. The listener is not called any more. */
   stop(): void {
     this.#isStopped = true;
     this.#answer.abort();
+  }
+
+  /** The last message has come: the rest gets a moment to end by itself. The listener is not called any more. */
+  finish(wire: Wire): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#onLeftoverEnd = wire.letEnd(this.#answer);
   }
 
   #decode(decoder: SseDecoder, chunk: Uint8Array): void {
@@ -87,20 +96,14 @@ export class MessageReader implements BodySink {
     try {
       events = decoder.push(chunk);
     } catch (error) {
-      return this.#abandon(error as Error);
+      return this.#refuse(error as Error);
     }
     for (const event of events) {
       if (this.#isStopped) return;
-      this.#onEvent(event);
+      this.#listener.onEvent?.(event);
+      // An event without data only carries an id or a time to wait.
+      if (event.event === 'message' && event.data !== '') this.#readEvent(event.data);
     }
-  }
-
-  #onEvent(event: SseEvent): void {
-    const { data, id, retryMs } = event;
-    if (id !== undefined || retryMs !== undefined) this.#listener.onCursor?.(event);
-    if (event.event !== 'message') this.#listener.onNamedEvent?.(event);
-    // An event without data only primes the reader for going on later.
-    else if (data !== '') this.#readEvent(data);
   }
 
   #readEvent(data: string): void {
@@ -113,65 +116,26 @@ export class MessageReader implements BodySink {
     this.#listener.onValue(value, data);
   }
 
-  #readBody(text: string): void {
-    if (text === '') throw new ConnectionClosedError('The body of the answer is empty');
+  #readBody(body: BytePieces): void {
+    if (body.length === 0) throw new ConnectionClosedError('The body of the answer is empty');
+    const text = decodeStrictly(body.join());
     this.#listener.onValue(parseJson(text), text);
   }
 
-  #abandon(error: Error): void {
+  #refuse(error: Error): void {
     this.stop();
     this.#listener.onEnd(error);
   }
 }
 
-/** Gathers the bytes of a body as text, within a bound. */
-class BodyText {
-  readonly #maxBytes: number;
-  readonly #pieces = new BytePieces();
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** @returns false once the body is longer than the bound; nothing of it is kept then. */
-  push(chunk: Uint8Array): boolean {
-    this.#pieces.push(chunk);
-    if (this.#pieces.length <= this.#maxBytes) return true;
-    this.#pieces.clear();
-    return false;
-  }
-
-  /** @throws {ParseError} `ERR_PARSE`: the bytes are not UTF-8. */
-  take(): string {
-    try {
-      return strictUtf8.decode(this.#pieces.join());
-    } catch {
-      throw new ParseError('The body is not UTF-8');
-    }
-  }
-}
-
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads a body to its end, or to a bound: what comes after it is not read, and the text is then undefined. Never rejects. */
-export function readShortText(answer: HttpAnswer, maxBytes: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const text = new BodyText(maxBytes);
-    answer.read({
-      onChunk: (chunk) => {
-        if (text.push(chunk)) return;
-        answer.abort();
-        resolve(undefined);
-      },
-      onEnd: (error) => {
-        try {
-          resolve(error === undefined ? text.take() : undefined);
-        } catch {
-          resolve(undefined);
-        }
-      },
-    });
-  });
+function decodeStrictly(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    throw new ParseError('The body is not UTF-8');
+  }
 }
 
 function toTooLong(maxBytes: number): MessageTooLargeError {

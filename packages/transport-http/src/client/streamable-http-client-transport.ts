@@ -13,46 +13,28 @@ import {
 } from '@mortise/jsonrpc-core';
 import {
   createCallableTransport,
+  emitClose,
+  emitError,
   type ExchangeOptions,
   type ExchangeTransport,
   type LegacyOpener,
   type MessageInfo,
   type SendOptions,
+  toError,
   type TransportFactory,
   type WaitingCaller,
 } from '@mortise/jsonrpc-core/transport';
-import { reportTo } from '../report-to.ts';
-import { type ClientSettings, type HttpTransportOptions, toSettings, toWire } from './client-options.ts';
+import { type HttpTransportOptions, type StreamableHTTPClientTransportOptions, toWire } from './client-options.ts';
+import { Exchanges } from './exchanges.ts';
 import type { LegacyChannel } from './legacy/legacy-channel.ts';
-import type { Lineage } from './legacy/posting-channel.ts';
-import { Exchanges } from './modern/exchanges.ts';
-import { ToolHeaders, versionOf } from './modern/request-headers.ts';
+import { versionOf } from './request-headers.ts';
 import { toEraKey, type Wire } from './wire.ts';
-
-/** The options of `StreamableHTTPClientTransport`: those of `httpTransport`, and those that MCP's users know. */
-export interface StreamableHTTPClientTransportOptions extends HttpTransportOptions {
-  /**
-   * A legacy session that was opened before and is gone on with: nothing is initialized, and its stream is opened at once.
-   *
-   * @default none
-   */
-  readonly sessionId?: string | undefined;
-  /** The revision that was agreed on in it. @default none */
-  readonly protocolVersion?: string | undefined;
-}
-
-/** What transports to one server that follow one another share. */
-interface Family extends Lineage {
-  readonly tools: ToolHeaders;
-  /** The channel that was opened last. */
-  channel: LegacyChannel | undefined;
-}
 
 /**
  * A client's side of Streamable HTTP in every revision, with HTTP+SSE for servers that know nothing newer.
  *
  * Modern requests go out by `exchange`, each a POST of its own; `openLegacy` gives a channel of the legacy era, with its session. Used
- * as a plain `Transport`, it does the one or the other as each message wants. Nothing is sent before the first message.
+ * as a plain `Transport`, it sends each message in the message's own era. Nothing is sent before the first message.
  *
  * `close` ends everything: what waits rejects, streams are closed, and a legacy session is ended at the server.
  *
@@ -62,55 +44,54 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-  /** Names the server for whoever remembers things about it; holds no secret. */
+  /** Names the server for programs that remember things about it; holds no secret. */
   readonly eraKey: string;
   readonly #url: string | URL;
   readonly #options: StreamableHTTPClientTransportOptions;
-  readonly #settings: ClientSettings;
   readonly #wire: Wire;
   readonly #exchanges: Exchanges;
-  readonly #family: Family;
   readonly #cancels = new Map<RequestId, AbortController>();
-  /** The channel of those who use this as a plain transport. */
-  #own: Promise<LegacyChannel> | undefined;
+  /** The channel that was opened last by this transport or one that `renew` made of it. */
+  #newest: { channel: LegacyChannel | undefined } = { channel: undefined };
   #channel: LegacyChannel | undefined;
+  /** The channel of a program that uses this as a plain transport. */
+  #own: Promise<LegacyChannel> | undefined;
   #isStarted = false;
   #hasClosed = false;
   #closing: Promise<void> | undefined;
 
   /**
    * @param url The server's address.
-   * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an address that is not one of http or https, or an option that cannot hold.
+   * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid address or option value.
    */
   constructor(url: string | URL, options: StreamableHTTPClientTransportOptions = {}) {
-    const family = familyOf(options) ?? { isBadRequestSpent: false, tools: new ToolHeaders(), channel: undefined };
     this.#url = url;
     this.#options = options;
-    this.#family = family;
     this.#wire = toWire(url, options);
-    this.#settings = toSettings(options);
+    this.#exchanges = new Exchanges(this.#wire, (error) => emitError(this, error));
     this.eraKey = toEraKey(this.#wire.url);
-    const report = (error: Error): void => this.#report(error);
-    this.#exchanges = new Exchanges(this.#wire, { maxMessageBytes: this.#settings.maxMessageBytes, report }, family.tools);
   }
 
-  /** The id of the legacy session, while there is one: also of one that a client opened anew in place of a lost one. A secret. */
+  /** The id of the legacy session, while there is one: also of one that a client opened in place of a lost one. A secret. */
   get sessionId(): string | undefined {
-    return this.#family.channel === undefined ? this.#options.sessionId : this.#family.channel.sessionId;
+    const { channel } = this.#newest;
+    return channel === undefined ? this.#options.sessionId : channel.sessionId;
   }
 
-  /** Differs where the authorization that its authorizer gave last does; tells nothing of it. Private results are kept by it. */
+  /** Differs where the authorization that its authorizer gave last does, and gives nothing of it away. Private results are cached by it. */
   get authContext(): string | undefined {
     return this.#wire.authContext;
   }
 
-  /** Makes another, unstarted transport to the same server. With it a client opens a connection again that it has lost. */
+  /** Makes another, unstarted transport to the same server. A client uses it to replace a session that is lost. */
   renew(): StreamableHTTPClientTransport {
     const { sessionId: _id, protocolVersion: _version, ...options } = this.#options;
-    return new StreamableHTTPClientTransport(this.#url, withFamily(options, this.#family));
+    const renewed = new StreamableHTTPClientTransport(this.#url, options);
+    renewed.#newest = this.#newest;
+    return renewed;
   }
 
-  /** Begins. Only a session that is gone on with is spoken to now. */
+  /** Begins. Nothing is sent now, unless a session is resumed. */
   async start(): Promise<void> {
     if (this.#closing !== undefined) throw new ConnectionClosedError();
     if (this.#isStarted) throw new AlreadyStartedError();
@@ -121,8 +102,8 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   /**
    * Makes a modern exchange. Needs no `start`.
    *
-   * A tool's arguments that its schema marks are sent as headers too, if its list was read before; where the server misses them the list
-   * is read, and the call made once more. Tools with a mark that does not hold are left out of lists and reported to `onerror`.
+   * A tool's arguments that its schema marks are sent as headers too, if its list was read before; if the server refuses the headers, the
+   * list is read and the call made once more. Tools with an invalid mark are left out of lists and reported to `onerror`.
    *
    * @see 2026-07-28 basic/transports/streamable-http
    */
@@ -132,14 +113,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
 
   /** Gives a fresh, unstarted channel of the legacy era. Its errors and its end are reported here too. */
   async openLegacy(): Promise<Transport> {
-    const { LegacyChannel } = await import('./legacy/legacy-channel.ts');
-    if (this.#closing !== undefined) throw new ConnectionClosedError();
-    const channel = new LegacyChannel(this.#wire, this.#settings, this.#family, this.#options);
-    channel.onerror = (error) => this.#report(error);
-    channel.onclose = () => this.#tellClosed();
-    this.#channel = channel;
-    this.#family.channel = channel;
-    return channel;
+    return this.#openChannel();
   }
 
   /**
@@ -151,7 +125,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     const params = 'method' in message ? message.params : undefined;
     if (versionOf(params) !== undefined && 'id' in message) return this.#sendModern(message as JsonRpcRequest, options);
     if (!this.#isStarted) throw new NotConnectedError();
-    // What belongs to no session and answers nothing belongs to the exchanges.
+    // A notification without a session belongs to the exchanges.
     if (this.#channel === undefined && 'method' in message && !('id' in message)) return this.#notifyModern(message);
     // Not awaited where it is open, so that the order of calls is the order of sending.
     const channel = this.#own === undefined || this.#channel === undefined ? await this.#ownChannel() : this.#channel;
@@ -169,7 +143,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
    * @throws {ExchangeHttpError} The server failed at it; one that does not let clients end sessions has not.
    */
   async terminateSession(): Promise<void> {
-    await this.#family.channel?.terminateSession();
+    await this.#newest.channel?.terminateSession();
   }
 
   close(): Promise<void> {
@@ -185,24 +159,31 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   async #close(): Promise<void> {
     this.#exchanges.close();
     await this.#channel?.close();
-    this.#tellClosed();
+    this.#emitClose();
   }
 
-  #tellClosed(): void {
+  #emitClose(): void {
     if (this.#hasClosed) return;
     this.#hasClosed = true;
-    try {
-      this.onclose?.();
-    } catch (error) {
-      this.#report(error);
-    }
+    emitClose(this);
+  }
+
+  async #openChannel(): Promise<LegacyChannel> {
+    const { LegacyChannel } = await import('./legacy/legacy-channel.ts');
+    if (this.#closing !== undefined) throw new ConnectionClosedError();
+    const channel = new LegacyChannel(this.#wire, this.#options);
+    channel.onerror = (error) => emitError(this, error);
+    channel.onclose = () => this.#emitClose();
+    this.#channel = channel;
+    this.#newest.channel = channel;
+    return channel;
   }
 
   #ownChannel(): Promise<LegacyChannel> {
-    this.#own ??= this.openLegacy().then(async (channel) => {
+    this.#own ??= this.#openChannel().then(async (channel) => {
       channel.onmessage = (message, info) => this.onmessage?.(message, info);
       await channel.start();
-      return channel as LegacyChannel;
+      return channel;
     });
     return this.#own;
   }
@@ -212,13 +193,8 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     this.#cancels.set(request.id, controller);
     try {
       const onMessage = (notification: JsonRpcNotification): void => this.#deliver(notification);
-      this.#deliver(
-        await this.exchange(request, {
-          signal: controller.signal,
-          onMessage,
-          pauseTimeout: () => caller?.pauseTimeout?.() ?? ((): void => undefined),
-        }),
-      );
+      const pauseTimeout = (): (() => void) => caller?.pauseTimeout?.() ?? ((): void => undefined);
+      this.#deliver(await this.exchange(request, { signal: controller.signal, onMessage, pauseTimeout }));
     } catch (error) {
       if (!controller.signal.aborted) throw error;
     } finally {
@@ -226,7 +202,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     }
   }
 
-  /** In this era a request is cancelled by leaving it. */
+  /** In this era a request is cancelled by closing its stream. */
   async #notifyModern(notification: JsonRpcNotification): Promise<void> {
     if (notification.method !== 'notifications/cancelled') return this.#exchanges.notify(notification);
     this.#cancels.get(notification.params?.['requestId'] as RequestId)?.abort();
@@ -237,30 +213,26 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     try {
       this.onmessage?.(message);
     } catch (error) {
-      this.#report(error);
+      emitError(this, toError(error));
     }
-  }
-
-  #report(thrown: unknown): void {
-    reportTo(this, thrown);
   }
 }
 
 /** A transport to a server over HTTP. Called, it gives another, unstarted one. */
 export interface HttpTransport extends Transport, ExchangeTransport, LegacyOpener, TransportFactory {
-  /** Names the server: its address, without what may be secret in it. */
+  /** Names the server: its address without secrets. */
   readonly eraKey: string;
-  /** Differs where the authorization that its authorizer gave last does; tells nothing of it. Private results are kept by it. */
+  /** Differs where the authorization that its authorizer gave last does, and gives nothing of it away. Private results are cached by it. */
   readonly authContext: string | undefined;
 }
 
 /**
  * Describes a server that is reached over HTTP: `httpTransport('https://host/mcp')`. Nothing is sent before a client connects.
  *
- * Speaks every revision; which one the server speaks the client finds out. The result is a transport and a factory at once, so that a
- * client can open a session again that the server has lost.
+ * Speaks every revision; the client finds out which one the server speaks. The result is a transport and a factory at once, so that a
+ * client can replace a session that the server has lost.
  *
- * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an address that is not one of http or https, or an option that cannot hold.
+ * @throws {HttpOptionError} `ERR_HTTP_OPTION`: an invalid address or option value.
  * @see 2026-07-28 basic/transports/streamable-http
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): HttpTransport {
@@ -274,19 +246,4 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     },
   };
   return createCallableTransport(own, () => own.renew(), members);
-}
-
-const FAMILY = Symbol('family');
-
-/** Options that carry what transports of one family share. */
-interface FamilyOptions extends StreamableHTTPClientTransportOptions {
-  readonly [FAMILY]?: Family;
-}
-
-function familyOf(options: FamilyOptions): Family | undefined {
-  return options[FAMILY];
-}
-
-function withFamily(options: StreamableHTTPClientTransportOptions, family: Family): FamilyOptions {
-  return { ...options, [FAMILY]: family };
 }

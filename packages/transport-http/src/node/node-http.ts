@@ -9,10 +9,12 @@ import type { BodySink, HttpAnswer, HttpCall, HttpFlight, HttpSender } from '../
 
 /** How connections are made and kept. */
 export interface NodeHttpOptions {
-  /** For `http:`. @default one that keeps connections for reuse, shared by all senders without one of their own */
-  readonly agent?: HttpAgent | undefined;
-  /** For `https:`; certificates and the like are its options. @default as `agent` */
-  readonly httpsAgent?: HttpsAgent | undefined;
+  /**
+   * For the protocol of the server's address: proxies, certificates and sockets are its options.
+   *
+   * @default one that keeps connections for reuse, shared by all senders without one of their own
+   */
+  readonly agent?: HttpAgent | HttpsAgent | undefined;
 }
 
 /** Shorter than Node's own servers keep a connection, so that a request does not meet one that is being closed. */
@@ -21,37 +23,30 @@ const KEEP_ALIVE_MS = 4000;
 /**
  * Sends a client's requests by `node:http`: `httpTransport(url, { sender: nodeHttp() })`. Takes about a sixth of the CPU of `fetch`.
  *
- * Idle connections do not keep a process alive. Proxies, certificates and sockets are the agents' affair.
+ * Idle connections do not keep a process alive.
  */
-export function nodeHttp(options: NodeHttpOptions = {}): HttpSender {
-  return (call) => new NodeFlight(call, options);
+export function nodeHttp({ agent }: NodeHttpOptions = {}): HttpSender {
+  return (call) => new NodeFlight(call, agent);
 }
 
-let sharedAgent: HttpAgent | undefined;
-let sharedHttpsAgent: HttpsAgent | undefined;
+let httpAgent: HttpAgent | undefined;
+let httpsAgent: HttpsAgent | undefined;
 
-/** Lets go of connections before the server does: by a timer of the socket, and not one of each request. */
-class KeepAliveAgent extends HttpAgent {
-  override keepSocketAlive(socket: Duplex): boolean {
-    return keepForAWhile(socket, super.keepSocketAlive(socket) as boolean | undefined);
-  }
-}
-
-class KeepAliveHttpsAgent extends HttpsAgent {
-  override keepSocketAlive(socket: Duplex): boolean {
-    return keepForAWhile(socket, super.keepSocketAlive(socket) as boolean | undefined);
-  }
-}
-
-function keepForAWhile(socket: Duplex, isKept: boolean | undefined): boolean {
-  if (socket instanceof Socket && socket.timeout !== KEEP_ALIVE_MS) socket.setTimeout(KEEP_ALIVE_MS);
-  return isKept !== false;
-}
-
-function agentFor(isSecure: boolean, { agent, httpsAgent }: NodeHttpOptions): HttpAgent {
+function sharedAgent(isSecure: boolean): HttpAgent {
   const options = { keepAlive: true, scheduling: 'lifo' } as const;
-  if (isSecure) return httpsAgent ?? (sharedHttpsAgent ??= new KeepAliveHttpsAgent(options));
-  return agent ?? (sharedAgent ??= new KeepAliveAgent(options));
+  if (isSecure) return (httpsAgent ??= closeIdleSockets(new HttpsAgent(options)));
+  return (httpAgent ??= closeIdleSockets(new HttpAgent(options)));
+}
+
+/** Closes idle connections before the server does: by a timer of the socket, where the agent's own option would set one for each request. */
+function closeIdleSockets<Agent extends HttpAgent>(agent: Agent): Agent {
+  const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean | undefined;
+  agent.keepSocketAlive = (socket) => {
+    const isKept = keep(socket) !== false;
+    if (socket instanceof Socket && socket.timeout !== KEEP_ALIVE_MS) socket.setTimeout(KEEP_ALIVE_MS);
+    return isKept;
+  };
+  return agent;
 }
 
 /** Where requests to one URL go. Taken apart once: nearly all of a transport's requests have the same URL. */
@@ -78,8 +73,31 @@ class NodeFlight implements HttpFlight {
   #request: ClientRequest | undefined;
   #isOver = false;
 
-  constructor(call: HttpCall, options: NodeHttpOptions) {
-    this.answer = new Promise((resolve, reject) => this.#send(call, options, resolve, reject));
+  constructor(call: HttpCall, agent: HttpAgent | undefined) {
+    this.answer = new Promise((resolve, reject) => {
+      const { method, url, headers, body } = call;
+      const { isSecure, hostname, port, path, host } = toTarget(url);
+      const request = (isSecure ? httpsRequest : httpRequest)({
+        method,
+        hostname,
+        port,
+        path,
+        headers: toHeaderList(host, headers, body),
+        agent: agent ?? sharedAgent(isSecure),
+      });
+      this.#request = request;
+      let isAnswered = false;
+      request.on('response', (message) => {
+        isAnswered = true;
+        resolve(new NodeAnswer(this, message));
+      });
+      request.on('error', reject);
+      // A request that was destroyed before it had an answer, or one whose answer was an upgrade.
+      request.on('close', () => {
+        if (!isAnswered) reject(new ConnectionClosedError('The connection was closed before the answer'));
+      });
+      request.end(body);
+    });
   }
 
   abort(): void {
@@ -88,39 +106,9 @@ class NodeFlight implements HttpFlight {
     this.#request?.destroy();
   }
 
-  /** The connection is somebody else's from now on. */
+  /** The connection may serve another request from now on. */
   finish(): void {
     this.#isOver = true;
-  }
-
-  #send(
-    { method, url, headers, body }: HttpCall,
-    options: NodeHttpOptions,
-    resolve: (answer: HttpAnswer) => void,
-    reject: (error: unknown) => void,
-  ): void {
-    const { isSecure, hostname, port, path, host } = toTarget(url);
-    const agent = agentFor(isSecure, options);
-    const request = (isSecure ? httpsRequest : httpRequest)({
-      method,
-      hostname,
-      port,
-      path,
-      headers: toHeaderList(host, headers, body),
-      agent,
-    });
-    this.#request = request;
-    let isAnswered = false;
-    request.on('response', (message) => {
-      isAnswered = true;
-      resolve(new NodeAnswer(this, message));
-    });
-    request.on('error', reject);
-    // A request that was destroyed before it had an answer, or one whose answer was an upgrade.
-    request.on('close', () => {
-      if (!isAnswered) reject(new ConnectionClosedError('The connection was closed before the answer'));
-    });
-    request.end(body);
   }
 }
 

@@ -183,12 +183,6 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(asked()).not.toContain('GET');
     });
 
-    it('[SSE-013] is not looked for where the program does not want it', async () => {
-      speakSse(405);
-      await expect(connect({ sseFallback: false })).rejects.toMatchObject({ status: 405 });
-      expect(asked()).not.toContain('GET');
-    });
-
     it('is not found where the GET is refused, and the first refusal counts', async () => {
       server.on(
         () => true,

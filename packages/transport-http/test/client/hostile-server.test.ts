@@ -160,37 +160,27 @@ describe.each(SENDERS)('over $name', ({ options }) => {
       expect(heard.closes).toBe(0);
     });
 
-    it('[ROBUSTNESS-7] opens the stream of the session again, anew, after an event that is too long', async () => {
+    it('[ROBUSTNESS-7] opens the stream of the session anew after an event that is too long, when the server next answers', async () => {
       const visits: Visit[] = [];
       answerHandshake(server, { getStream: ({ visit }) => void visits.push(visit) });
+      server.on('tools/list', (visit) => visit.result({ tools: [] }));
       await shakeHands(transport);
       for (let round = 1; round <= 3; round += 1) {
         await until(() => visits.length === round);
         const visit = visits[round - 1] as Visit;
         visit.response.write('id: 7\ndata: {"jsonrpc":"2.0","method":"notifications/a"}\n\n');
         await flood(visit, `data: ${filler}\n`);
-        await until(() => heard.errors.length === round && clock.running > 0);
+        await until(() => heard.errors.length === round);
         clock.advance(30_000);
+        for (let at = 0; at < 20; at += 1) await turn();
+        expect(visits).toHaveLength(round);
+        await transport.send(request(round, 'tools/list'));
       }
       await until(() => visits.length === 4);
       expect(visits.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined, undefined, undefined]);
       visits[3]?.response.write('data: {"jsonrpc":"2.0","method":"notifications/b"}\n\n');
-      await until(() => heard.messages.length === 5);
-      expect(heard.errors.map((error) => error.message).join()).not.toContain('given up');
-    });
-
-    it('[ROBUSTNESS-7] gives the stream of the session up where each time an event is too long', async () => {
-      const visits: Visit[] = [];
-      answerHandshake(server, { getStream: ({ visit }) => void visits.push(visit) });
-      await shakeHands(transport);
-      for (let round = 1; round <= 4; round += 1) {
-        await until(() => visits.length === round);
-        await flood(visits[round - 1] as Visit, `data: ${filler}\n`);
-        await until(() => heard.errors.length === round);
-        clock.advance(30_000);
-      }
-      for (let at = 0; at < 20; at += 1) await turn();
-      expect([visits.length, heard.closes]).toEqual([4, 0]);
+      await until(() => JSON.stringify(heard.messages).includes('notifications/b'));
+      expect(heard.closes).toBe(0);
     });
 
     it('[ROBUSTNESS-7] refuses a session id that is too long', async () => {

@@ -460,27 +460,6 @@ describe.each(SENDERS)('a session over $name', ({ options }) => {
       await expect(sent).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 400 });
     });
 
-    it('does not take a 400 for a lost session again before a session has answered', async () => {
-      const refuse = (visit: Visit): void => visit.reply(400, { 'content-type': 'text/plain' }, 'no session');
-      const sent = transport.send(request(1, 'tools/call'));
-      refuse(await server.next());
-      await expect(sent).rejects.toMatchObject({ code: 'ERR_SESSION_LOST' });
-      const second = transport.renew();
-      server.on('notifications/initialized', refuse);
-      await second.start();
-      await second.send(initialize);
-      await expect(second.send(initialized)).rejects.toMatchObject({ code: 'ERR_EXCHANGE_HTTP', status: 400 });
-      server.on('notifications/initialized', (visit) => visit.accept());
-      await second.send(initialized);
-      const works = second.send(request(9, 'tools/list'));
-      (await server.next()).result({});
-      await works;
-      const again = second.send(request(2, 'tools/call'));
-      refuse(await server.next());
-      await expect(again).rejects.toMatchObject({ code: 'ERR_SESSION_LOST' });
-      await second.close();
-    });
-
     it('[HTTP-045] notices it by the stream of the session, too', async () => {
       const streams: EventStream[] = [];
       answerHandshake(server, { getStream: (stream) => streams.push(stream) });

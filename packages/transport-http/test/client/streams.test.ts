@@ -1,7 +1,7 @@
 /** Streams of the legacy era that break off, and how they are gone on with. */
 
 import { StreamableHTTPClientTransport } from '@mortise/transport-http/client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { answerHandshake, hear, note, request, SESSION, shakeHands, VERSION } from './support/legacy.ts';
 import { type EventStream, ScriptedHttp, type Visit } from './support/scripted-http.ts';
@@ -21,10 +21,14 @@ describe.each(SENDERS)('over $name', ({ options }) => {
 
   beforeEach(() => {
     clock = new FakeClock();
-    transport = new StreamableHTTPClientTransport(server.url, { clock, random: () => 0, ...options });
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    transport = new StreamableHTTPClientTransport(server.url, { clock, ...options });
     heard = hear(transport);
   });
-  afterEach(() => transport.close());
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await transport.close();
+  });
 
   /** Lets the client wait for its next attempt, and then makes the wait pass. @returns How long it would have been. */
   async function passWait(): Promise<number> {

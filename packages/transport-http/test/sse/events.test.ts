@@ -56,9 +56,9 @@ describe('reading server-sent events', () => {
   });
 
   it('refuses an event past the bound, in one line or in many', () => {
-    const long = new SseDecoder({ maxEventLength: 100 });
+    const long = new SseDecoder(100);
     expect(() => long.push(bytes.encode(`data: ${'x'.repeat(200)}`))).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }));
-    const many = new SseDecoder({ maxEventLength: 100 });
+    const many = new SseDecoder(100);
     expect(() => many.push(bytes.encode('data: 123456\n'.repeat(20)))).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }));
   });
 
@@ -71,16 +71,16 @@ describe('reading server-sent events', () => {
       [`data: ${message.slice(0, 60)}\n`, `data: ${'x'.repeat(200)}`],
     ];
     for (const pieces of cases) {
-      const decoder = new SseDecoder({ maxEventLength: 100 });
+      const decoder = new SseDecoder(100);
       const push = (): void => pieces.forEach((piece) => void decoder.push(bytes.encode(piece)));
       expect(push).toThrow(expect.objectContaining({ head: { kind: 'response', id: 7 } }));
     }
-    const other = new SseDecoder({ maxEventLength: 100 });
+    const other = new SseDecoder(100);
     expect(() => other.push(bytes.encode(`id: ${'x'.repeat(200)}`))).toThrow(expect.objectContaining({ head: undefined }));
   });
 
   it('[ROBUSTNESS-7] counts lines that hold nothing', () => {
-    const decoder = new SseDecoder({ maxEventLength: 100 });
+    const decoder = new SseDecoder(100);
     expect(() => decoder.push(bytes.encode('data\n'.repeat(20)))).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }));
   });
 
@@ -92,7 +92,7 @@ describe('reading server-sent events', () => {
   });
 
   it('counts the bound anew for each event, and not for comments', () => {
-    const decoder = new SseDecoder({ maxEventLength: 100 });
+    const decoder = new SseDecoder(100);
     const keepAlives = SSE_KEEP_ALIVE.repeat(200) + ': still here\n'.repeat(200);
     expect(decoder.push(bytes.encode(`${keepAlives}data: ${'x'.repeat(80)}\n\n`.repeat(5)))).toHaveLength(5);
   });

@@ -3,17 +3,13 @@
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import { toBase64Url } from '@mortise/jsonrpc-core/encoding';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
-import type { EventStore } from '@mortise/protocol/contracts';
-import type { MessageSocket, ServerResumption } from '../message-socket.ts';
+import type { MessageSocket, ResumptionHost, ServerResumption } from '../message-socket.ts';
 import { CloseCode } from '../wire.ts';
 import { encodeFrame, parseClientHello, readFirst, RESUME_PROTOCOL } from './frames.ts';
 import { ResumingSocket } from './resuming-socket.ts';
-import { StoredSentLog } from './sent-log.ts';
 
 /** The options of `resumeOnServer`. */
 export interface ServerResumeOptions {
-  /** Keeps what was sent and not acknowledged. `MemoryEventStore` of `@mortise/protocol/edge` will do: a channel does not outlive its process. */
-  readonly eventStore: EventStore;
   /** How long a channel waits for its client to come back, in milliseconds. @default 60_000 */
   readonly windowMs?: number | undefined;
   /** How many channels may wait; past it, of the `limitKey` with the most of them, the one that has waited longest ends. @default 1_000 */
@@ -21,16 +17,17 @@ export interface ServerResumeOptions {
 }
 
 /**
- * Lets clients go on after a broken connection with nothing lost or doubled: `serveWebSocket(server, { port, resume: resumeOnServer({ eventStore }) })`.
+ * Lets clients go on after a broken connection with nothing lost or doubled: `serveWebSocket(server, { port, resume: resumeOnServer() })`.
+ *
+ * What a client has not acknowledged is kept in memory, at most as much as may wait for a slow reader.
  *
  * @throws {TypeError} An option is unknown or has a wrong value.
  */
-export function resumeOnServer(options: ServerResumeOptions): ServerResumption {
-  checkOptions('resumeOnServer options', options, { eventStore: 'object', windowMs: 1, maxWaiting: 1 });
+export function resumeOnServer(options: ServerResumeOptions = {}): ServerResumption {
+  checkOptions('resumeOnServer options', options, { windowMs: 1, maxWaiting: 1 });
   return new ResumableChannels(options);
 }
 
-type Host = Parameters<ServerResumption['accept']>[2];
 type Client = Parameters<ServerResumption['accept']>[1];
 
 interface Channel {
@@ -44,20 +41,18 @@ const ID_BYTES = 24;
 
 class ResumableChannels implements ServerResumption {
   readonly protocol: string = RESUME_PROTOCOL;
-  readonly #store: EventStore;
   readonly #windowMs: number;
   readonly #maxWaiting: number;
   readonly #channels = new Map<string, Channel>();
   /** In the order in which they began to wait. */
   readonly #waiting = new Set<Channel>();
 
-  constructor({ eventStore, windowMs = 60_000, maxWaiting = 1000 }: ServerResumeOptions) {
-    this.#store = eventStore;
+  constructor({ windowMs = 60_000, maxWaiting = 1000 }: ServerResumeOptions) {
     this.#windowMs = windowMs;
     this.#maxWaiting = maxWaiting;
   }
 
-  async accept(socket: MessageSocket, client: Client, host: Host): Promise<MessageSocket | undefined> {
+  async accept(socket: MessageSocket, client: Client, host: ResumptionHost): Promise<MessageSocket | undefined> {
     const { first, rest } = await readFirst(socket, host);
     const hello = parseClientHello(first);
     if (!hello || rest.length > 0)
@@ -69,28 +64,28 @@ class ResumableChannels implements ServerResumption {
       return refuse(socket, CloseCode.channelUnknown, 'there is no such channel');
     this.#stopWaiting(channel);
     this.#sayHello(socket, channel);
-    await channel.socket.attach(socket, hello.received);
+    channel.socket.attach(socket, hello.received);
     return undefined;
   }
 
-  async #open(socket: MessageSocket, client: Client, clock: Clock): Promise<MessageSocket> {
+  #open(socket: MessageSocket, client: Client, clock: Clock): MessageSocket {
     const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
     const owner = { onDetached: () => this.#wait(channel, clock), onFinished: () => this.#forget(channel) };
-    const channel: Channel = { id, client, socket: new ResumingSocket(new StoredSentLog(this.#store, id), owner), timer: undefined };
+    const channel: Channel = { id, client, socket: new ResumingSocket(owner), timer: undefined };
     this.#channels.set(id, channel);
     this.#sayHello(socket, channel);
-    await channel.socket.attach(socket, 0);
+    channel.socket.attach(socket, 0);
     return channel.socket;
   }
 
   #sayHello(socket: MessageSocket, { id, socket: { received } }: Channel): void {
-    socket.send(encodeFrame({ channel: id, received, windowMs: this.#windowMs }), undefined);
+    socket.send(encodeFrame({ channel: id, received, windowMs: this.#windowMs }));
   }
 
   #wait(channel: Channel, clock: Clock): void {
     this.#waiting.add(channel);
-    channel.timer = clock.schedule(() => channel.socket.giveUp(undefined), this.#windowMs);
-    if (this.#waiting.size > this.#maxWaiting) this.#longestOfMost()?.socket.giveUp(undefined);
+    channel.timer = clock.schedule(() => channel.socket.giveUp(), this.#windowMs);
+    if (this.#waiting.size > this.#maxWaiting) this.#longestOfMost()?.socket.giveUp();
   }
 
   /** So that one who opens and breaks many pushes out nobody else. */

@@ -1,41 +1,31 @@
 /** The client's end of `mortise.resume.v1`: when a socket breaks, another one is opened and the channel goes on. */
 
-import type { Clock } from '@mortise/jsonrpc-core';
+import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
-import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { ConnectFailedError, SocketClosedError } from '../errors.ts';
 import type { ClientResumption, MessageSocket, OpenedSocket } from '../message-socket.ts';
 import { CloseCode } from '../wire.ts';
 import { encodeFrame, parseServerHello, readFirst, RESUME_PROTOCOL } from './frames.ts';
 import { type ChannelOwner, ResumingSocket } from './resuming-socket.ts';
-import { MemorySentLog } from './sent-log.ts';
-
-/** The options of `resumeOnClient`. */
-export interface ClientResumeOptions {
-  /** How long the client tries to go on after the connection broke, in milliseconds; the server may allow less. @default 60_000 */
-  readonly windowMs?: number | undefined;
-}
-
-type Open = (signal: AbortSignal) => Promise<OpenedSocket>;
 
 /**
  * Goes on after a broken connection with nothing lost or doubled, where the server can: `webSocketTransport(url, { resume: resumeOnClient() })`.
- *
- * @throws {TypeError} An option is unknown or has a wrong value.
+ * Tries for as long as the server says that it waits, at most five minutes.
  */
-export function resumeOnClient(options: ClientResumeOptions = {}): ClientResumption {
-  checkOptions('resumeOnClient options', options, { windowMs: 1 });
-  const { windowMs = 60_000 } = options;
+export function resumeOnClient(): ClientResumption {
   return {
     protocol: RESUME_PROTOCOL,
     async join(first, open, { clock, signal }) {
-      const channel = new ClientChannel(open, windowMs, clock);
+      const channel = new ClientChannel(open, clock);
       await channel.join(first, signal);
       return channel.socket;
     },
   };
 }
 
+type Open = (signal: AbortSignal) => Promise<OpenedSocket>;
+
+const LONGEST_WINDOW_MS = 5 * 60_000;
 const FLOOR_MS = 500;
 const CEILING_MS = 30_000;
 
@@ -45,19 +35,18 @@ class ClientChannel implements ChannelOwner {
   readonly #clock: Clock;
   readonly #finished = new AbortController();
   #channel: string | null = null;
-  #windowMs: number;
+  #windowMs = 0;
 
-  constructor(open: Open, windowMs: number, clock: Clock) {
+  constructor(open: Open, clock: Clock) {
     this.#open = open;
-    this.#windowMs = windowMs;
     this.#clock = clock;
-    this.socket = new ResumingSocket(new MemorySentLog(), this);
+    this.socket = new ResumingSocket(this);
   }
 
   /** Names the channel on a fresh socket and goes on with it. */
   async join(socket: MessageSocket, signal: AbortSignal): Promise<void> {
     const reading = readFirst(socket, { clock: this.#clock, signal });
-    socket.send(encodeFrame({ channel: this.#channel, received: this.socket.received }), undefined);
+    socket.send(encodeFrame({ channel: this.#channel, received: this.socket.received }));
     const { first, rest } = await reading;
     const hello = parseServerHello(first);
     if (!hello || (this.#channel !== null && hello.channel !== this.#channel)) {
@@ -65,8 +54,8 @@ class ClientChannel implements ChannelOwner {
       throw new SocketClosedError(CloseCode.unsupportedData, `The server's first frame breaks the rules of ${RESUME_PROTOCOL}`);
     }
     this.#channel = hello.channel;
-    this.#windowMs = Math.min(this.#windowMs, hello.windowMs);
-    await this.socket.attach(socket, hello.received, rest);
+    this.#windowMs = Math.min(LONGEST_WINDOW_MS, hello.windowMs);
+    this.socket.attach(socket, hello.received, rest);
   }
 
   onDetached(): void {
@@ -104,12 +93,11 @@ function delayOf(attempt: number): number {
 async function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (delayMs === 0) return;
-  let stop: () => void = () => undefined;
+  let timer: ClockTimer | undefined;
   const waited = new Promise<void>((resolve) => {
-    const timer = clock.schedule(resolve, delayMs, { keepAlive: true });
-    stop = () => timer.cancel();
+    timer = clock.schedule(resolve, delayMs, { keepAlive: true });
   });
-  await abortable(waited, signal).finally(stop);
+  await abortable(waited, signal).finally(() => timer?.cancel());
 }
 
 /** A network that is away may come back; a refusal is final. */

@@ -8,9 +8,9 @@
  * Messages are counted from 1, by each side, over all sockets of a channel. Any other frame that begins with `!` ends the channel.
  */
 
-import type { Clock } from '@mortise/jsonrpc-core';
+import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { SocketClosedError } from '../errors.ts';
-import type { MessageSocket, SocketListener } from '../message-socket.ts';
+import type { MessageSocket, ResumptionHost } from '../message-socket.ts';
 import { CloseCode } from '../wire.ts';
 
 /** Offered beside `mcp`, and chosen where both sides can. */
@@ -85,46 +85,35 @@ const FIRST_FRAME_MS = 10_000;
  * Reads the first text of a socket, before anyone else listens.
  *
  * @returns The text, and the texts that came with it.
- * @throws {SocketClosedError} It ended before, nothing came within 10 s, or the frame was binary. @throws The signal's reason.
+ * @throws {SocketClosedError} It ended before, or the frame was binary. {TimeoutError} Nothing came within 10 s. The signal's reason.
  */
 export async function readFirst(
   socket: MessageSocket,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { clock, signal }: ResumptionHost,
 ): Promise<{ readonly first: string; readonly rest: readonly string[] }> {
   const rest: string[] = [];
-  let stop = (): void => undefined;
-  try {
-    const first = await new Promise<string>((resolve, reject) => {
-      const fail = (error: Error): void => {
-        socket.terminate();
-        reject(error);
-      };
-      const onAbort = (): void => fail(signal.reason as Error);
-      const late = new SocketClosedError(CloseCode.abnormal, `The peer sent no first frame within ${FIRST_FRAME_MS} ms`);
-      const timer = clock.schedule(() => fail(late), FIRST_FRAME_MS);
-      stop = () => {
-        timer.cancel();
-        signal.removeEventListener('abort', onAbort);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) return onAbort();
-      let hasFirst = false;
-      const reader: SocketListener = {
-        onText(text) {
-          if (hasFirst) return void rest.push(text);
-          hasFirst = true;
-          socket.pause();
-          resolve(text);
-        },
-        onBinary: () => fail(new SocketClosedError(CloseCode.unsupportedData, 'The peer sent a binary frame: MCP travels in text frames')),
-        onError: reject,
-        onRoom: () => undefined,
-        onEnd: (code, reason) => reject(SocketClosedError.ofPeer(code === CloseCode.normal ? CloseCode.abnormal : code, reason)),
-      };
-      socket.listen(reader);
+  const read = new Promise<string>((resolve, reject) => {
+    let hasFirst = false;
+    socket.listen({
+      onText(text) {
+        if (hasFirst) return void rest.push(text);
+        hasFirst = true;
+        socket.pause();
+        resolve(text);
+      },
+      onBinary: () => reject(new SocketClosedError(CloseCode.unsupportedData, 'The peer sent a binary frame: MCP travels in text frames')),
+      onError: reject,
+      onRoom: () => undefined,
+      onEnd: (code, reason) => reject(SocketClosedError.ofPeer(code === CloseCode.normal ? CloseCode.abnormal : code, reason)),
     });
-    return { first, rest };
+  });
+  const limit = withTimeout(FIRST_FRAME_MS, signal, clock);
+  try {
+    return { first: await abortable(read, limit.signal), rest };
+  } catch (error) {
+    socket.terminate();
+    throw error;
   } finally {
-    stop();
+    limit.dispose();
   }
 }

@@ -3,12 +3,11 @@
  * socket that does not break. Each side counts what came, and after a break what the other side did not get is sent again, in order.
  */
 
-import { isMortiseError, type JsonRpcMessage } from '@mortise/jsonrpc-core';
+import { isMortiseError } from '@mortise/jsonrpc-core';
 import { SocketClosedError } from '../errors.ts';
 import type { MessageSocket, SocketListener } from '../message-socket.ts';
 import { CloseCode } from '../wire.ts';
 import { encodeFrame, isControlFrame, parseAck } from './frames.ts';
-import type { SentLog } from './sent-log.ts';
 
 /** What a channel calls. */
 export interface ChannelOwner {
@@ -23,24 +22,21 @@ const ACK_MESSAGES = 32;
 const ACK_LENGTH = 64 * 1024;
 
 export class ResumingSocket implements MessageSocket {
-  readonly #log: SentLog;
   readonly #owner: ChannelOwner;
+  readonly #sent = new SentLog();
   #listener: SocketListener | undefined;
-  #link: Link | undefined;
-  /** What came before anyone listened: the rest of one read of the network. */
+  #socket: MessageSocket | undefined;
+  /** What came before `listen`. */
   readonly #early: string[] = [];
   /** What the listener has got, in messages and, since the last acknowledgement, in characters. */
   #received = 0;
   #acknowledged = 0;
   #unacknowledgedLength = 0;
-  /** What was sent while there was no socket. */
-  #waitingLength = 0;
   #isPaused = true;
   #isFinished = false;
   #end: { readonly code: number; readonly reason: string } | undefined;
 
-  constructor(log: SentLog, owner: ChannelOwner) {
-    this.#log = log;
+  constructor(owner: ChannelOwner) {
     this.#owner = owner;
   }
 
@@ -53,36 +49,31 @@ export class ResumingSocket implements MessageSocket {
     return this.#isFinished;
   }
 
-  /** How much waits: for the network, for another socket, or for the peer to say that it came. */
+  /** How much waits: for the network, for another socket, or for the peer to acknowledge it. */
   get queuedBytes(): number {
-    return Math.max(this.#link?.socket.queuedBytes ?? 0, this.#waitingLength, this.#log.keptLength);
+    return Math.max(this.#socket?.queuedBytes ?? 0, this.#sent.length);
   }
 
   /**
-   * Goes on with another socket; one that is still there is dropped.
+   * Goes on with another socket; one that is still there is dropped. Where the peer has not got a message that it acknowledged, the channel
+   * ends.
    *
    * @param peerReceived How many messages the peer has got; what came after them is sent again.
    * @param early What the socket has brought already.
-   * @returns false where they are not kept any more: the channel has then ended.
    */
-  async attach(socket: MessageSocket, peerReceived: number, early: readonly string[] = []): Promise<boolean> {
-    const link = this.#replaceLink(socket);
-    for (const text of early) link.onText(text);
-    if (!this.#log.acknowledge(peerReceived)) return this.#giveUp();
-    let sent = peerReceived;
-    // While the log is asked, more may be sent; nothing is overtaken.
-    while (sent < this.#log.count) {
-      const wanted = this.#log.count - sent;
-      const texts = await this.#log.after(sent);
-      if (this.#link !== link || this.#isFinished) return false;
-      if (texts === undefined || texts.length < wanted) return this.#giveUp();
-      for (const text of texts) socket.send(text, undefined);
-      sent += texts.length;
-    }
-    this.#waitingLength = 0;
-    link.isJoined = true;
+  attach(socket: MessageSocket, peerReceived: number, early: readonly string[] = []): void {
+    const old = this.#socket;
+    this.#socket = socket;
+    this.#acknowledged = this.#received;
+    this.#unacknowledgedLength = 0;
+    old?.terminate();
+    // Before anything is read, whose answer would overtake what is sent again.
+    if (!this.#sent.acknowledge(peerReceived)) this.close(CloseCode.channelUnknown, 'what was sent is not kept any more');
+    else for (const text of this.#sent.texts) socket.send(text);
+    socket.listen(this.#listenTo(socket));
+    if (this.#isPaused) socket.pause();
+    for (const text of early) this.#onText(text);
     this.#listener?.onRoom();
-    return true;
   }
 
   listen(listener: SocketListener): void {
@@ -92,70 +83,61 @@ export class ResumingSocket implements MessageSocket {
     else this.resume();
   }
 
-  send(text: string, message: JsonRpcMessage): void {
-    this.#log.append(text, message);
-    if (this.#link?.isJoined) this.#link.socket.send(text, undefined);
-    else this.#waitingLength += text.length;
+  send(text: string): void {
+    this.#sent.append(text);
+    this.#socket?.send(text);
   }
 
   pause(): void {
     this.#isPaused = true;
-    this.#link?.socket.pause();
+    this.#socket?.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#link?.socket.resume();
+    this.#socket?.resume();
   }
 
   close(code: number, reason: string): void {
     this.#isFinished = true;
-    if (this.#link) this.#link.socket.close(code, reason);
+    if (this.#socket) this.#socket.close(code, reason);
     else this.#finish(code, reason);
   }
 
   terminate(): void {
     this.#isFinished = true;
-    if (this.#link) this.#link.socket.terminate();
+    if (this.#socket) this.#socket.terminate();
     else this.#finish(CloseCode.abnormal, '');
   }
 
   beat(): boolean {
     // A peer that is gone may come back on another socket; the channel's owner waits for it.
-    if (this.#link && this.#link.socket.beat?.() === false) this.#link.socket.terminate();
+    if (this.#socket?.beat?.() === false) this.#socket.terminate();
     return true;
   }
 
-  #replaceLink(socket: MessageSocket): Link {
-    const old = this.#link;
-    const link = new Link(this, socket);
-    this.#link = link;
-    this.#acknowledged = this.#received;
-    this.#unacknowledgedLength = 0;
-    old?.socket.terminate();
-    socket.listen(link);
-    if (this.#isPaused) socket.pause();
-    return link;
-  }
-
   /** Ends a channel that has no socket and will get none. */
-  giveUp(error: unknown): void {
+  giveUp(error?: unknown): void {
     if (isMortiseError(error)) this.#listener?.onError(error);
     this.#finish(CloseCode.abnormal, '');
   }
 
-  #giveUp(): false {
-    this.close(CloseCode.channelUnknown, 'what was sent is not kept any more');
-    return false;
+  /** Passes on the events of a socket until another one has replaced it. */
+  #listenTo(socket: MessageSocket): SocketListener {
+    const ifPresent = (fn: () => void): void => {
+      if (this.#socket === socket) fn();
+    };
+    return {
+      onText: (text) => ifPresent(() => this.#onText(text)),
+      onBinary: () => ifPresent(() => this.#listener?.onBinary()),
+      // A network that broke is no error yet; a peer that breaks rules is.
+      onError: (error) => ifPresent(() => isMortiseError(error) && this.#listener?.onError(error)),
+      onRoom: () => ifPresent(() => this.#listener?.onRoom()),
+      onEnd: (code, reason) => ifPresent(() => this.#onEnd(code, reason)),
+    };
   }
 
-  // ---- from the socket; a `Link` passes on the events of the present one alone
-
-  isPresent(link: Link): boolean {
-    return this.#link === link;
-  }
-
-  onText(text: string): void {
+  #onText(text: string): void {
     if (isControlFrame(text)) return this.#onControl(text);
     this.#received++;
     this.#unacknowledgedLength += text.length;
@@ -164,78 +146,59 @@ export class ResumingSocket implements MessageSocket {
     if (this.#received - this.#acknowledged >= ACK_MESSAGES || this.#unacknowledgedLength >= ACK_LENGTH) this.#sendAck();
   }
 
-  onBinary(): void {
-    this.#listener?.onBinary();
-  }
-
-  onError(error: Error): void {
-    // A network that broke is no error yet; a peer that breaks rules is.
-    if (isMortiseError(error)) this.#listener?.onError(error);
-  }
-
-  onRoom(): void {
-    this.#listener?.onRoom();
-  }
-
-  onEnd(code: number, reason: string): void {
-    this.#link = undefined;
-    if (code !== CloseCode.abnormal || this.#isFinished) return this.#finish(code, reason);
-    this.#owner.onDetached();
-  }
-
   #onControl(text: string): void {
     const count = parseAck(text);
-    if (count !== undefined && this.#log.acknowledge(count)) return this.#listener?.onRoom();
+    if (count !== undefined && this.#sent.acknowledge(count)) return this.#listener?.onRoom();
     const message = 'The peer sent a control frame that breaks the rules of mortise.resume.v1';
     this.#listener?.onError(new SocketClosedError(CloseCode.unsupportedData, message));
   }
 
   #sendAck(): void {
-    if (!this.#link) return;
+    if (!this.#socket) return;
     this.#acknowledged = this.#received;
     this.#unacknowledgedLength = 0;
-    this.#link.socket.send(encodeFrame({ ack: this.#received }), undefined);
+    this.#socket.send(encodeFrame({ ack: this.#received }));
+  }
+
+  #onEnd(code: number, reason: string): void {
+    this.#socket = undefined;
+    if (code !== CloseCode.abnormal || this.#isFinished) return this.#finish(code, reason);
+    this.#owner.onDetached();
   }
 
   #finish(code: number, reason: string): void {
     if (this.#end) return;
     this.#isFinished = true;
     this.#end = { code, reason };
-    this.#log.clear();
+    this.#sent.clear();
     this.#owner.onFinished();
     this.#listener?.onEnd(code, reason);
   }
 }
 
-/** One socket of a channel. Once another one has replaced it, its events are dropped. */
-class Link implements SocketListener {
-  readonly #channel: ResumingSocket;
-  readonly socket: MessageSocket;
-  /** Whether what was sent before is on its way, so that new messages may follow. */
-  isJoined = false;
+/** What one side has sent and the other has not acknowledged. Messages are counted from 1. */
+class SentLog {
+  texts: string[] = [];
+  /** In characters. */
+  length = 0;
+  #acknowledged = 0;
 
-  constructor(channel: ResumingSocket, socket: MessageSocket) {
-    this.#channel = channel;
-    this.socket = socket;
+  append(text: string): void {
+    this.texts.push(text);
+    this.length += text.length;
   }
 
-  onText(text: string): void {
-    if (this.#channel.isPresent(this)) this.#channel.onText(text);
+  /** The first `count` messages need not be kept. @returns false for a number that was acknowledged before, or never sent. */
+  acknowledge(count: number): boolean {
+    const added = count - this.#acknowledged;
+    if (added < 0 || added > this.texts.length) return false;
+    for (const text of this.texts.splice(0, added)) this.length -= text.length;
+    this.#acknowledged = count;
+    return true;
   }
 
-  onBinary(): void {
-    if (this.#channel.isPresent(this)) this.#channel.onBinary();
-  }
-
-  onError(error: Error): void {
-    if (this.#channel.isPresent(this)) this.#channel.onError(error);
-  }
-
-  onRoom(): void {
-    if (this.#channel.isPresent(this)) this.#channel.onRoom();
-  }
-
-  onEnd(code: number, reason: string): void {
-    if (this.#channel.isPresent(this)) this.#channel.onEnd(code, reason);
+  clear(): void {
+    this.texts = [];
+    this.length = 0;
   }
 }

@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Transport } from '@mortise/jsonrpc-core';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
-import { MemoryEventStore } from '@mortise/protocol/edge';
-import { createSocketTransport, type MessageSocket, WsSocket } from '@mortise/transport-ws-custom';
+import type { MessageSocket } from '@mortise/transport-ws-custom';
 import { webSocketTransport, type WebSocketConstructor } from '@mortise/transport-ws-custom/client';
 import { resumeOnClient, resumeOnServer } from '@mortise/transport-ws-custom/resume';
 import { WebSocket, WebSocketServer } from 'ws';
+import { SocketTransport } from '../../src/socket-transport.ts';
+import { WsSocket } from '../../src/ws-socket.ts';
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 
@@ -35,7 +36,7 @@ export async function createSocketPair({
   isResumable = false,
   webSocket,
 }: SocketPairOptions = {}): Promise<SocketPair> {
-  const resume = resumeOnServer({ eventStore: new MemoryEventStore({ maxEventsPerStream: 20_000 }), windowMs: 5000 });
+  const resume = resumeOnServer({ windowMs: 5000 });
   const listener = new WebSocketServer({
     port: 0,
     host: '127.0.0.1',
@@ -64,14 +65,19 @@ export async function createSocketPair({
     });
   const whole = { maxMessageBytes, ...(webSocket && { webSocket }), ...(isResumable && { resume: resumeOnClient() }) };
   return {
-    client: isWholeClient ? webSocketTransport(url, whole) : createSocketTransport(connect),
-    server: createSocketTransport((signal) => abortable(accepted, signal)),
+    client: isWholeClient ? webSocketTransport(url, whole) : toTransport(connect),
+    server: toTransport((signal) => abortable(accepted, signal)),
     injectFrame: async (to, frame) => (to === 'server' ? clientWs : serverWs)?.send(frame, { binary: false }),
     close: async () => {
       for (const ws of listener.clients) ws.terminate();
       await new Promise((resolve) => listener.close(resolve));
     },
   };
+}
+
+function toTransport(open: (signal: AbortSignal) => Promise<MessageSocket>): Transport {
+  const rest = { heartbeat: undefined, maxBacklogBytes: Infinity, info: undefined, expiresAtMs: undefined };
+  return new SocketTransport({ open, clock: systemClock, ...rest });
 }
 
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,6 +1,6 @@
 /**
- * The legacy era over HTTP as a channel: a POST for each message, an event stream for what the server has to say unasked, and a session
- * that holds them together. A server that refuses `initialize` as one of HTTP+SSE does is spoken to in that way instead.
+ * The legacy era over HTTP as a channel: a POST for each message, an event stream for what belongs to no request, and the session that
+ * holds them together. A server that refuses `initialize` as one of HTTP+SSE does is spoken to in that way instead.
  *
  * @see 2025-11-25 basic/transports#streamable-http; 2025-11-25 basic/transports#backwards-compatibility
  */
@@ -13,7 +13,6 @@ import {
   type JsonRpcRequest,
   type JsonValue,
   NotConnectedError,
-  type RequestId,
   SessionLostError,
 } from '@mortise/jsonrpc-core';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
@@ -21,49 +20,53 @@ import type { SendOptions, WaitingCaller } from '@mortise/jsonrpc-core/transport
 import { findRevision } from '@mortise/protocol';
 import { isModernError } from '@mortise/protocol/wire';
 import { encodeEventId, LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from '../../headers.ts';
-import type { ClientSettings } from '../client-options.ts';
-import { type HttpFailure, readFailure, toHttpError } from '../http-failure.ts';
+import type { StreamableHTTPClientTransportOptions } from '../client-options.ts';
+import { type HttpFailure, isSuccess, readFailure, toHttpError } from '../http-failure.ts';
 import type { HttpAnswer, HttpCall } from '../http-sender.ts';
 import { SSE_TYPE } from '../message-reader.ts';
 import { POST_HEADERS, type Wire } from '../wire.ts';
-import { type Lineage, PostingChannel } from './posting-channel.ts';
-import { ReopeningStream } from './reopening-stream.ts';
-import { type PostOwner, RequestPost } from './request-post.ts';
-import { SseChannel } from './sse-channel.ts';
+import { EventStream } from './event-stream.ts';
+import { LegacyExchange, type LegacyExchangeOwner } from './legacy-exchange.ts';
+import { PostingChannel } from './posting-channel.ts';
+import { SseChannel } from './sse-client-transport.ts';
 
-/** How long what is on its way in a lost session may still take. */
+/** How long requests in a lost session may still take. */
 const DRAIN_MS = 1000;
 /** How long `close` waits until the server has ended the session. */
 const CLOSE_TIMEOUT_MS = 1000;
-/** What servers say with 400 when they have been started again and know nothing of a session. */
+/** What servers say with 400 when they have been started again and do not know the session. */
 const ABOUT_SESSION = /session|not initiali[sz]ed/i;
 
-/** A session that was opened before and is gone on with. */
-export interface SavedSession {
-  readonly sessionId?: string | undefined;
-  readonly protocolVersion?: string | undefined;
-}
-
-/** `lost`: the server does not know the session; what is on its way may still settle. */
+/** `lost`: the server does not know the session; requests in flight may still settle. */
 type State = 'new' | 'open' | 'lost' | 'closed';
 
-export class LegacyChannel extends PostingChannel implements PostOwner {
-  readonly #posts = new Set<RequestPost>();
-  readonly #lineage: Lineage;
+export class LegacyChannel extends PostingChannel {
+  readonly #options: StreamableHTTPClientTransportOptions;
+  readonly #owner: LegacyExchangeOwner;
+  readonly #exchanges = new Set<LegacyExchange>();
   #state: State = 'new';
   #sessionId: string | undefined;
   #version: string | undefined;
-  #get: ReopeningStream | undefined;
-  /** A stream that could not be opened any more is tried again once the server has been heard of. */
+  /** The stream of what belongs to no request. */
+  #get: EventStream | undefined;
+  /** A stream that was given up is opened again when the server next answers. */
   #wantsGet = false;
   /** The channel of a server that speaks HTTP+SSE alone. */
   #sse: SseChannel | undefined;
 
-  constructor(wire: Wire, settings: ClientSettings, lineage: Lineage, saved: SavedSession = {}) {
-    super(wire, settings);
-    this.#lineage = lineage;
-    this.#sessionId = saved.sessionId;
-    this.#version = saved.protocolVersion;
+  constructor(wire: Wire, options: StreamableHTTPClientTransportOptions) {
+    super(wire);
+    this.#options = options;
+    this.#sessionId = options.sessionId;
+    this.#version = options.protocolVersion;
+    this.#owner = {
+      wire,
+      maxRetries: options.reconnectionOptions?.maxRetries,
+      toGet: (lastEventId) => this.#toGet(lastEventId),
+      onHead: (request, answer) => this.#onHead(request, answer),
+      deliver: (value, text) => this.deliver(value, text),
+      report: (error) => this.report(error),
+    };
   }
 
   get sessionId(): string | undefined {
@@ -74,7 +77,7 @@ export class LegacyChannel extends PostingChannel implements PostOwner {
     this.#version = version;
   }
 
-  /** Begins. Nothing is sent before the first message, but for a session that is gone on with. */
+  /** Begins. Nothing is sent before the first message, unless a session is resumed. */
   start(): Promise<void> {
     if (this.isClosing) return Promise.reject(new ConnectionClosedError());
     if (this.#state !== 'new') return Promise.reject(new AlreadyStartedError());
@@ -93,90 +96,75 @@ export class LegacyChannel extends PostingChannel implements PostOwner {
    *
    * @throws {ExchangeHttpError} The server failed at it.
    */
-  async terminateSession(): Promise<void> {
+  async terminateSession(timeoutMs?: number): Promise<void> {
     if (this.#sessionId === undefined) return;
     const call: HttpCall = { method: 'DELETE', url: this.wire.url, headers: this.#headers() };
-    const answer = await this.wire.send(call).answer;
-    const { status } = answer;
-    // 405: the server does not let clients end sessions. 404: it is over already.
-    if (status > 299 && status !== 405 && status !== 404) throw (await readFailure(call, answer, undefined)).error;
+    const answer = await this.wire.send(call, { timeoutMs }).answer;
     this.wire.discard(answer);
+    // 405: the server does not let clients end sessions. 404: it is over already.
+    if (!isSuccess(answer) && answer.status !== 405 && answer.status !== 404) throw toHttpError(call, answer);
     this.#sessionId = undefined;
     this.#get?.stop();
   }
 
-  // ---- what requests and streams ask and tell
-
-  toPost(message: JsonRpcRequest, text: string): HttpCall {
-    if (message.method === 'initialize') this.#forgetSession();
-    return this.#toPost(text);
-  }
-
-  toGet(lastEventId: string | undefined): HttpCall {
-    const headers = { ...this.#headers(), accept: SSE_TYPE };
-    return {
-      method: 'GET',
-      url: this.wire.url,
-      headers: lastEventId === undefined ? headers : { ...headers, [LAST_EVENT_ID_HEADER]: encodeEventId(lastEventId) ?? '' },
-    };
-  }
-
-  onAnswered({ method }: JsonRpcRequest, answer: JsonValue): void {
-    if (method === 'initialize') this.#noteVersion(answer);
-  }
-
-  onAccepted({ method }: JsonRpcRequest, answer: HttpAnswer): void {
-    if (method === 'initialize') {
-      this.#sessionId = readSessionId(answer);
-      return;
-    }
-    this.#lineage.isBadRequestSpent = false;
-    if (this.#wantsGet) this.#openGet();
-  }
-
-  onFailure({ message, caller }: RequestPost, call: HttpCall, failure: HttpFailure): boolean | Promise<boolean> {
-    if (message.method === 'initialize') return this.settings.sseFallback && mayBeSse(failure) ? this.#trySse(message, caller) : false;
-    if (!this.#isSessionLoss(call, failure)) return false;
-    throw this.#lose(failure);
-  }
-
-  forget(post: RequestPost): void {
-    this.#posts.delete(post);
-    this.#endIfDrained();
-  }
-
-  // ---- inside
+  // ---- messages
 
   protected async request(message: JsonRpcRequest, text: string, caller: WaitingCaller | undefined): Promise<void> {
     this.assertOpen();
-    const post = new RequestPost(this, { message, text, caller });
-    this.#posts.add(post);
-    return post.done;
+    if (message.method === 'initialize') this.#forgetSession();
+    const call = this.#toPost(text);
+    const exchange = new LegacyExchange(this.#owner, message, call, caller);
+    this.#exchanges.add(exchange);
+    try {
+      const { value, text: read = '', failure } = await exchange.answer;
+      if (failure !== undefined) return await this.#onFailure(message, call, failure, caller);
+      if (value === undefined) return;
+      if (message.method === 'initialize') this.#noteVersion(value);
+      this.deliver(value, read);
+    } finally {
+      this.#exchanges.delete(exchange);
+      this.#endIfDrained();
+    }
   }
 
   protected async notify(message: JsonRpcMessage, text: string): Promise<void> {
     this.assertOpen();
     const call = this.#toPost(text);
     try {
-      const failure = await this.post(call, { caller: this.lane });
+      const failure = await this.post(call);
       if (failure !== undefined) throw this.#isSessionLoss(call, failure) ? this.#lose(failure) : failure.error;
       if ('method' in message && message.method === 'notifications/initialized') this.#openGet();
     } finally {
-      this.#onNoticed(message);
+      this.#cancelNamed(message);
       this.#endIfDrained();
     }
   }
 
+  /** The server has been asked to stop working on a request, so the stream of its answer can be closed. */
+  #cancelNamed(message: JsonRpcMessage): void {
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
+    for (const exchange of this.#exchanges) if (exchange.request.id === message.params?.['requestId']) exchange.cancel();
+  }
+
+  /** @throws Why the request was refused, unless the server has answered it or was sent it in another way. */
+  async #onFailure(message: JsonRpcRequest, call: HttpCall, failure: HttpFailure, caller: WaitingCaller | undefined): Promise<void> {
+    if (message.method === 'initialize') {
+      if (mayBeSse(failure) && (await this.#trySse(message, caller))) return;
+    } else if (this.#isSessionLoss(call, failure)) throw this.#lose(failure);
+    if (failure.response === undefined) throw failure.error;
+    this.deliver(failure.response as unknown as JsonValue, '');
+  }
+
   /** @returns Whether the server speaks HTTP+SSE, and has been sent the message in that way. */
   async #trySse(message: JsonRpcRequest, caller: WaitingCaller | undefined): Promise<boolean> {
-    const sse = new SseChannel(this.wire, this.settings);
+    const sse = new SseChannel(this.wire);
     this.#sse = sse;
     sse.onmessage = (received, info) => this.onmessage?.(received, info);
     sse.onerror = (error) => this.report(error);
     try {
       await sse.start(caller);
     } catch {
-      // Not that kind of server either: what it said first is what counts.
+      // Not that kind of server either: its first refusal counts.
       return false;
     }
     sse.onclose = () => void this.close();
@@ -184,15 +172,22 @@ export class LegacyChannel extends PostingChannel implements PostOwner {
     return true;
   }
 
-  /** The server has been told to stop working on a request, so what its answer would come over can be closed. */
-  #onNoticed(message: JsonRpcMessage): void {
-    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
-    const id = message.params?.['requestId'] as RequestId | undefined;
-    for (const post of this.#posts) if (post.message.id === id) post.stop();
+  protected assertOpen(): void {
+    if (this.isClosing || this.#state === 'closed') throw new ConnectionClosedError();
+    if (this.#state === 'lost') throw new SessionLostError();
+    if (this.#state === 'new') throw new NotConnectedError();
   }
+
+  // ---- the session
 
   #toPost(text: string): HttpCall {
     return { method: 'POST', url: this.wire.url, headers: { ...this.#headers(), ...POST_HEADERS }, body: text };
+  }
+
+  #toGet(lastEventId: string | undefined): HttpCall {
+    const headers = { ...this.#headers(), accept: SSE_TYPE };
+    if (lastEventId !== undefined) Object.assign(headers, { [LAST_EVENT_ID_HEADER]: encodeEventId(lastEventId) });
+    return { method: 'GET', url: this.wire.url, headers };
   }
 
   #headers(): Record<string, string> {
@@ -203,7 +198,12 @@ export class LegacyChannel extends PostingChannel implements PostOwner {
     return headers;
   }
 
-  /** Whoever uses the channel may tell the version, and need not. */
+  #onHead({ method }: JsonRpcRequest, answer: HttpAnswer): void {
+    if (method === 'initialize') this.#sessionId = readSessionId(answer);
+    else if (this.#wantsGet) this.#openGet();
+  }
+
+  /** For programs that use this as a plain transport and do not call `setProtocolVersion`. */
   #noteVersion(answer: JsonValue): void {
     const result = isJsonObject(answer) ? answer['result'] : undefined;
     const version = isJsonObject(result) ? result['protocolVersion'] : undefined;
@@ -217,66 +217,47 @@ export class LegacyChannel extends PostingChannel implements PostOwner {
     this.#get = undefined;
   }
 
-  protected assertOpen(): void {
-    if (this.isClosing || this.#state === 'closed') throw new ConnectionClosedError();
-    if (this.#state === 'lost') throw new SessionLostError();
-    if (this.#state === 'new') throw new NotConnectedError();
-  }
-
-  // ---- the stream of the session
-
   #openGet(): void {
-    if (!this.settings.getStream || this.#get !== undefined || this.#state !== 'open') return;
+    if (this.#options.getStream === false || this.#get !== undefined || this.#state !== 'open') return;
     this.#wantsGet = false;
-    const get = new ReopeningStream(
-      this,
-      {
-        onValue: (value, text) => this.deliver(value, text),
-        onGarbage: (error) => this.report(error),
-        onRefused: (call, answer) => void this.#onGetRefused(get, call, answer),
-        onOver: (error) => this.#onGetOver(error),
+    const listener = {
+      onValue: (value: JsonValue, text: string): void => this.deliver(value, text),
+      onGarbage: (error: Error): void => this.report(error),
+      onRefused: (call: HttpCall, answer: HttpAnswer): void => void this.#onGetRefused(get, call, answer),
+      onOver: (error: Error): void => {
+        this.#get = undefined;
+        this.#wantsGet = true;
+        this.report(error);
       },
-      { needsCursor: false },
-    );
+    };
+    const get = new EventStream(this.#owner, listener, { needsCursor: false });
     this.#get = get;
     get.open();
   }
 
-  /** A server without such a stream says so in many ways, none of which is an error. One that gave it before has something to say. */
-  async #onGetRefused(get: ReopeningStream, call: HttpCall, answer: HttpAnswer): Promise<void> {
-    const { status } = answer;
-    if (!get.wasGiven && status !== 401 && status !== 403) return this.wire.discard(answer);
-    const failure = await readFailure(call, answer, undefined);
+  /** Servers without such a stream refuse it in many ways, none of which is an error, unless they gave it before. */
+  async #onGetRefused(get: EventStream, call: HttpCall, answer: HttpAnswer): Promise<void> {
+    if (!get.wasGiven && answer.status !== 401 && answer.status !== 403) return this.wire.discard(answer);
+    const failure = await readFailure(call, answer);
     if (this.#state !== 'open' || this.#get !== get) return;
     if (this.#isSessionLoss(call, failure)) this.#lose(failure);
-    else if (status < 300) this.report(toHttpError(call, answer, undefined, 'its body is no event stream any more'));
     else this.report(failure.error);
   }
 
-  #onGetOver(error: Error | undefined): void {
-    this.#get = undefined;
-    this.#wantsGet = true;
-    if (error !== undefined) this.report(error);
-  }
-
-  // ---- the end
-
   /**
-   * Whether an answer to a request that carried a session's id means that the session is gone: 404 always, and a 400 that speaks of the
-   * session, but not a second time before a session has worked.
+   * Whether a response to a request that carried a session's id means that the session is gone: 404 always, 400 if it speaks of the session.
    *
    * @see 2025-11-25 basic/transports#session-management
    */
-  #isSessionLoss(call: HttpCall, { status, text }: HttpFailure): boolean {
+  #isSessionLoss(call: HttpCall, { text, error: { status } }: HttpFailure): boolean {
     if (call.headers[SESSION_ID_HEADER] === undefined) return false;
-    return status === 404 || (status === 400 && !this.#lineage.isBadRequestSpent && ABOUT_SESSION.test(text));
+    return status === 404 || (status === 400 && ABOUT_SESSION.test(text));
   }
 
-  /** What else is on its way gets its own answer, if that comes soon: most of it will be told the same. */
-  #lose({ status, error }: HttpFailure): SessionLostError {
+  /** Requests in flight get their own answers, if those come soon: most are 404 too, and can then be repeated. */
+  #lose({ error }: HttpFailure): SessionLostError {
     const lost = new SessionLostError(undefined, { cause: error });
     if (this.#state !== 'open') return lost;
-    if (status === 400) this.#lineage.isBadRequestSpent = true;
     this.#state = 'lost';
     this.#get?.stop();
     this.endLater(new SessionLostError(), DRAIN_MS);
@@ -285,32 +266,22 @@ export class LegacyChannel extends PostingChannel implements PostOwner {
   }
 
   #endIfDrained(): void {
-    if (this.#state === 'lost' && this.#posts.size === 0 && !this.isAccepting) this.endLater(new SessionLostError(), 0);
+    if (this.#state === 'lost' && this.#exchanges.size === 0 && !this.isAccepting) this.endLater(new SessionLostError(), 0);
   }
 
   protected async end(): Promise<void> {
     const wasOpen = this.#state === 'open';
     this.#state = 'closed';
     this.#get?.stop();
-    for (const post of this.#posts) post.stop(new ConnectionClosedError());
+    for (const exchange of this.#exchanges) exchange.fail(new ConnectionClosedError());
     await this.#sse?.close();
-    if (wasOpen && !this.settings.keepsSession) await this.#terminateSoon();
-  }
-
-  /** Whoever closes does not wait long, and need not know whether the server has heard it. */
-  async #terminateSoon(): Promise<void> {
-    if (this.#sessionId === undefined) return;
-    const call: HttpCall = { method: 'DELETE', url: this.wire.url, headers: this.#headers() };
-    try {
-      this.wire.discard(await this.wire.send(call, { timeoutMs: CLOSE_TIMEOUT_MS }).answer);
-    } catch {
-      // It will expire at the server by itself.
-    }
+    // A session that cannot be ended now expires at the server by itself.
+    if (wasOpen && this.#options.keepsSession !== true) await this.terminateSession(CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 }
 
 /** Only 400, 404 and 405, and only where the body is not the error of a modern server: an unknown method is one (ledger C-03). */
-function mayBeSse({ status, error: { rpcError } }: HttpFailure): boolean {
+function mayBeSse({ error: { status, rpcError } }: HttpFailure): boolean {
   if (status !== 400 && status !== 404 && status !== 405) return false;
   return rpcError === undefined || !(isModernError(rpcError.code) || rpcError.code === METHOD_NOT_FOUND);
 }

@@ -1,4 +1,4 @@
-/** What both channels of the legacy era share: callbacks, the order of what is sent, messages that are only accepted, and the end. */
+/** What both channels of the legacy era share: callbacks, the order of what is sent, POSTs that are only accepted, and the end. */
 
 import {
   type ClockTimer,
@@ -10,53 +10,32 @@ import {
   type Transport,
 } from '@mortise/jsonrpc-core';
 import { classifyMessage, measureMessage, serializeMessage } from '@mortise/jsonrpc-core/messages';
-import type { MessageInfo, SendOptions, WaitingCaller } from '@mortise/jsonrpc-core/transport';
-import { reportTo } from '../../report-to.ts';
-import type { ClientSettings } from '../client-options.ts';
-import { type HttpFailure, readFailure } from '../http-failure.ts';
+import { emitClose, emitError, type MessageInfo, type SendOptions, toError, type WaitingCaller } from '@mortise/jsonrpc-core/transport';
+import { type HttpFailure, isSuccess, readFailure } from '../http-failure.ts';
 import type { HttpCall } from '../http-sender.ts';
 import type { Sending, Wire } from '../wire.ts';
-import { SendLane } from './send-lane.ts';
 
-/** How long a server may take to accept what it need not answer. */
+/** How long a server may take to accept a message that it need not answer. */
 const ACCEPT_TIMEOUT_MS = 30_000;
-
-/** What channels that follow one another towards one server know of each other. */
-export interface Lineage {
-  /**
-   * Whether a 400 that speaks of the session was taken for a lost session, and no session has answered a request since. Then it is an error like
-   * others, so that a server which always answers so is not asked for session after session.
-   */
-  isBadRequestSpent: boolean;
-}
-
-/** Whose message is posted. */
-export interface PostTerms {
-  /** Of a request, whose answer comes elsewhere but whose refusal comes here. */
-  readonly id?: RequestId | undefined;
-  /** Whose time stands still while somebody signs in. */
-  readonly caller?: WaitingCaller | undefined;
-}
 
 export abstract class PostingChannel implements Transport {
   onmessage?: ((message: JsonRpcMessage, info?: MessageInfo) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-  readonly wire: Wire;
-  readonly settings: ClientSettings;
-  protected readonly lane = new SendLane();
+  protected readonly wire: Wire;
   readonly #accepting = new Set<Sending>();
+  /** Settles when the last message that is no request has been accepted. */
+  #tail: Promise<void> | undefined;
   #endTimer: ClockTimer | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(wire: Wire, settings: ClientSettings) {
+  constructor(wire: Wire) {
     this.wire = wire;
-    this.settings = settings;
   }
 
   abstract start(): Promise<void>;
 
-  /** Sends what is only accepted. @throws As `send`. */
+  /** Sends a message that the server only accepts. @throws As `send`. */
   protected abstract notify(message: JsonRpcMessage, text: string): Promise<void>;
 
   /** Sends a request. @throws As `send`. */
@@ -65,11 +44,11 @@ export abstract class PostingChannel implements Transport {
   /** @throws Why nothing can be sent. */
   protected abstract assertOpen(): void;
 
-  /** Lets go of everything. */
+  /** Closes everything. */
   protected abstract end(): void | Promise<void>;
 
   /**
-   * Sends a message. Messages that are no requests are accepted in the order in which they were sent.
+   * Sends a message. Messages that are no requests are accepted in the order in which they were sent, though each is a POST of its own.
    *
    * @throws {SessionLostError} The server does not know the session; the message was not carried out, and the channel ends.
    * @throws {ExchangeHttpError} The server refused it. {ConnectionClosedError} Its answer broke off.
@@ -78,8 +57,15 @@ export abstract class PostingChannel implements Transport {
     try {
       this.assertOpen();
       const text = serializeMessage(message);
-      if (classifyMessage(message) !== 'request') return this.lane.inTurn(() => this.notify(message, text));
-      return this.lane.behind(() => this.request(message as JsonRpcRequest, text, options), options);
+      if (classifyMessage(message) === 'request')
+        return this.#inTurn(() => this.request(message as JsonRpcRequest, text, options), options);
+      const done = this.#inTurn(() => this.notify(message, text));
+      const leave = (): void => {
+        if (this.#tail === tail) this.#tail = undefined;
+      };
+      const tail: Promise<void> = done.then(leave, leave);
+      this.#tail = tail;
+      return done;
     } catch (error) {
       return Promise.reject(error as Error);
     }
@@ -101,13 +87,21 @@ export abstract class PostingChannel implements Transport {
     return this.#accepting.size > 0;
   }
 
-  /** Posts a message that is only accepted. @returns How it was refused; undefined where it was accepted. */
-  protected async post(call: HttpCall, { id, caller }: PostTerms): Promise<HttpFailure | undefined> {
-    const sending = this.wire.send(call, { caller, timeoutMs: ACCEPT_TIMEOUT_MS });
+  /**
+   * Posts a message that the server only accepts.
+   *
+   * @param request The id and the caller of a request whose answer comes elsewhere.
+   * @returns How it was refused; undefined where it was accepted.
+   */
+  protected async post(
+    call: HttpCall,
+    request: { readonly id?: RequestId; readonly caller?: WaitingCaller | undefined } = {},
+  ): Promise<HttpFailure | undefined> {
+    const sending = this.wire.send(call, { caller: request.caller, timeoutMs: ACCEPT_TIMEOUT_MS });
     this.#accepting.add(sending);
     try {
       const answer = await sending.answer;
-      if (answer.status < 200 || answer.status > 299) return await readFailure(call, answer, id);
+      if (!isSuccess(answer)) return await readFailure(call, answer, request.id);
       this.wire.discard(answer);
       return undefined;
     } finally {
@@ -116,29 +110,39 @@ export abstract class PostingChannel implements Transport {
   }
 
   /** @param text What the value was read from; empty where this side has made it. */
-  deliver(value: JsonValue, text: string): void {
+  protected deliver(value: JsonValue, text: string): void {
     if (this.isClosing) return;
     const bytes = measureMessage(text);
     try {
-      // T5: a JSON value that is no message is for the reader above to judge, and so is a batch.
+      // T5: a JSON value that is no message, or a batch, is judged by the connection above.
       this.onmessage?.(value as unknown as JsonRpcMessage, bytes === undefined ? undefined : { bytes });
     } catch (error) {
-      this.report(error);
+      this.report(toError(error));
     }
   }
 
-  report(thrown: unknown): void {
-    reportTo(this, thrown);
+  protected report(error: Error): void {
+    emitError(this, error);
   }
 
-  /** Reports why the channel ends, and closes it. Later, so that whoever waits for what was not carried out learns that first. */
+  /** Reports why the channel ends, and closes it. Later, so that requests that were not carried out are rejected first. */
   protected endLater(why: Error, delayMs: number): void {
     this.#endTimer?.cancel();
     const end = (): void => {
       this.report(why);
       void this.close();
     };
-    this.#endTimer = this.settings.clock.schedule(end, delayMs, { keepAlive: true });
+    this.#endTimer = this.wire.clock.schedule(end, delayMs, { keepAlive: true });
+  }
+
+  /** Runs once the messages before it have been accepted. The caller's time limit stands still until then: one of them may need a sign-in. */
+  #inTurn(run: () => Promise<void>, caller?: WaitingCaller): Promise<void> {
+    if (this.#tail === undefined) return run();
+    const resume = caller?.pauseTimeout?.();
+    return this.#tail.then(() => {
+      resume?.();
+      return run();
+    });
   }
 
   async #close(): Promise<void> {
@@ -146,10 +150,6 @@ export abstract class PostingChannel implements Transport {
     for (const sending of this.#accepting) sending.abort(new ConnectionClosedError());
     await ended;
     this.wire.close();
-    try {
-      this.onclose?.();
-    } catch (error) {
-      this.report(error);
-    }
+    emitClose(this);
   }
 }

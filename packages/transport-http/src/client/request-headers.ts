@@ -1,6 +1,6 @@
 /**
- * The headers of a modern request, which say again what its body says, for those who route without reading bodies: those of every request,
- * and `Mcp-Param-*` for the arguments that a tool's schema marks.
+ * The headers of a modern request that repeat its body, so that proxies can route without reading it: those of every request, and
+ * `Mcp-Param-*` for the arguments that a tool's schema marks.
  *
  * @see 2026-07-28 basic/transports/streamable-http#request-metadata
  */
@@ -11,7 +11,7 @@ import { findRevision, NEWEST } from '@mortise/protocol';
 import { PARAM_HEADER_KEYWORD, readParamHeaders } from '@mortise/protocol/checks';
 import type { ParamHeaders } from '@mortise/protocol/contracts';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
-import { ToolHeaderError } from '../../errors.ts';
+import { HttpClientError } from '../errors.ts';
 import {
   encodeHeaderValue,
   isHeaderText,
@@ -21,7 +21,7 @@ import {
   PROTOCOL_VERSION_HEADER,
   readPath,
   toParamText,
-} from '../../headers.ts';
+} from '../headers.ts';
 
 const MAX_TOOLS = 10_000;
 
@@ -56,8 +56,7 @@ function toHeader(what: string, value: string): string {
 }
 
 /**
- * Which arguments of a server's tools travel in headers. Learnt from the lists of tools that pass through, so that nobody above has to know of
- * it.
+ * Which arguments of a server's tools travel in headers. Learnt from the lists of tools that pass through, so that clients need not know of it.
  *
  * @see 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters
  */
@@ -80,7 +79,7 @@ export class ToolHeaders {
    * @param report Called for each tool that is left out because one of its marks is invalid.
    * @returns The page, without those tools.
    */
-  learn(page: JsonObject, mayMark: boolean, report: (error: ToolHeaderError) => void): JsonObject {
+  learn(page: JsonObject, mayMark: boolean, report: (error: HttpClientError) => void): JsonObject {
     const { tools } = page;
     if (!Array.isArray(tools) || (!mayMark && this.#tools.size === 0)) return page;
     const kept = (tools as readonly JsonValue[]).filter((tool) => this.#learnOne(tool, mayMark, report));
@@ -100,7 +99,7 @@ export class ToolHeaders {
   }
 
   /** @returns Whether the tool stays in its list. */
-  #learnOne(tool: JsonValue, mayMark: boolean, report: (error: ToolHeaderError) => void): boolean {
+  #learnOne(tool: JsonValue, mayMark: boolean, report: (error: HttpClientError) => void): boolean {
     if (!isJsonObject(tool) || typeof tool['name'] !== 'string') return true;
     const { name, inputSchema } = tool;
     this.#tools.delete(name);
@@ -108,7 +107,7 @@ export class ToolHeaders {
     const headers = new Map<string, readonly string[]>();
     const fault = readParamHeaders(inputSchema, headers);
     if (fault !== undefined) {
-      report(new ToolHeaderError(`The tool "${name}" was left out: ${fault}`, name));
+      report(new HttpClientError('ERR_TOOL_HEADER', `The tool "${name}" was left out: ${fault}`));
       return false;
     }
     if (headers.size > 0) this.#keep(name, headers);

@@ -1,0 +1,218 @@
+/**
+ * The modern era: each request is a POST of its own, answered by a JSON body or an event stream of its own. Closing it cancels the request.
+ *
+ * @see 2026-07-28 basic/transports/streamable-http#sending-messages
+ */
+
+import {
+  ConnectionClosedError,
+  InvalidResponseError,
+  type JsonObject,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type JsonValue,
+} from '@mortise/jsonrpc-core';
+import { classifyMessage, isJsonObject, serializeMessage } from '@mortise/jsonrpc-core/messages';
+import { type ExchangeOptions, type ExchangeTransport, toError } from '@mortise/jsonrpc-core/transport';
+import { HEADER_MISMATCH } from '@mortise/protocol/wire';
+import { encodeHeaderValue, METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from '../headers.ts';
+import { Exchange } from './exchange.ts';
+import { type HttpFailure, isSuccess, readFailure, toNoResponse, toOwnResponse } from './http-failure.ts';
+import type { HttpCall } from './http-sender.ts';
+import { mirrorMessage, ToolHeaders } from './request-headers.ts';
+import { POST_HEADERS, toLowerCaseNames, type Wire } from './wire.ts';
+
+/** How many pages of tools are read to find the one whose headers were refused. */
+const MAX_PAGES = 100;
+
+export class Exchanges implements ExchangeTransport {
+  readonly wire: Wire;
+  /** Takes faults that belong to no request. */
+  readonly report: (error: Error) => void;
+  readonly #tools = new ToolHeaders();
+  readonly #running = new Set<ModernExchange>();
+  #lastVersion: string | undefined;
+  #isClosed = false;
+
+  constructor(wire: Wire, report: (error: Error) => void) {
+    this.wire = wire;
+    this.report = report;
+  }
+
+  exchange(request: JsonRpcRequest, options: ExchangeOptions = {}): Promise<JsonRpcResponse> {
+    if (request.method === 'tools/call') return this.#callTool(request, options);
+    if (request.method === 'tools/list') return this.#listTools(request, options);
+    return this.#start(request, options).answer;
+  }
+
+  /** Sends a message that is not answered, in the version of the last request. */
+  async notify(notification: JsonRpcNotification): Promise<void> {
+    if (this.#isClosed) throw new ConnectionClosedError();
+    const call = this.#toCall(notification, {});
+    const answer = await this.wire.send(call).answer;
+    if (!isSuccess(answer)) throw (await readFailure(call, answer)).error;
+    this.wire.discard(answer);
+  }
+
+  /** Rejects what waits, and closes every stream. */
+  close(): void {
+    this.#isClosed = true;
+    for (const exchange of this.#running) exchange.fail(new ConnectionClosedError());
+    this.wire.close();
+  }
+
+  forget(exchange: ModernExchange): void {
+    this.#running.delete(exchange);
+  }
+
+  async #listTools(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
+    const exchange = this.#start(request, options);
+    const response = await exchange.answer;
+    if (!('result' in response)) return response;
+    return { ...response, result: this.#tools.learn(response.result, ToolHeaders.mayMark(exchange.text), this.report) };
+  }
+
+  /** Calls a tool. If the server refuses its headers, reads the list of tools and calls it once more. */
+  async #callTool(request: JsonRpcRequest, options: ExchangeOptions): Promise<JsonRpcResponse> {
+    const sent = this.#tools.headersOf(request.params);
+    const response = await this.#start(request, options, sent).answer;
+    if (!('error' in response) || response.error.code !== HEADER_MISMATCH) return response;
+    const wanted = await this.#lookAgain(request, options).catch(() => undefined);
+    options.signal?.throwIfAborted();
+    return wanted === undefined || isEqual(wanted, sent) ? response : this.#start(request, options, wanted).answer;
+  }
+
+  /** @returns The headers of a call by the newest list of tools; undefined where that says none. */
+  async #lookAgain({ params }: JsonRpcRequest, { signal, headers }: ExchangeOptions): Promise<Record<string, string> | undefined> {
+    const { progressToken: _token, ...meta } = (params?.['_meta'] ?? {}) as JsonObject;
+    let cursor: JsonObject = {};
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const request: JsonRpcRequest = { jsonrpc: '2.0', id: `tools-${page}`, method: 'tools/list', params: { ...cursor, _meta: meta } };
+      const response = await this.#listTools(request, { signal, headers });
+      if (!('result' in response)) return undefined;
+      const { tools, nextCursor } = response.result;
+      const isFound = Array.isArray(tools) && tools.some((tool: JsonObject | undefined) => tool?.['name'] === params?.['name']);
+      if (isFound || typeof nextCursor !== 'string') break;
+      cursor = { cursor: nextCursor };
+    }
+    return this.#tools.headersOf(params);
+  }
+
+  #start(request: JsonRpcRequest, options: ExchangeOptions, params?: Readonly<Record<string, string>>): ModernExchange {
+    const exchange = new ModernExchange(this, request, options);
+    this.#running.add(exchange);
+    try {
+      if (this.#isClosed) throw new ConnectionClosedError();
+      exchange.start(() => this.#toCall(request, options, params));
+    } catch (error) {
+      exchange.fail(error);
+    }
+    return exchange;
+  }
+
+  #toCall(
+    message: JsonRpcRequest | JsonRpcNotification,
+    options: ExchangeOptions,
+    params?: Readonly<Record<string, string>> | undefined,
+  ): HttpCall {
+    const headers: Record<string, string> = { ...this.wire.headers };
+    if (options.headers !== undefined) Object.assign(headers, toCallerHeaders(options.headers));
+    Object.assign(headers, POST_HEADERS, params);
+    mirrorMessage(headers, message);
+    if ('id' in message) this.#lastVersion = headers[PROTOCOL_VERSION_HEADER];
+    else if (this.#lastVersion !== undefined) headers[PROTOCOL_VERSION_HEADER] ??= this.#lastVersion;
+    return { method: 'POST', url: this.wire.url, headers, body: serializeMessage(message) };
+  }
+}
+
+/** Listens to its signal and its body itself, so that neither costs an object. */
+class ModernExchange extends Exchange<JsonRpcResponse> {
+  /** What the answer was read from. */
+  text = '';
+  readonly #owner: Exchanges;
+  readonly #options: ExchangeOptions;
+  #signal: AbortSignal | undefined;
+
+  constructor(owner: Exchanges, request: JsonRpcRequest, options: ExchangeOptions) {
+    super(owner.wire, request);
+    this.#owner = owner;
+    this.#options = options;
+  }
+
+  start(toCall: () => HttpCall): void {
+    this.#listen();
+    if (!this.isSettled) this.send(toCall(), this.#options);
+  }
+
+  /** Callers that need no signal do without one: it costs more than all else here. */
+  #listen(): void {
+    if (this.#options.onAbort) return this.#options.onAbort((reason) => this.fail(reason));
+    this.#signal = this.#options.signal;
+    this.#signal?.throwIfAborted();
+    this.#signal?.addEventListener('abort', this);
+  }
+
+  /** The caller's signal has aborted. */
+  handleEvent(): void {
+    this.fail(this.#signal?.reason);
+  }
+
+  onValue(value: JsonValue, text: string): void {
+    if (this.isSettled) return;
+    const kind = classifyMessage(value);
+    const response = kind === 'response' ? toOwnResponse(value, this.request.id) : undefined;
+    if (response !== undefined) {
+      this.text = text;
+      this.succeed(response);
+    } else if (kind === 'notification') this.#notify(value as unknown as JsonRpcNotification);
+    else if (this.reader?.isStream === true) this.#skip(value as JsonObject);
+  }
+
+  onGarbage(error: Error): void {
+    if (!this.isSettled) this.#owner.report(error);
+  }
+
+  protected onFailure({ response, error }: HttpFailure): void {
+    if (response === undefined) this.fail(error);
+    else this.succeed(response);
+  }
+
+  protected override settle(): void {
+    super.settle();
+    this.#signal?.removeEventListener('abort', this);
+    this.#owner.forget(this);
+  }
+
+  #notify(notification: JsonRpcNotification): void {
+    try {
+      this.#options.onMessage?.(notification);
+    } catch (error) {
+      this.#owner.report(toError(error));
+    }
+  }
+
+  /** What is no message is reported and skipped, unless it was meant as the answer: nothing else will come then. */
+  #skip(value: JsonValue): void {
+    const { method, id } = isJsonObject(value) ? value : ({} as JsonObject);
+    if (method === undefined && id !== undefined) return this.fail(toNoResponse(this.wire.url, this.request));
+    const what =
+      method !== undefined && id !== undefined ? `a request of its own (${JSON.stringify(method)})` : 'something that is no message';
+    // In this era a server asks by its results: a request of its own is not answered.
+    this.#owner.report(new InvalidResponseError(`The server sent ${what} in its answer to "${this.request.method}": it was skipped`));
+  }
+}
+
+/** An extension says what its `Mcp-Name` is, and it is encoded here. Headers that mirror the body no caller sets. */
+function toCallerHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
+  const headers = toLowerCaseNames(given);
+  const name = headers[NAME_HEADER];
+  if (name !== undefined) headers[NAME_HEADER] = encodeHeaderValue(name);
+  delete headers[METHOD_HEADER];
+  delete headers[PROTOCOL_VERSION_HEADER];
+  return headers;
+}
+
+function isEqual(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>> | undefined): boolean {
+  return other !== undefined && JSON.stringify(one) === JSON.stringify(other);
+}
