@@ -1,9 +1,10 @@
-/** `subscriptions/listen`: one long request that delivers the changes it asked for. Loaded when somebody first listens. */
+/** `subscriptions/listen`: one long request that delivers the changes it asked for. Loaded when a client first listens. */
 
 import { type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { BusMessage, Call, ListenFilter, Principal } from '@mortise/protocol/contracts';
+import type { BusMessage, ListenFilter, Principal } from '@mortise/protocol/contracts';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
+import type { Channel } from './channel.ts';
 import { ChannelCall } from './channel-call.ts';
 import type { Context } from './context.ts';
 import { type EventListener, LIST_KINDS, type ListKind, listTopic, resourceTopic, updatedUri } from './events.ts';
@@ -16,7 +17,7 @@ const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
   prompts: 'promptsListChanged',
 };
 
-/** How many listens one connection may have open. Over HTTP each is a stream of its own, which the transport bounds. */
+/** How many listens one connection may have open. */
 const MAX_LISTENS = 100;
 
 /** The part of a filter that the server honours. */
@@ -63,24 +64,19 @@ async function honour(wish: JsonObject, context: Context): Promise<Honoured> {
 
 /** One `subscriptions/listen`. */
 export class Listen implements EventListener {
-  readonly host: Call;
   readonly #context: Context;
   readonly #honoured: Honoured;
   readonly #outbox: Outbox;
   #finish: ((result: JsonObject) => void) | undefined;
 
   constructor(context: Context, honoured: Honoured) {
-    this.host = context.host;
     this.#context = context;
     this.#honoured = honoured;
-    this.#outbox = new Outbox(
-      (message) => context.send(message),
-      () => this.#onOverflow(),
-    );
+    this.#outbox = new Outbox(context, () => this.#onOverflow());
   }
 
   get principal(): Principal {
-    return this.host.principal;
+    return this.#context.principal;
   }
 
   /** Acknowledges, then delivers. Resolves with the closing result when the server ends it, rejects when the client does. */
@@ -88,7 +84,9 @@ export class Listen implements EventListener {
     const { server, signal } = this.#context;
     signal.throwIfAborted();
     const { topics, notifications } = this.#honoured;
-    const giveBack = this.#take();
+    const owned = this.#channel?.listens;
+    this.#checkBounds(owned ?? new Set());
+    owned?.add(this);
     server.listens.add(this);
     try {
       for (const topic of topics) server.events.listen(topic, this);
@@ -99,7 +97,7 @@ export class Listen implements EventListener {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       });
     } finally {
-      giveBack();
+      owned?.delete(this);
       server.listens.delete(this);
       for (const topic of topics) server.events.unlisten(topic, this);
       this.#outbox.clear();
@@ -123,7 +121,7 @@ export class Listen implements EventListener {
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure, basic/patterns/cancellation
    */
   async end(): Promise<void> {
-    const { host } = this;
+    const { host } = this.#context;
     const id = this.#id;
     this.#finish?.({ _meta: { [META_SUBSCRIPTION_ID]: id } });
     if (!(host instanceof ChannelCall)) return;
@@ -135,35 +133,29 @@ export class Listen implements EventListener {
     return this.#context.requestId ?? null;
   }
 
-  /**
-   * Counts the listen against what its connection may have.
-   *
-   * @returns Gives it back.
-   * @throws {ProtocolError} -32602 or -32603: the connection would have too many.
-   */
-  #take(): () => void {
+  /** The connection that the request came on. Over HTTP each listen is a stream of its own, which the transport bounds. */
+  get #channel(): Channel | undefined {
+    return this.#context.host instanceof ChannelCall ? this.#context.host.owner : undefined;
+  }
+
+  /** @throws {ProtocolError} -32602 or -32603: the connection would have too many listens, or name too many resources in them. */
+  #checkBounds(others: ReadonlySet<Listen>): void {
     const { maxSubscriptions = 1000 } = this.#context.server.options;
     const { subscriptions } = this.#honoured;
-    const used = this.host instanceof ChannelCall ? this.host.owner : { listens: 0, subscriptions: 0 };
-    if (used.subscriptions + subscriptions > maxSubscriptions) {
-      const others = used.subscriptions === 0 ? '' : ` and the connection's other listens name ${used.subscriptions}`;
+    let used = 0;
+    for (const other of others) used += other.#honoured.subscriptions;
+    if (used + subscriptions > maxSubscriptions) {
+      const also = used === 0 ? '' : ` and the connection's other listens name ${used}`;
       throw new ProtocolError(
         INVALID_PARAMS,
-        `resourceSubscriptions names ${subscriptions} resources${others}: at most ${maxSubscriptions} on one connection (the server's option "maxSubscriptions")`,
+        `resourceSubscriptions names ${subscriptions} resources${also}: at most ${maxSubscriptions} on one connection (the server's option "maxSubscriptions")`,
       );
     }
-    if (used.listens >= MAX_LISTENS) {
-      throw new ProtocolError(
-        INTERNAL_ERROR,
-        `This connection has ${MAX_LISTENS} listens open, which is the most: cancel one first, or name more in one`,
-      );
-    }
-    used.listens += 1;
-    used.subscriptions += subscriptions;
-    return () => {
-      used.listens -= 1;
-      used.subscriptions -= subscriptions;
-    };
+    if (others.size < MAX_LISTENS) return;
+    throw new ProtocolError(
+      INTERNAL_ERROR,
+      `This connection has ${MAX_LISTENS} listens open, which is the most: cancel one first, or name more in one`,
+    );
   }
 
   #push(method: string, params: JsonObject, key: string | undefined): void {

@@ -63,14 +63,10 @@ export interface ServerOptions<App = unknown> {
   readonly validator?: JsonSchemaValidator | undefined;
   /** How long a handler may run, in milliseconds; questions to the client do not count. `Infinity` for no bound. @default 600_000 */
   readonly handlerTimeoutMs?: number | undefined;
-  /** How long a question to the client waits for its answer, in milliseconds. @default 600_000 */
-  readonly askTimeoutMs?: number | undefined;
   /** What modern requests remember while they ask back: the keys that seal it, how long, how large, how often. @default as each member says */
   readonly requestState?: RequestStateOptions | undefined;
   /** How many items a page of a list holds. @default 1_000 */
   readonly pageSize?: number | undefined;
-  /** How long changes of a list are gathered before clients hear of them, in milliseconds. @default 0: one macrotask */
-  readonly debounceMs?: number | undefined;
   /** What modern results say about how long they stay good, and for whom. @default as each member says */
   readonly cache?: CacheOptions | undefined;
   /**

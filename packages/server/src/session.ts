@@ -13,6 +13,7 @@ import {
 } from '@mortise/jsonrpc-core';
 import { RequestTable } from '@mortise/jsonrpc-core/connection';
 import {
+  INTERNAL_ERROR,
   INVALID_PARAMS,
   INVALID_REQUEST,
   isJsonRpcRequest,
@@ -28,10 +29,10 @@ import type { ListRootsResult } from '@mortise/protocol/model';
 import { negotiateLegacy } from '@mortise/protocol/revisions';
 import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { Context } from './context.ts';
-import { AskError, ServerClosedError } from './errors.ts';
+import { AskError, HandlerStoppedError } from './errors.ts';
 import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
 import { LogGate } from './logging.ts';
-import { createRoute } from './method.ts';
+import { toNotificationRoute } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import { Outbox } from './outbox.ts';
 import type { Server } from './server.ts';
@@ -44,7 +45,7 @@ export interface ClientRequestOptions {
   readonly call?: Call | undefined;
   /** Gives the request up, and tells the client so. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer. @default the server's `askTimeoutMs` */
+  /** How long to wait for the answer. @default 600_000 */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -68,10 +69,12 @@ interface RunningCall {
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
 /** Each is kept for as long as its subscription lives. */
 const MAX_URI_LENGTH = 2048;
+/** How long a question to the client waits for its answer, in milliseconds, unless it says otherwise. */
+const ASK_TIMEOUT_MS = 600_000;
 
 export class Session implements LegacySession, EventListener {
   readonly principal: Principal;
-  /** What the client said its roots are, kept until it says that they changed. */
+  /** The client's roots, kept until it announces a change. */
   roots: Promise<ListRootsResult> | undefined = undefined;
   readonly #server: Server;
   readonly #link: ClientLink;
@@ -128,7 +131,7 @@ export class Session implements LegacySession, EventListener {
 
   async receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     const isRequest = isJsonRpcRequest(message);
-    // A session never tells another principal that it exists.
+    // Other principals do not learn that the session exists.
     if (call.principal !== this.principal || this.#isClosed) {
       const unknown = new ProtocolError(INVALID_REQUEST, 'There is no such session: send "initialize" to open one');
       return isRequest ? { jsonrpc: '2.0', id: message.id, error: toWireError(unknown) } : undefined;
@@ -145,7 +148,7 @@ export class Session implements LegacySession, EventListener {
     this.#isClosed = true;
     const { events, sessions } = this.#server;
     sessions.delete(this);
-    const reason = new ServerClosedError('The session was closed');
+    const reason = new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session was closed');
     for (const id of [...this.#running.keys()]) this.#end(id, reason);
     this.#requests?.failAll(reason);
     for (const kind of LIST_KINDS) events.unlisten(listTopic(kind), this);
@@ -204,7 +207,7 @@ export class Session implements LegacySession, EventListener {
     if (method === 'notifications/initialized') this.#becomeReady();
     else if (method === 'notifications/roots/list_changed') this.roots = undefined;
     const { revision } = this.#agreed;
-    const handlers = this.#server.findNotificationHandlers(revision, method);
+    const handlers = this.#server.methods.findNotification(revision, method);
     if (handlers.length === 0) return;
     const canonical = revision.fromWire.notifications.get(method)?.(params) ?? params;
     const context = this.#toContext(method, revision, canonical, host);
@@ -231,8 +234,7 @@ export class Session implements LegacySession, EventListener {
       cancel: () => undefined,
       send: async (message) => (this.isReady ? this.#link.send(message) : undefined),
     };
-    const entry = { run: () => params };
-    const route = createRoute({ method, revision, entry, chain: [] });
+    const route = toNotificationRoute(revision, method);
     return new Context({ server: this.#server, route, requestId: undefined, params, client: this.client, host, session: this });
   }
 
@@ -246,23 +248,23 @@ export class Session implements LegacySession, EventListener {
 
   // ---- what session methods change
 
-  /** Opens the session. @returns The server's capabilities for this client. @throws {ServerClosedError} It is over. */
+  /** Opens the session. @returns The server's capabilities for this client. @throws {HandlerStoppedError} The session is closed. */
   open(revision: Revision, client: ClientFacts): ServerCapabilities {
-    this.#requireOpen();
+    if (this.#isClosed) throw closedError();
     const advertised = this.#server.capabilities.advertise(revision, {
       via: 'channel',
       principal: this.principal,
       isAuthenticated: this.#link.auth !== undefined,
       hasWayBack: this.#link.canRequest,
     });
-    this.#agreed = { revision, client, advertised, isReady: false, logLevel: undefined, uris: new Set() };
+    this.#agreed = { revision, client, advertised, isReady: false, uris: new Set() };
     this.#server.sessions.add(this);
     this.#link.onOpened?.(revision.version);
     this.#onChanged();
     return advertised;
   }
 
-  /** @throws {ServerClosedError} The session is over. */
+  /** @throws {HandlerStoppedError} The session is closed. */
   setLogLevel(level: LogLevel): void {
     this.#open.logLevel = level;
     if (this.#logGate) this.#logGate.threshold = level;
@@ -271,7 +273,7 @@ export class Session implements LegacySession, EventListener {
 
   /**
    * @throws {ProtocolError} -32602: the session has as many subscriptions as it may have, or the address is too long.
-   * @throws {ServerClosedError} The session is over.
+   * @throws {HandlerStoppedError} The session is closed.
    */
   subscribe(uri: string): void {
     const { uris } = this.#open;
@@ -295,14 +297,9 @@ export class Session implements LegacySession, EventListener {
     this.#onChanged();
   }
 
-  /** Middleware may wait while the client goes: what it then lets through would be kept, and never given back. */
-  #requireOpen(): void {
-    if (this.#isClosed) throw new ServerClosedError('The session was closed');
-  }
-
+  /** Middleware may wait while the client leaves: what it then lets through would be kept, and never given back. */
   get #open(): Agreement {
-    this.#requireOpen();
-    if (!this.#agreed) throw new ServerClosedError('The session is not open');
+    if (this.#isClosed || !this.#agreed) throw closedError();
     return this.#agreed;
   }
 
@@ -326,12 +323,12 @@ export class Session implements LegacySession, EventListener {
 
   /** Sends a notification that belongs to no call, once the client is ready for such. @param key See `Outbox.push`. */
   tell(notification: JsonRpcNotification, key: string | undefined): void {
-    const { revision, params } = { revision: this.revision, params: notification.params };
+    const { revision } = this;
     if (!revision || !this.isReady) return;
-    const convert = params && revision.toWire.notifications.get(notification.method);
-    this.#outbox ??= new Outbox(
-      (message) => this.#link.send(message),
-      () => this.#server.logger.log('warning', 'A client is too slow: its notifications were dropped', { sessionId: this.id }),
+    const { method, params } = notification;
+    const convert = params && revision.toWire.notifications.get(method);
+    this.#outbox ??= new Outbox(this.#link, () =>
+      this.#server.logger.log('warning', 'A client is too slow: its notifications were dropped', { sessionId: this.id }),
     );
     this.#outbox.push(convert ? { ...notification, params: convert(params) } : notification, key);
   }
@@ -344,7 +341,7 @@ export class Session implements LegacySession, EventListener {
    */
   async request(method: string, params: JsonObject | undefined, options: ClientRequestOptions = {}): Promise<JsonObject> {
     this.requireWayBack(method);
-    const timed = { ...options, timeoutMs: options.timeoutMs ?? this.#server.options.askTimeoutMs ?? 600_000 };
+    const timed = { ...options, timeoutMs: options.timeoutMs ?? ASK_TIMEOUT_MS };
     if (this.#link.request) return this.#link.request(method, params, timed);
     const cancellation = new Cancellation();
     for (const signal of [options.signal, options.call?.signal]) if (signal) cancellation.follow(signal);
@@ -387,7 +384,42 @@ export class Session implements LegacySession, EventListener {
   }
 }
 
-/** What may be said before `initialize`: a ping, and nothing else. */
+function closedError(): HandlerStoppedError {
+  return new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session is closed');
+}
+
+// ---- the methods that exist only within a session
+
+const NOTHING: JsonObject = Object.freeze({});
+
+/** Gives a server the methods of the handshake and of sessions. */
+export function addSessionMethods(server: Server): void {
+  const add = (method: string, run: (session: Session, params: JsonObject, context: Context) => JsonObject | void): void =>
+    server.setMethod(method, { run: (params, context) => run(sessionOf(context), params, context) ?? NOTHING });
+  add('initialize', initialize);
+  server.setMethod('ping', { run: () => NOTHING });
+  add('logging/setLevel', (session, { level }) => session.setLogLevel(level as LogLevel));
+  add('resources/subscribe', (session, { uri }) => session.subscribe(uri as string));
+  add('resources/unsubscribe', (session, { uri }) => session.unsubscribe(uri as string));
+}
+
+function initialize(session: Session, _params: JsonObject, { server, revision, client }: Context): JsonObject {
+  const capabilities = session.open(revision, client);
+  const { instructions } = server.options;
+  return {
+    protocolVersion: revision.version,
+    capabilities,
+    serverInfo: server.info,
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+}
+
+function sessionOf({ session, method }: Context): Session {
+  if (!session) throw new ProtocolError(INTERNAL_ERROR, `"${method}" needs a session`);
+  return session;
+}
+
+/** The revision of a request before `initialize`, which only a ping may be. */
 function findBeforeOpening({ revisions, versions }: Server, method: string): Revision {
   const revision = negotiateLegacy(undefined, revisions);
   if (method === 'ping' && revision) return revision;
