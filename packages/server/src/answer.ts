@@ -3,7 +3,6 @@
 import { isMortiseError, type JsonObject, type JsonRpcResponse, type ProtocolError, type RequestId } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
-import type { AskingOutcome } from './asks/by-hand.ts';
 import type { Context, Outcome } from './context.ts';
 import { HandlerStoppedError, InvalidHandlerResultError } from './errors.ts';
 import { finishResult } from './finish-result.ts';
@@ -78,18 +77,20 @@ function findQuestion(context: Context, outcome: Outcome): Promise<JsonObject> |
   if (context.isConcluded) return undefined;
   if (round?.isSuspended) return round.conclude(outcome);
   round?.abandon();
-  const asking = toAsking(outcome);
-  return asking && server.withAsks((asks) => asks.askInstead(context, asking));
+  if ('error' in outcome) {
+    const pages = findPages(outcome.error);
+    return pages && server.withAsks((asks) => asks.askInstead(context, { pages }));
+  }
+  if (!isJsonObject(outcome.result) || outcome.result['resultType'] !== 'input_required') return undefined;
+  return server.withAsks((asks) => asks.askInstead(context, outcome));
 }
 
-/** An outcome that asks: an `input_required` result, or a `UrlElicitationRequiredError`. */
-function toAsking(outcome: Outcome): AskingOutcome | undefined {
-  if ('result' in outcome) return isJsonObject(outcome.result) && outcome.result['resultType'] === 'input_required' ? outcome : undefined;
-  const { error } = outcome;
+/** The pages that a `UrlElicitationRequiredError` names. */
+function findPages(error: unknown): readonly JsonObject[] | undefined {
   if (!isMortiseError(error) || error.code !== 'ERR_PROTOCOL') return undefined;
   const { rpcCode, data } = error as ProtocolError;
   const pages = rpcCode === URL_ELICITATION_REQUIRED && isJsonObject(data) ? data['elicitations'] : undefined;
-  return Array.isArray(pages) && pages.length > 0 ? { pages: pages as readonly JsonObject[] } : undefined;
+  return Array.isArray(pages) && pages.length > 0 ? (pages as readonly JsonObject[]) : undefined;
 }
 
 // ---- the response

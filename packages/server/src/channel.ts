@@ -59,7 +59,7 @@ export class Channel implements ServerConnection {
     const { keepAliveMs } = this.#server.options;
     if (keepAliveMs !== undefined && keepAliveMs !== Infinity) {
       const { KeepAlive } = await import('./keep-alive.ts');
-      this.#keepAlive = new KeepAlive(this.#connection, () => this.#session?.isReady === true, keepAliveMs, this.#server);
+      this.#keepAlive = new KeepAlive(this.#server, this.#connection, keepAliveMs, () => this.#session?.isReady === true);
     }
     await this.#connection.start();
   }
@@ -86,7 +86,7 @@ export class Channel implements ServerConnection {
     const call = new ChannelCall(inbound, this);
     if (isModernParams(request.params)) {
       this.#hasModernClient = true;
-      return this.#server.serve(request, call);
+      return this.#server.handle(request, call);
     }
     this.#session ??= new Session(this.#server, this.#createLink(call));
     return this.#server.serve(request, call, this.#session);

@@ -31,7 +31,7 @@ import { META_LOG_LEVEL, META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
 import type { Round } from './asks/round.ts';
 import { Steps } from './asks/steps.ts';
 import { ChannelCall } from './channel-call.ts';
-import type { BoundedRun } from './deadlines.ts';
+import type { Deadline } from './deadlines.ts';
 import { listKindOf } from './events.ts';
 import type {
   AskOptions,
@@ -88,7 +88,7 @@ export type Outcome = { readonly result: JsonObject } | { readonly error: unknow
 const EMPTY: JsonObject = Object.freeze({});
 const ignore = (): void => undefined;
 
-export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRun {
+export class Context implements OwnContext, ExtensionCall, HandlerRun {
   readonly server: Server;
   readonly route: Route;
   readonly requestId: RequestId | undefined;
@@ -117,12 +117,8 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   isConcluded = false;
   /** Called when the client is asked though the handler goes on. */
   onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
-  deadlineMs = Infinity;
-  restMs: number | undefined = undefined;
-  pauses = 0;
-  /** Called when the handler's time is over. */
-  onExpired: ((timeoutMs: number) => void) | undefined = undefined;
   #isEnded = false;
+  #deadline: Deadline | undefined;
   #cancellation: Cancellation | undefined;
   /** What the handler goes on with where no request waits for it any more: a task's run. */
   #taskRun: HandlerRun | undefined;
@@ -236,14 +232,18 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
 
   /** Begins to count the handler's time. */
   bound(onExpired: (timeoutMs: number) => void): void {
-    this.onExpired = onExpired;
-    this.server.deadlines.add(this);
+    this.#deadline = this.server.deadlines.start(onExpired);
   }
 
   /** The time stands still while the client is asked. @returns Lets it go on. */
   pause(): () => void {
-    this.server.deadlines.pause(this);
-    return () => this.server.deadlines.resume(this, this.#isEnded || this.onExpired === undefined);
+    return this.#deadline ? this.server.deadlines.pause(this.#deadline) : ignore;
+  }
+
+  /** The handler's time no longer counts. */
+  #unbound(): void {
+    if (this.#deadline) this.server.deadlines.end(this.#deadline);
+    this.#deadline = undefined;
   }
 
   /** The answer is about to be given: the last progress is sent, and after that nothing. */
@@ -254,7 +254,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
         `${this.name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
       );
     }
-    if (this.onExpired) this.server.deadlines.delete(this);
+    if (this.#deadline) this.#unbound();
     this.#progress?.end(this.host.isCancelled);
     this.#isEnded = true;
     // A handler that goes on as a task still gets the task's signal.
@@ -308,7 +308,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
     if (this.session || this.#taskRun || this.isOver || this.isConcluded || isBusy) return undefined;
     // What the handler gives now is no longer the answer to this request.
     this.isConcluded = true;
-    this.server.deadlines.delete(this);
+    this.#unbound();
     this.continueIn(run);
     const { done, running } = this.steps;
     return { steps: done, running, answers: this.round?.answers ?? new Map(), hasLeft: () => this.host.isCancelled };

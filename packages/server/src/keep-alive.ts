@@ -1,7 +1,8 @@
 /** Pings a silent legacy client, and closes the connection when it does not answer. */
 
-import { type Clock, type ClockTimer, type Logger, RemoteError } from '@mortise/jsonrpc-core';
+import { type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
 import type { Connection } from '@mortise/jsonrpc-core/connection';
+import type { Server } from './server.ts';
 
 /** How long a ping waits for its answer, in milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -10,33 +11,31 @@ const MAX_FAILURES = 3;
 
 /** @see 2025-11-25 basic/utilities/ping */
 export class KeepAlive {
+  readonly #server: Server;
   readonly #connection: Connection;
-  readonly #isPingable: () => boolean;
   readonly #everyMs: number;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
+  readonly #isPingable: () => boolean;
   #heardAtMs: number;
   #failures = 0;
   #timer: ClockTimer | undefined;
   #isStopped = false;
 
   /**
-   * @param isPingable Whether pings may be sent now: the client speaks a legacy revision and is ready.
    * @param everyMs How long the client must have been silent before a ping is sent.
+   * @param isPingable Whether pings may be sent now: the client speaks a legacy revision and is ready.
    */
-  constructor(connection: Connection, isPingable: () => boolean, everyMs: number, { clock, logger }: { clock: Clock; logger: Logger }) {
+  constructor(server: Server, connection: Connection, everyMs: number, isPingable: () => boolean) {
+    this.#server = server;
     this.#connection = connection;
-    this.#isPingable = isPingable;
     this.#everyMs = everyMs;
-    this.#clock = clock;
-    this.#logger = logger;
-    this.#heardAtMs = clock.monotonicMs();
+    this.#isPingable = isPingable;
+    this.#heardAtMs = server.clock.monotonicMs();
     this.#wait(everyMs);
   }
 
   /** Something came from the client. */
   heard(): void {
-    this.#heardAtMs = this.#clock.monotonicMs();
+    this.#heardAtMs = this.#server.clock.monotonicMs();
     this.#failures = 0;
   }
 
@@ -46,11 +45,11 @@ export class KeepAlive {
   }
 
   #wait(delayMs: number): void {
-    if (!this.#isStopped) this.#timer = this.#clock.schedule(() => void this.#look(), delayMs);
+    if (!this.#isStopped) this.#timer = this.#server.clock.schedule(() => void this.#look(), delayMs);
   }
 
   async #look(): Promise<void> {
-    const silentMs = this.#clock.monotonicMs() - this.#heardAtMs;
+    const silentMs = this.#server.clock.monotonicMs() - this.#heardAtMs;
     if (silentMs < this.#everyMs) return this.#wait(this.#everyMs - silentMs);
     if (this.#isPingable()) await this.#ping();
     if (this.#failures < MAX_FAILURES) return this.#wait(this.#everyMs);
@@ -59,6 +58,7 @@ export class KeepAlive {
   }
 
   async #ping(): Promise<void> {
+    const { transport } = this.#connection;
     try {
       await this.#connection.request('ping', undefined, { timeoutMs: TIMEOUT_MS, resetTimeoutOnProgress: false });
       this.heard();
@@ -67,8 +67,7 @@ export class KeepAlive {
       if (error instanceof RemoteError) return this.heard();
       if (this.#isStopped) return;
       this.#failures += 1;
-      const about = { sessionId: this.#connection.transport.sessionId, inARow: this.#failures };
-      this.#logger.log('warning', 'A ping was not answered', about);
+      this.#server.logger.log('warning', 'A ping was not answered', { sessionId: transport.sessionId, inARow: this.#failures });
     }
   }
 }

@@ -108,7 +108,7 @@ const MAX_WARNINGS = 1000;
 /** What asks the client, loaded when a handler first asks. */
 export type Asks = typeof import('./asks/asks.ts');
 
-let loadedAsks: Asks | undefined;
+let loadedAsks: Promise<Asks> | undefined;
 
 /**
  * A server by methods. It serves any number of connections, sessions and exchanges at once, in every revision, and keeps nothing
@@ -195,23 +195,20 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** Answers one modern request. */
   handle(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse> {
-    return this.serve(request, call);
+    return this.#rawHandler ? this.#serveRaw(this.#rawHandler, request, call) : this.#serve(request, call);
   }
 
   openSession(link: SessionLink, saved?: SessionState): LegacySession {
     return new Session(this, link, saved);
   }
 
-  /**
-   * Answers one request: every host's requests come here. Neither throws nor rejects, and gives no promise where nothing waits.
-   *
-   * @internal
-   */
-  serve(request: JsonRpcRequest, call: Call, session?: Session): Answer {
+  /** @internal Like `handle`, for a request of a legacy session. */
+  serve(request: JsonRpcRequest, call: Call, session: Session): Answer {
     return this.#rawHandler ? this.#serveRaw(this.#rawHandler, request, call, session) : this.#serve(request, call, session);
   }
 
-  #serve(request: JsonRpcRequest, call: Call, session: Session | undefined): Answer {
+  /** The one way of every request. Neither throws nor rejects, and gives no promise where nothing waits. */
+  #serve(request: JsonRpcRequest, call: Call, session?: Session): Answer {
     const { id, method } = request;
     let context: Context;
     try {
@@ -247,7 +244,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return { revision, client: { info: meta.clientInfo, capabilities: meta.clientCapabilities } };
   }
 
-  async #serveRaw(handler: RawHandler, request: JsonRpcRequest, call: Call, session: Session | undefined): Promise<JsonRpcResponse> {
+  async #serveRaw(handler: RawHandler, request: JsonRpcRequest, call: Call, session?: Session): Promise<JsonRpcResponse> {
     const { id, method } = request;
     try {
       const response = await handler(request, call, session);
@@ -420,7 +417,7 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** @internal */
   async withAsks<T>(use: (asks: Asks) => Promise<T>): Promise<T> {
-    return use((loadedAsks ??= await import('./asks/asks.ts')));
+    return use(await (loadedAsks ??= import('./asks/asks.ts')));
   }
 
   // ---- what it sends unasked

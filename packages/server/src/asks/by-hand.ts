@@ -13,7 +13,7 @@ import { DEFAULT_MAX_ROUNDS } from './round.ts';
 import { requireClientCapability, requireEmbeddable } from './send.ts';
 
 /** An outcome that asks: the handler's result, or the pages that its error names. */
-export type AskingOutcome = { readonly result: JsonObject } | { readonly pages: readonly JsonObject[] };
+type AskingOutcome = { readonly result: JsonObject } | { readonly pages: readonly JsonObject[] };
 
 /** The result that a request ends with whose handler asks by its outcome. */
 export async function askInstead(context: Context, outcome: AskingOutcome): Promise<JsonObject> {
