@@ -1,21 +1,21 @@
-/** Everything that asks the client, loaded when a handler first asks. Here: the questions that handlers ask, checked before and after. */
+/** Everything that asks the client, loaded when a handler first asks. Here: what handlers call. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { Ask, SchemaAdapter } from '@mortise/protocol/contracts';
+import type { Ask } from '@mortise/protocol/contracts';
 import type { ElicitResult, ListRootsResult } from '@mortise/protocol/model';
 import type { Context } from '../context.ts';
 import { AskError } from '../errors.ts';
 import type { AskOptions } from '../handler-context.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
-import { toFormSchema } from '../schema/form-schema.ts';
-import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import { isTooMuch } from '../session-state.ts';
-import { checkPageUrl, toWireForm, withDefaults } from './forms.ts';
-import { checkSamplingAnswer, checkToolOutputs, prepareSampling } from './sampling.ts';
+import { withDefaults } from './forms.ts';
+import { prepareAsk, prepareForm, toFormAdapter } from './prepare-ask.ts';
+import { checkSamplingAnswer, checkToolOutputs } from './sampling.ts';
 
 export { askInstead } from './by-hand.ts';
-export { openRound, resume } from './round-state.ts';
+export { openRound } from './round.ts';
+export { resume } from './round-state.ts';
 export { send } from './send.ts';
 
 /**
@@ -85,43 +85,4 @@ export function listRoots(context: Context, options?: AskOptions): Promise<ListR
 /** The part of an `Ask` that options give; what is not given is left out. */
 function toAskOptions({ key, signal, timeoutMs }: AskOptions = {}): Pick<Ask, 'key' | 'signal' | 'timeoutMs'> {
   return { ...(key === undefined ? {} : { key }), ...(signal ? { signal } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-}
-
-/**
- * Checks a question and brings it into the wire's form. A method that MCP does not define passes as it is.
- *
- * @throws {AskError} `ERR_INVALID_ASK`: it breaks a rule of its kind.
- * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`: a form that clients could not show.
- */
-export function prepareAsk(ask: Ask, context: Context): Ask {
-  const { method, params = {} } = ask;
-  if (method === 'sampling/createMessage') return { ...ask, params: prepareSampling(params, context) };
-  if (method !== 'elicitation/create') return ask;
-  if (params['mode'] === 'url') return { ...ask, params: preparePage(params, context) };
-  return { ...ask, params: prepareForm(params, toFormAdapter(params, context)) };
-}
-
-function toFormAdapter({ requestedSchema }: JsonObject, { server }: Context): SchemaAdapter {
-  return toSchemaAdapter(requestedSchema, 'elicitation', 'form', { validator: server.options.validator, narrow: toFormSchema });
-}
-
-/** @see 2026-07-28 client/elicitation#form-mode-elicitation-requests */
-function prepareForm(params: JsonObject, adapter: SchemaAdapter): JsonObject {
-  requireMessage(params);
-  const { mode: _mode, requestedSchema: _schema, ...rest } = params;
-  return { mode: 'form', ...rest, requestedSchema: toWireForm(adapter.jsonSchema) };
-}
-
-/** @see 2026-07-28 client/elicitation#url-mode-elicitation-requests */
-function preparePage(params: JsonObject, { revision }: Context): JsonObject {
-  requireMessage(params);
-  checkPageUrl(params['url']);
-  const { elicitationId, ...rest } = params;
-  // Where the wire has no ids, a random one would make each run ask something else.
-  return revision.rules.elicitationIds ? { ...rest, elicitationId: elicitationId ?? crypto.randomUUID() } : rest;
-}
-
-function requireMessage({ message }: JsonObject): void {
-  if (typeof message !== 'string' || message === '')
-    throw new AskError('ERR_INVALID_ASK', 'elicitation/create needs a "message" that says why it asks');
 }

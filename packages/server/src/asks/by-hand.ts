@@ -8,7 +8,7 @@ import { urlElicitationRequiredError } from '@mortise/protocol/wire';
 import type { Context } from '../context.ts';
 import { AskError, InvalidHandlerResultError } from '../errors.ts';
 import { isForProtocol } from '../wire-error.ts';
-import { prepareAsk } from './asks.ts';
+import { prepareAsk } from './prepare-ask.ts';
 import { DEFAULT_MAX_ROUNDS } from './round.ts';
 import { requireClientCapability, requireEmbeddable } from './send.ts';
 

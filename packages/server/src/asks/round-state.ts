@@ -6,7 +6,6 @@ import { checkClientResult } from '@mortise/protocol/checks';
 import type { Context } from '../context.ts';
 import type { Server } from '../server.ts';
 import { refusal, RequestStates, type StateBinding } from './request-state.ts';
-import { Round } from './round.ts';
 import { Steps, type StepValue } from './steps.ts';
 
 /** A question that was sent to the client. */
@@ -44,6 +43,15 @@ export interface RoundState {
   readonly given?: JsonValue | undefined;
 }
 
+/** What the rounds before this one leave to it. */
+export interface OpenedRound {
+  /** The number of this round, from 1. */
+  readonly number: number;
+  /** What the last round asked. */
+  readonly asked: ReadonlyMap<string, Asked>;
+  readonly answers: ReadonlyMap<string, Answered>;
+}
+
 /** Runs the handler of a request that goes on with an earlier one. It sees the state that it gave, and not how that was sealed. */
 export async function resume(context: Context): Promise<JsonObject> {
   await context.openRound();
@@ -60,13 +68,13 @@ export async function resume(context: Context): Promise<JsonObject> {
  * @throws {ProtocolError} -32602: the state does not open or was used, or an answer is malformed.
  * @see 2026-07-28 basic/patterns/mrtr#error-handling
  */
-export async function openRound(context: Context): Promise<Round> {
+export async function openState(context: Context): Promise<OpenedRound> {
   const { server } = context;
   const { requestState, inputResponses } = context.givenParams;
   const given = inputResponses as Readonly<Record<string, JsonObject>> | undefined;
   if (typeof requestState !== 'string') {
     if (given) context.earlier = { inputResponses: given, reports: 0 };
-    return new Round(context);
+    return { number: 1, asked: new Map(), answers: new Map() };
   }
   const { state, expiresAtMs } = await statesOf(server).open(requestState, bindingOf(context));
   const { chainId, round, asked, reports, progress } = state;
@@ -83,7 +91,7 @@ export async function openRound(context: Context): Promise<Round> {
     // A handler that asks by hand is given its answers for this round, and keeps what it needs.
     if (answer && about.source !== 'by hand') answers.set(key, { ...about, answer });
   }
-  return new Round(context, round, new Map(asked), answers);
+  return { number: round, asked: new Map(asked), answers };
 }
 
 function readResponse(key: string, method: string, given: JsonObject, { revision }: Context): readonly (readonly [string, JsonObject])[] {

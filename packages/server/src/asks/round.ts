@@ -9,7 +9,7 @@ import type { Ask } from '@mortise/protocol/contracts';
 import type { Context, Outcome } from '../context.ts';
 import { AskError, Suspended } from '../errors.ts';
 import { digest } from './request-state.ts';
-import { type Answered, type Asked, type AskedNow, sealState } from './round-state.ts';
+import { type Answered, type Asked, type AskedNow, type OpenedRound, openState, sealState } from './round-state.ts';
 
 export const DEFAULT_MAX_ROUNDS = 10;
 /** How many questions one result asks; clients answer no more. */
@@ -50,12 +50,7 @@ export class Round {
   #lateAsks = 0;
   #conclusion: Promise<JsonObject> | undefined;
 
-  constructor(
-    context: Context,
-    number = 1,
-    asked: ReadonlyMap<string, Asked> = new Map(),
-    answers: ReadonlyMap<string, Answered> = new Map(),
-  ) {
+  constructor(context: Context, { number, asked, answers }: OpenedRound) {
     this.answers = answers;
     this.#context = context;
     this.#number = number;
@@ -205,6 +200,11 @@ export class Round {
     const inputRequests = Object.fromEntries(asked.map(([key, question]) => [key, toInputRequest(context, question)]));
     return { resultType: 'input_required', inputRequests, requestState };
   }
+}
+
+/** @throws {ProtocolError} -32602: what an earlier round left cannot be opened. */
+export async function openRound(context: Context): Promise<Round> {
+  return new Round(context, await openState(context));
 }
 
 async function toQuestion({ method, params }: Ask, source: Asked['source']): Promise<AskedNow> {
