@@ -45,6 +45,7 @@ import { Deadlines } from './deadlines.ts';
 import { InvalidHandlerResultError, RegistrationError } from './errors.ts';
 import { Events } from './events.ts';
 import { installExtension } from './extension-host.ts';
+import { addSessionMethods } from './handshake.ts';
 import type { HandlerContext } from './handler-context.ts';
 import type { Listen } from './listen.ts';
 import { noSuchLevel, warnOfSilence } from './logging.ts';
@@ -52,7 +53,7 @@ import { type ChainLink, type MethodEntry, Methods } from './method.ts';
 import type { ClientFacts, Middleware } from './middleware/middleware.ts';
 import type { ContextCall, ServerOptions } from './options.ts';
 import type { Tools } from './registry/tools.ts';
-import { addSessionMethods, type ClientRequestOptions, Session } from './session.ts';
+import { type ClientRequestOptions, Session } from './session.ts';
 import { toClientFacts } from './session-state.ts';
 import { methodNotFoundError } from './wire-error.ts';
 

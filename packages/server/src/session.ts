@@ -13,7 +13,6 @@ import {
 } from '@mortise/jsonrpc-core';
 import { RequestTable } from '@mortise/jsonrpc-core/connection';
 import {
-  INTERNAL_ERROR,
   INVALID_PARAMS,
   INVALID_REQUEST,
   isJsonRpcRequest,
@@ -26,18 +25,16 @@ import type { Revision, ServerCapabilities } from '@mortise/protocol';
 import { checkClientNotification } from '@mortise/protocol/checks';
 import type { BusMessage, Call, LegacySession, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import type { ListRootsResult } from '@mortise/protocol/model';
-import { negotiateLegacy } from '@mortise/protocol/revisions';
-import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { Context } from './context.ts';
 import { AskError, HandlerStoppedError } from './errors.ts';
 import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
+import { findBeforeOpening, negotiate } from './handshake.ts';
 import { LogGate } from './logging.ts';
 import { toNotificationRoute } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import { Outbox } from './outbox.ts';
 import type { Server } from './server.ts';
 import { type Agreement, fromState, toState } from './session-state.ts';
-import { methodNotFoundError } from './wire-error.ts';
 
 /** How a request to the client is sent. */
 export interface ClientRequestOptions {
@@ -197,7 +194,7 @@ export class Session implements LegacySession, EventListener {
    * @throws {ProtocolError} The session speaks no revision yet, or one already.
    */
   callerOf({ method, params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts | undefined } {
-    if (method === 'initialize') return { revision: this.#negotiate(params), client: undefined };
+    if (method === 'initialize') return { revision: negotiate(this.#server, this, params), client: undefined };
     return { revision: this.revision ?? findBeforeOpening(this.#server, method), client: this.client };
   }
 
@@ -212,16 +209,6 @@ export class Session implements LegacySession, EventListener {
     const canonical = revision.fromWire.notifications.get(method)?.(params) ?? params;
     const context = this.#toContext(method, revision, canonical, host);
     for (const { run } of handlers) void this.#run(method, () => run(canonical, context));
-  }
-
-  #negotiate(params: JsonObject | undefined): Revision {
-    if (this.#agreed)
-      throw new ProtocolError(INVALID_REQUEST, 'This session is already initialized: open another connection for another session');
-    const { revisions, versions } = this.#server;
-    const revision = negotiateLegacy(params?.['protocolVersion'], revisions);
-    if (revision) return revision;
-    const problem = `"initialize" is not spoken here: the supported protocol versions are ${versions.join(', ')}`;
-    throw new ProtocolError(methodNotFoundError('initialize').rpcCode, problem, { supported: versions });
   }
 
   /** What the handler of a notification is given. Nothing cancels a notification. */
@@ -386,50 +373,6 @@ export class Session implements LegacySession, EventListener {
 
 function closedError(): HandlerStoppedError {
   return new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session is closed');
-}
-
-// ---- the methods that exist only within a session
-
-const NOTHING: JsonObject = Object.freeze({});
-
-/** Gives a server the methods of the handshake and of sessions. */
-export function addSessionMethods(server: Server): void {
-  const add = (method: string, run: (session: Session, params: JsonObject, context: Context) => JsonObject | void): void =>
-    server.setMethod(method, { run: (params, context) => run(sessionOf(context), params, context) ?? NOTHING });
-  add('initialize', initialize);
-  server.setMethod('ping', { run: () => NOTHING });
-  add('logging/setLevel', (session, { level }) => session.setLogLevel(level as LogLevel));
-  add('resources/subscribe', (session, { uri }) => session.subscribe(uri as string));
-  add('resources/unsubscribe', (session, { uri }) => session.unsubscribe(uri as string));
-}
-
-function initialize(session: Session, _params: JsonObject, { server, revision, client }: Context): JsonObject {
-  const capabilities = session.open(revision, client);
-  const { instructions } = server.options;
-  return {
-    protocolVersion: revision.version,
-    capabilities,
-    serverInfo: server.info,
-    ...(instructions === undefined ? {} : { instructions }),
-  };
-}
-
-function sessionOf({ session, method }: Context): Session {
-  if (!session) throw new ProtocolError(INTERNAL_ERROR, `"${method}" needs a session`);
-  return session;
-}
-
-/** The revision of a request before `initialize`, which only a ping may be. */
-function findBeforeOpening({ revisions, versions }: Server, method: string): Revision {
-  const revision = negotiateLegacy(undefined, revisions);
-  if (method === 'ping' && revision) return revision;
-  const others = revisions.filter((each) => negotiateLegacy(each.version, revisions) !== each).map(({ version }) => version);
-  const ways = [
-    ...(revision ? ['send "initialize" first'] : []),
-    ...(others.length > 0 ? [`name the protocol version (${others.join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`] : []),
-  ];
-  const problem = `"${method.slice(0, 100)}" came before a protocol version was agreed on: ${ways.join(', or ')}`;
-  throw new ProtocolError(INVALID_PARAMS, problem, { supported: versions });
 }
 
 /** @throws {ProtocolError} -32602: an address is longer than 2,048 characters. */
