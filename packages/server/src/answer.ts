@@ -71,7 +71,7 @@ function runHandler(context: Context): JsonObject | Promise<JsonObject> {
 
 // ---- questions in place of an outcome
 
-/** The result that puts questions to the client in place of the handler's outcome; undefined where the outcome stands. */
+/** The result that asks the client, instead of the handler's outcome; undefined where the outcome is the answer. */
 function findQuestion(context: Context, outcome: Outcome): Promise<JsonObject> | undefined {
   const { round, server } = context;
   if (context.isConcluded) return undefined;

@@ -54,7 +54,7 @@ import type { Session } from './session.ts';
 export interface ContextInit {
   readonly server: Server;
   readonly route: Route;
-  /** Undefined where no request stands behind it: a notification, a tool that runs from its record. */
+  /** Undefined for a notification, and for a tool that runs from its record. */
   readonly requestId: RequestId | undefined;
   /** Canonical. */
   readonly params: JsonObject;
@@ -235,7 +235,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     this.#deadline = this.server.deadlines.start(onExpired);
   }
 
-  /** The time stands still while the client is asked. @returns Lets it go on. */
+  /** Stops the handler's clock while the client is asked. @returns Starts it again. */
   pause(): () => void {
     return this.#deadline ? this.server.deadlines.pause(this.#deadline) : ignore;
   }
@@ -261,7 +261,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     if (!this.#taskRun) this.#cancellation?.release();
   }
 
-  /** Whether the handler was told to stop, by its client or for its time. */
+  /** Whether its client cancelled the handler, or its time is over. */
   get #isAborted(): boolean {
     return this.host.isCancelled || this.#cancellation?.isCancelled === true;
   }
@@ -342,7 +342,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     if (this.isOver) return resolvedPromise;
     const convert = notification.params && this.revision.toWire.notifications.get(notification.method);
     const sent = this.host.send(convert ? { ...notification, params: convert(notification.params ?? EMPTY) } : notification);
-    // That the caller has gone is not the handler's fault.
+    // A caller that left is not the handler's fault.
     return sent === resolvedPromise ? sent : sent.catch(ignore);
   }
 

@@ -105,7 +105,7 @@ export interface RequiredPage {
  */
 export class UrlElicitationRequiredError extends ProtocolError {
   override readonly name: string = 'UrlElicitationRequiredError';
-  /** With their ids, by which `ctx.completeElicitation` tells when one is done. */
+  /** With their ids, by which `ctx.completeElicitation` says that one is done. */
   readonly elicitations: readonly ElicitRequestURLParams[];
 
   constructor(pages: readonly RequiredPage[], message = 'The user has to open a page first') {

@@ -4,7 +4,7 @@ import type { Clock, ClockTimer, Logger } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
 import type { BusMessage, MessageBus, Principal } from '@mortise/protocol/contracts';
 
-/** The lists whose changes clients hear of. */
+/** The lists whose changes are announced. */
 export type ListKind = 'tools' | 'resources' | 'prompts';
 
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
@@ -88,7 +88,7 @@ export class Events {
     return this.publish({ topic: resourceTopic(uri), payload: { uri } });
   }
 
-  /** A list changed. Changes of one turn are published once, and not at all where nobody listens: who comes later lists anew anyway. */
+  /** A list changed. Changes of one turn are published once, and not at all while there is no listener. */
   listChanged(kind: ListKind): void {
     if (!this.#isShared && !this.#topics.has(listTopic(kind))) return;
     this.#changed.add(kind);

@@ -42,7 +42,7 @@ function sessionOf({ session, method }: Context): Session {
 /**
  * The revision that `initialize` opens a session in.
  *
- * @throws {ProtocolError} The session is open already, or the server speaks no legacy revision.
+ * @throws {ProtocolError} The session is open already, or the server serves no legacy revision.
  */
 export function negotiate({ revisions, versions }: Server, session: Session, params: JsonObject | undefined): Revision {
   if (session.revision)

@@ -7,22 +7,16 @@ import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
 import type { Channel } from './channel.ts';
 import { ChannelCall } from './channel-call.ts';
 import type { Context } from './context.ts';
-import { type EventListener, LIST_KINDS, type ListKind, listTopic, resourceTopic, updatedUri } from './events.ts';
+import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
 import { Outbox } from './outbox.ts';
 import { checkSubscribedUri } from './session.ts';
-
-const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
-  tools: 'toolsListChanged',
-  resources: 'resourcesListChanged',
-  prompts: 'promptsListChanged',
-};
 
 /** How many listens one connection may have open. */
 const MAX_LISTENS = 100;
 
-/** The part of a filter that the server honours. */
-interface Honoured {
-  /** As the acknowledgement says it. */
+/** The part of a filter that the server accepts. */
+interface AcceptedFilter {
+  /** As in the acknowledgement. */
   readonly notifications: JsonObject;
   readonly topics: readonly string[];
   /** How many resources it names. */
@@ -32,17 +26,18 @@ interface Honoured {
 
 /** Serves `subscriptions/listen`. */
 export async function listen(params: JsonObject, context: Context): Promise<JsonObject> {
-  return new Listen(context, await honour(params['notifications'] as JsonObject, context)).run();
+  return new Listen(context, await acceptFilter(params['notifications'] as JsonObject, context)).run();
 }
 
-async function honour(wish: JsonObject, context: Context): Promise<Honoured> {
+async function acceptFilter(wish: JsonObject, context: Context): Promise<AcceptedFilter> {
   const { server, revision } = context;
   const notifications: Record<string, JsonValue> = {};
   const topics: string[] = [];
   const extensions: [ListenFilter, JsonValue][] = [];
   for (const kind of LIST_KINDS) {
-    if (wish[FILTER_KEYS[kind]] !== true || !server.capabilities.has(revision, `${kind}.listChanged`)) continue;
-    notifications[FILTER_KEYS[kind]] = true;
+    const key = `${kind}ListChanged`;
+    if (wish[key] !== true || !server.capabilities.has(revision, `${kind}.listChanged`)) continue;
+    notifications[key] = true;
     topics.push(listTopic(kind));
   }
   const uris = server.capabilities.has(revision, 'resources.subscribe') ? wish['resourceSubscriptions'] : undefined;
@@ -65,13 +60,13 @@ async function honour(wish: JsonObject, context: Context): Promise<Honoured> {
 /** One `subscriptions/listen`. */
 export class Listen implements EventListener {
   readonly #context: Context;
-  readonly #honoured: Honoured;
+  readonly #accepted: AcceptedFilter;
   readonly #outbox: Outbox;
   #finish: ((result: JsonObject) => void) | undefined;
 
-  constructor(context: Context, honoured: Honoured) {
+  constructor(context: Context, accepted: AcceptedFilter) {
     this.#context = context;
-    this.#honoured = honoured;
+    this.#accepted = accepted;
     this.#outbox = new Outbox(context, () => this.#onOverflow());
   }
 
@@ -83,7 +78,7 @@ export class Listen implements EventListener {
   async run(): Promise<JsonObject> {
     const { server, signal } = this.#context;
     signal.throwIfAborted();
-    const { topics, notifications } = this.#honoured;
+    const { topics, notifications } = this.#accepted;
     const owned = this.#channel?.listens;
     this.#checkBounds(owned ?? new Set());
     owned?.add(this);
@@ -105,7 +100,7 @@ export class Listen implements EventListener {
   }
 
   onEvent(event: BusMessage): void {
-    for (const [filter, accepted] of this.#honoured.extensions) {
+    for (const [filter, accepted] of this.#accepted.extensions) {
       const notification = filter.toNotification(event, accepted);
       if (notification) this.#push(notification.method, notification.params ?? {}, undefined);
     }
@@ -141,9 +136,9 @@ export class Listen implements EventListener {
   /** @throws {ProtocolError} -32602 or -32603: the connection would have too many listens, or name too many resources in them. */
   #checkBounds(others: ReadonlySet<Listen>): void {
     const { maxSubscriptions = 1000 } = this.#context.server.options;
-    const { subscriptions } = this.#honoured;
+    const { subscriptions } = this.#accepted;
     let used = 0;
-    for (const other of others) used += other.#honoured.subscriptions;
+    for (const other of others) used += other.#accepted.subscriptions;
     if (used + subscriptions > maxSubscriptions) {
       const also = used === 0 ? '' : ` and the connection's other listens name ${used}`;
       throw new ProtocolError(

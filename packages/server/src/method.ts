@@ -28,7 +28,7 @@ export interface NotificationEntry {
   readonly run: (params: JsonObject, call: ExtensionCall) => void | Promise<void>;
 }
 
-/** Middleware and the interceptors of extensions: what stands around a method. */
+/** Middleware, or an interceptor of an extension. */
 export type ChainLink = (context: Context, next: (params?: JsonObject) => Promise<JsonObject>) => Promise<JsonObject> | JsonObject;
 
 interface Wrapper {
@@ -46,7 +46,7 @@ export interface Route {
   readonly entry: MethodEntry;
   /** The parameter that names what the request is about. */
   readonly targetParam: string | undefined;
-  /** What stands around the method, outermost first. */
+  /** Middleware and interceptors, outermost first. */
   readonly chain: readonly ChainLink[];
   /** Its handler may answer by a question, in some revision, and is then run again. */
   readonly mayAsk: boolean;

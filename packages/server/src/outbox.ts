@@ -26,7 +26,7 @@ export class Outbox {
   push(notification: JsonRpcNotification, key: string | undefined): void {
     if (!this.#isSending) return this.#sendNow(notification);
     const id = key ?? notification;
-    // Set anew, so that the newest stands in its place in time.
+    // Set anew, so that it is sent in the order of time.
     this.#waiting.delete(id);
     if (this.#waiting.size >= MAX_WAITING) {
       this.clear();

@@ -15,7 +15,7 @@ export type SendProgress = (params: JsonObject) => Promise<void> | undefined;
 /**
  * Thins out the steps that a handler reports.
  *
- * A step goes out at once while the burst lasts, then so many a second; while the transport is full, none. Of those that have to
+ * A step is sent at once while the burst lasts, then so many a second; while the transport is full, none. Of those that have to
  * wait only the newest is kept.
  *
  * @see 2026-07-28 basic/patterns/progress#behavior-requirements
@@ -51,7 +51,7 @@ export class ProgressReporter {
     this.#sendOrWait();
   }
 
-  /** Ends the reports of a call: sends what still waits, or drops it where nobody waits for the answer. Call before the answer is sent. */
+  /** Ends the reports of a call: sends what still waits, unless the call was cancelled. Call before the answer is sent. */
   end(isCancelled: boolean): void {
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -134,7 +134,7 @@ export class Server<App = unknown> implements McpEndpoint {
   readonly capabilities: CapabilityBook;
   /** @internal */
   readonly methods: Methods;
-  /** @internal The `_meta` of modern results that have no other. One for all: nobody may change it. */
+  /** @internal The `_meta` of modern results that have no other. One frozen object for all. */
   readonly resultMeta: JsonObject;
   /** @internal */
   readonly deadlines: Deadlines;
@@ -224,7 +224,7 @@ export class Server<App = unknown> implements McpEndpoint {
       if (problem !== undefined) throw invalidParamsError(problem);
       // 4. From this revision's shape to the canonical one.
       const params = route.readParams?.(given ?? NO_PARAMS) ?? given ?? NO_PARAMS;
-      // 5. The one object that stands for it from here on.
+      // 5. The one object for the request from here on.
       context = new Context({ server: this, route, requestId: id, params, client: client ?? toClientFacts(params), host: call, session });
     } catch (error) {
       return { jsonrpc: '2.0', id, error: toWireError(error) };
@@ -264,7 +264,7 @@ export class Server<App = unknown> implements McpEndpoint {
     const { instructions } = this.options;
     return {
       supportedVersions: this.versions,
-      capabilities: this.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, hasWayBack: true }),
+      capabilities: this.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, canReach: true }),
       ...(instructions === undefined ? {} : { instructions }),
       // What extensions show may depend on who asks.
       ...(this.extensions.some((extension) => extension.capabilities) ? { cacheScope: 'private' } : {}),
@@ -328,7 +328,7 @@ export class Server<App = unknown> implements McpEndpoint {
   /**
    * Wraps every request, or those of one method. The first one added is the outermost.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: not a function, or nobody serves the method.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: not a function, or there is no such method.
    */
   use(middleware: Middleware<App>): this;
   use(method: string, middleware: Middleware<App>): this;
@@ -337,7 +337,7 @@ export class Server<App = unknown> implements McpEndpoint {
     checkFunction(`use(${method === undefined ? '' : `"${method}", `}middleware)`, middleware);
     if (method !== undefined && !this.methods.has(method))
       throw new RegistrationError(`use("${method}", middleware): there is no such method. Set the handler of one of your own first`);
-    // Middleware stands around requests alone, and these have an id, which a context need not have.
+    // Middleware runs for requests only, and these have an id, which a context need not have.
     this.methods.use(method, middleware as unknown as ChainLink);
     return this;
   }
@@ -402,7 +402,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return this.methods.nameParam(method);
   }
 
-  /** Takes a host's logger, as long as the program gave none and no other host did. It receives the warnings that nobody heard. */
+  /** Takes a host's logger, as long as the program gave none and no other host did. It receives the warnings that were given before. */
   offerLogger(logger: Logger): void {
     if (this.options.logger !== undefined || this.#sink !== silentLogger) return;
     this.#sink = logger;

@@ -52,7 +52,7 @@ export function fromState(state: SessionState, spoken: readonly Revision[]): Agr
       INVALID_PARAMS,
       `The saved session has layout ${layout} and version ${String(version)}, which this server does not know: open a new session`,
     );
-  // A server wrote the rest, and hosts let nobody else change it.
+  // A server wrote the rest, and only the host's store had it since.
   return { revision, uris: new Set(subscriptions as readonly string[]), ...(rest as unknown as Omit<Agreement, 'revision' | 'uris'>) };
 }
 

@@ -38,9 +38,9 @@ import { type Agreement, fromState, toState } from './session-state.ts';
 
 /** How a request to the client is sent. */
 export interface ClientRequestOptions {
-  /** The call that it belongs to: it goes out on that call's stream and ends with it. @default none */
+  /** The call that it belongs to: it is sent on that call's stream and ends with it. @default none */
   readonly call?: Call | undefined;
-  /** Gives the request up, and tells the client so. @default none */
+  /** Cancels the request. @default none */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer. @default 600_000 */
   readonly timeoutMs?: number | undefined;
@@ -242,7 +242,7 @@ export class Session implements LegacySession, EventListener {
       via: 'channel',
       principal: this.principal,
       isAuthenticated: this.#link.auth !== undefined,
-      hasWayBack: this.#link.canRequest,
+      canReach: this.#link.canRequest,
     });
     this.#agreed = { revision, client, advertised, isReady: false, uris: new Set() };
     this.#server.sessions.add(this);
@@ -327,7 +327,7 @@ export class Session implements LegacySession, EventListener {
    * @throws {RemoteError} {TimeoutError} and the reasons of `options.signal` and of the call's signal.
    */
   async request(method: string, params: JsonObject | undefined, options: ClientRequestOptions = {}): Promise<JsonObject> {
-    this.requireWayBack(method);
+    this.requireReachable(method);
     const timed = { ...options, timeoutMs: options.timeoutMs ?? ASK_TIMEOUT_MS };
     if (this.#link.request) return this.#link.request(method, params, timed);
     const cancellation = new Cancellation();
@@ -337,7 +337,7 @@ export class Session implements LegacySession, EventListener {
   }
 
   /** @throws {AskError} `ERR_ASK_UNAVAILABLE`: the host has switched off what would carry a request to the client. */
-  requireWayBack(method: string): void {
+  requireReachable(method: string): void {
     if (this.#link.canRequest) return;
     throw new AskError(
       'ERR_ASK_UNAVAILABLE',

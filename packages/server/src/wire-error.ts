@@ -31,7 +31,7 @@ function isSendable(code: number, revision: Revision): boolean {
   return code > firstReservedCode(revision) || code < -32099 || [...revision.errorCodes.values()].includes(code);
 }
 
-/** Whether a tool's error is answered by a JSON-RPC error instead of a result with `isError`: it has a code of its own, or nobody waits. */
+/** Whether a tool's error is answered by a JSON-RPC error instead of a result with `isError`: it has a code of its own, or the call is over. */
 export function isForProtocol(error: unknown, { isOver, revision }: { readonly isOver: boolean; readonly revision: Revision }): boolean {
   if (isOver) return true;
   if (!isMortiseError(error)) return false;

@@ -62,7 +62,7 @@ export async function resume(context: Context): Promise<JsonObject> {
 }
 
 /**
- * Opens what earlier rounds left. Answers without a state answer no `ctx.elicit`, for only the state tells what was asked; a handler that
+ * Opens what earlier rounds left. Answers without a state answer no `ctx.elicit`, since only the state says what was asked; a handler that
  * asks by hand may look at them in `ctx.inputResponses`.
  *
  * @throws {ProtocolError} -32602: the state does not open or was used, or an answer is malformed.

@@ -77,7 +77,7 @@ export class Round {
     return answer;
   }
 
-  /** The handler settled before its questions were sent: nobody waits for them. */
+  /** The handler settled before its questions were sent, so they are not asked. */
   abandon(): void {
     if (this.isSuspended) return;
     this.#timer?.cancel();

@@ -18,7 +18,7 @@ export async function send(context: Context, ask: Ask): Promise<JsonObject> {
   if (!taskRun && !session) return askInRound(context, ask);
   // A client is not asked for a call that it has the answer to.
   if (context.isOver) throw context.signal.reason ?? new Suspended('The call is over');
-  if (session && !taskRun) requireReachable(session, revision, ask);
+  if (session && !taskRun) requireSendable(session, revision, ask);
   requireClientCapability(ask, context);
   const toWire = revision.toWire.params.get(ask.method);
   const wired = toWire && ask.params ? { ...ask, params: toWire(ask.params) } : ask;
@@ -64,10 +64,10 @@ function sendThrough(context: Context, session: Session, index: number, ask: Ask
   return session.request(method, params, { call: belongsToCall ? context.host : undefined, signal, timeoutMs });
 }
 
-function requireReachable(session: Session, revision: Revision, { method }: Ask): void {
+function requireSendable(session: Session, revision: Revision, { method }: Ask): void {
   if (isKnownRequest(method) && !findRequest(revision, method, 'server'))
     throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" does not exist in ${revision.version}, which this client speaks: do without it`);
-  session.requireWayBack(method);
+  session.requireReachable(method);
   if (!session.isReady)
     throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
 }
