@@ -117,11 +117,12 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   isConcluded = false;
   /** Called when the client is asked though the handler goes on. */
   onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
-  #isEnded = false;
+  /** Whether the answer was given. */
+  isEnded = false;
+  /** What the handler goes on with where no request waits for it any more: a task's run. */
+  taskRun: HandlerRun | undefined = undefined;
   #deadline: Deadline | undefined;
   #cancellation: Cancellation | undefined;
-  /** What the handler goes on with where no request waits for it any more: a task's run. */
-  #taskRun: HandlerRun | undefined;
   #steps: Steps | undefined;
   #opening: Promise<Round> | undefined;
   #openAsks = 0;
@@ -207,20 +208,16 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   // ---- its end
 
-  get isEnded(): boolean {
-    return this.#isEnded;
-  }
-
   /** Whether nothing may be sent any more. */
   get isOver(): boolean {
-    if (this.#taskRun) return this.#taskRun.signal.aborted;
-    return this.#isEnded || this.host.isCancelled;
+    if (this.taskRun) return this.taskRun.signal.aborted;
+    return this.isEnded || this.host.isCancelled;
   }
 
   get signal(): AbortSignal {
     if (!this.#cancellation) {
       this.#cancellation = new Cancellation();
-      if (this.#taskRun || !this.#isEnded || this.host.isCancelled) this.#cancellation.follow((this.#taskRun ?? this.host).signal);
+      if (this.taskRun || !this.isEnded || this.host.isCancelled) this.#cancellation.follow((this.taskRun ?? this.host).signal);
     }
     return this.#cancellation.signal;
   }
@@ -248,7 +245,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   /** The answer is about to be given: the last progress is sent, and after that nothing. */
   end(): void {
-    if (this.#isEnded) return;
+    if (this.isEnded) return;
     if (this.#openAsks > 0 && !this.#isAborted) {
       this.server.warnOnce(
         `${this.name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
@@ -256,9 +253,9 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
     }
     if (this.#deadline) this.#unbound();
     this.#progress?.end(this.host.isCancelled);
-    this.#isEnded = true;
+    this.isEnded = true;
     // A handler that goes on as a task still gets the task's signal.
-    if (!this.#taskRun) this.#cancellation?.release();
+    if (!this.taskRun) this.#cancellation?.release();
   }
 
   /** Whether its client cancelled the handler, or its time is over. */
@@ -279,7 +276,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   get #forExtensions(): HandlerFacts {
     const { requestId } = this;
-    return requestId === undefined && this.#taskRun ? { run: this.#taskRun, call: undefined } : { run: this, call: this };
+    return requestId === undefined && this.taskRun ? { run: this.taskRun, call: undefined } : { run: this, call: this };
   }
 
   get tell(): ((notification: JsonRpcNotification) => void) | undefined {
@@ -293,19 +290,15 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
 
   /** The handler's questions, steps and reports go to a task from now on, and its signal is the task's. */
   continueIn(run: HandlerRun): void {
-    this.#taskRun = run;
+    this.taskRun = run;
     if (!this.#cancellation) return;
     this.#cancellation.release();
     this.#cancellation.follow(run.signal);
   }
 
-  get taskRun(): HandlerRun | undefined {
-    return this.#taskRun;
-  }
-
   detach(run: HandlerRun): RunSoFar | undefined {
     const isBusy = this.#openAsks > 0 || this.round?.isAsking === true;
-    if (this.session || this.#taskRun || this.isOver || this.isConcluded || isBusy) return undefined;
+    if (this.session || this.taskRun || this.isOver || this.isConcluded || isBusy) return undefined;
     // What the handler gives now is no longer the answer to this request.
     this.isConcluded = true;
     this.#unbound();
@@ -325,20 +318,20 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun {
   }
 
   once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T> {
-    const value = (this.#taskRun ?? this.steps).once(key, fn);
+    const value = (this.taskRun ?? this.steps).once(key, fn);
     value.catch(ignore);
     return value;
   }
 
   report(notification: JsonRpcNotification): Promise<void> {
-    if (this.#taskRun) return this.#taskRun.report(notification);
+    if (this.taskRun) return this.taskRun.report(notification);
     // What an earlier round sent is not sent again.
     return this.reports++ < (this.earlier?.reports ?? 0) ? resolvedPromise : this.send(notification);
   }
 
   /** Sends a canonical notification that belongs to the request. */
   send(notification: JsonRpcNotification): Promise<void> {
-    if (this.#taskRun) return this.#taskRun.report(notification);
+    if (this.taskRun) return this.taskRun.report(notification);
     if (this.isOver) return resolvedPromise;
     const convert = notification.params && this.revision.toWire.notifications.get(notification.method);
     const sent = this.host.send(convert ? { ...notification, params: convert(notification.params ?? EMPTY) } : notification);
