@@ -71,10 +71,13 @@ export class Round {
     const turn = this.#lastTurn.then(() => toQuestion(ask, ask.key === undefined ? plain : 'keyed'));
     this.#lastTurn = turn.catch(() => undefined);
     this.#turns += 1;
-    const question = await turn.finally(() => (this.#turns -= 1));
-    const answer = ask.signal?.aborted ? Promise.reject(ask.signal.reason as Error) : this.#put(ask, question);
-    if (this.#pending.size > 0 && !this.isSuspended && !this.#timer) this.#gather(0);
-    return answer;
+    try {
+      const question = await turn;
+      return ask.signal?.aborted ? Promise.reject(ask.signal.reason as Error) : this.#put(ask, question);
+    } finally {
+      this.#turns -= 1;
+      if (this.#pending.size > 0 && !this.isSuspended && !this.#timer) this.#gather(0);
+    }
   }
 
   /** The handler settled before its questions were sent, so they are not asked. */
@@ -156,7 +159,7 @@ export class Round {
 
   #onGathered(waitedMs: number): void {
     this.#timer = undefined;
-    if (this.#turns > 0) return;
+    if (this.#turns > 0 || this.#pending.size === 0) return;
     if (this.#context.isOver) return this.#rejectAll(this.#context.signal.reason ?? new Suspended('The call is over'));
     const [unclaimed] = this.#unclaimed.values();
     const strange = [...this.#pending].find(([key, { source }]) => source === 'plain' && !this.#askedBefore.has(key));
