@@ -285,7 +285,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
   '…: unknown option "…" (known: …): an option of an extension needs that extension in the server\'s option "extensions"': () =>
     failureOf(() => register({ execution: { taskSupport: 'optional' } })),
   'the server\'s options: unknown option "…" (known: …)': () =>
-    failureOf(() => makeServer({ debounceMs: 0, ...{ debouncedNotificationMethods: [] } })),
+    failureOf(() => makeServer({ pageSize: 10, ...{ debouncedNotificationMethods: [] } })),
   'use("…", middleware): there is no such method. Set the handler of one of your own first': () =>
     failureOf(() => makeServer().use('tool/call', (_call, next) => next())),
   '… is registered already: choose another name, or update or remove the first': () =>
@@ -350,7 +350,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
         ),
       { sessions: false },
     ),
-  '… after its question went to the client: it caught Suspended, or waits for something else': () =>
+  '… after its question was sent to the client: it caught Suspended, or waits for something else': () =>
     warningOf((server) => inMemory(server, (client) => client.callTool('swallow'), ANSWERS)),
   'requestState is sealed with a key that only this process has': () =>
     warningOf((server) =>

@@ -13,7 +13,7 @@ export interface CapabilityAudience {
   readonly principal: Principal;
   readonly isAuthenticated: boolean;
   /** Whether notifications and requests can reach the client outside its own requests. */
-  readonly hasWayBack: boolean;
+  readonly canReach: boolean;
 }
 
 export class CapabilityBook {
@@ -58,7 +58,7 @@ export class CapabilityBook {
       if (extension.settings) capabilities = merge(capabilities, { extensions: { [extension.id]: extension.settings } });
     }
     const shown = serverCapabilitiesFor(revision, capabilities);
-    return audience.hasWayBack ? shown : withoutWayBack(shown);
+    return audience.canReach ? shown : withoutChangeNotifications(shown);
   }
 }
 
@@ -73,7 +73,7 @@ function merge(under: JsonObject, over: JsonObject): JsonObject {
 }
 
 /** Nothing can reach such a client that it did not ask for at that moment. */
-function withoutWayBack(capabilities: ServerCapabilities): ServerCapabilities {
+function withoutChangeNotifications(capabilities: ServerCapabilities): ServerCapabilities {
   const kept: Record<string, JsonValue | undefined> = { ...capabilities };
   for (const name of ['tools', 'resources', 'prompts']) {
     const { listChanged: _listChanged, subscribe: _subscribe, ...rest } = (kept[name] ?? {}) as JsonObject;

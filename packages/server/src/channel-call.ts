@@ -6,7 +6,7 @@ import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, Call, Principal } from '@mortise/protocol/contracts';
 import type { Channel } from './channel.ts';
 
-/** The principal of a connection whose transport verified nobody: the user of the machine. */
+/** The principal of a connection whose transport verified no user: the user of the machine. */
 export const LOCAL: Principal = 'local';
 
 /** How many microtasks an answer takes at most from the handler to the transport; far more than it ever does. */

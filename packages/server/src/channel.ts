@@ -15,6 +15,7 @@ import { isModernParams } from '@mortise/protocol/wire';
 import { ChannelCall, LOCAL } from './channel-call.ts';
 import type { KeepAlive } from './keep-alive.ts';
 import type { Answer } from './answer.ts';
+import type { Listen } from './listen.ts';
 import type { Server } from './server.ts';
 import { type ClientLink, Session } from './session.ts';
 
@@ -27,15 +28,13 @@ export async function openChannel(server: Server, transport: Transport): Promise
 
 /** A server on one transport. */
 export class Channel implements ServerConnection, ConnectionRules {
-  /** How many `subscriptions/listen` are open on it, and how many resources they name. */
-  listens = 0;
-  subscriptions = 0;
+  readonly listens: Set<Listen> = new Set();
   readonly isAnswering = true;
   readonly #server: Server;
   readonly #connection: Connection;
   #session: Session | undefined;
   #keepAlive: KeepAlive | undefined;
-  /** Whether a modern request has come: who sends one knows that an error may lack its id. */
+  /** Whether a modern request has come: such a client knows that an error may lack its id. */
   #hasModernClient = false;
 
   constructor(server: Server, transport: Transport) {
@@ -63,20 +62,17 @@ export class Channel implements ServerConnection, ConnectionRules {
   }
 
   async start(): Promise<void> {
-    this.#server.connections.add(this);
-    const { options, clock, logger } = this.#server;
-    const { keepAliveMs } = options;
+    this.#server.channels.add(this);
+    const { keepAliveMs } = this.#server.options;
     if (keepAliveMs !== undefined && keepAliveMs !== Infinity) {
       const { KeepAlive } = await import('./keep-alive.ts');
-      const isPingable = (): boolean => this.#session?.isReady === true;
-      this.#keepAlive = new KeepAlive({ connection: this.#connection, isPingable, everyMs: keepAliveMs, clock, logger });
+      this.#keepAlive = new KeepAlive(this.#server, this.#connection, keepAliveMs, () => this.#session?.isReady === true);
     }
     await this.#connection.start();
   }
 
   async drain(deadlineMs: number): Promise<void> {
-    const own = [...this.#server.listens].filter(({ host }) => host instanceof ChannelCall && host.owner === this);
-    await Promise.all(own.map((listen) => listen.end()));
+    await Promise.all([...this.listens].map((listen) => listen.end()));
     await (deadlineMs > 0 ? this.#connection.drain(deadlineMs) : this.#connection.close());
   }
 
@@ -97,7 +93,7 @@ export class Channel implements ServerConnection, ConnectionRules {
     const call = new ChannelCall(inbound, this);
     if (isModernParams(request.params)) {
       this.#hasModernClient = true;
-      return this.#server.serve(request, call);
+      return this.#server.handle(request, call);
     }
     this.#session ??= new Session(this.#server, this.#createLink(call));
     return this.#server.serve(request, call, this.#session);
@@ -110,11 +106,11 @@ export class Channel implements ServerConnection, ConnectionRules {
 
   #onClose(): void {
     this.#keepAlive?.stop();
-    this.#server.connections.delete(this);
+    this.#server.channels.delete(this);
     void this.#session?.close();
   }
 
-  /** The session's way to its client. It belongs to whoever sent the first message. */
+  /** How the session reaches its client, which is the sender of the first message. */
   #createLink({ principal, auth }: ChannelCall): ClientLink {
     const connection = this.#connection;
     return {

@@ -1,9 +1,10 @@
 /**
- * `Context`: one request on its way through the server. Handlers, middleware and extensions are given this very object. What is not always
- * needed is made when it is first used.
+ * `Context`: one request on its way through the server. Handlers, middleware and extensions all get this object. What most requests do not
+ * need is made when it is first used.
  */
 
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest, JsonValue, LogLevel, RequestId } from '@mortise/jsonrpc-core';
+import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { Cancellation, resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
 import { hasCapability, isLoggingLevel, isProgressToken } from '@mortise/protocol/checks';
@@ -30,7 +31,7 @@ import { META_LOG_LEVEL, META_PROGRESS_TOKEN } from '@mortise/protocol/wire';
 import type { Round } from './asks/round.ts';
 import { Steps } from './asks/steps.ts';
 import { ChannelCall } from './channel-call.ts';
-import type { BoundedRun } from './deadlines.ts';
+import type { Deadline } from './deadlines.ts';
 import { listKindOf } from './events.ts';
 import type {
   AskOptions,
@@ -53,7 +54,7 @@ import type { Session } from './session.ts';
 export interface ContextInit {
   readonly server: Server;
   readonly route: Route;
-  /** Undefined where no request stands behind it: a notification, a tool that runs from its record. */
+  /** Undefined for a notification, and for a tool that runs from its record. */
   readonly requestId: RequestId | undefined;
   /** Canonical. */
   readonly params: JsonObject;
@@ -68,11 +69,11 @@ export interface EarlierRounds {
   /** What the client answered to the questions of the last round, by their keys. */
   readonly inputResponses: Readonly<Record<string, JsonObject>>;
   /** The state that the handler gave by hand in the last round. */
-  readonly requestState: JsonValue | undefined;
+  readonly requestState?: JsonValue | undefined;
   /** How many notifications earlier rounds sent. They are not sent again. */
   readonly reports: number;
-  /** The highest step of progress that earlier rounds told. */
-  readonly progress: number | undefined;
+  /** The highest progress that earlier rounds sent. */
+  readonly progress?: number | undefined;
 }
 
 /** What a question is sent with: its params with the trace's context, and the end of its span. */
@@ -87,7 +88,7 @@ export type Outcome = { readonly result: JsonObject } | { readonly error: unknow
 const EMPTY: JsonObject = Object.freeze({});
 const ignore = (): void => undefined;
 
-export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRun {
+export class Context implements OwnContext, ExtensionCall, HandlerRun {
   readonly server: Server;
   readonly route: Route;
   readonly requestId: RequestId | undefined;
@@ -104,8 +105,10 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   span: Span | undefined = undefined;
   traceAsk: ((method: string, params: JsonObject | undefined) => TracedAsk) | undefined = undefined;
   earlier: EarlierRounds | undefined = undefined;
-  /** What this run has asked and been answered; undefined as long as it has nothing to do with questions. */
+  /** What this run asks in the modern era; undefined until it asks, or goes on with an earlier round. */
   round: Round | undefined = undefined;
+  /** The client's roots, asked for once. */
+  roots: Promise<ListRootsResult> | undefined = undefined;
   /** How many notifications the handler has sent. */
   reports = 0;
   /** How many questions were sent to the client as requests. */
@@ -114,15 +117,12 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   isConcluded = false;
   /** Called when the client is asked though the handler goes on. */
   onSuspended: ((asked: Promise<JsonObject>) => void) | undefined = undefined;
-  deadlineMs = Infinity;
-  restMs: number | undefined = undefined;
-  pauses = 0;
-  /** Called when the handler's time is over. */
-  onExpired: ((timeoutMs: number) => void) | undefined = undefined;
-  #isEnded = false;
-  #cancellation: Cancellation | undefined;
+  /** Whether the answer was given. */
+  isEnded = false;
   /** What the handler goes on with where no request waits for it any more: a task's run. */
-  #taskRun: HandlerRun | undefined;
+  taskRun: HandlerRun | undefined = undefined;
+  #deadline: Deadline | undefined;
+  #cancellation: Cancellation | undefined;
   #steps: Steps | undefined;
   #opening: Promise<Round> | undefined;
   #openAsks = 0;
@@ -130,7 +130,6 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   #log: HandlerLog | undefined;
   #logGate: LogGate | undefined;
   #state: Map<unknown, unknown> | undefined;
-  #roots: Promise<ListRootsResult> | undefined;
 
   constructor(init: ContextInit) {
     this.server = init.server;
@@ -155,6 +154,15 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
     // Middleware may have set the params to anything.
     const target = targetParam === undefined ? undefined : (this.params as JsonObject | null)?.[targetParam];
     return typeof target === 'string' ? target : undefined;
+  }
+
+  /**
+   * How logs and errors name the request: `tool "add"`. A name is shown only if the program registered it: what a peer sends could fill the
+   * memory of warnings that are given once.
+   */
+  get name(): string {
+    const { method, route, target } = this;
+    return route.entry.findsByName ? `${method.split('/', 1)[0]?.replace(/s$/, '')} "${target}"` : method;
   }
 
   get revision(): Revision {
@@ -186,7 +194,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   }
   get meta(): JsonObject {
     const meta = this.givenParams['_meta'];
-    return typeof meta === 'object' && meta !== null && !Array.isArray(meta) ? (meta as JsonObject) : EMPTY;
+    return isJsonObject(meta) ? meta : EMPTY;
   }
   get state(): Map<unknown, unknown> {
     return (this.#state ??= new Map());
@@ -200,20 +208,16 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
 
   // ---- its end
 
-  get isEnded(): boolean {
-    return this.#isEnded;
-  }
-
   /** Whether nothing may be sent any more. */
   get isOver(): boolean {
-    if (this.#taskRun) return this.#taskRun.signal.aborted;
-    return this.#isEnded || this.host.isCancelled;
+    if (this.taskRun) return this.taskRun.signal.aborted;
+    return this.isEnded || this.host.isCancelled;
   }
 
   get signal(): AbortSignal {
     if (!this.#cancellation) {
       this.#cancellation = new Cancellation();
-      if (this.#taskRun || !this.#isEnded || this.host.isCancelled) this.#cancellation.follow((this.#taskRun ?? this.host).signal);
+      if (this.taskRun || !this.isEnded || this.host.isCancelled) this.#cancellation.follow((this.taskRun ?? this.host).signal);
     }
     return this.#cancellation.signal;
   }
@@ -225,40 +229,38 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
 
   /** Begins to count the handler's time. */
   bound(onExpired: (timeoutMs: number) => void): void {
-    this.onExpired = onExpired;
-    this.server.deadlines.add(this);
+    this.#deadline = this.server.deadlines.start(onExpired);
   }
 
-  /** The time stands still while the client is asked. @returns Lets it go on. */
+  /** Stops the handler's clock while the client is asked. @returns Starts it again. */
   pause(): () => void {
-    this.server.deadlines.pause(this);
-    return () => this.server.deadlines.resume(this, this.#isEnded || this.onExpired === undefined);
+    return this.#deadline ? this.server.deadlines.pause(this.#deadline) : ignore;
   }
 
-  /** The answer is about to be given: the last progress goes out, and after that nothing. */
+  /** The handler's time no longer counts. */
+  #unbound(): void {
+    if (this.#deadline) this.server.deadlines.end(this.#deadline);
+    this.#deadline = undefined;
+  }
+
+  /** The answer is about to be given: the last progress is sent, and after that nothing. */
   end(): void {
-    if (this.#isEnded) return;
+    if (this.isEnded) return;
     if (this.#openAsks > 0 && !this.#isAborted) {
       this.server.warnOnce(
-        `${this.#name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
+        `${this.name} ended before its question to the client was answered: await every ctx.elicit, ctx.sample and ctx.listRoots, or abort by its signal what is wanted no longer`,
       );
     }
-    this.server.deadlines.delete(this);
-    if (this.host.isCancelled) this.#progress?.stop();
-    else this.#progress?.flush();
-    this.#isEnded = true;
-    // What goes on in a task still hears of the task's end.
-    if (!this.#taskRun) this.#cancellation?.release();
+    if (this.#deadline) this.#unbound();
+    this.#progress?.end(this.host.isCancelled);
+    this.isEnded = true;
+    // A handler that goes on as a task still gets the task's signal.
+    if (!this.taskRun) this.#cancellation?.release();
   }
 
-  /** Whether the handler was told to stop, by its client or for its time. */
+  /** Whether its client cancelled the handler, or its time is over. */
   get #isAborted(): boolean {
     return this.host.isCancelled || this.#cancellation?.isCancelled === true;
-  }
-
-  /** Registered names are the program's own, and few; what else a call names is the peer's text. */
-  get #name(): string {
-    return this.route.entry.findsByName ? `${this.method} "${this.target}"` : this.method;
   }
 
   // ---- for extensions
@@ -274,7 +276,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
 
   get #forExtensions(): HandlerFacts {
     const { requestId } = this;
-    return requestId === undefined && this.#taskRun ? { run: this.#taskRun, call: undefined } : { run: this, call: this };
+    return requestId === undefined && this.taskRun ? { run: this.taskRun, call: undefined } : { run: this, call: this };
   }
 
   get tell(): ((notification: JsonRpcNotification) => void) | undefined {
@@ -288,25 +290,21 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
 
   /** The handler's questions, steps and reports go to a task from now on, and its signal is the task's. */
   continueIn(run: HandlerRun): void {
-    this.#taskRun = run;
+    this.taskRun = run;
     if (!this.#cancellation) return;
     this.#cancellation.release();
     this.#cancellation.follow(run.signal);
   }
 
-  get taskRun(): HandlerRun | undefined {
-    return this.#taskRun;
-  }
-
   detach(run: HandlerRun): RunSoFar | undefined {
     const isBusy = this.#openAsks > 0 || this.round?.isAsking === true;
-    if (this.session || this.#taskRun || this.isOver || this.isConcluded || isBusy) return undefined;
+    if (this.session || this.taskRun || this.isOver || this.isConcluded || isBusy) return undefined;
     // What the handler gives now is no longer the answer to this request.
     this.isConcluded = true;
-    this.server.deadlines.delete(this);
+    this.#unbound();
     this.continueIn(run);
     const { done, running } = this.steps;
-    return { steps: done, running, answers: this.round?.state.answers ?? new Map(), hasLeft: () => this.host.isCancelled };
+    return { steps: done, running, answers: this.round?.answers ?? new Map(), hasLeft: () => this.host.isCancelled };
   }
 
   // ---- what the handler's run can do: a `HandlerRun`, which `detach` exchanges once
@@ -316,28 +314,28 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   }
 
   ask(ask: Ask): Promise<JsonObject> {
-    return this.#whileAsking(this.server.withAsks((asks) => asks.send(this, ask)));
+    return this.#withAsks((asks) => asks.send(this, ask));
   }
 
   once<T extends JsonValue>(key: string, fn: (idempotencyKey: string) => T | Promise<T>): Promise<T> {
-    const value = (this.#taskRun ?? this.steps).once(key, fn);
+    const value = (this.taskRun ?? this.steps).once(key, fn);
     value.catch(ignore);
     return value;
   }
 
   report(notification: JsonRpcNotification): Promise<void> {
-    if (this.#taskRun) return this.#taskRun.report(notification);
+    if (this.taskRun) return this.taskRun.report(notification);
     // What an earlier round sent is not sent again.
     return this.reports++ < (this.earlier?.reports ?? 0) ? resolvedPromise : this.send(notification);
   }
 
   /** Sends a canonical notification that belongs to the request. */
   send(notification: JsonRpcNotification): Promise<void> {
-    if (this.#taskRun) return this.#taskRun.report(notification);
+    if (this.taskRun) return this.taskRun.report(notification);
     if (this.isOver) return resolvedPromise;
     const convert = notification.params && this.revision.toWire.notifications.get(notification.method);
     const sent = this.host.send(convert ? { ...notification, params: convert(notification.params ?? EMPTY) } : notification);
-    // That the caller has gone is not the handler's fault.
+    // A caller that left is not the handler's fault.
     return sent === resolvedPromise ? sent : sent.catch(ignore);
   }
 
@@ -353,7 +351,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
 
   /** Opens what earlier rounds left, if the request goes on with one. Rejects where it cannot be opened. */
   openRound(): Promise<Round> {
-    this.#opening ??= this.#whileAsking(this.server.withAsks(async (asks) => (this.round = await asks.openRound(this))));
+    this.#opening ??= this.#withAsks(async (asks) => (this.round = await asks.openRound(this)));
     return this.#opening;
   }
 
@@ -369,26 +367,16 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   elicit<S extends ObjectSchema>(params: ElicitFormRequest<S>, options?: AskOptions): Promise<ElicitFormResult<InferOutput<S>>>;
   elicit(params: ElicitRequestParams, options?: AskOptions): Promise<ElicitResult>;
   elicit(params: ElicitFormRequest<ObjectSchema> | ElicitRequestParams, options?: AskOptions): Promise<unknown> {
-    return this.#askClient('ctx.elicit', (asks) => asks.elicit(this, params, options));
+    return this.#withAsks((asks) => asks.elicit(this, params, options));
   }
 
   sample(params: CreateMessageRequestParams, options?: AskOptions): Promise<CreateMessageResult> {
-    const { includeContext = 'none' } = params;
-    if (includeContext !== 'none') {
-      this.server.warnOnce(`includeContext "${includeContext}" is deprecated: leave it out, and put what the model needs into messages`);
-    }
-    const method = 'sampling/createMessage';
-    return this.#askClient(`"${method}"`, (asks) => asks.askClient(this, method, params, options)) as Promise<CreateMessageResult>;
+    const request = { method: 'sampling/createMessage', params };
+    return this.sendRequest(request, undefined, options) as Promise<CreateMessageResult>;
   }
 
   listRoots(options?: AskOptions): Promise<ListRootsResult> {
-    if (this.#roots && !options) return this.#roots;
-    const asked = this.#askClient('"roots/list"', (asks) => asks.listRoots(this, options));
-    if (options) return asked;
-    this.#roots = asked;
-    // What failed may succeed the next time.
-    asked.catch(() => (this.#roots = undefined));
-    return asked;
+    return this.#withAsks((asks) => asks.listRoots(this, options));
   }
 
   sendRequest(
@@ -396,7 +384,7 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
     _schema?: unknown,
     options?: AskOptions,
   ): Promise<JsonObject> {
-    return this.#askClient(`"${method}"`, (asks) => asks.askClient(this, method, params, options));
+    return this.#withAsks((asks) => asks.askClient(this, method, params, options));
   }
 
   get log(): HandlerLog {
@@ -404,14 +392,13 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   }
 
   progress(update: ProgressUpdate | number, total?: number, message?: string): Promise<void> {
-    if (this.isOver) this.#warnIfAnswered('ctx.progress');
-    else this.#reporter?.report(typeof update === 'number' ? { progress: update, total, message } : update);
+    if (!this.isOver) this.#reporter?.report(typeof update === 'number' ? { progress: update, total, message } : update);
     return resolvedPromise;
   }
 
-  /** The highest step of progress that was reported; undefined for none. */
+  /** The highest progress that this round or an earlier one reported. */
   get highestProgress(): number | undefined {
-    return this.#progress?.highest;
+    return this.#progress?.highest ?? this.earlier?.progress;
   }
 
   notify(method: string, params?: JsonObject): Promise<void>;
@@ -421,14 +408,13 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
   }
 
   sendNotification({ method, params }: { readonly method: string; readonly params?: JsonObject | undefined }): Promise<void> {
-    const { progress, total, message, level, data, logger } = params ?? EMPTY;
+    const { level, data, logger, progressToken } = params ?? EMPTY;
     switch (method) {
       case 'notifications/progress':
         // A token of another call may no longer be active, so only the call's own is used.
-        if (params?.['progressToken'] !== this.meta[META_PROGRESS_TOKEN] || typeof progress !== 'number') return resolvedPromise;
-        return this.progress(progress, typeof total === 'number' ? total : undefined, typeof message === 'string' ? message : undefined);
+        return progressToken === this.meta[META_PROGRESS_TOKEN] ? this.progress(params as unknown as ProgressUpdate) : resolvedPromise;
       case 'notifications/message':
-        return this.#writeLog(level as LogLevel, data ?? null, typeof logger === 'string' ? logger : undefined);
+        return this.#writeLog(level as LogLevel, data ?? null, logger as string | undefined);
       case 'notifications/cancelled':
         // Only the server itself may send one, for what it began itself.
         return resolvedPromise;
@@ -461,13 +447,9 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
     return resolvedPromise;
   }
 
-  #askClient<T>(use: string, ask: (asks: Asks) => Promise<T>): Promise<T> {
-    this.#warnIfAnswered(use);
-    return this.#whileAsking(this.server.withAsks(ask));
-  }
-
-  /** Counts an open question. One that nobody waits for, because the handler waits for another one first, must not end the process when it rejects. */
-  #whileAsking<T>(asked: Promise<T>): Promise<T> {
+  /** Counts an open question. Where the handler does not wait for it, its rejection must not end the process. */
+  #withAsks<T>(use: (asks: Asks) => Promise<T>): Promise<T> {
+    const asked = this.server.withAsks(use);
     this.#openAsks += 1;
     const onSettled = (): void => {
       this.#openAsks -= 1;
@@ -476,18 +458,9 @@ export class Context implements OwnContext, ExtensionCall, HandlerRun, BoundedRu
     return asked;
   }
 
-  /** Tells the operator, once, of a handler that uses its context after its answer. */
-  #warnIfAnswered(use: string): void {
-    if (!this.#isEnded || this.#isAborted || this.#taskRun) return;
-    this.server.warnOnce(`${this.#name} uses ${use} after it has given its answer, which does nothing: await everything before you return`);
-  }
-
   #writeLog(level: LogLevel, data: JsonValue, logger: string | undefined): Promise<void> {
     if (!isLoggingLevel(level)) return Promise.reject(noSuchLevel(level));
-    if (this.isOver) {
-      this.#warnIfAnswered('ctx.log');
-      return resolvedPromise;
-    }
+    if (this.isOver) return resolvedPromise;
     const gate = this.#findLogGate();
     if (!gate) warnOfSilence(this.server, this.revision, 'ctx.log');
     const params = gate?.admit(level, data ?? null, logger);

@@ -3,21 +3,19 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { DeadlineTimer } from '@mortise/jsonrpc-core/connection';
 
-/** A run with a bound. All but `onExpired` is kept by `Deadlines`. */
-export interface BoundedRun {
-  deadlineMs: number;
-  /** What was left of its time when it was last paused; undefined for all of it. */
-  restMs: number | undefined;
-  /** How often it was paused and not resumed. */
+/** The time of one handler. Only `Deadlines` changes it. */
+export interface Deadline {
+  atMs: number;
+  pausedAtMs: number;
   pauses: number;
-  readonly onExpired: ((timeoutMs: number) => void) | undefined;
+  readonly onExpired: (timeoutMs: number) => void;
 }
 
 export class Deadlines {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #timer: DeadlineTimer;
-  readonly #running = new Set<BoundedRun>();
+  readonly #running = new Set<Deadline>();
 
   constructor(timeoutMs: number, clock: Clock) {
     this.#timeoutMs = timeoutMs;
@@ -25,29 +23,27 @@ export class Deadlines {
     this.#timer = new DeadlineTimer(clock, (nowMs) => this.#expire(nowMs));
   }
 
-  add(run: BoundedRun): void {
-    // One that already waits for an answer begins to count when that has come.
-    if (this.#timeoutMs === Infinity || run.pauses > 0) return;
-    run.deadlineMs = this.#clock.monotonicMs() + (run.restMs ?? this.#timeoutMs);
-    this.#running.add(run);
-    this.#timer.add(run.deadlineMs);
+  /** @param onExpired Called once, when the time is over. */
+  start(onExpired: (timeoutMs: number) => void): Deadline {
+    const deadline = { atMs: this.#clock.monotonicMs() + this.#timeoutMs, pausedAtMs: 0, pauses: 0, onExpired };
+    this.#running.add(deadline);
+    this.#timer.add(deadline.atMs);
+    return deadline;
   }
 
-  delete(run: BoundedRun): void {
-    if (this.#running.delete(run)) this.#timer.remove(run.deadlineMs);
+  end(deadline: Deadline): void {
+    if (this.#running.delete(deadline)) this.#timer.remove(deadline.atMs);
   }
 
-  /** Stops counting, for example while the client is asked. Pauses nest. */
-  pause(run: BoundedRun): void {
-    if (run.pauses++ > 0 || !this.#running.has(run)) return;
-    run.restMs = Math.max(0, run.deadlineMs - this.#clock.monotonicMs());
-    this.delete(run);
-  }
-
-  /** Goes on counting. */
-  resume(run: BoundedRun, isEnded: boolean): void {
-    run.pauses -= 1;
-    if (!isEnded) this.add(run);
+  /** Stops counting. Pauses nest. @returns Goes on counting. */
+  pause(deadline: Deadline): () => void {
+    if (deadline.pauses++ === 0) deadline.pausedAtMs = this.#clock.monotonicMs();
+    return () => {
+      deadline.pauses -= 1;
+      if (deadline.pauses > 0) return;
+      deadline.atMs += this.#clock.monotonicMs() - deadline.pausedAtMs;
+      this.#timer.moveTo(deadline.atMs);
+    };
   }
 
   stop(): void {
@@ -58,11 +54,12 @@ export class Deadlines {
   /** @returns When the next one is due. */
   #expire(nowMs: number): number {
     let nextMs = Infinity;
-    for (const run of [...this.#running]) {
-      if (run.deadlineMs > nowMs) nextMs = Math.min(nextMs, run.deadlineMs);
+    for (const deadline of [...this.#running]) {
+      if (deadline.pauses > 0) continue;
+      if (deadline.atMs > nowMs) nextMs = Math.min(nextMs, deadline.atMs);
       else {
-        this.delete(run);
-        run.onExpired?.(this.#timeoutMs);
+        this.end(deadline);
+        deadline.onExpired(this.#timeoutMs);
       }
     }
     return nextMs;

@@ -1,7 +1,6 @@
 /** The errors that a server's own code throws, each with what to do about it. */
 
 import { MortiseError, ProtocolError } from '@mortise/jsonrpc-core';
-import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { ClientCapabilities, ElicitRequestURLParams } from '@mortise/protocol/model';
 import { URL_ELICITATION_REQUIRED } from '@mortise/protocol/wire';
 
@@ -32,32 +31,14 @@ export class InvalidHandlerResultError extends MortiseError {
   override readonly code: 'ERR_HANDLER_RESULT' = 'ERR_HANDLER_RESULT';
 }
 
-/** A handler did not finish in `handlerTimeoutMs`. It is the reason of the handler's `signal`. */
-export class HandlerTimeoutError extends MortiseError {
-  override readonly name: string = 'HandlerTimeoutError';
-  override readonly code: 'ERR_HANDLER_TIMEOUT' = 'ERR_HANDLER_TIMEOUT';
-  /** The bound that was reached. */
-  readonly timeoutMs: number;
+/** Why a handler was stopped: the reason of its `signal`. `ERR_HANDLER_TIMEOUT`: it did not finish in `handlerTimeoutMs`. */
+export class HandlerStoppedError extends MortiseError {
+  override readonly name: string = 'HandlerStoppedError';
+  override readonly code: 'ERR_HANDLER_TIMEOUT' | 'ERR_SERVER_CLOSED';
 
-  constructor(message: string, timeoutMs: number) {
+  constructor(code: HandlerStoppedError['code'], message: string) {
     super(message);
-    this.timeoutMs = timeoutMs;
-  }
-}
-
-/**
- * A handler asked for something that this client did not say it can do. Left uncaught it is answered as the revision says:
- * -32021 where that code exists, else as the handler's failure.
- */
-export class ClientCapabilityError extends MortiseError {
-  override readonly name: string = 'ClientCapabilityError';
-  override readonly code: 'ERR_CLIENT_CAPABILITY' = 'ERR_CLIENT_CAPABILITY';
-  /** What the client would have to declare. */
-  readonly requiredCapabilities: ClientCapabilities;
-
-  constructor(message: string, requiredCapabilities: ClientCapabilities) {
-    super(message);
-    this.requiredCapabilities = requiredCapabilities;
+    this.code = code;
   }
 }
 
@@ -75,36 +56,37 @@ export type AskErrorCode =
   | 'ERR_TOO_MANY_ASKS'
   /** The value of a `ctx.once` step cannot be kept. The step itself did run. */
   | 'ERR_INVALID_STEP'
-  /** What a request has to remember between its rounds is longer than `requestState.maxStateBytes`, and there is no store. */
-  | 'ERR_STATE_TOO_LARGE';
+  /**
+   * The client did not declare that it can answer. Left uncaught it is answered as the revision says: -32021 where that code exists, else as
+   * the handler's failure.
+   */
+  | 'ERR_CLIENT_CAPABILITY';
 
 /** A question to the client came to nothing; `code` says why. */
 export class AskError extends MortiseError {
   override readonly name: string = 'AskError';
   override readonly code: AskErrorCode;
+  /** What the client would have to declare, where the code is `ERR_CLIENT_CAPABILITY`. */
+  readonly requiredCapabilities: ClientCapabilities | undefined;
 
-  constructor(code: AskErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: AskErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly requiredCapabilities?: ClientCapabilities } = {},
+  ) {
     super(message, options);
     this.code = code;
+    this.requiredCapabilities = options.requiredCapabilities;
   }
 }
 
 /**
- * A question went out to the client, and the handler will run again with the answer: this run of it is over. Let it pass. To clean
+ * A question was sent to the client, and the handler will run again with the answer: this run is over. Let this error pass. To clean
  * up use `finally`; a `catch` that is meant for other errors throws this one again.
  */
 export class Suspended extends MortiseError {
   override readonly name: string = 'Suspended';
   override readonly code: 'ERR_SUSPENDED' = 'ERR_SUSPENDED';
-}
-
-/** A `requestState` that is not what this server gave for this request, or may not be used any more. Answered with -32602. */
-export class RequestStateError extends ProtocolError {
-  override readonly name: string = 'RequestStateError';
-
-  constructor(message: string) {
-    super(INVALID_PARAMS, message);
-  }
 }
 
 /** A page that the user has to open. */
@@ -123,7 +105,7 @@ export interface RequiredPage {
  */
 export class UrlElicitationRequiredError extends ProtocolError {
   override readonly name: string = 'UrlElicitationRequiredError';
-  /** With their ids, by which `ctx.completeElicitation` tells when one is done. */
+  /** With their ids, by which `ctx.completeElicitation` says that one is done. */
   readonly elicitations: readonly ElicitRequestURLParams[];
 
   constructor(pages: readonly RequiredPage[], message = 'The user has to open a page first') {
@@ -138,26 +120,13 @@ export class UrlElicitationRequiredError extends ProtocolError {
   }
 }
 
-/** The server was closed: the reason of the signals of what was still running. */
-export class ServerClosedError extends MortiseError {
-  override readonly name: string = 'ServerClosedError';
-  override readonly code: 'ERR_SERVER_CLOSED' = 'ERR_SERVER_CLOSED';
-
-  constructor(message = 'The server was closed', options?: ErrorOptions) {
-    super(message, options);
-  }
-}
-
 /** Every error that this package throws: `switch (error.code)` narrows it. */
 export type AnyServerError =
   | ToolError
   | RegistrationError
   | SchemaUnsupportedError
   | InvalidHandlerResultError
-  | HandlerTimeoutError
+  | HandlerStoppedError
   | AskError
-  | ClientCapabilityError
   | Suspended
-  | RequestStateError
-  | UrlElicitationRequiredError
-  | ServerClosedError;
+  | UrlElicitationRequiredError;

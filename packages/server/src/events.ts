@@ -1,10 +1,10 @@
-/** What changes, and who in this process hears of it: the message bus, listened to once a topic, and list changes, told once a kind. */
+/** What changes, and who in this process listens: one subscription of the message bus per topic, one event per list and turn. */
 
 import type { Clock, ClockTimer, Logger } from '@mortise/jsonrpc-core';
 import { MemoryMessageBus } from '@mortise/protocol';
 import type { BusMessage, MessageBus, Principal } from '@mortise/protocol/contracts';
 
-/** The lists whose changes clients hear of. */
+/** The lists whose changes are announced. */
 export type ListKind = 'tools' | 'resources' | 'prompts';
 
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
@@ -44,25 +44,21 @@ interface Topic {
   readonly unsubscribe: () => void;
 }
 
-export interface EventsInit {
-  /** The program's own, behind which there may be other machines. */
-  readonly bus: MessageBus | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** How long changes of a list are gathered. */
-  readonly debounceMs: number;
-}
-
 export class Events {
-  readonly #init: EventsInit;
   readonly #bus: MessageBus;
+  readonly #isShared: boolean;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
   readonly #topics = new Map<string, Topic>();
   readonly #changed = new Set<ListKind>();
   #timer: ClockTimer | undefined;
 
-  constructor(init: EventsInit) {
-    this.#init = init;
-    this.#bus = init.bus ?? new MemoryMessageBus({ onError: (error) => init.logger.log('error', 'A listener failed', { error }) });
+  /** @param bus The program's own, behind which there may be other machines. */
+  constructor(bus: MessageBus | undefined, clock: Clock, logger: Logger) {
+    this.#isShared = bus !== undefined;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#bus = bus ?? new MemoryMessageBus({ onError: (error) => logger.log('error', 'A listener failed', { error }) });
   }
 
   listen(topic: string, listener: EventListener): void {
@@ -85,18 +81,18 @@ export class Events {
   publish(event: BusMessage): Promise<void> {
     return this.#bus
       .publish(event)
-      .catch((error: unknown) => this.#init.logger.log('error', 'An event could not be published', { topic: event.topic, error }));
+      .catch((error: unknown) => this.#logger.log('error', 'An event could not be published', { topic: event.topic, error }));
   }
 
   resourceUpdated(uri: string): Promise<void> {
     return this.publish({ topic: resourceTopic(uri), payload: { uri } });
   }
 
-  /** A list changed. What nobody hears of is not gathered: who comes later lists anew anyway. */
+  /** A list changed. Changes of one turn are published once, and not at all while there is no listener. */
   listChanged(kind: ListKind): void {
-    if (!this.#init.bus && !this.#topics.has(listTopic(kind))) return;
+    if (!this.#isShared && !this.#topics.has(listTopic(kind))) return;
     this.#changed.add(kind);
-    this.#timer ??= this.#init.clock.schedule(() => this.#publishChanges(), this.#init.debounceMs);
+    this.#timer ??= this.#clock.schedule(() => this.#publishChanges(), 0);
   }
 
   stop(): void {

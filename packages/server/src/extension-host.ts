@@ -21,10 +21,10 @@ export function installExtension(server: Server, extension: ServerExtension): vo
 
 function createHost(server: Server, extension: ServerExtension): ExtensionHost {
   return {
-    addMethod: (method, where, run) => server.addExtensionMethod(method, { ...where, run, isUnbounded: true }),
-    addNotification: (method, { eras }, run) => server.addExtensionNotification(method, { eras, run }),
+    addMethod: (method, where, run) => server.methods.set(method, { ...where, run, isUnbounded: true }),
+    addNotification: (method, { eras }, run) => server.methods.setNotification(method, { eras, run }),
     intercept(method, fn) {
-      server.addInterceptor(method, async (context, next) => {
+      server.methods.intercept(method, async (context, next) => {
         let inner: JsonObject | undefined;
         const result = await fn(context.params, context, async () => (inner = await next()));
         // What the extension answers itself has the shape that it chose.
@@ -58,7 +58,7 @@ async function runTool(server: Server, record: ToolCallRecord, run: HandlerRun):
       INVALID_PARAMS,
       `The record of tool "${record.tool}" is of version ${record.revision}, which is not known here`,
     );
-  const route = server.findRoute(revision, 'tools/call');
+  const route = server.methods.findRoute(revision, 'tools/call');
   const item = server.tools?.findAny(record.tool);
   if (!server.tools || !item || !route) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: "${record.tool.slice(0, 128)}"`);
   const params = { name: record.tool, arguments: record.arguments, ...(record.meta ? { _meta: record.meta } : {}) };

@@ -1,9 +1,8 @@
-/** From a canonical result to the one that is sent: the revision's shape, and what it wants on every result. */
+/** From a canonical result to the one that is sent: the revision's shape, and what it requires on every result. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { CacheScope, Implementation } from '@mortise/protocol/model';
-import { META_SERVER_INFO } from '@mortise/protocol/wire';
+import type { CacheScope } from '@mortise/protocol/model';
 import type { Context } from './context.ts';
 import { InvalidHandlerResultError } from './errors.ts';
 
@@ -22,31 +21,22 @@ export function finishResult(result: JsonObject, context: Context): JsonObject {
   return revision.rules.resultType ? addModernMembers(shaped, context) : shaped;
 }
 
-function addModernMembers(result: JsonObject, { route, method, server }: Context): JsonObject {
+function addModernMembers(result: JsonObject, { route, server }: Context): JsonObject {
   const resultType = result['resultType'] ?? 'complete';
   if (resultType === 'input_required' && route.facts && !route.facts.inputRequired)
-    throw new InvalidHandlerResultError(`"${method}" may not be answered with input_required: only tools, prompts and resources ask`);
+    throw new InvalidHandlerResultError(`"${route.method}" may not be answered with input_required: only tools, prompts and resources ask`);
   const finished: Record<string, JsonValue | undefined> = { resultType, ...result };
   finished['resultType'] = resultType;
   const meta = result['_meta'];
-  finished['_meta'] = isJsonObject(meta) ? { [META_SERVER_INFO]: server.info, ...meta } : metaOf(server.info);
+  finished['_meta'] = isJsonObject(meta) ? { ...server.resultMeta, ...meta } : server.resultMeta;
   if (route.facts?.cacheable && resultType === 'complete') {
     // What is read is its reader's own unless the resource says otherwise.
     const { listTtlMs = 0, listScope = 'public', readTtlMs = 0 } = server.options.cache ?? {};
-    const isRead = method === 'resources/read';
+    const isRead = route.method === 'resources/read';
     if (!isTtl(finished['ttlMs'])) finished['ttlMs'] = isRead ? readTtlMs : listTtlMs;
     if (!isCacheScope(finished['cacheScope'])) finished['cacheScope'] = isRead ? 'private' : listScope;
   }
   return finished;
-}
-
-const metas = new WeakMap<Implementation, JsonObject>();
-
-/** The `_meta` of a result that has no other. One for all results of a server: nobody may change it. */
-function metaOf(info: Implementation): JsonObject {
-  let meta = metas.get(info);
-  if (!meta) metas.set(info, (meta = Object.freeze({ [META_SERVER_INFO]: info })));
-  return meta;
 }
 
 /** Whether a value can be a `ttlMs`. */

@@ -52,7 +52,7 @@ export interface AskOptions {
   readonly key?: string | undefined;
   /** Gives the question up; it then rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer, where the call waits for it: in the legacy era. @default the server's `askTimeoutMs` */
+  /** How long to wait for the answer, where the call waits for it: in the legacy era. @default 600_000 */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -128,7 +128,7 @@ export interface OwnContext<App = unknown> {
    * @throws {AskError} `ERR_INVALID_ANSWER`: the client answered with what the form does not allow.
    * @throws {AskError} `ERR_ASK_CHANGED`: the handler asked something else when it ran again.
    * @throws {AskError} `ERR_TOO_MANY_ASKS`: `requestState.maxRounds` is reached.
-   * @throws {ClientCapabilityError} `ERR_CLIENT_CAPABILITY`: the client cannot do that.
+   * @throws {AskError} `ERR_CLIENT_CAPABILITY`: the client cannot do that.
    * @throws {AskError} `ERR_ASK_UNAVAILABLE`: no question can reach the client on this connection.
    * @throws {RemoteError} `ERR_REMOTE`: the client refused.
    */

@@ -1,41 +1,41 @@
-/** Asks a silent legacy client whether it is still there. Quiet while messages come. */
+/** Pings a silent legacy client, and closes the connection when it does not answer. */
 
-import { type Clock, type ClockTimer, type Logger, RemoteError } from '@mortise/jsonrpc-core';
+import { type ClockTimer, RemoteError } from '@mortise/jsonrpc-core';
 import type { Connection } from '@mortise/jsonrpc-core/connection';
+import type { Server } from './server.ts';
 
-export interface KeepAliveInit {
-  /** Closed when the client is gone. */
-  readonly connection: Connection;
-  /** Whether pings may be sent now: a legacy client that is ready. */
-  readonly isPingable: () => boolean;
-  /** How long nothing must have come before a ping is sent. */
-  readonly everyMs: number;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-/** How long a ping waits for its answer. */
+/** How long a ping waits for its answer, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** How many pings in a row must fail before the client counts as gone. */
+/** How many pings in a row must fail before the connection is closed. */
 const MAX_FAILURES = 3;
 
 /** @see 2025-11-25 basic/utilities/ping */
 export class KeepAlive {
-  readonly #init: KeepAliveInit;
+  readonly #server: Server;
+  readonly #connection: Connection;
+  readonly #everyMs: number;
+  readonly #isPingable: () => boolean;
   #heardAtMs: number;
   #failures = 0;
   #timer: ClockTimer | undefined;
   #isStopped = false;
 
-  constructor(init: KeepAliveInit) {
-    this.#init = init;
-    this.#heardAtMs = init.clock.monotonicMs();
-    this.#wait(init.everyMs);
+  /**
+   * @param everyMs How long the client must have been silent before a ping is sent.
+   * @param isPingable Whether pings may be sent now: the client speaks a legacy revision and is ready.
+   */
+  constructor(server: Server, connection: Connection, everyMs: number, isPingable: () => boolean) {
+    this.#server = server;
+    this.#connection = connection;
+    this.#everyMs = everyMs;
+    this.#isPingable = isPingable;
+    this.#heardAtMs = server.clock.monotonicMs();
+    this.#wait(everyMs);
   }
 
   /** Something came from the client. */
   heard(): void {
-    this.#heardAtMs = this.#init.clock.monotonicMs();
+    this.#heardAtMs = this.#server.clock.monotonicMs();
     this.#failures = 0;
   }
 
@@ -45,26 +45,29 @@ export class KeepAlive {
   }
 
   #wait(delayMs: number): void {
-    if (!this.#isStopped) this.#timer = this.#init.clock.schedule(() => void this.#look(), delayMs);
+    if (!this.#isStopped) this.#timer = this.#server.clock.schedule(() => void this.#look(), delayMs);
   }
 
   async #look(): Promise<void> {
-    const { connection, isPingable, everyMs, clock, logger } = this.#init;
-    const silentMs = clock.monotonicMs() - this.#heardAtMs;
-    if (silentMs < everyMs) return this.#wait(everyMs - silentMs);
-    if (isPingable()) {
-      try {
-        await connection.request('ping', undefined, { timeoutMs: TIMEOUT_MS, resetTimeoutOnProgress: false });
-        this.heard();
-      } catch (error) {
-        if (this.#isStopped) return;
-        // An error is an answer too: the client lives.
-        if (error instanceof RemoteError) this.heard();
-        else logger.log('warning', 'A ping was not answered', { sessionId: connection.transport.sessionId, inARow: ++this.#failures });
-      }
-    }
-    if (this.#failures < MAX_FAILURES) return this.#wait(everyMs);
+    const silentMs = this.#server.clock.monotonicMs() - this.#heardAtMs;
+    if (silentMs < this.#everyMs) return this.#wait(this.#everyMs - silentMs);
+    if (this.#isPingable()) await this.#ping();
+    if (this.#failures < MAX_FAILURES) return this.#wait(this.#everyMs);
     this.stop();
-    await connection.close();
+    await this.#connection.close();
+  }
+
+  async #ping(): Promise<void> {
+    const { transport } = this.#connection;
+    try {
+      await this.#connection.request('ping', undefined, { timeoutMs: TIMEOUT_MS, resetTimeoutOnProgress: false });
+      this.heard();
+    } catch (error) {
+      // An error is an answer too: the client lives.
+      if (error instanceof RemoteError) return this.heard();
+      if (this.#isStopped) return;
+      this.#failures += 1;
+      this.#server.logger.log('warning', 'A ping was not answered', { sessionId: transport.sessionId, inARow: this.#failures });
+    }
   }
 }

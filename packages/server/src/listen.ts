@@ -1,27 +1,22 @@
-/** `subscriptions/listen`: one long request that delivers the changes it asked for. Loaded when somebody first listens. */
+/** `subscriptions/listen`: one long request that delivers the changes it asked for. Loaded when a client first listens. */
 
 import { type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR, INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
-import type { BusMessage, Call, ListenFilter, Principal } from '@mortise/protocol/contracts';
+import type { BusMessage, ListenFilter, Principal } from '@mortise/protocol/contracts';
 import { META_SUBSCRIPTION_ID } from '@mortise/protocol/wire';
+import type { Channel } from './channel.ts';
 import { ChannelCall } from './channel-call.ts';
 import type { Context } from './context.ts';
-import { type EventListener, LIST_KINDS, type ListKind, listTopic, resourceTopic, updatedUri } from './events.ts';
+import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
 import { Outbox } from './outbox.ts';
 import { checkSubscribedUri } from './session.ts';
 
-const FILTER_KEYS: Readonly<Record<ListKind, string>> = {
-  tools: 'toolsListChanged',
-  resources: 'resourcesListChanged',
-  prompts: 'promptsListChanged',
-};
-
-/** How many listens one connection may have open. Over HTTP each is a stream of its own, which the transport bounds. */
+/** How many listens one connection may have open. */
 const MAX_LISTENS = 100;
 
-/** The part of a filter that the server honours. */
-interface Honoured {
-  /** As the acknowledgement says it. */
+/** The part of a filter that the server accepts. */
+interface AcceptedFilter {
+  /** As in the acknowledgement. */
   readonly notifications: JsonObject;
   readonly topics: readonly string[];
   /** How many resources it names. */
@@ -31,17 +26,18 @@ interface Honoured {
 
 /** Serves `subscriptions/listen`. */
 export async function listen(params: JsonObject, context: Context): Promise<JsonObject> {
-  return new Listen(context, await honour(params['notifications'] as JsonObject, context)).run();
+  return new Listen(context, await acceptFilter(params['notifications'] as JsonObject, context)).run();
 }
 
-async function honour(wish: JsonObject, context: Context): Promise<Honoured> {
+async function acceptFilter(wish: JsonObject, context: Context): Promise<AcceptedFilter> {
   const { server, revision } = context;
   const notifications: Record<string, JsonValue> = {};
   const topics: string[] = [];
   const extensions: [ListenFilter, JsonValue][] = [];
   for (const kind of LIST_KINDS) {
-    if (wish[FILTER_KEYS[kind]] !== true || !server.capabilities.has(revision, `${kind}.listChanged`)) continue;
-    notifications[FILTER_KEYS[kind]] = true;
+    const key = `${kind}ListChanged`;
+    if (wish[key] !== true || !server.capabilities.has(revision, `${kind}.listChanged`)) continue;
+    notifications[key] = true;
     topics.push(listTopic(kind));
   }
   const uris = server.capabilities.has(revision, 'resources.subscribe') ? wish['resourceSubscriptions'] : undefined;
@@ -63,32 +59,29 @@ async function honour(wish: JsonObject, context: Context): Promise<Honoured> {
 
 /** One `subscriptions/listen`. */
 export class Listen implements EventListener {
-  readonly host: Call;
   readonly #context: Context;
-  readonly #honoured: Honoured;
+  readonly #accepted: AcceptedFilter;
   readonly #outbox: Outbox;
   #finish: ((result: JsonObject) => void) | undefined;
 
-  constructor(context: Context, honoured: Honoured) {
-    this.host = context.host;
+  constructor(context: Context, accepted: AcceptedFilter) {
     this.#context = context;
-    this.#honoured = honoured;
-    this.#outbox = new Outbox(
-      (message) => context.send(message),
-      () => this.#onOverflow(),
-    );
+    this.#accepted = accepted;
+    this.#outbox = new Outbox(context, () => this.#onOverflow());
   }
 
   get principal(): Principal {
-    return this.host.principal;
+    return this.#context.principal;
   }
 
   /** Acknowledges, then delivers. Resolves with the closing result when the server ends it, rejects when the client does. */
   async run(): Promise<JsonObject> {
     const { server, signal } = this.#context;
     signal.throwIfAborted();
-    const { topics, notifications } = this.#honoured;
-    const giveBack = this.#take();
+    const { topics, notifications } = this.#accepted;
+    const owned = this.#channel?.listens;
+    this.#checkBounds(owned ?? new Set());
+    owned?.add(this);
     server.listens.add(this);
     try {
       for (const topic of topics) server.events.listen(topic, this);
@@ -99,7 +92,7 @@ export class Listen implements EventListener {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       });
     } finally {
-      giveBack();
+      owned?.delete(this);
       server.listens.delete(this);
       for (const topic of topics) server.events.unlisten(topic, this);
       this.#outbox.clear();
@@ -107,7 +100,7 @@ export class Listen implements EventListener {
   }
 
   onEvent(event: BusMessage): void {
-    for (const [filter, accepted] of this.#honoured.extensions) {
+    for (const [filter, accepted] of this.#accepted.extensions) {
       const notification = filter.toNotification(event, accepted);
       if (notification) this.#push(notification.method, notification.params ?? {}, undefined);
     }
@@ -123,7 +116,7 @@ export class Listen implements EventListener {
    * @see 2026-07-28 basic/patterns/subscriptions#graceful-closure, basic/patterns/cancellation
    */
   async end(): Promise<void> {
-    const { host } = this;
+    const { host } = this.#context;
     const id = this.#id;
     this.#finish?.({ _meta: { [META_SUBSCRIPTION_ID]: id } });
     if (!(host instanceof ChannelCall)) return;
@@ -135,35 +128,29 @@ export class Listen implements EventListener {
     return this.#context.requestId ?? null;
   }
 
-  /**
-   * Counts the listen against what its connection may have.
-   *
-   * @returns Gives it back.
-   * @throws {ProtocolError} -32602 or -32603: the connection would have too many.
-   */
-  #take(): () => void {
+  /** The connection that the request came on. Over HTTP each listen is a stream of its own, which the transport bounds. */
+  get #channel(): Channel | undefined {
+    return this.#context.host instanceof ChannelCall ? this.#context.host.owner : undefined;
+  }
+
+  /** @throws {ProtocolError} -32602 or -32603: the connection would have too many listens, or name too many resources in them. */
+  #checkBounds(others: ReadonlySet<Listen>): void {
     const { maxSubscriptions = 1000 } = this.#context.server.options;
-    const { subscriptions } = this.#honoured;
-    const used = this.host instanceof ChannelCall ? this.host.owner : { listens: 0, subscriptions: 0 };
-    if (used.subscriptions + subscriptions > maxSubscriptions) {
-      const others = used.subscriptions === 0 ? '' : ` and the connection's other listens name ${used.subscriptions}`;
+    const { subscriptions } = this.#accepted;
+    let used = 0;
+    for (const other of others) used += other.#accepted.subscriptions;
+    if (used + subscriptions > maxSubscriptions) {
+      const also = used === 0 ? '' : ` and the connection's other listens name ${used}`;
       throw new ProtocolError(
         INVALID_PARAMS,
-        `resourceSubscriptions names ${subscriptions} resources${others}: at most ${maxSubscriptions} on one connection (the server's option "maxSubscriptions")`,
+        `resourceSubscriptions names ${subscriptions} resources${also}: at most ${maxSubscriptions} on one connection (the server's option "maxSubscriptions")`,
       );
     }
-    if (used.listens >= MAX_LISTENS) {
-      throw new ProtocolError(
-        INTERNAL_ERROR,
-        `This connection has ${MAX_LISTENS} listens open, which is the most: cancel one first, or name more in one`,
-      );
-    }
-    used.listens += 1;
-    used.subscriptions += subscriptions;
-    return () => {
-      used.listens -= 1;
-      used.subscriptions -= subscriptions;
-    };
+    if (others.size < MAX_LISTENS) return;
+    throw new ProtocolError(
+      INTERNAL_ERROR,
+      `This connection has ${MAX_LISTENS} listens open, which is the most: cancel one first, or name more in one`,
+    );
   }
 
   #push(method: string, params: JsonObject, key: string | undefined): void {

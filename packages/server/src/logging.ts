@@ -1,4 +1,4 @@
-/** Log messages to clients: which reach one, by the level that it set and a rate that it can stand, and `ctx.log` itself. */
+/** Log messages to clients: the level and rate that let one through, and `ctx.log` itself. */
 
 import type { Clock, JsonObject, JsonValue, LogLevel } from '@mortise/jsonrpc-core';
 import { LOGGING_LEVELS, type Revision } from '@mortise/protocol';
@@ -34,13 +34,13 @@ export class LogGate {
       return undefined;
     }
     // The next message says how many were dropped since the last.
-    const meta = this.#dropped === 0 ? undefined : { 'dev.mortise/droppedMessages': this.#dropped };
+    const meta = this.#dropped === 0 ? {} : { _meta: { 'dev.mortise/droppedMessages': this.#dropped } };
     this.#dropped = 0;
-    return { level, ...(logger === undefined ? {} : { logger }), data: hideSecrets(data), ...(meta ? { _meta: meta } : {}) };
+    return { level, ...(logger === undefined ? {} : { logger }), data: hideSecrets(data), ...meta };
   }
 }
 
-/** Tells the operator, once, why nobody gets what is logged. */
+/** Warns the operator once where the server does not declare logging. */
 export function warnOfSilence(server: Server, revision: Revision, use: string): void {
   if (server.capabilities.has(revision, 'logging')) return;
   server.warnOnce(`${use} sends nothing, as the server does not declare logging: new McpServer(info, { capabilities: { logging: {} } })`);

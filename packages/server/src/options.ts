@@ -19,7 +19,7 @@ export interface CacheOptions {
   readonly listScope?: CacheScope | undefined;
 }
 
-/** What travels between the rounds of a modern request that asks back, and how it is kept safe. */
+/** The `requestState` of modern requests that ask the client: how it is sealed, stored and bounded. */
 export interface RequestStateOptions {
   /**
    * Keys of 32 bytes. The first one seals, every one opens, so that a new key can be put in front of an old one. Servers that
@@ -30,9 +30,9 @@ export interface RequestStateOptions {
   readonly keys?: readonly Uint8Array[] | undefined;
   /** How long the client has for its answer, in milliseconds: a state that is older is refused. @default 600_000 (10 minutes) */
   readonly ttlMs?: number | undefined;
-  /** How long a state that travels may be, in characters. A longer one goes to `store`, or is an error. @default 262_144 (256 KiB) */
+  /** How long the `requestState` may be, in characters. A longer one goes to `store`, or is an error. @default 262_144 (256 KiB) */
   readonly maxStateBytes?: number | undefined;
-  /** Holds states that are too long to travel; only a sealed reference to them then does. @default none: they are refused */
+  /** Holds states that are too long; the client then gets a sealed reference. @default none: they are refused */
   readonly store?: StateStore | undefined;
   /**
    * Lets each state be used once: the second request with it is refused (-32602). Without one a client that sends a state
@@ -53,7 +53,7 @@ export interface ServerOptions<App = unknown> {
   readonly instructions?: string | undefined;
   /** The revisions to speak. @default `REVISIONS` of `@mortise/protocol`; leave the legacy ones out for a server without sessions */
   readonly revisions?: readonly Revision[] | undefined;
-  /** Makes the app context of a request: a tenant, a database handle. Once a request, before any middleware; may wait. @default none: `undefined` */
+  /** Makes the app context of a request: a tenant, a database handle. Once a request, before any middleware; may be async. @default none: `undefined` */
   readonly context?: ((call: ContextCall) => App | Promise<App>) | undefined;
   /** Parts that add to the protocol, such as `createTasks()` of `@mortise/tasks/server`. @default none */
   readonly extensions?: readonly ServerExtension[] | undefined;
@@ -63,14 +63,10 @@ export interface ServerOptions<App = unknown> {
   readonly validator?: JsonSchemaValidator | undefined;
   /** How long a handler may run, in milliseconds; questions to the client do not count. `Infinity` for no bound. @default 600_000 */
   readonly handlerTimeoutMs?: number | undefined;
-  /** How long a question to the client waits for its answer, in milliseconds. @default 600_000 */
-  readonly askTimeoutMs?: number | undefined;
-  /** What modern requests remember while they ask back: the keys that seal it, how long, how large, how often. @default as each member says */
+  /** The `requestState` of modern requests that ask the client: keys, lifetime, size, number of rounds. @default as each member says */
   readonly requestState?: RequestStateOptions | undefined;
   /** How many items a page of a list holds. @default 1_000 */
   readonly pageSize?: number | undefined;
-  /** How long changes of a list are gathered before clients hear of them, in milliseconds. @default 0: one macrotask */
-  readonly debounceMs?: number | undefined;
   /** What modern results say about how long they stay good, and for whom. @default as each member says */
   readonly cache?: CacheOptions | undefined;
   /**

@@ -11,14 +11,14 @@ const MAX_WAITING = 1024;
  * is kept, so a slow listener costs no more than what it listens to.
  */
 export class Outbox {
-  readonly #send: (notification: JsonRpcNotification) => Promise<void>;
+  readonly #target: { send(notification: JsonRpcNotification): Promise<void> };
   readonly #onOverflow: () => void;
   readonly #waiting = new Map<unknown, JsonRpcNotification>();
   #isSending = false;
 
   /** @param onOverflow Called when more would wait than may. What waited is dropped. */
-  constructor(send: (notification: JsonRpcNotification) => Promise<void>, onOverflow: () => void) {
-    this.#send = send;
+  constructor(target: { send(notification: JsonRpcNotification): Promise<void> }, onOverflow: () => void) {
+    this.#target = target;
     this.#onOverflow = onOverflow;
   }
 
@@ -26,7 +26,7 @@ export class Outbox {
   push(notification: JsonRpcNotification, key: string | undefined): void {
     if (!this.#isSending) return this.#sendNow(notification);
     const id = key ?? notification;
-    // Set anew, so that the newest stands in its place in time.
+    // Set anew, so that it is sent in the order of time.
     this.#waiting.delete(id);
     if (this.#waiting.size >= MAX_WAITING) {
       this.clear();
@@ -39,7 +39,7 @@ export class Outbox {
   }
 
   #sendNow(notification: JsonRpcNotification): void {
-    const sent = this.#send(notification);
+    const sent = this.#target.send(notification);
     if (sent === resolvedPromise) return;
     this.#isSending = true;
     const onSent = (): void => this.#sendNext();

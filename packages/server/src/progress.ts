@@ -15,7 +15,7 @@ export type SendProgress = (params: JsonObject) => Promise<void> | undefined;
 /**
  * Thins out the steps that a handler reports.
  *
- * A step goes out at once while the burst lasts, then so many a second; while the transport is full, none. Of those that have to
+ * A step is sent at once while the burst lasts, then so many a second; while the transport is full, none. Of those that have to
  * wait only the newest is kept.
  *
  * @see 2026-07-28 basic/patterns/progress#behavior-requirements
@@ -24,14 +24,14 @@ export class ProgressReporter {
   readonly #token: ProgressToken;
   readonly #send: SendProgress;
   readonly #clock: Clock;
-  #highest: number;
+  #highest: number | undefined;
   #waiting: ProgressUpdate | undefined;
   readonly #bucket: TokenBucket;
   #isSending = false;
   #timer: ClockTimer | undefined;
 
   /** @param after The step that was sent before, in an earlier round of the call. */
-  constructor(token: ProgressToken, send: SendProgress, clock: Clock, after: number = -Infinity) {
+  constructor(token: ProgressToken, send: SendProgress, clock: Clock, after: number | undefined) {
     this.#token = token;
     this.#send = send;
     this.#clock = clock;
@@ -40,29 +40,23 @@ export class ProgressReporter {
   }
 
   /** The highest step that was reported. */
-  get highest(): number {
+  get highest(): number | undefined {
     return this.#highest;
   }
 
   report(update: ProgressUpdate): void {
-    if (!Number.isFinite(update.progress) || update.progress <= this.#highest) return;
+    if (!Number.isFinite(update.progress) || update.progress <= (this.#highest ?? -Infinity)) return;
     this.#highest = update.progress;
     this.#waiting = update;
     this.#sendOrWait();
   }
 
-  /** Sends what still waits, however soon. Call before the answer is sent. */
-  flush(): void {
+  /** Ends the reports of a call: sends what still waits, unless the call was cancelled. Call before the answer is sent. */
+  end(isCancelled: boolean): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (this.#waiting) this.#sendWaiting(this.#waiting);
-  }
-
-  /** Drops what still waits. */
-  stop(): void {
+    if (this.#waiting && !isCancelled) this.#sendWaiting(this.#waiting);
     this.#waiting = undefined;
-    this.#timer?.cancel();
-    this.#timer = undefined;
   }
 
   #sendOrWait(): void {

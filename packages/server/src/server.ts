@@ -35,35 +35,25 @@ import type {
   RequestMethod,
   ServerCapabilities,
 } from '@mortise/protocol/model';
-import { findRequest } from '@mortise/protocol/revisions';
-import { invalidParamsError, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
+import { invalidParamsError, META_SERVER_INFO, readRequestMeta, unsupportedVersionError } from '@mortise/protocol/wire';
 import { answer, type Answer } from './answer.ts';
 import { CapabilityBook } from './capabilities.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { checkServer, chooseRevisions } from './check-server.ts';
 import { Context } from './context.ts';
 import { Deadlines } from './deadlines.ts';
-import { existsIn } from './era.ts';
 import { InvalidHandlerResultError, RegistrationError } from './errors.ts';
 import { Events } from './events.ts';
 import { installExtension } from './extension-host.ts';
+import { addSessionMethods } from './handshake.ts';
 import type { HandlerContext } from './handler-context.ts';
 import type { Listen } from './listen.ts';
 import { noSuchLevel, warnOfSilence } from './logging.ts';
-import {
-  type Interceptor,
-  isKnownRequest,
-  type ChainLink,
-  createRoute,
-  type MethodEntry,
-  type NotificationEntry,
-  type Route,
-} from './method.ts';
+import { type ChainLink, type MethodEntry, Methods } from './method.ts';
 import type { ClientFacts, Middleware } from './middleware/middleware.ts';
-import type { ServerOptions } from './options.ts';
+import type { ContextCall, ServerOptions } from './options.ts';
 import type { Tools } from './registry/tools.ts';
 import { type ClientRequestOptions, Session } from './session.ts';
-import { addSessionMethods } from './session-methods.ts';
 import { toClientFacts } from './session-state.ts';
 import { methodNotFoundError } from './wire-error.ts';
 
@@ -119,7 +109,7 @@ const MAX_WARNINGS = 1000;
 /** What asks the client, loaded when a handler first asks. */
 export type Asks = typeof import('./asks/asks.ts');
 
-let loadedAsks: Asks | undefined;
+let loadedAsks: Promise<Asks> | undefined;
 
 /**
  * A server by methods. It serves any number of connections, sessions and exchanges at once, in every revision, and keeps nothing
@@ -143,6 +133,10 @@ export class Server<App = unknown> implements McpEndpoint {
   /** @internal */
   readonly capabilities: CapabilityBook;
   /** @internal */
+  readonly methods: Methods;
+  /** @internal The `_meta` of modern results that have no other. One frozen object for all. */
+  readonly resultMeta: JsonObject;
+  /** @internal */
   readonly deadlines: Deadlines;
   /** @internal */
   readonly events: Events;
@@ -153,7 +147,7 @@ export class Server<App = unknown> implements McpEndpoint {
   /** @internal */
   readonly listenFilters: ListenFilter[] = [];
   /** @internal */
-  readonly connections: Set<Channel> = new Set();
+  readonly channels: Set<Channel> = new Set();
   /** @internal */
   readonly sessions: Set<Session> = new Set();
   /** @internal */
@@ -162,15 +156,8 @@ export class Server<App = unknown> implements McpEndpoint {
   readonly tools: Tools | undefined;
   /** The revisions that a request may name itself, by version. */
   readonly #modern: ReadonlyMap<string, Revision>;
-  readonly #methods = new Map<string, MethodEntry>();
-  readonly #extensionMethods = new Map<string, MethodEntry[]>();
-  readonly #notifications = new Map<string, NotificationEntry>();
-  readonly #extensionNotifications = new Map<string, NotificationEntry[]>();
-  readonly #middleware: { readonly method: string | undefined; readonly middleware: Middleware }[] = [];
-  readonly #interceptors = new Map<string, Interceptor[]>();
   readonly #onClose: (() => Promise<void>)[] = [];
   readonly #warnings = new Set<string>();
-  #routes = new Map<Revision, Map<string, Route>>();
   #rawHandler: RawHandler | undefined;
   #sink: Logger;
 
@@ -192,8 +179,10 @@ export class Server<App = unknown> implements McpEndpoint {
     this.#modern = new Map(revisionsOf('modern', this.revisions).map((revision) => [revision.version, revision]));
     this.extensions = options.extensions ?? [];
     this.capabilities = new CapabilityBook(options.capabilities, this.extensions);
+    this.methods = new Methods(this.capabilities, options.context && toLink(options.context));
+    this.resultMeta = Object.freeze({ [META_SERVER_INFO]: info });
     this.deadlines = new Deadlines(options.handlerTimeoutMs ?? 600_000, this.clock);
-    this.events = new Events({ bus: options.messageBus, clock: this.clock, logger: this.logger, debounceMs: options.debounceMs ?? 0 });
+    this.events = new Events(options.messageBus, this.clock, this.logger);
     addSessionMethods(this);
     this.setMethod('server/discover', { run: (_params, context) => this.#discover(context) });
     this.setMethod('subscriptions/listen', {
@@ -207,38 +196,35 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** Answers one modern request. */
   handle(request: JsonRpcRequest, call: Call): JsonRpcResponse | Promise<JsonRpcResponse> {
-    return this.serve(request, call);
+    return this.#rawHandler ? this.#serveRaw(this.#rawHandler, request, call) : this.#serve(request, call);
   }
 
   openSession(link: SessionLink, saved?: SessionState): LegacySession {
     return new Session(this, link, saved);
   }
 
-  /**
-   * Answers one request: every host's requests come here. Neither throws nor rejects, and gives no promise where nothing waits.
-   *
-   * @internal
-   */
-  serve(request: JsonRpcRequest, call: Call, session?: Session): Answer {
+  /** @internal Like `handle`, for a request of a legacy session. */
+  serve(request: JsonRpcRequest, call: Call, session: Session): Answer {
     return this.#rawHandler ? this.#serveRaw(this.#rawHandler, request, call, session) : this.#serve(request, call, session);
   }
 
-  #serve(request: JsonRpcRequest, call: Call, session: Session | undefined): Answer {
+  /** The one way of every request. Neither throws nor rejects, and gives no promise where nothing waits. */
+  #serve(request: JsonRpcRequest, call: Call, session?: Session): Answer {
     const { id, method } = request;
     let context: Context;
     try {
       // 1. Its revision, and whose it is: a session knows both, a modern request says both itself.
       const { revision, client } = session ? session.callerOf(request) : this.#readCaller(request);
       // 2. What serves the method in this revision.
-      const route = this.findRoute(revision, method);
+      const route = this.methods.findRoute(revision, method);
       if (!route) throw methodNotFoundError(method);
-      // 3. Are its params well formed?
-      const given = withoutTask(request.params, revision);
+      // 3. Are its params well formed? A task that a modern request asks for by the rules of an older revision is not looked at.
+      const given = request.params?.['task'] === undefined || revision.rules.coreTasks ? request.params : withoutTask(request.params);
       const problem = route.facts && checkClientParams(method, given);
       if (problem !== undefined) throw invalidParamsError(problem);
       // 4. From this revision's shape to the canonical one.
       const params = route.readParams?.(given ?? NO_PARAMS) ?? given ?? NO_PARAMS;
-      // 5. The one object that stands for it from here on.
+      // 5. The one object for the request from here on.
       context = new Context({ server: this, route, requestId: id, params, client: client ?? toClientFacts(params), host: call, session });
     } catch (error) {
       return { jsonrpc: '2.0', id, error: toWireError(error) };
@@ -259,7 +245,7 @@ export class Server<App = unknown> implements McpEndpoint {
     return { revision, client: { info: meta.clientInfo, capabilities: meta.clientCapabilities } };
   }
 
-  async #serveRaw(handler: RawHandler, request: JsonRpcRequest, call: Call, session: Session | undefined): Promise<JsonRpcResponse> {
+  async #serveRaw(handler: RawHandler, request: JsonRpcRequest, call: Call, session?: Session): Promise<JsonRpcResponse> {
     const { id, method } = request;
     try {
       const response = await handler(request, call, session);
@@ -274,43 +260,11 @@ export class Server<App = unknown> implements McpEndpoint {
     }
   }
 
-  /** @internal */
-  findRoute(revision: Revision, method: string): Route | undefined {
-    let routes = this.#routes.get(revision);
-    if (!routes) this.#routes.set(revision, (routes = new Map()));
-    const known = routes.get(method);
-    if (known) return known;
-    const route = this.#createRoute(revision, method);
-    // What does not exist is not kept: a caller could fill the memory with names.
-    if (route) routes.set(method, route);
-    return route;
-  }
-
-  #createRoute(revision: Revision, method: string): Route | undefined {
-    const facts = findRequest(revision, method, 'client');
-    const ofExtension = this.#extensionMethods.get(method)?.find(({ eras }) => existsIn(eras, revision));
-    const entry = ofExtension ?? (facts || !isKnownRequest(method) ? this.#methods.get(method) : undefined);
-    if (!entry) return undefined;
-    const needed = ofExtension ? undefined : facts?.serverCapability;
-    if (needed !== undefined && !this.capabilities.has(revision, needed)) return undefined;
-    const middleware = this.#middleware
-      .filter((each) => each.method === undefined || each.method === method)
-      .map((each) => each.middleware as unknown as ChainLink);
-    // Middleware stands around requests alone, and these have an id, which a context need not have.
-    const chain = [...middleware, ...(this.#interceptors.get(method) ?? [])];
-    return createRoute({ method, revision, facts, entry, chain, targetParam: this.nameParam(method) });
-  }
-
-  /** What is looked up is kept until something is registered. */
-  #forgetRoutes(): void {
-    this.#routes = new Map();
-  }
-
   #discover({ revision, via, principal, auth }: Context): JsonObject {
     const { instructions } = this.options;
     return {
       supportedVersions: this.versions,
-      capabilities: this.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, hasWayBack: true }),
+      capabilities: this.capabilities.advertise(revision, { via, principal, isAuthenticated: auth !== undefined, canReach: true }),
       ...(instructions === undefined ? {} : { instructions }),
       // What extensions show may depend on who asks.
       ...(this.extensions.some((extension) => extension.capabilities) ? { cacheScope: 'private' } : {}),
@@ -322,7 +276,7 @@ export class Server<App = unknown> implements McpEndpoint {
   /** Declares capabilities beside those of `options.capabilities`. Clients that are connected already do not learn of it. */
   registerCapabilities(capabilities: ServerCapabilities): void {
     this.capabilities.declare(capabilities);
-    this.#forgetRoutes();
+    this.methods.forgetRoutes();
   }
 
   /**
@@ -332,8 +286,7 @@ export class Server<App = unknown> implements McpEndpoint {
    * @throws {RegistrationError} `ERR_REGISTRATION`: the method is not a name, such as a schema of the official SDK's first API.
    */
   setRequestHandler<M extends string>(method: M, handler: RequestHandler<KnownParams<M>, App>): this {
-    requireName('setRequestHandler', method);
-    requireFunction(`setRequestHandler("${method}", handler)`, handler);
+    checkHandler('setRequestHandler', method, handler);
     const run = handler as RequestHandler<JsonObject, unknown>;
     this.setMethod(method, { run: (params, context) => run({ method, params }, context.forHandler()) });
     const needed = REVISIONS.map(({ requests }) => requests.get(method)?.serverCapability).find((name) => name !== undefined);
@@ -344,22 +297,20 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** Takes back `setRequestHandler`: the method is answered with -32601 from then on. */
   removeRequestHandler(method: string): this {
-    this.#methods.delete(method);
-    this.#forgetRoutes();
+    this.methods.set(method, undefined);
     return this;
   }
 
   /** Handles a notification of legacy clients, such as `notifications/initialized` or `notifications/roots/list_changed`. */
   setNotificationHandler(method: string, handler: NotificationHandler): this {
-    requireName('setNotificationHandler', method);
-    requireFunction(`setNotificationHandler("${method}", handler)`, handler);
-    this.#notifications.set(method, { run: (params, call) => handler({ method, params }, call) });
+    checkHandler('setNotificationHandler', method, handler);
+    this.methods.setNotification(method, { run: (params, call) => handler({ method, params }, call) });
     return this;
   }
 
   /** Takes back `setNotificationHandler`. */
   removeNotificationHandler(method: string): this {
-    this.#notifications.delete(method);
+    this.methods.setNotification(method, undefined);
     return this;
   }
 
@@ -368,7 +319,7 @@ export class Server<App = unknown> implements McpEndpoint {
    * is checked or converted; unknown methods, members and error data pass byte for byte as far as JSON keeps them.
    */
   onAnyRequest(handler: RawHandler): this {
-    requireFunction('onAnyRequest(handler)', handler);
+    checkFunction('onAnyRequest(handler)', handler);
     if (this.#rawHandler) throw new RegistrationError('onAnyRequest is set already: one handler sees every request');
     this.#rawHandler = handler;
     return this;
@@ -377,53 +328,28 @@ export class Server<App = unknown> implements McpEndpoint {
   /**
    * Wraps every request, or those of one method. The first one added is the outermost.
    *
-   * @throws {RegistrationError} `ERR_REGISTRATION`: not a function, or nobody serves the method.
+   * @throws {RegistrationError} `ERR_REGISTRATION`: not a function, or there is no such method.
    */
   use(middleware: Middleware<App>): this;
   use(method: string, middleware: Middleware<App>): this;
   use(first: string | Middleware<App>, second?: Middleware<App>): this {
     const [method, middleware] = typeof first === 'string' ? [first, second] : [undefined, first];
-    requireFunction(`use(${method === undefined ? '' : `"${method}", `}middleware)`, middleware);
-    if (method !== undefined && !isKnownRequest(method) && !this.#methods.has(method) && !this.#extensionMethods.has(method))
+    checkFunction(`use(${method === undefined ? '' : `"${method}", `}middleware)`, middleware);
+    if (method !== undefined && !this.methods.has(method))
       throw new RegistrationError(`use("${method}", middleware): there is no such method. Set the handler of one of your own first`);
-    this.#middleware.push({ method, middleware: middleware as Middleware });
-    this.#forgetRoutes();
+    // Middleware runs for requests only, and these have an id, which a context need not have.
+    this.methods.use(method, middleware as unknown as ChainLink);
     return this;
   }
 
   /** @internal */
   setMethod(method: string, entry: MethodEntry): void {
-    this.#methods.set(method, entry);
-    this.#forgetRoutes();
+    this.methods.set(method, entry);
   }
 
   /** @internal */
   registerCapability(name: string, capability: JsonObject): void {
-    if (this.capabilities.register(name, capability)) this.#forgetRoutes();
-  }
-
-  /** @internal */
-  addExtensionMethod(method: string, entry: MethodEntry): void {
-    this.#extensionMethods.set(method, [...(this.#extensionMethods.get(method) ?? []), entry]);
-    this.#forgetRoutes();
-  }
-
-  /** @internal */
-  addExtensionNotification(method: string, entry: NotificationEntry): void {
-    this.#extensionNotifications.set(method, [...(this.#extensionNotifications.get(method) ?? []), entry]);
-  }
-
-  /** @internal */
-  addInterceptor(method: string, interceptor: Interceptor): void {
-    this.#interceptors.set(method, [...(this.#interceptors.get(method) ?? []), interceptor]);
-    this.#forgetRoutes();
-  }
-
-  /** @internal */
-  findNotificationHandlers(revision: Revision, method: string): readonly NotificationEntry[] {
-    const own = this.#notifications.get(method);
-    const others = (this.#extensionNotifications.get(method) ?? []).filter(({ eras }) => existsIn(eras, revision));
-    return own ? [own, ...others] : others;
+    if (this.capabilities.register(name, capability)) this.methods.forgetRoutes();
   }
 
   // ---- how it is reached
@@ -446,13 +372,13 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** Whether a connection is open. */
   isConnected(): boolean {
-    return this.connections.size > 0;
+    return this.channels.size > 0;
   }
 
   /** Ends subscriptions with their result, lets calls finish, aborts what is left, closes every connection and session. */
   async close({ drainMs = 0 }: CloseOptions = {}): Promise<void> {
     await Promise.all([...this.listens].map((listen) => listen.end()));
-    await Promise.all([...this.connections].map((connection) => connection.drain(drainMs)));
+    await Promise.all([...this.channels].map((channel) => channel.drain(drainMs)));
     await Promise.all([...this.sessions].map((session) => session.close()));
     this.events.stop();
     this.deadlines.stop();
@@ -473,11 +399,10 @@ export class Server<App = unknown> implements McpEndpoint {
   }
 
   nameParam(method: string): string | undefined {
-    const entries = [...(this.#extensionMethods.get(method) ?? []), ...REVISIONS.map(({ requests }) => requests.get(method))];
-    return entries.find((entry) => entry?.nameParam !== undefined)?.nameParam;
+    return this.methods.nameParam(method);
   }
 
-  /** Takes a host's logger, as long as the program gave none and no other host did. It receives the warnings that nobody heard. */
+  /** Takes a host's logger, as long as the program gave none and no other host did. It receives the warnings that were given before. */
   offerLogger(logger: Logger): void {
     if (this.options.logger !== undefined || this.#sink !== silentLogger) return;
     this.#sink = logger;
@@ -493,7 +418,7 @@ export class Server<App = unknown> implements McpEndpoint {
 
   /** @internal */
   async withAsks<T>(use: (asks: Asks) => Promise<T>): Promise<T> {
-    return use((loadedAsks ??= await import('./asks/asks.ts')));
+    return use(await (loadedAsks ??= import('./asks/asks.ts')));
   }
 
   // ---- what it sends unasked
@@ -545,21 +470,27 @@ export class Server<App = unknown> implements McpEndpoint {
 
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-/** A wish for a task that came with an older revision is no longer looked at, whatever it says. @see SEP-2663 */
-function withoutTask(params: JsonObject | undefined, revision: Revision): JsonObject | undefined {
-  if (params?.['task'] === undefined || revision.rules.coreTasks) return params;
-  const { task: _task, ...rest } = params;
+function withoutTask({ task: _task, ...rest }: JsonObject = {}): JsonObject {
   return rest;
 }
 
-function requireName(call: string, method: unknown): void {
-  if (typeof method === 'string') return;
-  throw new RegistrationError(
-    `${call}(method, handler): "method" is a name, such as 'tools/list', in place of the schema that the official SDK takes`,
-  );
+/** Makes the app context of each request before any middleware runs. */
+function toLink(makeApp: NonNullable<ServerOptions['context']>): ChainLink {
+  return async (context, next) => {
+    context.app = await makeApp(context as unknown as ContextCall);
+    return next();
+  };
 }
 
-function requireFunction(what: string, value: unknown): void {
+function checkHandler(call: string, method: unknown, handler: unknown): void {
+  if (typeof method !== 'string')
+    throw new RegistrationError(
+      `${call}(method, handler): "method" is a name, such as 'tools/list', in place of the schema that the official SDK takes`,
+    );
+  checkFunction(`${call}("${method}", handler)`, handler);
+}
+
+function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') throw new RegistrationError(`${what}: its last argument must be a function, got ${typeof value}`);
 }
 

@@ -1,9 +1,8 @@
-/** What `initialize` agreed with one client and its session remembers, and the plain JSON by which a host keeps it. */
+/** What a session remembers of `initialize` and after, and the plain JSON in which a host stores it. */
 
 import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import { findRevision, type Implementation, type Revision, type ServerCapabilities } from '@mortise/protocol';
-import { isLoggingLevel } from '@mortise/protocol/checks';
 import type { SessionState } from '@mortise/protocol/contracts';
 import { negotiateLegacy } from '@mortise/protocol/revisions';
 import { invalidParamsError } from '@mortise/protocol/wire';
@@ -12,11 +11,11 @@ import type { ClientFacts } from './middleware/middleware.ts';
 export interface Agreement {
   readonly revision: Revision;
   readonly client: ClientFacts;
-  /** What the server told the client that it can do. */
+  /** The capabilities that the server declared to the client. */
   readonly advertised: ServerCapabilities;
-  /** Whether the client said that it is ready: only then may the server write to it unasked. */
+  /** Whether `notifications/initialized` came: only then may the server write to the client unasked. */
   isReady: boolean;
-  logLevel: LogLevel | undefined;
+  logLevel?: LogLevel | undefined;
   /** The resources that it subscribed to. */
   readonly uris: Set<string>;
 }
@@ -45,23 +44,16 @@ export function toState(agreed: Agreement | undefined): SessionState {
  * @throws {ProtocolError} -32602: the state has a layout or revision that this server does not know.
  */
 export function fromState(state: SessionState, spoken: readonly Revision[]): Agreement | undefined {
-  if (state.layout !== LAYOUT) {
-    const problem = `The saved session has layout ${String(state.layout)}, this server knows ${LAYOUT}: open a new session`;
-    throw new ProtocolError(INVALID_PARAMS, problem);
-  }
-  const { revision: version, client, advertised, isReady, logLevel, subscriptions } = state;
-  if (version === undefined) return undefined;
+  const { layout, revision: version, subscriptions = [], ...rest } = state;
+  if (layout === LAYOUT && version === undefined) return undefined;
   const revision = findRevision(version);
-  if (!revision || negotiateLegacy(version, spoken) !== revision)
-    throw new ProtocolError(INVALID_PARAMS, `The saved session speaks ${String(version)}, this server does not: open a new session`);
-  return {
-    revision,
-    client: client as unknown as ClientFacts,
-    advertised: (advertised ?? {}) as ServerCapabilities,
-    isReady: isReady === true,
-    logLevel: isLoggingLevel(logLevel) ? logLevel : undefined,
-    uris: new Set(Array.isArray(subscriptions) ? subscriptions.filter((uri) => typeof uri === 'string') : []),
-  };
+  if (layout !== LAYOUT || !revision || negotiateLegacy(version, spoken) !== revision)
+    throw new ProtocolError(
+      INVALID_PARAMS,
+      `The saved session has layout ${layout} and version ${String(version)}, which this server does not know: open a new session`,
+    );
+  // A server wrote the rest, and only the host's store had it since.
+  return { revision, uris: new Set(subscriptions as readonly string[]), ...(rest as unknown as Omit<Agreement, 'revision' | 'uris'>) };
 }
 
 /** Room for a small icon. */
@@ -75,14 +67,13 @@ export function isTooMuch(value: unknown): boolean {
 }
 
 /**
- * What a session keeps of its client: all of it, where that is too much without its icons, else without what describes it for people.
+ * What a session keeps of its client. Where that is too much, it leaves out what only describes the client for people.
  *
- * @throws {ProtocolError} -32602: the rest is too much, too.
+ * @throws {ProtocolError} -32602: the rest is still too much.
  */
 export function toClientFacts({ clientInfo, capabilities }: JsonObject): ClientFacts {
-  const { icons: _icons, ...plain } = clientInfo as JsonObject;
-  const { description: _description, websiteUrl: _websiteUrl, ...bare } = plain;
-  const info = [clientInfo, plain, bare].find((kept) => !isTooMuch([kept, capabilities]));
+  const { icons: _icons, description: _description, websiteUrl: _websiteUrl, ...bare } = clientInfo as JsonObject;
+  const info = [clientInfo, bare].find((kept) => !isTooMuch([kept, capabilities]));
   if (info === undefined)
     throw invalidParamsError(
       `"clientInfo" and "capabilities" are more than a session keeps, ${MAX_CHARACTERS} characters and ${MAX_VALUES} values: say less of this client`,

@@ -25,26 +25,24 @@ import type { Revision, ServerCapabilities } from '@mortise/protocol';
 import { checkClientNotification } from '@mortise/protocol/checks';
 import type { BusMessage, Call, LegacySession, Principal, SessionLink, SessionState } from '@mortise/protocol/contracts';
 import type { ListRootsResult } from '@mortise/protocol/model';
-import { negotiateLegacy } from '@mortise/protocol/revisions';
-import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
 import { Context } from './context.ts';
-import { AskError, ServerClosedError } from './errors.ts';
+import { AskError, HandlerStoppedError } from './errors.ts';
 import { type EventListener, LIST_KINDS, listTopic, resourceTopic, updatedUri } from './events.ts';
+import { findBeforeOpening, negotiate } from './handshake.ts';
 import { LogGate } from './logging.ts';
-import { createRoute } from './method.ts';
+import { toNotificationRoute } from './method.ts';
 import type { ClientFacts } from './middleware/middleware.ts';
 import { Outbox } from './outbox.ts';
 import type { Server } from './server.ts';
 import { type Agreement, fromState, toState } from './session-state.ts';
-import { methodNotFoundError } from './wire-error.ts';
 
 /** How a request to the client is sent. */
 export interface ClientRequestOptions {
-  /** The call that it belongs to: it goes out on that call's stream and ends with it. @default none */
+  /** The call that it belongs to: it is sent on that call's stream and ends with it. @default none */
   readonly call?: Call | undefined;
-  /** Gives the request up, and tells the client so. @default none */
+  /** Cancels the request. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer. @default the server's `askTimeoutMs` */
+  /** How long to wait for the answer. @default 600_000 */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -68,10 +66,12 @@ interface RunningCall {
 const NOBODY: ClientFacts = Object.freeze({ info: undefined, capabilities: Object.freeze({}) });
 /** Each is kept for as long as its subscription lives. */
 const MAX_URI_LENGTH = 2048;
+/** How long a question to the client waits for its answer, in milliseconds, unless it says otherwise. */
+const ASK_TIMEOUT_MS = 600_000;
 
 export class Session implements LegacySession, EventListener {
   readonly principal: Principal;
-  /** What the client said its roots are, kept until it says that they changed. */
+  /** The client's roots, kept until it announces a change. */
   roots: Promise<ListRootsResult> | undefined = undefined;
   readonly #server: Server;
   readonly #link: ClientLink;
@@ -128,7 +128,7 @@ export class Session implements LegacySession, EventListener {
 
   async receive(message: JsonRpcMessage, call: Call): Promise<JsonRpcResponse | undefined> {
     const isRequest = isJsonRpcRequest(message);
-    // A session never tells another principal that it exists.
+    // Other principals do not learn that the session exists.
     if (call.principal !== this.principal || this.#isClosed) {
       const unknown = new ProtocolError(INVALID_REQUEST, 'There is no such session: send "initialize" to open one');
       return isRequest ? { jsonrpc: '2.0', id: message.id, error: toWireError(unknown) } : undefined;
@@ -145,7 +145,7 @@ export class Session implements LegacySession, EventListener {
     this.#isClosed = true;
     const { events, sessions } = this.#server;
     sessions.delete(this);
-    const reason = new ServerClosedError('The session was closed');
+    const reason = new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session was closed');
     for (const id of [...this.#running.keys()]) this.#end(id, reason);
     this.#requests?.failAll(reason);
     for (const kind of LIST_KINDS) events.unlisten(listTopic(kind), this);
@@ -194,7 +194,7 @@ export class Session implements LegacySession, EventListener {
    * @throws {ProtocolError} The session speaks no revision yet, or one already.
    */
   callerOf({ method, params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts | undefined } {
-    if (method === 'initialize') return { revision: this.#negotiate(params), client: undefined };
+    if (method === 'initialize') return { revision: negotiate(this.#server, this, params), client: undefined };
     return { revision: this.revision ?? findBeforeOpening(this.#server, method), client: this.client };
   }
 
@@ -204,21 +204,11 @@ export class Session implements LegacySession, EventListener {
     if (method === 'notifications/initialized') this.#becomeReady();
     else if (method === 'notifications/roots/list_changed') this.roots = undefined;
     const { revision } = this.#agreed;
-    const handlers = this.#server.findNotificationHandlers(revision, method);
+    const handlers = this.#server.methods.findNotification(revision, method);
     if (handlers.length === 0) return;
     const canonical = revision.fromWire.notifications.get(method)?.(params) ?? params;
     const context = this.#toContext(method, revision, canonical, host);
     for (const { run } of handlers) void this.#run(method, () => run(canonical, context));
-  }
-
-  #negotiate(params: JsonObject | undefined): Revision {
-    if (this.#agreed)
-      throw new ProtocolError(INVALID_REQUEST, 'This session is already initialized: open another connection for another session');
-    const { revisions, versions } = this.#server;
-    const revision = negotiateLegacy(params?.['protocolVersion'], revisions);
-    if (revision) return revision;
-    const problem = `"initialize" is not spoken here: the supported protocol versions are ${versions.join(', ')}`;
-    throw new ProtocolError(methodNotFoundError('initialize').rpcCode, problem, { supported: versions });
   }
 
   /** What the handler of a notification is given. Nothing cancels a notification. */
@@ -231,8 +221,7 @@ export class Session implements LegacySession, EventListener {
       cancel: () => undefined,
       send: async (message) => (this.isReady ? this.#link.send(message) : undefined),
     };
-    const entry = { run: () => params };
-    const route = createRoute({ method, revision, entry, chain: [] });
+    const route = toNotificationRoute(revision, method);
     return new Context({ server: this.#server, route, requestId: undefined, params, client: this.client, host, session: this });
   }
 
@@ -246,23 +235,23 @@ export class Session implements LegacySession, EventListener {
 
   // ---- what session methods change
 
-  /** Opens the session. @returns The server's capabilities for this client. @throws {ServerClosedError} It is over. */
+  /** Opens the session. @returns The server's capabilities for this client. @throws {HandlerStoppedError} The session is closed. */
   open(revision: Revision, client: ClientFacts): ServerCapabilities {
-    this.#requireOpen();
+    if (this.#isClosed) throw closedError();
     const advertised = this.#server.capabilities.advertise(revision, {
       via: 'channel',
       principal: this.principal,
       isAuthenticated: this.#link.auth !== undefined,
-      hasWayBack: this.#link.canRequest,
+      canReach: this.#link.canRequest,
     });
-    this.#agreed = { revision, client, advertised, isReady: false, logLevel: undefined, uris: new Set() };
+    this.#agreed = { revision, client, advertised, isReady: false, uris: new Set() };
     this.#server.sessions.add(this);
     this.#link.onOpened?.(revision.version);
     this.#onChanged();
     return advertised;
   }
 
-  /** @throws {ServerClosedError} The session is over. */
+  /** @throws {HandlerStoppedError} The session is closed. */
   setLogLevel(level: LogLevel): void {
     this.#open.logLevel = level;
     if (this.#logGate) this.#logGate.threshold = level;
@@ -271,7 +260,7 @@ export class Session implements LegacySession, EventListener {
 
   /**
    * @throws {ProtocolError} -32602: the session has as many subscriptions as it may have, or the address is too long.
-   * @throws {ServerClosedError} The session is over.
+   * @throws {HandlerStoppedError} The session is closed.
    */
   subscribe(uri: string): void {
     const { uris } = this.#open;
@@ -295,14 +284,9 @@ export class Session implements LegacySession, EventListener {
     this.#onChanged();
   }
 
-  /** Middleware may wait while the client goes: what it then lets through would be kept, and never given back. */
-  #requireOpen(): void {
-    if (this.#isClosed) throw new ServerClosedError('The session was closed');
-  }
-
+  /** Middleware may wait while the client leaves: what it then lets through would be kept, and never given back. */
   get #open(): Agreement {
-    this.#requireOpen();
-    if (!this.#agreed) throw new ServerClosedError('The session is not open');
+    if (this.#isClosed || !this.#agreed) throw closedError();
     return this.#agreed;
   }
 
@@ -326,12 +310,12 @@ export class Session implements LegacySession, EventListener {
 
   /** Sends a notification that belongs to no call, once the client is ready for such. @param key See `Outbox.push`. */
   tell(notification: JsonRpcNotification, key: string | undefined): void {
-    const { revision, params } = { revision: this.revision, params: notification.params };
+    const { revision } = this;
     if (!revision || !this.isReady) return;
-    const convert = params && revision.toWire.notifications.get(notification.method);
-    this.#outbox ??= new Outbox(
-      (message) => this.#link.send(message),
-      () => this.#server.logger.log('warning', 'A client is too slow: its notifications were dropped', { sessionId: this.id }),
+    const { method, params } = notification;
+    const convert = params && revision.toWire.notifications.get(method);
+    this.#outbox ??= new Outbox(this.#link, () =>
+      this.#server.logger.log('warning', 'A client is too slow: its notifications were dropped', { sessionId: this.id }),
     );
     this.#outbox.push(convert ? { ...notification, params: convert(params) } : notification, key);
   }
@@ -343,8 +327,8 @@ export class Session implements LegacySession, EventListener {
    * @throws {RemoteError} {TimeoutError} and the reasons of `options.signal` and of the call's signal.
    */
   async request(method: string, params: JsonObject | undefined, options: ClientRequestOptions = {}): Promise<JsonObject> {
-    this.requireWayBack(method);
-    const timed = { ...options, timeoutMs: options.timeoutMs ?? this.#server.options.askTimeoutMs ?? 600_000 };
+    this.requireReachable(method);
+    const timed = { ...options, timeoutMs: options.timeoutMs ?? ASK_TIMEOUT_MS };
     if (this.#link.request) return this.#link.request(method, params, timed);
     const cancellation = new Cancellation();
     for (const signal of [options.signal, options.call?.signal]) if (signal) cancellation.follow(signal);
@@ -353,7 +337,7 @@ export class Session implements LegacySession, EventListener {
   }
 
   /** @throws {AskError} `ERR_ASK_UNAVAILABLE`: the host has switched off what would carry a request to the client. */
-  requireWayBack(method: string): void {
+  requireReachable(method: string): void {
     if (this.#link.canRequest) return;
     throw new AskError(
       'ERR_ASK_UNAVAILABLE',
@@ -389,17 +373,8 @@ export class Session implements LegacySession, EventListener {
   }
 }
 
-/** What may be said before `initialize`: a ping, and nothing else. */
-function findBeforeOpening({ revisions, versions }: Server, method: string): Revision {
-  const revision = negotiateLegacy(undefined, revisions);
-  if (method === 'ping' && revision) return revision;
-  const others = revisions.filter((each) => negotiateLegacy(each.version, revisions) !== each).map(({ version }) => version);
-  const ways = [
-    ...(revision ? ['send "initialize" first'] : []),
-    ...(others.length > 0 ? [`name the protocol version (${others.join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`] : []),
-  ];
-  const problem = `"${method.slice(0, 100)}" came before a protocol version was agreed on: ${ways.join(', or ')}`;
-  throw new ProtocolError(INVALID_PARAMS, problem, { supported: versions });
+function closedError(): HandlerStoppedError {
+  return new HandlerStoppedError('ERR_SERVER_CLOSED', 'The session is closed');
 }
 
 /** @throws {ProtocolError} -32602: an address is longer than 2,048 characters. */

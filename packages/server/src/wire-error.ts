@@ -5,7 +5,7 @@ import { INTERNAL_ERROR, METHOD_NOT_FOUND, toWireError } from '@mortise/jsonrpc-
 import type { Revision } from '@mortise/protocol';
 import { MISSING_CLIENT_CAPABILITY, missingCapabilityError, RESOURCE_NOT_FOUND_LEGACY } from '@mortise/protocol/wire';
 import { firstReservedCode } from './era.ts';
-import type { ClientCapabilityError } from './errors.ts';
+import type { AskError } from './errors.ts';
 
 export function methodNotFoundError(method: string): ProtocolError {
   return new ProtocolError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`);
@@ -23,7 +23,7 @@ function toProtocolError(thrown: unknown, revision: Revision): unknown {
   if (!isMortiseError(thrown)) return thrown;
   if (thrown.code === 'ERR_HANDLER_TIMEOUT') return new ProtocolError(INTERNAL_ERROR, thrown.message);
   if (thrown.code !== 'ERR_CLIENT_CAPABILITY') return thrown;
-  const error = missingCapabilityError((thrown as ClientCapabilityError).requiredCapabilities);
+  const error = missingCapabilityError((thrown as AskError).requiredCapabilities ?? {});
   return isSendable(error.rpcCode, revision) ? error : new ProtocolError(INTERNAL_ERROR, thrown.message);
 }
 
@@ -31,7 +31,7 @@ function isSendable(code: number, revision: Revision): boolean {
   return code > firstReservedCode(revision) || code < -32099 || [...revision.errorCodes.values()].includes(code);
 }
 
-/** Whether a tool's error is answered by a JSON-RPC error instead of a result with `isError`: it has a code of its own, or nobody waits. */
+/** Whether a tool's error is answered by a JSON-RPC error instead of a result with `isError`: it has a code of its own, or the call is over. */
 export function isForProtocol(error: unknown, { isOver, revision }: { readonly isOver: boolean; readonly revision: Revision }): boolean {
   if (isOver) return true;
   if (!isMortiseError(error)) return false;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { McpServer } from '@mortise/server';
-import { HandlerTimeoutError } from '@mortise/server/errors';
+import { HandlerStoppedError } from '@mortise/server/errors';
 import { ALL, type Loose, MODERN, RawPeer } from './raw-peer.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { defer, MemoryLogger } from './support.ts';
@@ -110,7 +110,7 @@ describe.each(ALL)('the bound of handlers in %s', (version) => {
     expect(peer.answersTo('slow')).toEqual([]);
     clock.advance(1);
     expect((await slow).result).toMatchObject({ isError: true, content: [{ text: '"wait" did not finish within 1000 ms' }] });
-    expect(await aborted.promise).toBeInstanceOf(HandlerTimeoutError);
+    expect(await aborted.promise).toBeInstanceOf(HandlerStoppedError);
   });
 
   it('gives each call its own time', async () => {

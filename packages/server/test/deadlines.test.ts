@@ -32,14 +32,11 @@ describe('a handler that waits', () => {
   it('costs no timer once nothing runs', () => {
     const clock = new FakeClock();
     const deadlines = new Deadlines(1_000, clock);
-    const run = { deadlineMs: Infinity, restMs: undefined, pauses: 0, onExpired: () => undefined };
-    const other = { ...run };
-    deadlines.add(run);
-    deadlines.add(other);
-    expect(clock.running).toBe(1);
-    deadlines.delete(run);
-    expect(clock.running).toBe(1);
-    deadlines.delete(other);
+    const ends = [deadlines.start(() => undefined), deadlines.start(() => undefined)];
+    for (const deadline of ends) {
+      expect(clock.running).toBe(1);
+      deadlines.end(deadline);
+    }
     expect(clock.running).toBe(0);
   });
 });

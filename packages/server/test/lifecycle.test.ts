@@ -92,21 +92,21 @@ describe.each(LEGACY)('initialize in %s', (version) => {
 
   const icons = [{ src: `data:image/png;base64,${'A'.repeat(128 * 1024)}` }];
   it.each([
-    ['icons', { icons }, { description: 'd', websiteUrl: 'https://a.example' }],
-    ['icons and a description', { icons, description: 'd'.repeat(128 * 1024), websiteUrl: 'https://a.example' }, {}],
-  ])('[ROBUSTNESS-8] serves a client of heavy %s, and keeps the rest', async (_what, heavy, kept) => {
+    ['icons', { icons, description: 'd', websiteUrl: 'https://a.example' }],
+    ['icons and a description', { icons, description: 'd'.repeat(128 * 1024), websiteUrl: 'https://a.example' }],
+  ])('[ROBUSTNESS-8] serves a client of heavy %s, and keeps what identifies it', async (_what, heavy) => {
     const server = createCalculator();
     let told: unknown;
     server.use('tools/call', (call, next) => ((told = call.client), next()));
     const plain = { name: 'n', title: 'N', version: '1' };
-    const peer = await attach(server, version, { clientInfo: { ...plain, ...kept, ...heavy }, capabilities: { sampling: {} } });
+    const peer = await attach(server, version, { clientInfo: { ...plain, ...heavy }, capabilities: { sampling: {} } });
     expect((await peer.initialize()).error).toBeUndefined();
     await peer.callTool('add', { a: 1, b: 1 });
     const { info, capabilities } = told as Loose;
     expect(info).toMatchObject({ name: 'n', version: '1' });
     expect(capabilities).toEqual({ sampling: {} });
-    for (const left of ['icons', ...('description' in kept ? [] : ['description', 'websiteUrl'])]) expect(info).not.toHaveProperty(left);
-    if (version === '2025-11-25') expect(info).toEqual({ ...plain, ...kept });
+    for (const left of ['icons', 'description', 'websiteUrl']) expect(info).not.toHaveProperty(left);
+    if (version === '2025-11-25') expect(info).toEqual(plain);
   });
 
   it('[LIFE-016] ignores capabilities of the client that it does not know', async () => {

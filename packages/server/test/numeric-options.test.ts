@@ -1,7 +1,6 @@
 /** The figures of what stands beside a server's own options: a bound that is none, such as that of an unset variable, would let in whatever comes. */
 
 import { tmpdir } from 'node:os';
-import { MemoryReplayStore, MemoryStateStore } from '@mortise/server';
 import { rateLimit, sanitizeOutput } from '@mortise/server/middleware';
 import { files } from '@mortise/server/node';
 import { expect, it } from 'vitest';
@@ -11,8 +10,6 @@ const cases: readonly (readonly [what: string, name: string, least: number, make
   ['rateLimit', 'perSecond', 0, rateLimit],
   ['sanitizeOutput', 'maxTextCharacters', 0, sanitizeOutput],
   ['files', 'maxBytes', 0, (options) => files(tmpdir(), options)],
-  ['MemoryStateStore', 'maxCharacters', 0, (options) => new MemoryStateStore(options)],
-  ['MemoryReplayStore', 'maxClaims', 0, (options) => new MemoryReplayStore(options)],
 ];
 
 it.each(cases)('[ROBUSTNESS-7] %s refuses %s, by its name, unless it is a number of %i or more', (_what, name, least, make) => {

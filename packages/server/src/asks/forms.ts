@@ -1,45 +1,26 @@
-/** Forms and pages as the wire has them: no keyword that clients do not know, nothing that forms must not ask for, safe addresses. */
+/** Forms and pages as the wire has them: only keywords that clients know, no secrets in forms, safe addresses for pages. */
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { checkUrl } from '@mortise/protocol/edge';
 import { AskError } from '../errors.ts';
 
-const EVERY = ['type', 'title', 'description', 'default'];
-const NUMBER = [...EVERY, 'minimum', 'maximum'];
-
-/** What each kind of field may say. The rest of a schema is checked by the server when the answer comes. */
-const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
-  string: [...EVERY, 'minLength', 'maxLength', 'format', 'enum', 'enumNames', 'oneOf'],
-  number: NUMBER,
-  integer: NUMBER,
-  boolean: EVERY,
-  array: [...EVERY, 'minItems', 'maxItems', 'items'],
-};
+/** What the wire lets a field say. The server checks the rest of its schema itself when the answer comes. */
+const KEYWORDS: ReadonlySet<string> = new Set(
+  'type title description default minLength maxLength format enum enumNames oneOf minimum maximum minItems maxItems items'.split(' '),
+);
 
 /** Words that, alone or as these pairs, name what only a page may ask for. */
-const SECRETS: ReadonlySet<string> = new Set([
-  'password',
-  'passwd',
-  'passphrase',
-  'passcode',
-  'apikey',
-  'accesstoken',
-  'refreshtoken',
-  'authtoken',
-  'bearertoken',
-  'secretkey',
-  'clientsecret',
-  'privatekey',
-  'creditcard',
-  'cardnumber',
-  'cvv',
-  'cvc',
-]);
+const SECRETS: ReadonlySet<string> = new Set(
+  (
+    'password passwd passphrase passcode apikey accesstoken refreshtoken authtoken bearertoken ' +
+    'secretkey clientsecret privatekey creditcard cardnumber cvv cvc'
+  ).split(' '),
+);
 
 /**
  * @param schema A form as `toFormSchema` gives it.
- * @throws {AskError} `ERR_INVALID_ASK` A field asks for a password, a key, a token or a card: those are asked for by a page.
+ * @throws {AskError} `ERR_INVALID_ASK` A field asks for a password, a key, a token or a card, which only a page may do.
  * @see 2026-07-28 client/elicitation#requested-schema
  */
 export function toWireForm(schema: JsonObject): JsonObject {
@@ -51,7 +32,7 @@ export function toWireForm(schema: JsonObject): JsonObject {
   return { ...schema, properties: Object.fromEntries(fields) };
 }
 
-/** What the form fills in where the user's client left a field out. */
+/** Adds the form's defaults for fields that the client left out. */
 export function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
   const missing = Object.entries(isJsonObject(properties) ? properties : {})
     .map(([name, field]) => [name, isJsonObject(field) ? field['default'] : undefined] as const)
@@ -62,11 +43,10 @@ export function withDefaults(content: JsonObject, { properties }: JsonObject): J
 function toWireField(field: JsonObject): JsonObject {
   const { const: only, ...rest } = field;
   const named = typeof only === 'string' && rest['enum'] === undefined ? { ...rest, enum: [only] } : rest;
-  const allowed = KEYWORDS[String(field['type'])] ?? EVERY;
-  return Object.fromEntries(Object.entries(named).filter(([keyword, value]) => allowed.includes(keyword) && !isNoBound(value)));
+  return Object.fromEntries(Object.entries(named).filter(([keyword, value]) => KEYWORDS.has(keyword) && !isNoBound(value)));
 }
 
-/** What libraries say of any integer. */
+/** Libraries give these bounds to any integer. */
 function isNoBound(value: JsonValue | undefined): boolean {
   return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
 }
@@ -89,16 +69,8 @@ function namesSecret(text: string): boolean {
   return words.some((word, index) => SECRETS.has(word) || SECRETS.has(word + (words[index + 1] ?? '')));
 }
 
-/** Parameters that would hand on a credential, or open the page for whoever has the address. */
-const CREDENTIALS: ReadonlySet<string> = new Set([
-  'access_token',
-  'id_token',
-  'refresh_token',
-  'api_key',
-  'apikey',
-  'password',
-  'client_secret',
-]);
+/** Parameters that would hand on a credential, or open the page for anyone who has its address. */
+const CREDENTIALS: ReadonlySet<string> = new Set('access_token id_token refresh_token api_key apikey password client_secret'.split(' '));
 
 /**
  * @throws {AskError} `ERR_INVALID_ASK` It is not https (http is good for this machine alone), or carries a credential.

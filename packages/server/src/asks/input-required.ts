@@ -5,9 +5,9 @@ import type { InputRequest, InputRequiredResult } from '@mortise/protocol/model'
 
 /** What a handler wants before it can answer. At least one of the two. */
 export interface InputWanted {
-  /** Questions by keys of the handler's own. The answers stand in `ctx.inputResponses` under the same keys. */
+  /** Questions by keys of the handler's own. The answers are in `ctx.inputResponses` under the same keys. */
   readonly inputRequests?: Readonly<Record<string, InputRequest>> | undefined;
-  /** What the handler wants to know again, any JSON. It is sealed, and stands in `ctx.requestState` when the answers come. */
+  /** State that the handler needs again, any JSON. It is sealed, and is in `ctx.requestState` when the answers come. */
   readonly requestState?: JsonValue | undefined;
 }
 

@@ -1,38 +1,28 @@
 /** Stores for what rounds need beyond what travels, within one process. Several machines need one that they share. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore, StateStore } from '@mortise/protocol/contracts';
-import { RegistrationError } from '../errors.ts';
 
-/** How much a store in memory holds. */
-export interface MemoryStateStoreOptions {
-  /** The most characters of all states together; the oldest go first. @default 67_108_864 (64 Mi) */
-  readonly maxCharacters?: number | undefined;
+/** The options of the stores in memory. */
+export interface MemoryStoreOptions {
   /** Tells what has expired. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
-/** How much a store in memory remembers. */
-export interface MemoryReplayStoreOptions {
-  /** The most states that are remembered as used. Beyond that none can be used until some expire. @default 100_000 */
-  readonly maxClaims?: number | undefined;
-  /** Tells what has expired. @default the platform's clock */
-  readonly clock?: Clock | undefined;
-}
+/** The most characters of all states together; the oldest go first. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
+/** The most states that are remembered as used. Beyond that none can be used until some expire. */
+const MAX_CLAIMS = 100_000;
 
 /** Holds long request states: for `requestState.store`. */
 export class MemoryStateStore implements StateStore {
   readonly #states = new Map<string, { readonly value: string; readonly expiresAtMs: number }>();
-  readonly #maxCharacters: number;
   readonly #clock: Clock;
   #characters = 0;
 
-  /** @throws {RegistrationError} `ERR_REGISTRATION`: `maxCharacters` is no number. */
-  constructor(options: MemoryStateStoreOptions = {}) {
-    checkOptions("the state store's options", options, { maxCharacters: 0, clock: 'object' }, RegistrationError);
-    this.#maxCharacters = options.maxCharacters ?? 67_108_864;
-    this.#clock = options.clock ?? systemClock;
+  constructor({ clock = systemClock }: MemoryStoreOptions = {}) {
+    this.#clock = clock;
   }
 
   async put(id: string, value: string, expiresAtMs: number): Promise<void> {
@@ -40,7 +30,7 @@ export class MemoryStateStore implements StateStore {
     this.#states.set(id, { value, expiresAtMs });
     this.#characters += value.length;
     for (const [oldest, state] of this.#states) {
-      if (this.#characters <= this.#maxCharacters && state.expiresAtMs > this.#clock.now()) return;
+      if (this.#characters <= MAX_CHARACTERS && state.expiresAtMs > this.#clock.now()) return;
       this.#remove(oldest);
     }
   }
@@ -63,22 +53,18 @@ export class MemoryStateStore implements StateStore {
 /** Lets each request state be used once: for `requestState.replay`. */
 export class MemoryReplayStore implements ReplayStore {
   readonly #claims = new Map<string, number>();
-  readonly #maxClaims: number;
   readonly #clock: Clock;
   #nextSweepMs = 0;
 
-  /** @throws {RegistrationError} `ERR_REGISTRATION`: `maxClaims` is no number. */
-  constructor(options: MemoryReplayStoreOptions = {}) {
-    checkOptions("the replay store's options", options, { maxClaims: 0, clock: 'object' }, RegistrationError);
-    this.#maxClaims = options.maxClaims ?? 100_000;
-    this.#clock = options.clock ?? systemClock;
+  constructor({ clock = systemClock }: MemoryStoreOptions = {}) {
+    this.#clock = clock;
   }
 
   async claim(id: string, expiresAtMs: number): Promise<boolean> {
     const now = this.#clock.now();
     if ((this.#claims.get(id) ?? 0) > now) return false;
     this.#sweep(now);
-    if (this.#claims.size >= this.#maxClaims) return false;
+    if (this.#claims.size >= MAX_CLAIMS) return false;
     this.#claims.set(id, expiresAtMs);
     return true;
   }

@@ -1,96 +1,137 @@
-/** What a chain of rounds remembers from one to the next: the plain data inside a sealed `requestState`. */
+/** What a chain of rounds remembers from one to the next: read from the `requestState` of a request, sealed into that of its result. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
-import { RequestStateError } from '../errors.ts';
-import type { StepValue } from './steps.ts';
+import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
+import { checkClientResult } from '@mortise/protocol/checks';
+import type { Context } from '../context.ts';
+import type { Server } from '../server.ts';
+import { refusal, RequestStates, type StateBinding } from './request-state.ts';
+import { Steps, type StepValue } from './steps.ts';
 
-/** A question that was put to the client. */
+/** A question that was sent to the client. */
 export interface Asked {
   readonly method: string;
-  /** Of the method and the canonical parameters: an answer is given back to this question and to no other. */
+  /** Of the method and the canonical parameters: an answer is never given to another question. */
   readonly digest: string;
-  /** How it was asked. A `plain` one has no key of its author's, and every later run is expected to ask it again. */
+  /** Every later run is expected to ask a `plain` question again. */
   readonly source: 'plain' | 'keyed' | 'in step' | 'by hand';
-  /** The beginning of what was asked, for messages. */
+  /** The beginning of the question, for errors. */
   readonly text: string;
 }
 
-/** A question that is about to be put. */
 export interface AskedNow extends Asked {
   readonly params: JsonObject | undefined;
 }
 
-/** A question and what the client said. */
 export interface Answered extends Asked {
   readonly answer: JsonObject;
 }
 
+/** What is inside the seal. */
 export interface RoundState {
   readonly chainId: string;
-  /** The number of this round, from 1. */
+  /** The number of the next round, from 1. */
   readonly round: number;
-  readonly answers: ReadonlyMap<string, Answered>;
-  /** What the last round asked. */
-  readonly asked: ReadonlyMap<string, Asked>;
-  readonly steps: ReadonlyMap<string, StepValue>;
+  readonly answers: readonly (readonly [string, Answered])[];
+  readonly asked: readonly (readonly [string, Asked])[];
+  readonly steps: readonly (readonly [string, StepValue])[];
   /** How many notifications were sent. */
   readonly reports: number;
-  /** The highest step of progress that was told. */
-  readonly progress: number | undefined;
+  /** The highest progress that was sent. */
+  readonly progress?: number | undefined;
   /** The state that a handler gave by hand. */
-  readonly given: JsonValue | undefined;
+  readonly given?: JsonValue | undefined;
 }
 
-/** Counted up whenever what is inside changes its meaning. */
-const LAYOUT = 1;
-
-export function writeRoundState(state: RoundState): JsonObject {
-  const { chainId, round, answers, asked, steps, reports, progress, given } = state;
-  return {
-    layout: LAYOUT,
-    chainId,
-    round,
-    answers: [...answers].map(([key, { answer, ...about }]) => [key, toList(about), answer]),
-    asked: [...asked].map(([key, about]) => [key, toList(about)]),
-    steps: Object.fromEntries(steps) as JsonObject,
-    reports,
-    ...(progress === undefined ? {} : { progress }),
-    ...(given === undefined ? {} : { given }),
-  };
+/** What the rounds before this one leave to it. */
+export interface OpenedRound {
+  /** The number of this round, from 1. */
+  readonly number: number;
+  /** What the last round asked. */
+  readonly asked: ReadonlyMap<string, Asked>;
+  readonly answers: ReadonlyMap<string, Answered>;
 }
 
-/** @throws {RequestStateError} It was written by a version of this library that keeps other things. */
-export function readRoundState(sealed: JsonObject): RoundState {
-  if (sealed['layout'] !== LAYOUT) throw new RequestStateError('requestState is of another version of the server: start the request anew');
-  const written = sealed as unknown as WrittenState;
-  return {
-    ...written,
-    answers: new Map(written.answers.map(([key, about, answer]) => [key, { ...fromList(about), answer }])),
-    asked: new Map(written.asked.map(([key, about]) => [key, fromList(about)])),
-    steps: new Map(Object.entries(written.steps)),
-    progress: written.progress,
-    given: written.given,
-  };
+/** Runs the handler of a request that goes on with an earlier one. It sees the state that it gave, and not how that was sealed. */
+export async function resume(context: Context): Promise<JsonObject> {
+  await context.openRound();
+  const { inputResponses: _given, requestState: _sealed, ...params } = context.params;
+  const { inputResponses, requestState } = context.earlier ?? {};
+  context.params = { ...params, ...(inputResponses && { inputResponses }), ...(requestState !== undefined && { requestState }) };
+  return context.route.entry.run(context.params, context);
 }
 
-/** Nobody but this server can have written it, so its shape need not be checked. */
-interface WrittenState {
-  readonly chainId: string;
-  readonly round: number;
-  readonly answers: readonly (readonly [string, AskedList, JsonObject])[];
-  readonly asked: readonly (readonly [string, AskedList])[];
-  readonly steps: Readonly<Record<string, StepValue>>;
-  readonly reports: number;
-  readonly progress?: number;
-  readonly given?: JsonValue;
+/**
+ * Opens what earlier rounds left. Answers without a state answer no `ctx.elicit`, since only the state says what was asked; a handler that
+ * asks by hand may look at them in `ctx.inputResponses`.
+ *
+ * @throws {ProtocolError} -32602: the state does not open or was used, or an answer is malformed.
+ * @see 2026-07-28 basic/patterns/mrtr#error-handling
+ */
+export async function openState(context: Context): Promise<OpenedRound> {
+  const { server } = context;
+  const { requestState, inputResponses } = context.givenParams;
+  const given = inputResponses as Readonly<Record<string, JsonObject>> | undefined;
+  if (typeof requestState !== 'string') {
+    if (given) context.earlier = { inputResponses: given, reports: 0 };
+    return { number: 1, asked: new Map(), answers: new Map() };
+  }
+  const { state, expiresAtMs } = await statesOf(server).open(requestState, bindingOf(context));
+  const { chainId, round, asked, reports, progress } = state;
+  const responses = new Map(asked.flatMap(([key, { method }]) => readResponse(key, method, given ?? {}, context)));
+  // Last, so that a malformed answer does not use the state up.
+  const { replay } = server.options.requestState ?? {};
+  if (replay && !(await replay.claim(`${chainId}:${round}`, expiresAtMs)))
+    throw refusal('requestState was used before, and may be used once: start the request anew');
+  context.earlier = { inputResponses: Object.fromEntries(responses), requestState: state.given, reports, progress };
+  context.steps = new Steps(chainId, state.steps);
+  const answers = new Map(state.answers);
+  for (const [key, about] of asked) {
+    const answer = responses.get(key);
+    // A handler that asks by hand is given its answers for this round, and keeps what it needs.
+    if (answer && about.source !== 'by hand') answers.set(key, { ...about, answer });
+  }
+  return { number: round, asked: new Map(asked), answers };
 }
 
-type AskedList = readonly [Asked['method'], Asked['digest'], Asked['source'], Asked['text']];
-
-function toList({ method, digest, source, text }: Asked): AskedList {
-  return [method, digest, source, text];
+function readResponse(key: string, method: string, given: JsonObject, { revision }: Context): readonly (readonly [string, JsonObject])[] {
+  const answer = Object.hasOwn(given, key) ? (given[key] as JsonObject) : undefined;
+  if (answer === undefined) return [];
+  const problem = checkClientResult(method, answer);
+  if (problem !== undefined)
+    throw new ProtocolError(INVALID_PARAMS, `Invalid params: inputResponses[${JSON.stringify(key)}]${problem.replace(/^result/, '')}`);
+  return [[key, revision.fromWire.results.get(method)?.(answer) ?? answer]];
 }
 
-function fromList([method, digest, source, text]: AskedList): Asked {
-  return { method, digest, source, text };
+const sealers = new WeakMap<Server, RequestStates<RoundState>>();
+
+/** What seals and opens the states of a server. */
+function statesOf(server: Server): RequestStates<RoundState> {
+  let states = sealers.get(server);
+  if (!states) sealers.set(server, (states = new RequestStates(server.options.requestState ?? {}, server.clock)));
+  return states;
+}
+
+/** The request as it came, before middleware. */
+function bindingOf({ principal, method, givenParams }: Context): StateBinding {
+  return { principal, method, params: givenParams };
+}
+
+/** @throws {ProtocolError} -32603: the state is too long. */
+export async function sealState(context: Context, state: RoundState): Promise<string> {
+  const { server } = context;
+  const states = statesOf(server);
+  if (context.via === 'exchange' && states.hasOwnKey)
+    server.warnOnce(
+      'requestState is sealed with a key that only this process has: another machine, or this one after a restart, cannot go on with what it asked. Give requestState.keys',
+    );
+  const sealed = await states.seal(state as RoundState & JsonObject, bindingOf(context));
+  if (typeof sealed === 'string') return sealed;
+  const [largest] = state.steps
+    .map(([name, value]) => ({ name, bytes: JSON.stringify(value).length }))
+    .sort((one, other) => other.bytes - one.bytes);
+  const culprit = largest ? `; its largest step is "${largest.name.slice(0, 100)}" with ${largest.bytes} bytes` : '';
+  const problem = `${context.name}: requestState has ${sealed} bytes, more than maxStateBytes${culprit}: keep less in ctx.once, ask for less, or give requestState.store`;
+  server.logger.log('error', problem);
+  throw new ProtocolError(INTERNAL_ERROR, problem);
 }

@@ -1,29 +1,42 @@
-/** Puts a prepared question to the client: a request where there is a session, else a part of the round; in a task, the task's. */
+/** Sends a prepared question: as a request in a legacy session, as part of the round in the modern era, through its task in a task. */
 
-import { type JsonObject } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
+import type { Revision } from '@mortise/protocol';
 import { checkClientResult, missingCapability, toCapabilities } from '@mortise/protocol/checks';
-import type { ClientCapabilities, Revision } from '@mortise/protocol';
 import type { Ask } from '@mortise/protocol/contracts';
 import { findRequest } from '@mortise/protocol/revisions';
 import type { Context } from '../context.ts';
-import { AskError, ClientCapabilityError, Suspended } from '../errors.ts';
+import { AskError, Suspended } from '../errors.ts';
 import { isKnownRequest } from '../method.ts';
 import type { Session } from '../session.ts';
 
-/** How many questions one call sends at most: a handler that goes on with a model in a loop must come to an end. */
+/** How many questions one call sends at most, so that a loop with a model comes to an end. */
 const MAX_ASKS = 1_000;
 
 export async function send(context: Context, ask: Ask): Promise<JsonObject> {
-  const { revision, client, session, taskRun } = context;
+  const { revision, session, taskRun } = context;
   if (!taskRun && !session) return askInRound(context, ask);
-  // The client must not be asked for a call that it has the answer to.
+  // A client is not asked for a call that it has the answer to.
   if (context.isOver) throw context.signal.reason ?? new Suspended('The call is over');
-  if (session && !taskRun) requireReachable(session, revision, ask);
-  requireClientCapability(ask, revision, client.capabilities);
+  if (session && !taskRun) requireSendable(session, revision, ask);
+  requireClientCapability(ask, context);
   const toWire = revision.toWire.params.get(ask.method);
   const wired = toWire && ask.params ? { ...ask, params: toWire(ask.params) } : ask;
-  const answer = taskRun ? taskRun.ask(wired) : sendRequest(context, session as Session, wired);
-  return readAnswer(ask, await answer, revision);
+  const result = await (taskRun ? taskRun.ask(wired) : sendRequest(context, session as Session, wired));
+  const problem = checkClientResult(ask.method, result);
+  if (problem !== undefined) throw new AskError('ERR_INVALID_ANSWER', `The client's answer to "${ask.method}" is malformed: ${problem}`);
+  return revision.fromWire.results.get(ask.method)?.(result) ?? result;
+}
+
+async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
+  const { revision, route, method } = context;
+  if (route.facts?.inputRequired !== true)
+    throw new AskError(
+      'ERR_ASK_UNAVAILABLE',
+      `"${ask.method}" cannot be asked while "${method}" is answered in ${revision.version}: ask in a tool, a prompt or a resource`,
+    );
+  requireEmbeddable(ask, context);
+  return (await context.openRound()).ask(ask);
 }
 
 async function sendRequest(context: Context, session: Session, ask: Ask): Promise<JsonObject> {
@@ -43,7 +56,7 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
   }
 }
 
-/** Through the extensions that stand around questions. */
+/** Through the interceptors of extensions. */
 function sendThrough(context: Context, session: Session, index: number, ask: Ask, { belongsToCall = true } = {}): Promise<JsonObject> {
   const interceptor = context.server.askInterceptors[index];
   if (interceptor) return interceptor(ask, context, (next, how) => sendThrough(context, session, index + 1, next, how));
@@ -51,53 +64,37 @@ function sendThrough(context: Context, session: Session, index: number, ask: Ask
   return session.request(method, params, { call: belongsToCall ? context.host : undefined, signal, timeoutMs });
 }
 
-function readAnswer({ method }: Ask, result: JsonObject, revision: Revision): JsonObject {
-  const problem = checkClientResult(method, result);
-  if (problem !== undefined) throw new AskError('ERR_INVALID_ANSWER', `The client's answer to "${method}" is malformed: ${problem}`);
-  return revision.fromWire.results.get(method)?.(result) ?? result;
-}
-
-function requireReachable(session: Session, revision: Revision, { method }: Ask): void {
+function requireSendable(session: Session, revision: Revision, { method }: Ask): void {
   if (isKnownRequest(method) && !findRequest(revision, method, 'server'))
     throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" does not exist in ${revision.version}, which this client speaks: do without it`);
-  session.requireWayBack(method);
+  session.requireReachable(method);
   if (!session.isReady)
     throw new AskError('ERR_ASK_UNAVAILABLE', `"${method}" cannot be sent before the client's notifications/initialized: wait for it`);
 }
 
-async function askInRound(context: Context, ask: Ask): Promise<JsonObject> {
-  const { revision, client, route, method } = context;
-  if (route.facts?.inputRequired !== true)
-    throw new AskError(
-      'ERR_ASK_UNAVAILABLE',
-      `"${ask.method}" cannot be asked while "${method}" is answered in ${revision.version}: ask in a tool, a prompt or a resource`,
-    );
-  requireEmbeddable(ask, revision, client.capabilities);
-  return (await context.openRound()).ask(ask);
-}
-
-/** @throws {AskError} `ERR_ASK_UNAVAILABLE` {ClientCapabilityError} The question cannot be part of a result in this revision, or for this client. */
-export function requireEmbeddable(ask: Ask, revision: Revision, declared: ClientCapabilities): void {
+/** @throws {AskError} `ERR_ASK_UNAVAILABLE`, `ERR_CLIENT_CAPABILITY`: the question cannot be part of a result in this revision, or for this client. */
+export function requireEmbeddable(ask: Ask, context: Context): void {
+  const { revision } = context;
   if (revision.requests.get(ask.method)?.direction !== 'embedded')
     throw new AskError('ERR_ASK_UNAVAILABLE', `"${ask.method}" cannot be sent in ${revision.version}: servers send no requests`);
-  requireClientCapability(ask, revision, declared);
+  requireClientCapability(ask, context);
 }
 
 /**
- * Refuses a question that the client did not say it can answer.
+ * Refuses a question that the client did not declare it can answer.
  *
- * @throws {ClientCapabilityError} `ERR_CLIENT_CAPABILITY`, naming what is missing.
+ * @throws {AskError} `ERR_CLIENT_CAPABILITY`, naming what is missing.
  * @see 2026-07-28 basic/index#meta; 2025-11-25 basic/lifecycle#operation
  */
-export function requireClientCapability(ask: Ask, revision: Revision, declared: ClientCapabilities): void {
+export function requireClientCapability(ask: Ask, { revision, client }: Context): void {
   const base = revision.requests.get(ask.method)?.clientCapability;
   if (base === undefined) return;
   const inner = findInnerNeed(ask);
   const needed = inner !== undefined && revision.clientCapabilities.has(inner) ? [base, inner] : [base];
-  const name = missingCapability(declared, needed);
+  const name = missingCapability(client.capabilities, needed);
   if (name === undefined) return;
   const problem = `"${ask.method}" needs the client capability "${name}", which this client does not declare`;
-  throw new ClientCapabilityError(problem, toCapabilities(name));
+  throw new AskError('ERR_CLIENT_CAPABILITY', problem, { requiredCapabilities: toCapabilities(name) });
 }
 
 function findInnerNeed({ method, params = {} }: Ask): string | undefined {

@@ -25,12 +25,18 @@ describe('MemoryStateStore', () => {
 
   it('lets the oldest go when there is too much', async () => {
     const clock = new FakeClock();
-    const store = new MemoryStateStore({ clock, maxCharacters: 10 });
-    for (const id of ['a', 'b', 'c']) await store.put(id, id.repeat(4), clock.now() + 1_000);
-    expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([undefined, 'bbbb', 'cccc']);
+    // At most 64 Mi characters.
+    const large = (id: string): string => id.repeat(26 * 1024 * 1024);
+    const kept = async (ids: string): Promise<string> => {
+      const values = await Promise.all([...ids].map((id) => store.get(id)));
+      return values.map((value) => value?.[0] ?? '-').join('');
+    };
+    const store = new MemoryStateStore({ clock });
+    for (const id of ['a', 'b', 'c']) await store.put(id, large(id), clock.now() + 1_000);
+    expect(await kept('abc')).toBe('-bc');
     await store.put('b', 'b', clock.now() + 1_000);
-    await store.put('d', 'dddd', clock.now() + 1_000);
-    expect([await store.get('b'), await store.get('c'), await store.get('d')]).toEqual(['b', 'cccc', 'dddd']);
+    await store.put('d', large('d'), clock.now() + 1_000);
+    expect(await kept('bcd')).toBe('bcd');
   });
 
   it('carries rounds whose states are too long to travel', async () => {
@@ -41,6 +47,15 @@ describe('MemoryStateStore', () => {
     expect((await callThrough(peer)).text).toBe('5000 a');
   });
 });
+
+/** A store with the 100,000 claims that it may have: `a`, and others for 10 ms. */
+async function fullStore(clock: FakeClock, firstMs: number): Promise<MemoryReplayStore> {
+  const store = new MemoryReplayStore({ clock });
+  const claims = [await store.claim('a', clock.now() + firstMs)];
+  for (let n = 1; n < 100_000; n++) claims.push(await store.claim(`${n}`, clock.now() + 10));
+  expect(claims.every(Boolean)).toBe(true);
+  return store;
+}
 
 describe('MemoryReplayStore', () => {
   it('lets one of many claim, until the claim expires', async () => {
@@ -57,8 +72,7 @@ describe('MemoryReplayStore', () => {
 
   it('lets nobody claim when it is full, and forgets no claim for that', async () => {
     const clock = new FakeClock();
-    const store = new MemoryReplayStore({ clock, maxClaims: 2 });
-    expect([await store.claim('a', clock.now() + 10), await store.claim('b', clock.now() + 10)]).toEqual([true, true]);
+    const store = await fullStore(clock, 10);
     expect([await store.claim('c', clock.now() + 10), await store.claim('a', clock.now() + 10)]).toEqual([false, false]);
     clock.advance(1_000);
     expect(await store.claim('c', clock.now() + 10)).toBe(true);
@@ -66,8 +80,7 @@ describe('MemoryReplayStore', () => {
 
   it('forgets claims that have expired behind one that lasts', async () => {
     const clock = new FakeClock();
-    const store = new MemoryReplayStore({ clock, maxClaims: 2 });
-    expect([await store.claim('a', clock.now() + 60_000), await store.claim('b', clock.now() + 10)]).toEqual([true, true]);
+    const store = await fullStore(clock, 60_000);
     clock.advance(1_000);
     expect([await store.claim('c', clock.now() + 10), await store.claim('a', clock.now() + 10)]).toEqual([true, false]);
   });

@@ -146,6 +146,14 @@ describe('a question', () => {
 });
 
 describe('questions asked in one turn', () => {
+  it('are asked without the one that has no JSON form, which rejects', async () => {
+    const broken = { ...form('b'), n: 1n } as Loose;
+    const peer = await open((ctx) => Promise.all([askName(ctx, 'a'), ctx.elicit(broken).catch((error: Error) => error.name)]));
+    const { asked, text } = await callThrough(peer);
+    expect(asked.map(messagesOf)).toEqual([['a']]);
+    expect(text).toBe('["a","TypeError"]');
+  });
+
   it('go out together, and the next ones in the next round', async () => {
     const peer = await open(async (ctx) => {
       const first = await Promise.all([askName(ctx, 'a'), Promise.resolve().then(() => askName(ctx, 'b'))]);

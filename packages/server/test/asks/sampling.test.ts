@@ -124,7 +124,7 @@ describe('results of tools in a conversation', () => {
   });
 
   it('[SAMP-010] answer a use that is there', async () => {
-    await refused(ask(user(result('1'))), /answers the tool use "1", which no message before it has/);
+    await refused(ask(user(result('1'))), /answers the tool use "1", which the message before it does not have/);
     await refused(ask(assistant(use('1')), user([result('1'), result('2')])), /answers the tool use "2"/);
   });
 

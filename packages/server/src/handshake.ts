@@ -1,0 +1,67 @@
+/** The handshake of a legacy session, and the methods that exist only within one. */
+
+import { type JsonObject, type LogLevel, ProtocolError } from '@mortise/jsonrpc-core';
+import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from '@mortise/jsonrpc-core/messages';
+import type { Revision } from '@mortise/protocol';
+import { negotiateLegacy } from '@mortise/protocol/revisions';
+import { META_PROTOCOL_VERSION } from '@mortise/protocol/wire';
+import type { Context } from './context.ts';
+import type { Server } from './server.ts';
+import type { Session } from './session.ts';
+import { methodNotFoundError } from './wire-error.ts';
+
+const NOTHING: JsonObject = Object.freeze({});
+
+/** Gives a server the methods of the handshake and of sessions. */
+export function addSessionMethods(server: Server): void {
+  const add = (method: string, run: (session: Session, params: JsonObject, context: Context) => JsonObject | void): void =>
+    server.setMethod(method, { run: (params, context) => run(sessionOf(context), params, context) ?? NOTHING });
+  add('initialize', initialize);
+  server.setMethod('ping', { run: () => NOTHING });
+  add('logging/setLevel', (session, { level }) => session.setLogLevel(level as LogLevel));
+  add('resources/subscribe', (session, { uri }) => session.subscribe(uri as string));
+  add('resources/unsubscribe', (session, { uri }) => session.unsubscribe(uri as string));
+}
+
+function initialize(session: Session, _params: JsonObject, { server, revision, client }: Context): JsonObject {
+  const capabilities = session.open(revision, client);
+  const { instructions } = server.options;
+  return {
+    protocolVersion: revision.version,
+    capabilities,
+    serverInfo: server.info,
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+}
+
+function sessionOf({ session, method }: Context): Session {
+  if (!session) throw new ProtocolError(INTERNAL_ERROR, `"${method}" needs a session`);
+  return session;
+}
+
+/**
+ * The revision that `initialize` opens a session in.
+ *
+ * @throws {ProtocolError} The session is open already, or the server serves no legacy revision.
+ */
+export function negotiate({ revisions, versions }: Server, session: Session, params: JsonObject | undefined): Revision {
+  if (session.revision)
+    throw new ProtocolError(INVALID_REQUEST, 'This session is already initialized: open another connection for another session');
+  const revision = negotiateLegacy(params?.['protocolVersion'], revisions);
+  if (revision) return revision;
+  const problem = `"initialize" is not spoken here: the supported protocol versions are ${versions.join(', ')}`;
+  throw new ProtocolError(methodNotFoundError('initialize').rpcCode, problem, { supported: versions });
+}
+
+/** The revision of a request before `initialize`, which only a ping may be. */
+export function findBeforeOpening({ revisions, versions }: Server, method: string): Revision {
+  const revision = negotiateLegacy(undefined, revisions);
+  if (method === 'ping' && revision) return revision;
+  const others = revisions.filter((each) => negotiateLegacy(each.version, revisions) !== each).map(({ version }) => version);
+  const ways = [
+    ...(revision ? ['send "initialize" first'] : []),
+    ...(others.length > 0 ? [`name the protocol version (${others.join(', ')}) in params._meta["${META_PROTOCOL_VERSION}"]`] : []),
+  ];
+  const problem = `"${method.slice(0, 100)}" came before a protocol version was agreed on: ${ways.join(', or ')}`;
+  throw new ProtocolError(INVALID_PARAMS, problem, { supported: versions });
+}
