@@ -103,7 +103,7 @@ export async function checkToolOutputs(params: JsonObject, validator: JsonSchema
     const name = blocks.find((block) => block.type === 'tool_use' && block.id === toolUseId)?.name;
     const outputSchema = tools?.find((tool) => tool.name === name)?.outputSchema;
     if (!outputSchema) continue;
-    const adapter = adaptJsonSchema(outputSchema, { purpose: 'tool output', name: String(name) }, validator);
+    const adapter = adaptJsonSchema(outputSchema, validator);
     const outcome = await adapter.validate(structuredContent);
     if (!('issues' in outcome)) continue;
     const problem = describeIssues(outcome.issues, {
