@@ -74,7 +74,7 @@ describe('the check against outputSchema', () => {
 
   it('[TOOL-037] refuses a result without structured content', () => {
     expect(() => normalize('3', withOutput({ sum: z.number() }))).toThrow(InvalidHandlerResultError);
-    expect(() => normalize('3', withOutput({ sum: z.number() }))).toThrow('its handler gave no structuredContent');
+    expect(() => normalize('3', withOutput({ sum: z.number() }))).toThrow('the handler gave no structuredContent');
   });
 
   it('does not check an error result', () => {
@@ -103,10 +103,10 @@ describe('what is no result', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;
   const cases: readonly (readonly [string, unknown, string])[] = [
-    ['refuses undefined', undefined, 'its handler gave undefined: return text'],
-    ['refuses null', null, 'its handler gave null'],
-    ['refuses a number', 42, 'its handler gave a number: return text'],
-    ['refuses a function', () => 1, 'its handler gave a function: return text'],
+    ['refuses undefined', undefined, 'the handler gave undefined: return text'],
+    ['refuses null', null, 'the handler gave null'],
+    ['refuses a number', 42, 'the handler gave a number: return text'],
+    ['refuses a function', () => 1, 'the handler gave a function: return text'],
     ['refuses a bare object', { sum: 3 }, 'put its fields into { structuredContent: ... }, got "sum"'],
     ['refuses an empty object', {}, 'got no fields'],
     ['refuses a list of texts', ['a'], 'content[0] must be an object, got "a"'],
@@ -144,13 +144,13 @@ describe('what is no result', () => {
       { content: [{ type: 'resource', resource: { uri: 'a:b' } }] },
       'content[0].resource.text is missing: it must be a string',
     ],
-    ['refuses a cycle', { structuredContent: cyclic }, 'its structuredContent is not JSON: it holds itself'],
+    ['refuses a cycle', { structuredContent: cyclic }, 'structuredContent is not JSON: it holds itself'],
     [
       'refuses a BigInt',
       { structuredContent: { a: 1, n: 1n, z: 1 } },
-      'its structuredContent is not JSON: it holds itself, or a BigInt (give it as text)',
+      'structuredContent is not JSON: it holds itself, or a BigInt (give it as text)',
     ],
-    ['refuses a BigInt alone', { structuredContent: 1n }, 'its structuredContent is not JSON'],
+    ['refuses a BigInt alone', { structuredContent: 1n }, 'structuredContent is not JSON'],
   ];
 
   it.each(cases)('%s', (_title, value, reason) => {

@@ -174,7 +174,7 @@ const readme = defineResource('docs://readme', { mimeType: 'text/plain' }, () =>
 const docs = files('./docs');
 const served = new McpServer(
   { name: 's', version: '1' },
-  { tools: { add, ping }, prompts: { greet }, resources: { readme, docs, root: docs.directory } },
+  { tools: { add, ping }, prompts: { greet }, resources: { readme, docs } },
 );
 expectTypeOf<NonNullable<(typeof served)['~tools']>['add']>().toEqualTypeOf<typeof add>();
 

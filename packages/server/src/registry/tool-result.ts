@@ -29,7 +29,7 @@ export function toToolResult(value: unknown, tool: string, output: SchemaAdapter
   if (structuredContent === undefined)
     throw fault(
       tool,
-      'has an outputSchema, but its handler gave no structuredContent: return { structuredContent }, or { isError: true, content }',
+      'outputSchema is declared, but the handler gave no structuredContent: return { structuredContent }, or { isError: true, content }',
     );
   return andThen(output.validate(structuredContent), (outcome) => complete(result, readOutput(outcome, structuredContent, tool), tool));
 }
@@ -40,7 +40,7 @@ function toResultObject(value: unknown, tool: string): JsonObject {
   if (!isJsonObject(value))
     throw fault(
       tool,
-      `its handler gave ${value == null ? String(value) : `a ${typeof value}`}: return text, content blocks, { content } or { structuredContent }`,
+      `the handler gave ${value == null ? String(value) : `a ${typeof value}`}: return text, content blocks, { content } or { structuredContent }`,
     );
   return value['content'] === undefined && value['type'] !== undefined && checkContentBlock(value) === undefined
     ? { content: [value] }
@@ -75,12 +75,12 @@ function repeatAsText(result: JsonObject, structuredContent: JsonValue | undefin
         .slice(0, 5)
         .map((name) => `"${name}"`)
         .join(', ') || 'no fields';
-    throw fault(tool, `its handler gave an object without content: put its fields into { structuredContent: ... }, got ${fields}`);
+    throw fault(tool, `the handler gave an object without content: put its fields into { structuredContent: ... }, got ${fields}`);
   }
   try {
     return [{ type: 'text', text: JSON.stringify(structuredContent) }];
   } catch (cause) {
-    throw fault(tool, 'its structuredContent is not JSON: it holds itself, or a BigInt (give it as text)', cause);
+    throw fault(tool, 'structuredContent is not JSON: it holds itself, or a BigInt (give it as text)', cause);
   }
 }
 
