@@ -2,14 +2,13 @@
 
 import { tmpdir } from 'node:os';
 import { MemoryReplayStore, MemoryStateStore } from '@mortise/server';
-import { rateLimit, sanitizeOutput } from '@mortise/server/middleware';
+import { rateLimit } from '@mortise/server/middleware';
 import { files } from '@mortise/server/node';
 import { expect, it } from 'vitest';
 
 const cases: readonly (readonly [what: string, name: string, least: number, make: (options: object) => unknown])[] = [
   ['rateLimit', 'burst', 0, rateLimit],
   ['rateLimit', 'perSecond', 0, rateLimit],
-  ['sanitizeOutput', 'maxTextCharacters', 0, sanitizeOutput],
   ['files', 'maxBytes', 0, (options) => files(tmpdir(), options)],
   ['MemoryStateStore', 'maxCharacters', 0, (options) => new MemoryStateStore(options)],
   ['MemoryReplayStore', 'maxClaims', 0, (options) => new MemoryReplayStore(options)],

@@ -172,10 +172,7 @@ expectTypeOf(ping).toExtend<ToolDefinition<undefined, undefined>>();
 const greet = definePrompt({ argsSchema: { name: z.string() } }, ({ name }) => `Greet ${name}`);
 const readme = defineResource('docs://readme', { mimeType: 'text/plain' }, () => 'hello');
 const docs = files('./docs');
-const served = new McpServer(
-  { name: 's', version: '1' },
-  { tools: { add, ping }, prompts: { greet }, resources: { readme, docs } },
-);
+const served = new McpServer({ name: 's', version: '1' }, { tools: { add, ping }, prompts: { greet }, resources: { readme, docs } });
 expectTypeOf<NonNullable<(typeof served)['~tools']>['add']>().toEqualTypeOf<typeof add>();
 
 // The app context reaches handlers by type.
