@@ -282,8 +282,6 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
 
   '…: unknown option "…" (known: …)': () =>
     failureOf(() => makeServer().registerPrompt('greet', { title: 'Greeting', ...{ name: 'another' } }, () => 'hello')),
-  '…: unknown option "…" (known: …): an option of an extension needs that extension in the server\'s option "extensions"': () =>
-    failureOf(() => register({ execution: { taskSupport: 'optional' } })),
   'the server\'s options: unknown option "…" (known: …)': () =>
     failureOf(() => makeServer({ pageSize: 10, ...{ debouncedNotificationMethods: [] } })),
   'use("…", middleware): there is no such method. Set the handler of one of your own first': () =>
@@ -295,8 +293,6 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
 
   '… is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"': () =>
     failureOf(() => register({ inputSchema: { a: 'string' } })),
-  'prompt "…": argument "…" takes no string (its type is …), and arguments of prompts are strings: use … or z.string()': () =>
-    failureOf(() => makeServer().registerPrompt('count', { argsSchema: { n: z.number() } }, () => '')),
   'prompt argument "…" must be a string, got …: convert it first': () =>
     inMemory(makeServerOfPrompts(), (client) => failureOf(() => client.getPrompt('greet', { ...({ name: 7 } as object) }))),
   '…: inputSchema field "…" cannot be converted to JSON Schema: …. Use a type that JSON has': () =>

@@ -1,6 +1,7 @@
 /** `@mortise/protocol/checks`: whether what a peer sent is what the canonical model says, without zod, and what a peer is capable of. */
 
 export { MAX_COMPLETION_VALUES } from './model/completion.ts';
+export { block as checkContentBlock } from './checks/shapes.ts';
 export { isContentBlock } from './model/content.ts';
 export { isInputRequired } from './model/input-required.ts';
 export { isLevelEnabled, isLoggingLevel } from './model/logging.ts';

@@ -6,7 +6,6 @@ import type { Implementation } from '@mortise/protocol/model';
 import { RegistrationError } from './errors.ts';
 import { isCacheScope, isTtl } from './finish-result.ts';
 import type { ServerOptions } from './options.ts';
-import { checkIcon } from './registry/check-registration.ts';
 
 /** The options of `McpServer` that hold tools, prompts and resources made elsewhere: checked with each registration. */
 type Values = { readonly tools?: object; readonly prompts?: object; readonly resources?: object };
@@ -17,7 +16,6 @@ const KEY_BYTES = 32;
 export function checkServer(info: Implementation, options: ServerOptions & Values): void {
   if (typeof info !== 'object' || (info as unknown) === null || typeof info.name !== 'string' || typeof info.version !== 'string')
     throw new RegistrationError('The first argument of a new server is { name, version }, both strings');
-  for (const icon of info.icons ?? []) checkIcon('the server', icon);
   checkOptions<ServerOptions & Values>(
     "the server's options",
     options,

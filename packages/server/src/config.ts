@@ -57,8 +57,7 @@ export interface ResourceConfig<App = unknown> extends ListedConfig<App> {
 /** A prompt's registration. */
 export interface PromptConfig<Args = ObjectSchema | undefined, App = unknown> extends ListedConfig<App> {
   /**
-   * Each field is given as a string, and may convert it: `z.coerce.number()`. One that is known to take none, such as `z.number()`, is refused at
-   * registration. Fields may be `completable`.
+   * Each field is given as a string, and may convert it: `z.coerce.number()`, not `z.number()`. Fields may be `completable`.
    */
   readonly argsSchema?: Args | undefined;
 }
@@ -164,18 +163,20 @@ export interface RegisteredItem {
   remove(): void;
 }
 
-/** What may be changed of a tool; what is not named stays. `name: null` removes it. */
-export interface ToolChanges extends Omit<ToolConfig<ToolInputSchema, ToolOutputSchema>, 'inputSchema' | 'outputSchema'> {
-  readonly name?: string | null | undefined;
-  readonly inputSchema?: ObjectSchema | undefined;
-  /** The same as `inputSchema`. */
-  readonly paramsSchema?: ObjectSchema | undefined;
-  readonly outputSchema?: AnySchema | undefined;
+/** What a handle's `update` may change, beside the options of the registration; what is not named stays. */
+interface Changes {
   // The handler's arguments belong to a schema that may have changed too, so nothing here can tie the two together.
   readonly handler?: ((...args: never[]) => unknown) | undefined;
   /** The same as `handler`. */
   readonly callback?: ((...args: never[]) => unknown) | undefined;
   readonly enabled?: boolean | undefined;
+}
+
+/** What may be changed of a tool. `name: null` removes it. */
+export interface ToolChanges extends ToolConfig, Changes {
+  readonly name?: string | null | undefined;
+  /** The same as `inputSchema`. */
+  readonly paramsSchema?: ObjectSchema | undefined;
 }
 
 /** A registered tool. */
@@ -185,13 +186,9 @@ export interface RegisteredTool extends RegisteredItem {
 }
 
 /** What may be changed of a resource. `uri: null` removes it. */
-export interface ResourceChanges extends ResourceConfig {
+export interface ResourceChanges extends ResourceConfig, Changes {
   readonly name?: string | undefined;
   readonly uri?: string | null | undefined;
-  readonly read?: ((...args: never[]) => unknown) | undefined;
-  /** The same as `read`. */
-  readonly callback?: ((...args: never[]) => unknown) | undefined;
-  readonly enabled?: boolean | undefined;
 }
 
 /** A registered resource. */
@@ -201,12 +198,8 @@ export interface RegisteredResource extends RegisteredItem {
 }
 
 /** What may be changed of a template. `name: null` removes it. */
-export interface ResourceTemplateChanges extends ResourceConfig {
+export interface ResourceTemplateChanges extends ResourceConfig, Changes {
   readonly name?: string | null | undefined;
-  readonly read?: ((...args: never[]) => unknown) | undefined;
-  /** The same as `read`. */
-  readonly callback?: ((...args: never[]) => unknown) | undefined;
-  readonly enabled?: boolean | undefined;
 }
 
 /** A registered resource template. */
@@ -216,13 +209,8 @@ export interface RegisteredResourceTemplate extends RegisteredItem {
 }
 
 /** What may be changed of a prompt. `name: null` removes it. */
-export interface PromptChanges extends ListedConfig {
+export interface PromptChanges extends PromptConfig, Changes {
   readonly name?: string | null | undefined;
-  readonly argsSchema?: ObjectSchema | undefined;
-  readonly handler?: ((...args: never[]) => unknown) | undefined;
-  /** The same as `handler`. */
-  readonly callback?: ((...args: never[]) => unknown) | undefined;
-  readonly enabled?: boolean | undefined;
 }
 
 /** A registered prompt. */

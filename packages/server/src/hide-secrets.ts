@@ -17,14 +17,9 @@ const FORMS: readonly string[] = [
   String.raw`(?<![\w-])eyJ[\w-]{8,4096}\.[\w-]{8,8192}\.[\w-]{0,4096}`,
   String.raw`\b(?:Bearer|Basic|DPoP)\s{1,4}[\w~+/.-]{8,8192}={0,2}`,
   String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
-  String.raw`\bgh[pousr]_\w{30,255}\b`,
-  String.raw`\bgithub_pat_\w{22,255}\b`,
-  String.raw`\bglpat-[\w-]{20,64}`,
-  String.raw`\bxox[abeoprs]-[\w-]{10,255}`,
-  String.raw`\bsk-[\w-]{20,255}`,
-  String.raw`\b(?:sk|rk)_(?:live|test)_\w{16,255}`,
-  String.raw`\bAIza[\w-]{35}`,
-  String.raw`\bnpm_\w{36}\b`,
+  // Keys and tokens with the prefix of the service that issues them: npm, Google; GitHub, GitLab, Slack, OpenAI and others, Stripe.
+  String.raw`\b(?:npm_\w{36}\b|AIza[\w-]{35})`,
+  String.raw`\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|sk-|[sr]k_live_|[sr]k_test_)[\w-]{16,255}`,
   // A password in a URL: the name stays, so that the reader sees whose it was.
   String.raw`(?<=\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,64}:)[^\s/@]{1,256}(?=@)`,
   // `password=...`, `api_key: ...` in text.

@@ -20,7 +20,7 @@ import type { AnyPromptDefinition, AnyToolDefinition, ResourceDefinition, Resour
 import type { HandlerContext } from './handler-context.ts';
 import type { ServerOptions } from './options.ts';
 import { complete } from './registry/completions.ts';
-import type { HandlerFn } from './registry/catalog.ts';
+import type { HandlerFn } from './registry/catalog-item.ts';
 import { Prompts } from './registry/prompts.ts';
 import { Resources } from './registry/resources.ts';
 import { Tools } from './registry/tools.ts';

@@ -2,7 +2,6 @@
 
 export { auditLog, type AuditLogOptions, type AuditOutcome, type AuditRecord } from './middleware/audit-log.ts';
 export { RATE_LIMITED, rateLimit, type RateLimitOptions } from './middleware/rate-limit.ts';
-export { redact } from './middleware/redact.ts';
-export { sanitizeOutput, type SanitizeOutputOptions } from './middleware/sanitize-output.ts';
-export { createRedactor, type RedactOptions, type Redactor } from './create-redactor.ts';
+export { sanitizeOutput } from './middleware/sanitize-output.ts';
+export { createRedactor, redact, type RedactOptions, type Redactor } from './middleware/redact.ts';
 export type { ClientFacts, Middleware, MiddlewareCall, NextMiddleware } from './middleware/middleware.ts';

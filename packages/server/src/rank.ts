@@ -15,36 +15,27 @@ export function rank(value: string, candidates: Iterable<string>): string[] {
   const typed = fold(value.trim());
   if (typed === '') return [...candidates];
   return [...candidates]
-    .map((candidate) => ({ candidate, score: scoreOf(typed, candidate) ?? Infinity }))
+    .map((candidate) => ({ candidate, score: scoreOf(typed, candidate.slice(0, MAX_CHARACTERS)) }))
     .filter(({ score }) => score < Infinity)
     .sort((a, b) => a.score - b.score)
     .map(({ candidate }) => candidate);
 }
 
 /** Better first; equal scores keep the order in which the candidates were given. */
-function scoreOf(typed: string, candidate: string): number | undefined {
-  const text = fold(candidate.slice(0, MAX_CHARACTERS));
+function scoreOf(typed: string, candidate: string): number {
+  const text = fold(candidate);
   if (text === typed) return 0;
   if (text.startsWith(typed)) return 1;
-  if (startsAWord(typed, text, candidate)) return 2;
+  // `toolsList` is two words.
+  if (toWords(candidate.replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ')).includes(` ${toWords(typed)}`)) return 2;
   if (text.includes(typed)) return 3;
-  const gaps = fuzzyGaps(typed, text);
-  // Tighter matches first: the gaps only order fuzzy matches among themselves.
-  return gaps === undefined ? undefined : 4 + gaps / (gaps + 1);
-}
-
-/** A word begins after anything that is no letter or digit, and at a capital after a small letter (`camelCase`). */
-function startsAWord(typed: string, text: string, candidate: string): boolean {
-  for (let at = text.indexOf(typed, 1); at !== -1; at = text.indexOf(typed, at + 1)) {
-    const before = text[at - 1] ?? '';
-    if (!/[\p{L}\p{N}]/u.test(before)) return true;
-    if (text.length === candidate.length && /\p{Ll}/u.test(candidate[at - 1] ?? '') && /\p{Lu}/u.test(candidate[at] ?? '')) return true;
-  }
-  return false;
+  // Tighter matches first: the gaps only order such matches among themselves.
+  const gaps = countGaps(typed, text);
+  return gaps === undefined ? Infinity : 4 + gaps / (gaps + 1);
 }
 
 /** How many characters lie between those that were typed, or undefined where they are not all there in order. */
-function fuzzyGaps(typed: string, text: string): number | undefined {
+function countGaps(typed: string, text: string): number | undefined {
   let gaps = 0;
   let at = -1;
   for (const character of typed) {
@@ -54,6 +45,10 @@ function fuzzyGaps(typed: string, text: string): number | undefined {
     at = next;
   }
   return gaps;
+}
+
+function toWords(text: string): string {
+  return fold(text).replace(/[^\p{L}\p{N}]/gu, ' ');
 }
 
 function fold(text: string): string {

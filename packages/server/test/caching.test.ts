@@ -49,9 +49,11 @@ describe('cache hints', () => {
     ];
     for (const [cache, message] of bad) expect(() => serve({ cache })).toThrow(message);
     const server = serve();
-    expect(() => server.registerResource('d', 'x://d', { ttlMs: -1 }, () => 'd')).toThrow(/resource "d".*got -1/);
+    expect(() => server.registerResource('d', 'x://d', { ttlMs: -1 }, () => 'd')).toThrow(
+      /resource "d": "ttlMs" must be a number, 0 or more, got -1/,
+    );
     expect(() => server.registerResource('t', new ResourceTemplate('z://{i}', { list: undefined }), { ttlMs: 0.1 }, () => 'd')).toThrow(
-      /got 0\.1/,
+      /"ttlMs" is an integer of milliseconds/,
     );
     const handle = server.registerResource('e', 'x://e', {}, () => ({ contents: [{ text: 'e' }], ttlMs: -5, cacheScope: 'all' }) as Loose);
     expect(() => handle.update({ cacheScope: 'x' as 'public' })).toThrow(/"public" or "private"/);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { describe, expect, it } from 'vitest';
 import { redact } from '../src/middleware/redact.ts';
-import { createRedactor } from '../src/create-redactor.ts';
+import { createRedactor } from '../src/middleware/redact.ts';
 import { createCall } from './middleware/call.ts';
 import { countCpuMs } from '../../../scripts/test/cpu-time.ts';
 

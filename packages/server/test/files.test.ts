@@ -6,7 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { isMortiseError } from '@mortise/jsonrpc-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HandlerContext } from '../src/handler-context.ts';
-import { files, type FilesOptions, type FilesResource } from '../src/node.ts';
+import { files, type FilesOptions } from '../src/node.ts';
+
+type FilesResource = ReturnType<typeof files>;
 
 let place: string;
 let root: string;
@@ -44,7 +46,6 @@ const ctx = { principal: 'alice' } as HandlerContext;
 
 /** Reads a URI as a server does: what the template does not match does not exist. */
 async function read(docs: FilesResource, uri: string): Promise<unknown> {
-  if (uri === docs.directory.uri) return docs.directory.read(new URL(uri), ctx);
   const variables = docs.template.uriTemplate.match(uri);
   return variables === undefined ? undefined : docs.read(new URL(uri), variables as Record<string, string>, ctx);
 }
@@ -59,13 +60,8 @@ describe('what is served', () => {
     expect(await read(open(), at('latin.txt'))).toEqual({ mimeType: 'text/plain', blob: Buffer.from([0xe4, 0xf6]) });
   });
 
-  it('gives a directory as inode/directory with the names in it', async () => {
-    expect(await read(open(), at('guides'))).toEqual({ mimeType: 'inode/directory', text: 'deep/\nstart.md\n' });
-    expect(await read(open(), at('guides/'))).toEqual({ mimeType: 'inode/directory', text: 'deep/\nstart.md\n' });
-    expect(await read(open(), 'file:///docs')).toEqual({
-      mimeType: 'inode/directory',
-      text: 'README.md\nbig.txt\nguides/\ninside-link.md\nlatin.txt\nloop/\npixel.png\n',
-    });
+  it('gives no directory', async () => {
+    for (const path of ['', 'guides', 'guides/']) expect(await read(open(), at(path)), path).toBeUndefined();
   });
 
   it('[RES-003] lists files with URI, name, type, size and time, nearest to the root first', async () => {
@@ -99,10 +95,10 @@ describe('what is served', () => {
     expect((await files(many).template.listCallback?.(ctx))?.resources).toHaveLength(1_000);
   });
 
-  it('completes paths, directory by directory', async () => {
+  it('completes the paths that it lists', async () => {
     const complete = open().template.completeCallback('path');
-    expect(await complete?.('', {}, ctx)).toContain('guides/');
-    expect(await complete?.('gui', {}, ctx)).toEqual(['guides/']);
+    expect(await complete?.('', {}, ctx)).toHaveLength(7);
+    expect(await complete?.('gui', {}, ctx)).toEqual(['guides/start.md', 'guides/deep/a b#c%.txt']);
     expect(await complete?.('guides/st', {}, ctx)).toEqual(['guides/start.md']);
     expect(await complete?.('../', {}, ctx)).toEqual([]);
     expect(await complete?.('outside-dir/', {}, ctx)).toEqual([]);
@@ -180,7 +176,7 @@ describe('what is never read', () => {
   });
 
   it('hides names that begin with a dot, also behind a link, unless they are wanted', async () => {
-    for (const path of ['.env', '.git/config', '.git', 'hidden-link', 'loop/.env']) {
+    for (const path of ['.env', '.git/config', 'hidden-link', 'loop/.env']) {
       expect(await read(open(), at(path)), path).toBeUndefined();
       expect(await read(open({ hidden: true }), at(path)), path).toBeDefined();
     }

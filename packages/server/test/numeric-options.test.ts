@@ -1,14 +1,13 @@
 /** The figures of what stands beside a server's own options: a bound that is none, such as that of an unset variable, would let in whatever comes. */
 
 import { tmpdir } from 'node:os';
-import { rateLimit, sanitizeOutput } from '@mortise/server/middleware';
+import { rateLimit } from '@mortise/server/middleware';
 import { files } from '@mortise/server/node';
 import { expect, it } from 'vitest';
 
 const cases: readonly (readonly [what: string, name: string, least: number, make: (options: object) => unknown])[] = [
   ['rateLimit', 'burst', 0, rateLimit],
   ['rateLimit', 'perSecond', 0, rateLimit],
-  ['sanitizeOutput', 'maxTextCharacters', 0, sanitizeOutput],
   ['files', 'maxBytes', 0, (options) => files(tmpdir(), options)],
 ];
 

@@ -275,30 +275,6 @@ describe('completion', () => {
 });
 
 describe('arguments of a prompt that no string fits', () => {
-  const refused: [string, ObjectSchema, RegExp][] = [
-    [
-      'a number',
-      { n: z.number() },
-      /^prompt "p": argument "n" takes no string \(its type is number\).*use z\.coerce\.number\(\) or z\.string\(\)$/,
-    ],
-    ['a number or null', { n: z.int().nullable() }, /use z\.coerce\.number\(\)/],
-    ['a number that is required after all', { n: z.number().optional().nonoptional() }, /use z\.coerce\.number\(\)/],
-    ['a boolean', { n: z.boolean() }, /use z\.stringbool\(\)/],
-    ['a list', { n: z.array(z.string()) }, /use z\.string\(\)\.transform/],
-    ['an object', z.object({ n: z.object({}) }), /argument "n" takes no string/],
-    [
-      'a number of JSON Schema',
-      { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
-      /its type is integer\).*use "type": "string"$/,
-    ],
-    ['types of JSON Schema', { type: 'object', properties: { n: { type: ['number', 'null'] } }, required: ['n'] }, /its type is number/],
-  ];
-  it.each(refused)('are refused at registration, with what to write: %s', (_what, argsSchema, message) => {
-    const server = create();
-    expect(() => server.registerPrompt('p', { argsSchema }, () => 'p')).toThrow(message);
-    expect(() => server.registerPrompt('p', {}, () => 'p').update({ argsSchema })).toThrow(RegistrationError);
-  });
-
   const leftOut: [string, ObjectSchema, unknown][] = [
     ['a number', { n: z.number().optional() }, {}],
     ['a number with a default', { n: z.int().default(3) }, { n: 3 }],

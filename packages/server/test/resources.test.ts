@@ -209,10 +209,10 @@ describe('handles of resources', () => {
     const family = server.registerResource('family', new ResourceTemplate('test://f/{x}', { list: undefined }), {}, () => 'old');
     const peer = await RawPeer.open(server, MODERN);
     const read = async (uri: string) => (await peer.request('resources/read', { uri })).result?.contents[0].text;
-    one.update({ uri: 'test://2', name: 'two', title: 'Two', read: () => 'two' });
+    one.update({ uri: 'test://2', name: 'two', title: 'Two', handler: () => 'two' });
     expect([one.uri, one.name]).toEqual(['test://2', 'two']);
     expect([await read('test://1'), await read('test://2')]).toEqual([undefined, 'two']);
-    family.update({ read: (_uri: URL, { x }: { x: string }) => `new ${x}` });
+    family.update({ handler: (_uri: URL, { x }: { x: string }) => `new ${x}` });
     expect(await read('test://f/1')).toBe('new 1');
     family.disable();
     one.disable();

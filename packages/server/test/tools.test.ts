@@ -209,14 +209,6 @@ describe.each(ALL)('tools in %s', (version) => {
 });
 
 describe('registering a tool', () => {
-  it.each([{ src: 'http://example.com/i.png' }, { src: 'javascript:alert(1)' }, {}] as Loose[])(
-    '[ICON-001] refuses the icon %j',
-    (icon) => {
-      expect(() => create().registerTool('t', { icons: [icon] }, () => 't')).toThrow(RegistrationError);
-      expect(() => new McpServer({ name: 'x', version: '1', icons: [icon] })).toThrow(RegistrationError);
-    },
-  );
-
   it('[TOOL-008] refuses a schema that is none', () => {
     for (const inputSchema of [null, 'object', 5, { type: 'string' }, { type: 'nonsense' }] as Loose[]) {
       expect(() => create().registerTool('t', { inputSchema }, () => 't')).toThrow(SchemaUnsupportedError);

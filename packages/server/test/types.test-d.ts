@@ -12,8 +12,7 @@ import { z as z40 } from 'zod-4-0';
 import { completable, definePrompt, defineResource, defineTool, type HandlerContext, McpServer, ResourceTemplate } from '../src/index.ts';
 import type { InferInput, InferOutput, ToolDefinition } from '../src/types.ts';
 import { files } from '../src/node.ts';
-import { fromZod } from '../src/zod.ts';
-import { fromZodV3 } from '../src/zod-v3.ts';
+import { fromZod, fromZodV3 } from '../src/zod.ts';
 
 declare const server: McpServer;
 declare const record: (value: z.ZodType) => z.ZodType;
@@ -70,7 +69,7 @@ expectTypeOf<InferOutput<{ readonly type: 'array'; readonly items: object }>>().
 expectTypeOf<InferOutput<SchemaAdapter<{ a: number }>>>().toEqualTypeOf<{ a: number }>();
 const old = fromZod(z40)({ a: z40.number(), b: z40.string().optional(), c: z40.string().default('x') });
 expectTypeOf<InferOutput<typeof old>>().toEqualTypeOf<{ a: number; b?: string | undefined; c: string }>();
-const older = fromZodV3(() => ({}))({ a: z3.number(), b: z3.string().default('x') });
+const older = fromZodV3(() => ({}))(z3.object({ a: z3.number(), b: z3.string().default('x') }));
 expectTypeOf<InferOutput<typeof older>>().toEqualTypeOf<{ a: number; b: string }>();
 expectTypeOf<InferInput<typeof older>>().toEqualTypeOf<{ a: number; b?: string | undefined }>();
 
@@ -173,10 +172,7 @@ expectTypeOf(ping).toExtend<ToolDefinition<undefined, undefined>>();
 const greet = definePrompt({ argsSchema: { name: z.string() } }, ({ name }) => `Greet ${name}`);
 const readme = defineResource('docs://readme', { mimeType: 'text/plain' }, () => 'hello');
 const docs = files('./docs');
-const served = new McpServer(
-  { name: 's', version: '1' },
-  { tools: { add, ping }, prompts: { greet }, resources: { readme, docs, root: docs.directory } },
-);
+const served = new McpServer({ name: 's', version: '1' }, { tools: { add, ping }, prompts: { greet }, resources: { readme, docs } });
 expectTypeOf<NonNullable<(typeof served)['~tools']>['add']>().toEqualTypeOf<typeof add>();
 
 // The app context reaches handlers by type.

@@ -18,8 +18,6 @@ export interface RateLimitOptions {
   readonly burst?: number | undefined;
   /** How many come back in a second. @default 10 */
   readonly perSecond?: number | undefined;
-  /** Each method has a limit of its own. @default `tools/call` and `completion/complete` */
-  readonly methods?: readonly string[] | undefined;
   /** Whose limit a request counts against. @default the principal; the remote address where nobody was verified */
   readonly key?: ((call: MiddlewareCall) => string) | undefined;
   /** @default the platform's clock */
@@ -29,17 +27,17 @@ export interface RateLimitOptions {
 /**
  * Refuses requests beyond a rate with a `ProtocolError` of code 429 whose data says when to come back (`retryAfterMs`).
  *
- * A token bucket for each caller and method. Callers share nothing: one who floods the server is refused alone.
+ * Each caller has a token bucket for each method, so one who floods the server is refused alone. For one method alone:
+ * `server.use('tools/call', rateLimit({ burst: 20 }))`.
  *
  * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value: that of an unset variable, say, would be no limit.
  * @see 2026-07-28 server/tools#security-considerations
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
-  checkOptions('rateLimit', options, { burst: 0, perSecond: 0, methods: 'array', key: 'function', clock: 'object' }, RegistrationError);
-  const { burst = 60, perSecond = 10, methods = ['tools/call', 'completion/complete'], key = callerOf, clock = systemClock } = options;
+  checkOptions('rateLimit', options, { burst: 0, perSecond: 0, key: 'function', clock: 'object' }, RegistrationError);
+  const { burst = 60, perSecond = 10, key = callerOf, clock = systemClock } = options;
   const buckets = new Map<string, TokenBucket>();
   return (call, next) => {
-    if (!methods.includes(call.method)) return next();
     const name = JSON.stringify([call.method, key(call)]);
     const bucket = buckets.get(name) ?? new TokenBucket(burst, perSecond, clock);
     // Written again at the end of the map, whose first entry is so always the one that was used longest ago.

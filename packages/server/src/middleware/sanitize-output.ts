@@ -1,9 +1,7 @@
 /** `sanitizeOutput()`: takes out of text what a person would not see and a model would. */
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
-import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isInputRequired } from '@mortise/protocol/checks';
-import { RegistrationError } from '../errors.ts';
 import { mapTexts } from '../map-texts.ts';
 import type { Middleware } from './middleware.ts';
 
@@ -21,12 +19,6 @@ const HIDDEN = /* @__PURE__ */ (() => {
   return new RegExp([ESCAPES, CONTROLS, DIRECTIONS, INVISIBLE, SELECTORS].join('|'), 'gu');
 })();
 
-/** How much text may remain. */
-export interface SanitizeOutputOptions {
-  /** Cuts each block of text after so many characters and says so. @default no bound */
-  readonly maxTextCharacters?: number | undefined;
-}
-
 /**
  * Removes terminal sequences, control characters, marks that reverse the direction of text, and invisible characters (with which
  * instructions are smuggled past the person who reads along) from results of tools and prompts, and from the arguments of prompts. What
@@ -34,30 +26,20 @@ export interface SanitizeOutputOptions {
  *
  * Does NOT judge what text says: an instruction in plain sight stays.
  *
- * @throws {RegistrationError} `ERR_REGISTRATION`: an option is not known, or has an invalid value.
  * @see 2026-07-28 server/prompts#security; server/tools#security-considerations
  */
-export function sanitizeOutput(options: SanitizeOutputOptions = {}): Middleware {
-  checkOptions('sanitizeOutput', options, { maxTextCharacters: 0 }, RegistrationError);
-  const { maxTextCharacters = Infinity } = options;
+export function sanitizeOutput(): Middleware {
   return async (call, next) => {
     const isPrompt = call.method === 'prompts/get';
     if (!isPrompt && call.method !== 'tools/call') return next();
-    const result = await (isPrompt ? next(clean(call.params, Infinity)) : next());
-    return isInputRequired(result) ? result : clean(result, maxTextCharacters);
+    const result = await (isPrompt ? next(clean(call.params)) : next());
+    return isInputRequired(result) ? result : clean(result);
   };
 }
 
-function clean(object: JsonObject, maxTextCharacters: number): JsonObject {
-  return mapTexts(object, (text, name) => {
-    // Encoded bytes: nothing in them is text.
-    if (typeof text === 'number' || name === 'blob' || name === 'data') return text;
-    const visible = text.replace(HIDDEN, '');
-    return name === 'text' ? cut(visible, maxTextCharacters) : visible;
-  });
-}
-
-function cut(text: string, maxCharacters: number): string {
-  if (text.length <= maxCharacters) return text;
-  return `${text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '')}\n[cut: ${text.length - maxCharacters} more characters]`;
+function clean(object: JsonObject): JsonObject {
+  // `blob` and `data` are encoded bytes: nothing in them is text.
+  return mapTexts(object, (text, name) =>
+    typeof text === 'number' || name === 'blob' || name === 'data' ? text : text.replace(HIDDEN, ''),
+  );
 }

@@ -6,20 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { ProtocolError } from '@mortise/jsonrpc-core';
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
-import type { CompleteContext } from '../completable.ts';
 import type { ReadContent } from '../config.ts';
 import type { HandlerContext } from '../handler-context.ts';
-import type { ResourceDefinition, ResourceTemplateDefinition } from '../define-tool.ts';
+import type { ResourceTemplateDefinition } from '../define-tool.ts';
 import { RegistrationError } from '../errors.ts';
 import { rank } from '../rank.ts';
 import { type ListedResource, ResourceTemplate } from '../resource-template.ts';
-import { DIRECTORY_TYPE, mediaTypeOf } from './media-types.ts';
+import { mediaTypeOf } from './media-types.ts';
 import { type SafeEntry, SafeRoot } from './safe-root.ts';
 
 /** How many files `resources/list` shows; the ones nearest to the root come first. */
 const MAX_LISTED = 1_000;
-/** How deep a list goes. */
-const MAX_DEPTH = 32;
 
 /** Which files are served, and how. */
 export interface FilesOptions<App = unknown> {
@@ -31,12 +28,6 @@ export interface FilesOptions<App = unknown> {
   readonly hidden?: boolean | undefined;
   /** A longer file is refused. @default 4 MiB */
   readonly maxBytes?: number | undefined;
-}
-
-/** The files of a directory, ready to be registered. */
-export interface FilesResource<App = unknown> extends ResourceTemplateDefinition<App> {
-  /** The root itself, whose contents are the names in it: the template has no URI for it. */
-  readonly directory: ResourceDefinition<App>;
 }
 
 /**
@@ -51,28 +42,31 @@ export interface FilesResource<App = unknown> extends ResourceTemplateDefinition
  * symbolic links, also ones that are put in place while a file is being opened. Whatever may not be read is answered like what
  * does not exist. Pipes and devices are never opened. Does NOT know hard links from files.
  *
- * Text in UTF-8 is given as text, all else as bytes; a directory as `inode/directory`, whose text is one name a line.
+ * Text in UTF-8 is given as text, all else as bytes. Directories are not resources.
  *
  * @param root A path, from the working directory of the process, or a `file:` URL.
  * @throws {RegistrationError} `ERR_REGISTRATION`: there is no directory, or an option is not known or has an invalid value.
  * @see 2026-07-28 server/resources#security-considerations
  */
-export function files<App = unknown>(root: string | URL, options: FilesOptions<App> = {}): FilesResource<App> {
+export function files<App = unknown>(root: string | URL, options: FilesOptions<App> = {}): ResourceTemplateDefinition<App> {
   checkOptions('files', options, { uri: 'string', allow: 'function', hidden: 'boolean', maxBytes: 0 }, RegistrationError);
   const path = resolve(root instanceof URL ? fileURLToPath(root) : root);
   requireDirectory(path, root);
-  const uri = options.uri ?? `file:///${encodeURIComponent(basename(path))}`;
-  const folder = new Folder<App>(new SafeRoot(path, options.hidden), uri, options);
-  const template = new ResourceTemplate(`${uri}/{+path}`, {
-    list: (ctx) => folder.list(ctx as HandlerContext<App>),
-    complete: { path: (typed: string, _context: CompleteContext, ctx: unknown) => folder.complete(typed, ctx as HandlerContext<App>) },
-  });
+  const folder = new Folder<App>(path, options);
   return {
     kind: 'resource template',
-    template,
+    template: new ResourceTemplate(`${folder.uri}/{+path}`, {
+      list: async (ctx) => ({ resources: (await folder.list(ctx as HandlerContext<App>)).map((entry) => folder.describe(entry)) }),
+      complete: {
+        path: async (typed, _context, ctx) =>
+          rank(
+            typed,
+            (await folder.list(ctx as HandlerContext<App>)).map(({ path: each }) => each),
+          ),
+      },
+    }),
     config: {},
-    read: (_uri, { path: asked }, ctx) => folder.read(typeof asked === 'string' ? asked : '', ctx),
-    directory: { kind: 'resource', uri, config: { mimeType: DIRECTORY_TYPE }, read: (_uri, ctx) => folder.read('', ctx) },
+    read: (_uri, { path: asked }, ctx) => folder.read(String(asked), ctx),
   };
 }
 
@@ -86,98 +80,55 @@ function requireDirectory(path: string, root: string | URL): void {
 }
 
 class Folder<App> {
+  readonly uri: string;
   readonly #root: SafeRoot;
-  readonly #uri: string;
   readonly #options: FilesOptions<App>;
 
-  constructor(root: SafeRoot, uri: string, options: FilesOptions<App>) {
-    this.#root = root;
-    this.#uri = uri;
+  constructor(path: string, options: FilesOptions<App>) {
+    this.uri = options.uri ?? `file:///${encodeURIComponent(basename(path))}`;
+    this.#root = new SafeRoot(path, options.hidden);
     this.#options = options;
   }
 
-  async read(asked: string, ctx: HandlerContext<App>): Promise<ReadContent | undefined> {
-    // A directory may be asked for with a slash at its end.
-    const path = asked.endsWith('/') ? asked.slice(0, -1) : asked;
-    const entry = await this.#root.stat(path);
-    if (entry === undefined || !(await this.#isAllowed(entry, ctx))) return undefined;
-    if (entry.isDirectory) return { mimeType: DIRECTORY_TYPE, text: await this.#names(path, ctx) };
+  async read(path: string, ctx: HandlerContext<App>): Promise<ReadContent | undefined> {
+    const entry = await this.#root.find(path);
+    if (!entry || !(await this.#isAllowed(entry, ctx))) return undefined;
     const { maxBytes = 4 * 1024 * 1024 } = this.#options;
-    const bytes = await this.#root.read(path, maxBytes);
+    const bytes = await this.#root.read(entry, maxBytes);
     if (bytes === 'too large')
       throw new ProtocolError(INTERNAL_ERROR, `The file is longer than ${maxBytes} bytes, the most that this server gives at once`);
-    return bytes === undefined ? undefined : toContent(bytes, mediaTypeOf(path));
+    return bytes && toContent(bytes, mediaTypeOf(path));
   }
 
-  async list(ctx: HandlerContext<App>): Promise<{ readonly resources: readonly ListedResource[] }> {
-    const resources: ListedResource[] = [];
-    for await (const entry of this.#filesBelow(ctx)) {
-      if (resources.length >= MAX_LISTED) break;
-      resources.push(this.#describe(entry));
+  async list(ctx: HandlerContext<App>): Promise<readonly SafeEntry[]> {
+    const entries: SafeEntry[] = [];
+    for await (const entry of this.#root.walk(async (each) => this.#isAllowed(each, ctx))) {
+      entries.push(entry);
+      if (entries.length === MAX_LISTED) break;
     }
-    return { resources };
-  }
-
-  /** Level by level, so that what is near the root comes first. Links to directories are not entered: they could lead in circles. */
-  async *#filesBelow(ctx: HandlerContext<App>): AsyncGenerator<SafeEntry, void, undefined> {
-    let level = [''];
-    for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth += 1) {
-      const below: string[] = [];
-      for (const directory of level) {
-        for await (const entry of this.#allowedIn(directory, ctx)) {
-          if (!entry.isDirectory) yield entry;
-          else if (entry.path === entry.realPath) below.push(entry.path);
-        }
-      }
-      level = below;
-    }
-  }
-
-  /** Suggests what is in the directory that has been typed, directories with a slash at their end. */
-  async complete(typed: string, ctx: HandlerContext<App>): Promise<readonly string[]> {
-    const directory = typed.includes('/') ? typed.slice(0, typed.lastIndexOf('/')) : '';
-    const paths = new Map<string, string>();
-    for await (const entry of this.#allowedIn(directory, ctx)) paths.set(nameOf(entry), entry.isDirectory ? `${entry.path}/` : entry.path);
-    return rank(typed.slice(typed.lastIndexOf('/') + 1), paths.keys()).flatMap((name) => paths.get(name) ?? []);
-  }
-
-  async #names(path: string, ctx: HandlerContext<App>): Promise<string> {
-    let names = '';
-    for await (const entry of this.#allowedIn(path, ctx)) names += `${nameOf(entry)}${entry.isDirectory ? '/' : ''}\n`;
-    return names;
-  }
-
-  async *#allowedIn(directory: string, ctx: HandlerContext<App>): AsyncGenerator<SafeEntry, void, undefined> {
-    const entry = await this.#root.stat(directory);
-    if (entry === undefined || !(await this.#isAllowed(entry, ctx))) return;
-    for await (const each of this.#root.list(directory)) if (await this.#isAllowed(each, ctx)) yield each;
+    return entries;
   }
 
   /** Allowed is what is allowed by the path it was asked for and by the path where it really is, with each directory above. */
   async #isAllowed(entry: SafeEntry, ctx: HandlerContext<App>): Promise<boolean> {
     const { allow } = this.#options;
-    if (allow === undefined) return true;
+    if (!allow) return true;
     for (const path of new Set([entry.path, entry.realPath])) {
-      const segments = path === '' ? [] : path.split('/');
-      for (let i = 1; i <= segments.length; i += 1) if (!(await allow(segments.slice(0, i).join('/'), ctx))) return false;
+      const names = path.split('/');
+      for (const index of names.keys()) if (!(await allow(names.slice(0, index + 1).join('/'), ctx))) return false;
     }
     return true;
   }
 
-  #describe(entry: SafeEntry): ListedResource {
-    const mimeType = mediaTypeOf(entry.path);
+  describe({ path, size, modifiedAtMs }: SafeEntry): ListedResource {
     return {
-      uri: `${this.#uri}/${entry.path.split('/').map(encodeURIComponent).join('/')}`,
-      name: entry.path,
-      ...(mimeType === undefined ? undefined : { mimeType }),
-      size: entry.size,
-      annotations: { lastModified: new Date(entry.modifiedAtMs).toISOString() },
+      uri: `${this.uri}/${path.split('/').map(encodeURIComponent).join('/')}`,
+      name: path,
+      mimeType: mediaTypeOf(path),
+      size,
+      annotations: { lastModified: new Date(modifiedAtMs).toISOString() },
     };
   }
-}
-
-function nameOf(entry: SafeEntry): string {
-  return entry.path.slice(entry.path.lastIndexOf('/') + 1);
 }
 
 /** Text is valid UTF-8 without a NUL. */

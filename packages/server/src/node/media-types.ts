@@ -20,9 +20,6 @@ const BY_EXTENSION: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The media type of a directory. @see 2026-07-28 server/resources#file */
-export const DIRECTORY_TYPE = 'inode/directory';
-
 /** The media type by a file's name; undefined where the name does not say it. */
 export function mediaTypeOf(path: string): string | undefined {
   return BY_EXTENSION.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '');

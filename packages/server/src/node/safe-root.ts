@@ -1,4 +1,4 @@
-/** A directory that nothing is read outside of, whatever a path says and wherever symbolic links lead. */
+/** A directory outside of which nothing is read, whatever a path says and wherever symbolic links lead. */
 
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
@@ -8,14 +8,16 @@ import { join, relative, sep } from 'node:path';
 export interface SafeEntry {
   /** From the root, with `/`; empty for the root. */
   readonly path: string;
-  /** Where it really is: the same, but where a symbolic link stands in the path. */
+  /** The same with every symbolic link on the way followed. */
   readonly realPath: string;
+  /** The absolute form of `realPath`. */
+  readonly real: string;
   readonly isDirectory: boolean;
   readonly size: number;
   readonly modifiedAtMs: number;
 }
 
-/** Without a follow of the last link, and without waiting for the other end of a pipe. Absent on Windows, where links need rights to make. */
+/** Does not follow a last link, and does not wait for the other end of a pipe. Absent on Windows, where making links needs rights. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Names that Windows takes for devices, whatever follows the first dot. */
@@ -23,6 +25,9 @@ const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 /** Error codes of paths that cannot be read. The caller does not learn whether a path is missing, forbidden or outside. */
 const NOWHERE: ReadonlySet<unknown> = new Set(['EACCES', 'EINVAL', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR', 'ENXIO', 'EPERM']);
+
+/** How deep `walk` goes. */
+const MAX_DEPTH = 32;
 
 export class SafeRoot {
   readonly #root: string;
@@ -37,89 +42,80 @@ export class SafeRoot {
     this.#showsHidden = showsHidden;
   }
 
-  /** What is at a path; undefined where nothing is that may be read. */
-  async stat(path: string): Promise<SafeEntry | undefined> {
-    const found = await this.#locate(path);
-    return found?.entry;
-  }
-
-  /** The entries of a directory, by name, looked up as they are asked for. Links, pipes and devices that may not be read are left out. */
-  async *list(path: string): AsyncGenerator<SafeEntry, void, undefined> {
-    const found = await this.#locate(path);
-    if (!found?.entry.isDirectory) return;
-    const names = await quietly(() => readdir(found.real));
-    for (const name of (names ?? []).sort(byCodePoint)) {
-      const entry = await this.stat(path === '' ? name : `${path}/${name}`);
-      if (entry !== undefined) yield entry;
-    }
+  /** What is at a path; undefined where nothing is that may be read. Pipes and devices may not. */
+  async find(path: string): Promise<SafeEntry | undefined> {
+    if (!this.#isPlain(path)) return undefined;
+    return quietly(async () => {
+      const root = await realpath(this.#root);
+      const real = await realpath(join(root, path));
+      const realPath = relative(root, real).split(sep).join('/');
+      if (!this.#isPlain(realPath)) return undefined;
+      const stats = await lstat(real);
+      if (!stats.isFile() && !stats.isDirectory()) return undefined;
+      return { path, realPath, real, isDirectory: stats.isDirectory(), size: stats.size, modifiedAtMs: stats.mtimeMs };
+    });
   }
 
   /**
-   * Reads a file.
+   * The files below the root, level by level, so that those near the root come first. Links to directories are not entered: they could
+   * lead in circles.
    *
-   * @param maxBytes What is longer is not read: `'too large'`.
+   * @param isShown Is asked for each file and directory. A directory that is not shown is not entered.
    */
-  async read(path: string, maxBytes: number): Promise<Uint8Array | 'too large' | undefined> {
-    const found = await this.#locate(path);
-    if (found === undefined || found.entry.isDirectory) return undefined;
-    const handle = await quietly(() => open(found.real, OPEN_FLAGS));
-    if (handle === undefined) return undefined;
+  async *walk(isShown: (entry: SafeEntry) => Promise<boolean>): AsyncGenerator<SafeEntry, void, undefined> {
+    let level = [''];
+    for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth += 1) {
+      const below: string[] = [];
+      for (const directory of level) {
+        for await (const entry of this.#entriesOf(directory)) {
+          if (!(await isShown(entry))) continue;
+          if (!entry.isDirectory) yield entry;
+          else if (entry.path === entry.realPath) below.push(entry.path);
+        }
+      }
+      level = below;
+    }
+  }
+
+  async *#entriesOf(directory: string): AsyncGenerator<SafeEntry, void, undefined> {
+    const found = await this.find(directory);
+    const names = found && (await quietly(() => readdir(found.real)));
+    for (const name of names?.sort() ?? []) {
+      const entry = await this.find(directory === '' ? name : `${directory}/${name}`);
+      if (entry) yield entry;
+    }
+  }
+
+  /** Reads a file that was found. @param maxBytes A longer one is `'too large'`. */
+  async read({ real, isDirectory }: SafeEntry, maxBytes: number): Promise<Uint8Array | 'too large' | undefined> {
+    const handle = isDirectory ? undefined : await quietly(() => open(real, OPEN_FLAGS));
+    if (!handle) return undefined;
     try {
-      return (await this.#isStillThere(handle, found.real)) ? await readBounded(handle, maxBytes) : undefined;
+      return (await isSameFile(handle, real)) ? await readBounded(handle, maxBytes) : undefined;
     } finally {
       await handle.close();
     }
   }
 
-  /** Follows a path to where it really ends; undefined where nothing is that may be read. */
-  async #locate(path: string): Promise<{ readonly real: string; readonly entry: SafeEntry } | undefined> {
-    const segments = toSegments(path);
-    if (segments === undefined || !this.#areVisible(segments)) return undefined;
-    return quietly(async () => {
-      const root = await realpath(this.#root);
-      const real = await realpath(join(root, ...segments));
-      const realPath = this.#pathInside(real, root);
-      if (realPath === undefined) return undefined;
-      const stats = await lstat(real);
-      if (!stats.isFile() && !stats.isDirectory()) return undefined;
-      return {
-        real,
-        entry: { path: segments.join('/'), realPath, isDirectory: stats.isDirectory(), size: stats.size, modifiedAtMs: stats.mtimeMs },
-      };
-    });
+  /**
+   * Whether a path only goes downwards: not absolute, no `.` and `..`, no empty names, NUL, control characters or backslashes, and on
+   * Windows no drives, streams, devices and names that it would shorten.
+   */
+  #isPlain(path: string): boolean {
+    return path === '' || path.split('/').every((name) => isPlainName(name) && (this.#showsHidden || !name.startsWith('.')));
   }
-
-  /** The path from the root of where a path really ends; undefined where that is outside or hidden. */
-  #pathInside(real: string, root: string): string | undefined {
-    const inside = relative(root, real).split(sep).join('/');
-    const segments = toSegments(inside);
-    return segments !== undefined && this.#areVisible(segments) ? inside : undefined;
-  }
-
-  #areVisible(segments: readonly string[]): boolean {
-    return this.#showsHidden || segments.every((segment) => !segment.startsWith('.'));
-  }
-
-  /** A directory on the way may have been swapped for a link between the look and the open: then this is another file. */
-  async #isStillThere(handle: FileHandle, real: string): Promise<boolean> {
-    const [opened, now] = [await handle.stat(), await quietly(async () => ((await realpath(real)) === real ? lstat(real) : undefined))];
-    return opened.isFile() && now !== undefined && opened.ino === now.ino && opened.dev === now.dev;
-  }
-}
-
-/**
- * The names in a path that goes downwards only; undefined for every other path: absolute ones, `.` and `..`, empty names, NUL and
- * control characters, backslashes, and on Windows drives, streams, devices and names that it would shorten.
- */
-function toSegments(path: string): readonly string[] | undefined {
-  if (path === '') return [];
-  const segments = path.split('/');
-  return segments.every(isPlainName) ? segments : undefined;
 }
 
 function isPlainName(name: string): boolean {
   if (name === '' || name === '.' || name === '..' || /[\u0000-\u001f\u007f\\]/.test(name)) return false;
   return sep === '/' || !(/[:*?"<>|]|[. ]$/.test(name) || DEVICE_NAME.test(name));
+}
+
+/** A directory on the way may have been swapped for a link between the look and the open: then this is another file. */
+async function isSameFile(handle: FileHandle, real: string): Promise<boolean> {
+  const opened = await handle.stat();
+  const now = await quietly(async () => ((await realpath(real)) === real ? lstat(real) : undefined));
+  return opened.isFile() && opened.ino === now?.ino && opened.dev === now.dev;
 }
 
 async function readBounded(handle: FileHandle, maxBytes: number): Promise<Uint8Array | 'too large'> {
@@ -141,8 +137,4 @@ async function quietly<T>(fn: () => Promise<T | undefined>): Promise<T | undefin
     if (NOWHERE.has((error as { readonly code?: unknown }).code)) return undefined;
     throw error;
   }
-}
-
-function byCodePoint(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -2,18 +2,18 @@
 
 import { type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { isContentBlock } from '@mortise/protocol/checks';
+import { checkContentBlock } from '@mortise/protocol/checks';
 import type { SchemaAdapter } from '@mortise/protocol/contracts';
+import type { PromptArgument } from '@mortise/protocol/model';
 import { type Completer, getFieldCompleter } from '../completable.ts';
 import type { PromptConfig, RegisteredPrompt } from '../config.ts';
 import type { Context } from '../context.ts';
 import { InvalidHandlerResultError } from '../errors.ts';
 import type { McpServer } from '../mcp-server.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
-import { refuseNonText, toPromptArguments } from '../schema/prompt-arguments.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
-import { type Asker, Catalog, CatalogHandle, CatalogItem, defined, type HandlerFn } from './catalog.ts';
-import { checkRegistration } from './check-registration.ts';
+import { type Asker, Catalog } from './catalog.ts';
+import { CatalogItem, defined, type HandlerFn, LISTED } from './catalog-item.ts';
 
 export class Prompts {
   readonly #server: McpServer;
@@ -21,17 +21,16 @@ export class Prompts {
 
   constructor(server: McpServer) {
     this.#server = server;
-    this.#catalog = new Catalog({ server, kind: 'prompts', noun: 'prompt', method: 'prompts/list', member: 'prompts' });
+    const options = { ...LISTED, argsSchema: 'any' } as const;
+    this.#catalog = new Catalog({ server, kind: 'prompts', noun: 'prompt', method: 'prompts/list', member: 'prompts', options });
     server.setMethod('prompts/list', { run: (_params, context) => this.#catalog.list(context) });
     server.setMethod('prompts/get', { findsByName: true, run: (params, context) => this.#get(params, context) });
   }
 
   register(name: string, config: PromptConfig, handler: HandlerFn): RegisteredPrompt {
-    checkRegistration('prompt', name, config, handler);
-    const item = new PromptItem(name, config, handler, this.#server);
-    this.#catalog.add(item);
-    this.#server.registerCapability('prompts', { listChanged: true });
-    return new CatalogHandle(item, this.#catalog);
+    const item = this.#catalog.add(new PromptItem(this.#catalog, name, name, config, handler));
+    if (item.argumentNames.some((argument) => item.completer(argument))) this.#server.serveCompletions();
+    return item;
   }
 
   /** @throws {ProtocolError} -32602: there is no such prompt for this caller. */
@@ -42,54 +41,51 @@ export class Prompts {
   }
 
   async #get(params: JsonObject, context: Context): Promise<JsonObject> {
-    const { key, args, handler, config } = this.get(params['name'] as string, context);
+    const { label, parts: args, handler, config } = this.get(params['name'] as string, context);
     const given = (params['arguments'] ?? {}) as JsonObject;
     const outcome = args ? await args.validate(given) : { value: undefined };
     if ('issues' in outcome)
-      throw new ProtocolError(INVALID_PARAMS, describeIssues(outcome.issues, { owner: `prompt "${key}"`, part: 'argument', value: given }));
+      throw new ProtocolError(INVALID_PARAMS, describeIssues(outcome.issues, { owner: label, part: 'argument', value: given }));
     const ctx = context.forHandler();
-    return toPromptResult(await (args ? handler(outcome.value, ctx) : handler(ctx)), key, config.description);
+    return toPromptResult(await (args ? handler(outcome.value, ctx) : handler(ctx)), label, config.description);
   }
 }
 
-export class PromptItem extends CatalogItem<PromptConfig> {
-  readonly kind = 'prompt';
-  args: SchemaAdapter | undefined;
-  readonly #server: McpServer;
-
-  constructor(name: string, config: PromptConfig, handler: HandlerFn, server: McpServer) {
-    super(name, handler);
-    this.#server = server;
-    this.prepare(config)();
-  }
-
+export class PromptItem extends CatalogItem<PromptConfig, SchemaAdapter | undefined> {
   get argumentNames(): readonly string[] {
-    const properties = this.args?.jsonSchema['properties'];
-    return isJsonObject(properties) ? Object.keys(properties) : [];
+    return toArguments(this.parts).map(({ name }) => name);
   }
 
   completer(argument: string): Completer | undefined {
     return getFieldCompleter(this.config.argsSchema, argument);
   }
 
-  override prepare(changes: PromptConfig, handler?: HandlerFn): () => void {
-    const apply = super.prepare(changes, handler);
-    const { argsSchema } = { ...this.config, ...changes };
-    const { validator } = this.#server.options;
-    const args = argsSchema === undefined ? undefined : toSchemaAdapter(argsSchema, 'prompt arguments', this.key, { validator });
-    if (argsSchema !== undefined && args) refuseNonText(this.key, argsSchema, args.jsonSchema);
-    return () => {
-      apply();
-      this.args = args;
-      if (this.argumentNames.some((name) => this.completer(name))) this.#server.serveCompletions();
-    };
+  protected override prepare(name: string, { argsSchema }: PromptConfig): SchemaAdapter | undefined {
+    if (argsSchema === undefined) return undefined;
+    return toSchemaAdapter(argsSchema, 'prompt arguments', name, { validator: this.catalog.server.options.validator });
   }
 
-  define(): JsonObject {
+  override define(): JsonObject {
     const { title, description, icons, _meta } = this.config;
-    const args = this.args && toPromptArguments(this.args.jsonSchema);
-    return defined({ name: this.key, title, description, arguments: args, icons, _meta });
+    return defined({ name: this.key, title, description, arguments: this.parts && toArguments(this.parts), icons, _meta });
   }
+}
+
+/** One argument a property, in the schema's order. @see 2026-07-28 server/prompts#prompt */
+function toArguments(args: SchemaAdapter | undefined): readonly PromptArgument[] {
+  const { properties, required = [] } = (args?.jsonSchema ?? {}) as {
+    readonly properties?: JsonObject;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties ?? {}).map(([name, property]) => {
+    const { title, description } = isJsonObject(property) ? property : {};
+    return {
+      name,
+      ...(typeof title === 'string' ? { title } : {}),
+      ...(typeof description === 'string' ? { description } : {}),
+      required: required.includes(name),
+    };
+  });
 }
 
 /**
@@ -99,21 +95,21 @@ export class PromptItem extends CatalogItem<PromptConfig> {
  * @throws {InvalidHandlerResultError} `ERR_HANDLER_RESULT`: not a result.
  * @see 2026-07-28 server/prompts#getting-a-prompt
  */
-function toPromptResult(value: unknown, name: string, description: string | undefined): JsonObject {
+function toPromptResult(value: unknown, prompt: string, description: string | undefined): JsonObject {
   const fault = (reason: string): InvalidHandlerResultError =>
-    new InvalidHandlerResultError(`prompt "${name}": ${reason}: return text, a message, messages or { messages }`);
-  if (typeof value === 'string') return toPromptResult([{ role: 'user', content: { type: 'text', text: value } }], name, description);
-  if (Array.isArray(value)) return toPromptResult({ messages: value }, name, description);
+    new InvalidHandlerResultError(`${prompt}: ${reason}: return text, a message, messages or { messages }`);
+  if (typeof value === 'string') return toPromptResult([{ role: 'user', content: { type: 'text', text: value } }], prompt, description);
+  if (Array.isArray(value)) return toPromptResult({ messages: value }, prompt, description);
   if (!isJsonObject(value)) throw fault(`the handler gave ${value === null ? 'null' : typeof value}`);
   if (typeof value['resultType'] === 'string' && value['resultType'] !== 'complete') return value;
   const { messages, role } = value;
-  if (messages === undefined && role !== undefined) return toPromptResult([value], name, description);
+  if (messages === undefined && role !== undefined) return toPromptResult([value], prompt, description);
   if (!Array.isArray(messages)) throw fault('"messages" must be an array');
-  for (const message of messages as readonly unknown[]) {
-    const shown = isJsonObject(message) ? message : {};
-    if (shown['role'] !== 'user' && shown['role'] !== 'assistant') throw fault('each message must have the role "user" or "assistant"');
-    if (!isContentBlock(shown['content']))
-      throw fault('each message must have one block as its "content", of type text, image, audio, resource or resource_link');
+  for (const [index, message] of (messages as readonly unknown[]).entries()) {
+    const { role: speaker, content } = (message ?? {}) as { readonly role?: unknown; readonly content?: unknown };
+    if (speaker !== 'user' && speaker !== 'assistant') throw fault(`messages[${index}] must have the role "user" or "assistant"`);
+    const reason = checkContentBlock(content);
+    if (reason !== undefined) throw fault(`messages[${index}].content${reason}`);
   }
   return { ...(description === undefined ? {} : { description }), ...value };
 }

@@ -3,18 +3,21 @@
 import { type JsonObject, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { resourceNotFoundError } from '@mortise/protocol/wire';
-import type { RegisteredResource, RegisteredResourceTemplate, ResourceConfig } from '../config.ts';
+import type { RegisteredResource, RegisteredResourceTemplate, ResourceChanges, ResourceConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { InvalidHandlerResultError, RegistrationError } from '../errors.ts';
+import { isCacheScope, isTtl } from '../finish-result.ts';
 import type { McpServer } from '../mcp-server.ts';
 import type { ResourceTemplate } from '../resource-template.ts';
-import { type Asker, Catalog, CatalogHandle, CatalogItem, defined, type HandlerFn } from './catalog.ts';
-import { checkRegistration, checkUri } from './check-registration.ts';
+import { type Asker, Catalog } from './catalog.ts';
+import { CatalogItem, defined, type HandlerFn, LISTED } from './catalog-item.ts';
 import { toReadResult } from './read-result.ts';
 
-/** Positions among templates' members: the template's place and how many of its members were shown. */
-const MEMBER_POSITION = /^t(\d+):(\d+)$/;
-const POSITION = /^(?:\d+|t\d+:\d+)$/;
+const OPTIONS = { ...LISTED, mimeType: 'string', annotations: 'object', size: 0, ttlMs: 0, cacheScope: 'string' } as const;
+
+/** Where a page of the list begins: after a registered resource, or among the members of templates, by how many were shown. */
+const POSITION = /^m?\d+$/;
+const MEMBERS = 'm';
 
 export class Resources {
   readonly #server: McpServer;
@@ -23,11 +26,10 @@ export class Resources {
 
   constructor(server: McpServer) {
     this.#server = server;
-    const kind = 'resources';
-    this.#resources = new Catalog({ server, kind, noun: 'resource', method: 'resources/list', member: 'resources' });
+    const shared = { server, kind: 'resources', options: OPTIONS } as const;
+    this.#resources = new Catalog({ ...shared, noun: 'resource', method: 'resources/list', member: 'resources', keyOption: 'uri' });
     this.#templates = new Catalog({
-      server,
-      kind,
+      ...shared,
       noun: 'resource template',
       method: 'resources/templates/list',
       member: 'resourceTemplates',
@@ -38,33 +40,27 @@ export class Resources {
   }
 
   register(name: string, uri: string, config: ResourceConfig, read: HandlerFn): RegisteredResource {
-    checkRegistration('resource', name, config, read);
-    checkUri(`resource "${name}"`, uri);
-    const item = new ResourceItem(uri, name, config, read);
-    this.#resources.add(item);
-    this.#server.registerCapability('resources', { listChanged: true, subscribe: true });
-    return new ResourceHandle(item, this.#resources);
+    return this.#resources.add(new ResourceItem(this.#resources, uri, name, config, read));
   }
 
   registerTemplate(name: string, template: ResourceTemplate, config: ResourceConfig, read: HandlerFn): RegisteredResourceTemplate {
-    checkRegistration('resource', name, config, read);
     // By structure: a server without templates does not load what matches URIs.
     if (typeof (template as Partial<ResourceTemplate> | null)?.completeCallback !== 'function')
       throw new RegistrationError(`resource "${name}": the second parameter is a URI as a string, or a new ResourceTemplate(...)`);
-    const item = new TemplateItem(name, template, config, read);
-    this.#templates.add(item);
-    this.#server.registerCapability('resources', { listChanged: true, subscribe: true });
+    const item = this.#templates.add(new TemplateItem(this.#templates, name, template, config, read));
     if (template.uriTemplate.variableNames.some((variable) => template.completeCallback(variable))) this.#server.serveCompletions();
-    return new TemplateHandle(item, this.#templates);
+    return item;
   }
 
-  /** The template that a reference names: by itself, or by an address of its family. */
+  /** The template that a reference names: by itself, or by a URI that it matches. */
   findTemplate(uri: string, asker: Asker): TemplateItem | undefined {
-    const named = this.#templates.findBy(asker, ({ template }) => template.uriTemplate.toString() === uri);
-    return named ?? this.#templates.findBy(asker, ({ template }) => template.uriTemplate.match(uri) !== undefined);
+    const visible = this.#templates.items.filter((item) => this.#templates.isVisible(item, asker));
+    return (
+      visible.find((item) => item.uriTemplate === uri) ?? visible.find(({ template }) => template.uriTemplate.match(uri) !== undefined)
+    );
   }
 
-  /** The resource at an address itself. */
+  /** The resource at a URI itself. */
   findResource(uri: string, asker: Asker): ResourceItem | undefined {
     return this.#resources.find(uri, asker);
   }
@@ -73,17 +69,23 @@ export class Resources {
   async #read(uri: string, context: Context): Promise<JsonObject> {
     if (!URL.canParse(uri)) throw new ProtocolError(INVALID_PARAMS, 'The resource\'s "uri" is not an absolute URI', { uri });
     const url = new URL(uri);
-    const notFound = resourceNotFoundError(uri, context.revision.rules.resourceNotFoundCode);
+    const value = await this.#run(uri, url, context);
+    const result = value && toReadResult(value.read, { uri, mimeType: value.config.mimeType });
+    if (!result) throw resourceNotFoundError(uri, context.revision.rules.resourceNotFoundCode);
+    const { ttlMs, cacheScope } = value.config;
+    return { ...defined({ ttlMs, cacheScope }), ...result };
+  }
+
+  /** What the reader gave; undefined where there is none for this caller. */
+  async #run(uri: string, url: URL, context: Context): Promise<{ readonly read: unknown; readonly config: ResourceConfig } | undefined> {
     const resource = this.#resources.find(uri, context) ?? this.#resources.find(url.href, context);
-    const template = resource ? undefined : this.#templates.findBy(context, (item) => item.template.uriTemplate.match(uri) !== undefined);
-    const item = resource ?? template;
-    if (!item) throw notFound;
-    const variables = template ? [template.template.uriTemplate.match(uri)] : [];
-    const { handler, config } = item;
-    const { mimeType, ttlMs, cacheScope } = config;
-    const result = toReadResult(await handler(url, ...variables, context.forHandler()), { uri, mimeType });
-    if (!result) throw notFound;
-    return { ...(ttlMs === undefined ? {} : { ttlMs }), ...(cacheScope === undefined ? {} : { cacheScope }), ...result };
+    if (resource) return { read: await resource.handler.call(undefined, url, context.forHandler()), config: resource.config };
+    for (const item of this.#templates.items) {
+      const variables = item.template.uriTemplate.match(uri);
+      if (variables && this.#templates.isVisible(item, context))
+        return { read: await item.handler.call(undefined, url, variables, context.forHandler()), config: item.config };
+    }
+    return undefined;
   }
 
   /** The registered resources, then the members that templates list, as one paged list. */
@@ -93,30 +95,26 @@ export class Resources {
   }
 
   async #listWithMembers(listable: readonly TemplateItem[], context: Context): Promise<JsonObject> {
-    const { pageSize = 1000 } = this.#server.options;
     const start = this.#resources.startOf(context, POSITION);
-    const member = MEMBER_POSITION.exec(start);
-    const page = member ? { items: [], next: undefined } : this.#resources.page(context, start);
-    let index = Number(member?.[1] ?? 0);
-    let offset = Number(member?.[2] ?? 0);
-    for (; index < listable.length && page.next === undefined; index++, offset = 0) {
-      const item = listable[index];
-      if (!item || !this.#templates.isVisible(item, context)) continue;
-      const members = await listMembers(item, context);
-      const end = offset + pageSize - page.items.length;
-      for (const definition of members.slice(offset, end)) {
-        const shown = this.#resources.shape(definition, context.revision);
-        if (shown) page.items.push(shown);
-      }
-      if (members.length > end) page.next = `t${index}:${end}`;
-    }
+    const isAmongMembers = start.startsWith(MEMBERS);
+    const page = isAmongMembers ? { items: [], next: undefined } : this.#resources.page(context, start);
+    if (page.next !== undefined) return this.#resources.toResult(page, context, true);
+    const visible = listable.filter((item) => this.#templates.isVisible(item, context));
+    const members = (await Promise.all(visible.map((item) => listMembers(item, context)))).flat();
+    const offset = isAmongMembers ? Number(start.slice(MEMBERS.length)) : 0;
+    const end = offset + (this.#server.options.pageSize ?? 1000) - page.items.length;
+    const shown = members
+      .slice(offset, end)
+      .map((member) => this.#resources.shape(member, context.revision))
+      .filter((member) => member !== undefined);
+    const next = members.length > end ? `${MEMBERS}${end}` : undefined;
     // What a callback lists may depend on who asks.
-    return this.#resources.toResult(page, context, true);
+    return this.#resources.toResult({ items: [...page.items, ...shown], next }, context, true);
   }
 }
 
 async function listMembers(item: TemplateItem, context: Context): Promise<readonly JsonObject[]> {
-  const fault = new InvalidHandlerResultError(`resource template "${item.key}": its list must give { resources: [{ uri, ... }] }`);
+  const fault = new InvalidHandlerResultError(`${item.label}: its list must give { resources: [{ uri, ... }] }`);
   const listed = await item.template.listCallback?.(context.forHandler());
   if (!isJsonObject(listed) || !Array.isArray(listed['resources'])) throw fault;
   return listed['resources'].map((member: JsonValue) => {
@@ -130,74 +128,69 @@ function shownOf({ title, description, mimeType, annotations, icons, _meta }: Re
   return defined({ title, description, mimeType, annotations, icons, _meta });
 }
 
-/** A resource at one address, which is its key. */
-class ResourceItem extends CatalogItem<ResourceConfig> {
-  readonly kind = 'resource';
-  override readonly keyOption = 'uri';
-  #name: string;
+/** @see 2026-07-28 server/resources#annotations, server/utilities/caching */
+function checkResource(label: string, { annotations = {}, ttlMs = 0, cacheScope = 'private' }: ResourceConfig): void {
+  const { audience = [], priority = 0, lastModified = '1970-01-01' } = annotations;
+  const isAudience = [audience].flat().every((role) => role === 'user' || role === 'assistant');
+  if (!isAudience || !(priority >= 0 && priority <= 1) || Number.isNaN(Date.parse(lastModified)))
+    throw new RegistrationError(
+      `${label}: "annotations" has an "audience" of "user" and "assistant", a "priority" from 0 to 1, "lastModified" as an ISO 8601 date`,
+    );
+  if (!isTtl(ttlMs) || !isCacheScope(cacheScope))
+    throw new RegistrationError(`${label}: "ttlMs" is an integer of milliseconds, "cacheScope" is "public" or "private"`);
+}
 
-  constructor(uri: string, name: string, config: ResourceConfig, read: HandlerFn) {
-    super(uri, read);
-    this.#name = name;
-    super.prepare(config)();
+/** RFC 3986: a scheme, then only characters that a URI may have. */
+const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[\w.~:/?#[\]@!$&'()*+,;=%-]*$/;
+
+/** A resource at one URI, which is its key. */
+class ResourceItem extends CatalogItem<ResourceConfig> implements RegisteredResource {
+  get uri(): string {
+    return this.key;
   }
 
-  override get name(): string {
-    return this.#name;
+  override update({ name = this.name, ...changes }: ResourceChanges = {}): void {
+    super.update(changes);
+    this.name = name;
   }
 
-  override checkKey(uri: string): void {
-    checkUri(this.label, uri);
+  protected override prepare(uri: string, config: ResourceConfig): void {
+    checkResource(this.label, config);
+    if (URI.test(uri) && URL.canParse(uri)) return;
+    const remedy = String(uri).includes('{') ? 'a template is new ResourceTemplate(...)' : 'percent-encode what is not allowed in one';
+    throw new RegistrationError(`${this.label}: "${uri}" is not an absolute URI of RFC 3986: ${remedy}`);
   }
 
-  override prepare({ name = this.#name, ...changes }: ResourceConfig & { readonly name?: string }, read?: HandlerFn): () => void {
-    const apply = super.prepare(changes, read);
-    return () => {
-      apply();
-      this.#name = name;
-    };
-  }
-
-  define(): JsonObject {
+  override define(): JsonObject {
     const { size } = this.config;
     return { uri: this.key, name: this.name, ...shownOf(this.config), ...(size === undefined ? {} : { size }) };
   }
 }
 
 /** A family of resources. Its key is its name. */
-class TemplateItem extends CatalogItem<ResourceConfig> {
-  readonly kind = 'resource';
+class TemplateItem extends CatalogItem<ResourceConfig> implements RegisteredResourceTemplate {
   readonly template: ResourceTemplate;
 
-  constructor(name: string, template: ResourceTemplate, config: ResourceConfig, read: HandlerFn) {
-    super(name, read);
+  constructor(catalog: Catalog<TemplateItem>, name: string, template: ResourceTemplate, config: ResourceConfig, read: HandlerFn) {
+    super(catalog, name, name, config, read);
     this.template = template;
-    this.prepare(config)();
   }
 
-  override get label(): string {
-    return `resource template "${this.name}"`;
+  get uriTemplate(): string {
+    return this.template.uriTemplate.toString();
   }
 
-  define(): JsonObject {
-    return { uriTemplate: this.template.uriTemplate.toString(), name: this.key, ...shownOf(this.config) };
+  protected override prepare(_name: string, config: ResourceConfig): void {
+    checkResource(this.label, config);
+  }
+
+  override define(): JsonObject {
+    return { uriTemplate: this.uriTemplate, name: this.key, ...shownOf(this.config) };
   }
 
   /** What a member that the template lists shows where it does not say it itself. */
   defineMember(member: JsonObject): JsonObject {
     const { _meta: _own, ...shown } = shownOf(this.config);
     return { name: member['uri'], ...shown, ...member };
-  }
-}
-
-class ResourceHandle extends CatalogHandle<ResourceItem> implements RegisteredResource {
-  get uri(): string {
-    return this.item.key;
-  }
-}
-
-class TemplateHandle extends CatalogHandle<TemplateItem> implements RegisteredResourceTemplate {
-  get uriTemplate(): string {
-    return this.item.template.uriTemplate.toString();
   }
 }

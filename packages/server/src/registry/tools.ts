@@ -4,22 +4,22 @@ import { isMortiseError, type JsonObject, ProtocolError } from '@mortise/jsonrpc
 import { INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
 import type { CallToolResult, Revision } from '@mortise/protocol';
 import { checkToolName } from '@mortise/protocol/checks';
-import type { ParamHeaders, SchemaAdapter, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
-import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
+import type { ParamHeaders, SchemaAdapter, SchemaIssue } from '@mortise/protocol/contracts';
 import { LOCAL } from '../channel-call.ts';
+import type { RegisteredTool, ToolChanges, ToolConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { describeIssues } from '../schema/describe-issues.ts';
 import { readParamHeaders } from '../schema/param-headers.ts';
 import { toSchemaAdapter } from '../schema/to-schema-adapter.ts';
 import type { Server } from '../server.ts';
-import { isThenable } from '../thenable.ts';
+import { andThen, isThenable } from '../thenable.ts';
 import { isForProtocol } from '../wire-error.ts';
-import { type Asker, Catalog, CatalogHandle, CatalogItem, defined, type HandlerFn } from './catalog.ts';
-import { checkRegistration } from './check-registration.ts';
-import { normalizeToolResult, type ResultOwner } from './tool-result.ts';
+import { type Asker, Catalog } from './catalog.ts';
+import { CatalogItem, type ConfigTable, defined, type HandlerFn, LISTED } from './catalog-item.ts';
+import { toToolResult } from './tool-result.ts';
 
-/** The JSON-RPC code of a refusal for lack of scope: that of HTTP, outside the ranges that JSON-RPC and MCP keep to themselves. */
+/** The JSON-RPC code of a refusal for lack of scope: that of HTTP, outside the ranges that JSON-RPC and MCP reserve. */
 const FORBIDDEN = 403;
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** What a tool without parameters shows. @see 2025-11-25 server/tools#tool */
@@ -28,11 +28,19 @@ const NO_PARAMETERS: JsonObject = Object.freeze({ type: 'object', additionalProp
 export class Tools {
   readonly #server: Server;
   readonly #catalog: Catalog<ToolItem>;
-  #hasWarnedOfEmbedding = false;
 
   constructor(server: Server) {
     this.#server = server;
-    this.#catalog = new Catalog({ server, kind: 'tools', noun: 'tool', method: 'tools/list', member: 'tools' });
+    const options: ConfigTable = { ...LISTED, inputSchema: 'any', outputSchema: 'any', annotations: 'object', scopes: 'array' };
+    const ofExtensions = server.extensions.flatMap(({ toolOptions = [] }) => toolOptions.map((name) => [name, 'any'] as const));
+    this.#catalog = new Catalog({
+      server,
+      kind: 'tools',
+      noun: 'tool',
+      method: 'tools/list',
+      member: 'tools',
+      options: { ...options, ...Object.fromEntries(ofExtensions) },
+    });
     server.setMethod('tools/list', { run: (_params, context) => this.#catalog.list(context) });
     server.setMethod('tools/call', {
       findsByName: true,
@@ -42,12 +50,7 @@ export class Tools {
   }
 
   register(name: string, config: ToolConfig, handler: HandlerFn): RegisteredTool {
-    checkRegistration('tool', name, config, handler);
-    const item = new ToolItem(name, config, handler, this.#server);
-    item.checkKey(name);
-    this.#catalog.add(item);
-    this.#server.registerCapability('tools', { listChanged: true });
-    return new CatalogHandle(item, this.#catalog);
+    return this.#catalog.add(new ToolItem(this.#catalog, name, name, config, handler));
   }
 
   find(name: string, asker: Asker): ToolItem | undefined {
@@ -59,9 +62,9 @@ export class Tools {
     return this.#catalog.findAny(name);
   }
 
-  /** Asked before each call over HTTP: the visibility rule of a tool without any is not. */
+  /** Needed before each call over HTTP: the visibility rule is asked only for a tool that has such headers. */
   paramHeaders(name: string, asker: Asker): ParamHeaders | undefined {
-    return this.findAny(name)?.paramHeaders && this.find(name, asker)?.paramHeaders;
+    return this.findAny(name)?.parts.paramHeaders && this.find(name, asker)?.parts.paramHeaders;
   }
 
   #call(params: JsonObject, context: Context): JsonObject | Promise<JsonObject> {
@@ -74,63 +77,42 @@ export class Tools {
 
   /** Runs a tool. Gives a promise only where the tool or a schema does. Throws and rejects for faults of the protocol alone. */
   run(item: ToolItem, args: JsonObject, context: Context): CallToolResult | Promise<CallToolResult> {
+    const { input } = item.parts;
     try {
-      const checked = item.checkArguments(args);
-      const result = isThenable(checked)
-        ? checked.then((outcome) => this.#runChecked(item, args, outcome, context))
-        : this.#runChecked(item, args, checked, context);
-      return isThenable(result) ? this.#settle(item, result, context) : result;
+      // A tool without parameters takes whatever is sent: hosts send `{}`, and models invent arguments.
+      const result = input
+        ? andThen(input.validate(args), (outcome) =>
+            'issues' in outcome ? refuseArguments(item, args, outcome.issues, context) : this.#invoke(item, context, outcome.value),
+          )
+        : this.#invoke(item, context);
+      return isThenable(result) ? result.catch((error: unknown) => this.#toFailure(item, error, context)) : result;
     } catch (error) {
       return this.#toFailure(item, error, context);
     }
   }
 
-  async #settle(item: ToolItem, result: PromiseLike<CallToolResult>, context: Context): Promise<CallToolResult> {
-    try {
-      return await result;
-    } catch (error) {
-      return this.#toFailure(item, error, context);
-    }
-  }
-
-  #runChecked(
-    item: ToolItem,
-    args: JsonObject,
-    outcome: SchemaOutcome<unknown>,
-    context: Context,
-  ): CallToolResult | Promise<CallToolResult> {
-    if ('issues' in outcome) return refuseArguments(item, args, outcome.issues, context);
+  #invoke(item: ToolItem, context: Context, args?: unknown): CallToolResult | Promise<CallToolResult> {
     const ctx = context.forHandler();
     // Without the item as its `this`.
-    const { handler, input } = item;
-    const value = input ? handler(outcome.value, ctx) : handler(ctx);
-    return isThenable(value)
-      ? Promise.resolve(value).then((settled) => this.#toResult(item, settled, context))
-      : this.#toResult(item, value, context);
-  }
-
-  #toResult(item: ToolItem, value: unknown, { revision }: Context): CallToolResult | Promise<CallToolResult> {
-    const result = normalizeToolResult(value, item.owner);
-    if (isThenable(result)) return result;
-    const embeds = !this.#hasWarnedOfEmbedding && result.content?.some(({ type }) => type === 'resource');
-    if (embeds && !this.#server.capabilities.has(revision, 'resources')) this.#warnOfEmbedding(item);
-    return result;
+    const { handler, parts } = item;
+    return andThen(parts.input ? handler(args, ctx) : handler(ctx), (value) => {
+      const result = toToolResult(value, item.key, parts.output);
+      if (!isThenable(result)) this.#warnOfEmbedding(item, result, context);
+      return result;
+    });
   }
 
   /** @see 2026-07-28 server/tools#embedded-resources */
-  #warnOfEmbedding({ key }: ToolItem): void {
-    this.#hasWarnedOfEmbedding = true;
-    this.#server.logger.log(
-      'warning',
-      `tool "${key}" embeds a resource, but the server declares no resources: register them, or declare the capability`,
-    );
+  #warnOfEmbedding({ label }: ToolItem, { content }: CallToolResult, { revision }: Context): void {
+    if (!content?.some(({ type }) => type === 'resource') || this.#server.capabilities.has(revision, 'resources')) return;
+    this.#server.warnOnce(`${label} embeds a resource, but the server declares no resources: register them, or declare the capability`);
   }
 
   /** @throws What is to be answered by a JSON-RPC error. */
   #toFailure({ key }: ToolItem, error: unknown, context: Context): CallToolResult {
     if (isForProtocol(error, context)) throw error;
     context.span?.recordError(error);
-    // What a tool says by itself the model reads in full; of all else the operator alone sees what it was.
+    // The model reads a ToolError in full. Of any other error, only the log has all of it.
     const level = isMortiseError(error) && error.code === 'ERR_TOOL' ? 'info' : 'error';
     this.#server.logger.log(level, 'A tool failed', { tool: key, error });
     return toErrorResult(this.#describe(error) ?? 'internal error: the log of the server has the details');
@@ -150,64 +132,39 @@ function toErrorResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-function refuseArguments({ key }: ToolItem, value: JsonObject, issues: readonly SchemaIssue[], { revision }: Context): CallToolResult {
-  const message = describeIssues(issues, { owner: `tool "${key}"`, part: 'argument', value });
+function refuseArguments({ label }: ToolItem, value: JsonObject, issues: readonly SchemaIssue[], { revision }: Context): CallToolResult {
+  const message = describeIssues(issues, { owner: label, part: 'argument', value });
   if (revision.rules.invalidArgumentsAreResults) return toErrorResult(message);
   throw new ProtocolError(INVALID_PARAMS, message);
 }
 
+interface ToolParts {
+  readonly input: SchemaAdapter | undefined;
+  readonly output: SchemaAdapter | undefined;
+  readonly paramHeaders: ParamHeaders | undefined;
+}
+
 /** A registered tool. */
-export class ToolItem extends CatalogItem<ToolConfig> {
-  readonly kind = 'tool';
-  input: SchemaAdapter | undefined;
-  paramHeaders: ParamHeaders | undefined;
-  #output: SchemaAdapter | undefined;
-  #owner: ResultOwner | undefined;
-  readonly #server: Server;
-
-  constructor(name: string, config: ToolConfig, handler: HandlerFn, server: Server) {
-    super(name, handler);
-    this.#server = server;
-    this.prepare(config)();
-  }
-
+export class ToolItem extends CatalogItem<ToolConfig, ToolParts> {
   /** The options that extensions own, with all others. */
   get options(): Readonly<Record<string, unknown>> {
     return this.config as Readonly<Record<string, unknown>>;
   }
 
-  get owner(): ResultOwner {
-    if (this.#owner?.name !== this.key) this.#owner = { name: this.key, output: this.#output };
-    return this.#owner;
+  override update({ paramsSchema, ...changes }: ToolChanges = {}): void {
+    super.update(paramsSchema === undefined ? changes : { ...changes, inputSchema: paramsSchema });
   }
 
-  override checkKey(name: string): void {
-    super.checkKey(name);
+  protected override prepare(name: string, { inputSchema, outputSchema }: ToolConfig): ToolParts {
+    const { server } = this.catalog;
+    const { validator } = server.options;
     const problem = checkToolName(name);
-    if (problem !== undefined) this.#server.warnOnce(`${problem}; some clients will not take it`);
-  }
-
-  override readChanges({ paramsSchema, ...changes }: ToolChanges): object {
-    return paramsSchema === undefined ? changes : { ...changes, inputSchema: paramsSchema };
-  }
-
-  override prepare(changes: ToolConfig, handler?: HandlerFn): () => void {
-    const { extensions, options } = this.#server;
-    const extensionOptions = extensions.flatMap(({ toolOptions = [] }) => toolOptions);
-    const apply = super.prepare(changes, handler, extensionOptions);
-    const { inputSchema, outputSchema } = { ...this.config, ...changes };
-    const { validator } = options;
-    const input = inputSchema === undefined ? undefined : toSchemaAdapter(inputSchema, 'tool input', this.key, { validator });
-    const output = outputSchema === undefined ? undefined : toSchemaAdapter(outputSchema, 'tool output', this.key, { validator });
-    const paramHeaders = input && readParamHeaders(input.jsonSchema, this.key);
-    for (const path of paramHeaders?.values() ?? []) warnOfSecret(this.key, path, this.#server);
-    return () => {
-      apply();
-      this.input = input;
-      this.paramHeaders = paramHeaders;
-      this.#output = output;
-      this.#owner = undefined;
-    };
+    if (problem !== undefined) server.warnOnce(`${problem}; some clients will not take it`);
+    const input = inputSchema === undefined ? undefined : toSchemaAdapter(inputSchema, 'tool input', name, { validator });
+    const output = outputSchema === undefined ? undefined : toSchemaAdapter(outputSchema, 'tool output', name, { validator });
+    const paramHeaders = input && readParamHeaders(input.jsonSchema, name);
+    for (const path of paramHeaders?.values() ?? []) warnOfSecret(name, path, server);
+    return { input, output, paramHeaders };
   }
 
   /**
@@ -217,29 +174,22 @@ export class ToolItem extends CatalogItem<ToolConfig> {
    */
   requireScopes({ principal, auth }: Asker): void {
     const { scopes: requiredScopes = [] } = this.config;
-    if (!auth && principal === LOCAL) return;
+    if (requiredScopes.length === 0 || (!auth && principal === LOCAL)) return;
     const missing = requiredScopes.filter((scope) => !auth?.scopes.includes(scope));
     if (missing.length === 0) return;
     const names = missing.map((scope) => `"${scope}"`).join(', ');
     throw new ProtocolError(FORBIDDEN, `${this.label} needs the scope ${names}: sign in again with it`, { requiredScopes });
   }
 
-  checkArguments(args: JsonObject): SchemaOutcome<unknown> | Promise<SchemaOutcome<unknown>> {
-    // Hosts send `{}`, and models invent arguments where there are none: what a tool does not take is left out, as unknown fields are.
-    return this.input ? this.input.validate(args) : NOTHING;
-  }
-
-  define(revision: Revision): JsonObject {
+  override define(revision: Revision): JsonObject {
     const { title, description, annotations, icons, _meta } = this.config;
-    const inputSchema = this.input?.jsonSchema ?? NO_PARAMETERS;
-    const outputSchema = this.#output?.jsonSchema;
+    const inputSchema = this.parts.input?.jsonSchema ?? NO_PARAMETERS;
+    const outputSchema = this.parts.output?.jsonSchema;
     const definition = defined({ name: this.key, title, description, inputSchema, outputSchema, annotations, icons, _meta });
-    for (const extension of this.#server.extensions) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
+    for (const extension of this.catalog.server.extensions) Object.assign(definition, extension.toolDefinition?.(this.options, revision));
     return definition;
   }
 }
-
-const NOTHING: SchemaOutcome<undefined> = Object.freeze({ value: undefined });
 
 const SECRET_NAME = /pass(?:word|wd|phrase)|secret|token|api[-_]?key|private[-_]?key|credential|ssn/i;
 
@@ -251,6 +201,6 @@ const SECRET_NAME = /pass(?:word|wd|phrase)|secret|token|api[-_]?key|private[-_]
 function warnOfSecret(tool: string, path: readonly string[], server: Server): void {
   if (!SECRET_NAME.test(path.at(-1) ?? '')) return;
   server.warnOnce(
-    `tool "${tool}": argument "${path.join('.')}" looks like a secret and is mirrored in a header, which proxies log: take x-mcp-header away`,
+    `tool "${tool}": argument "${path.join('.')}" looks like a secret and is copied to a header, which proxies log: remove x-mcp-header`,
   );
 }

@@ -40,11 +40,11 @@ function describeIssue(issue: SchemaIssue, { part, whole, value, showValues = tr
   if (received === undefined && /^(must|is required)\b/.test(message))
     return `${place} ${isWhole && whole === undefined ? 'are' : 'is'} required`;
   const glue = /^(must|is|has|does|takes|may|cannot)\b/.test(message) ? ' ' : ': ';
-  return `${place}${glue}${message}, got ${showValues ? renderValue(received) : typeNoun(received)}`;
+  return `${place}${glue}${message}, got ${renderValue(received, showValues)}`;
 }
 
 function renderPath(path: readonly (string | number)[]): string {
-  return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : i === 0 ? clip(key, 80) : `.${clip(key, 80)}`)).join('');
+  return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${clip(key, 80)}`)).join('');
 }
 
 /** Follows own members only: a path never reaches into a prototype. */
@@ -57,18 +57,14 @@ function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return at;
 }
 
-function renderValue(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(clip(value, MAX_SHOWN_CHARACTERS));
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeNoun(value);
-}
-
-function typeNoun(value: unknown): string {
-  if (value === null) return 'null';
+function renderValue(value: unknown, showsValue: boolean): string {
   if (value === undefined) return 'nothing';
-  // JSON has no word for NaN and Infinity: where a number belongs, "a number" would not say what is wrong.
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  // JSON has no NaN and no Infinity: where a number belongs, "a number" would not say what is wrong.
+  if (value === null || (typeof value === 'number' && !Number.isFinite(value))) return String(value);
+  if (typeof value === 'object') return 'an object';
+  if (!showsValue) return `a ${typeof value}`;
+  return typeof value === 'string' ? JSON.stringify(clip(value, MAX_SHOWN_CHARACTERS)) : String(value);
 }
 
 function clip(text: string, maxCharacters: number): string {
@@ -77,34 +73,11 @@ function clip(text: string, maxCharacters: number): string {
   return `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Nouns of type names that take another article or word than "a". */
-const TYPE_NOUNS: Readonly<Record<string, string>> = {
-  array: 'an array',
-  int: 'an integer',
-  integer: 'an integer',
-  nan: 'NaN',
-  null: 'null',
-  object: 'an object',
-  Object: 'an object',
-  record: 'an object',
-  undefined: 'left out',
-};
-
 /** The default sentences of zod 4, zod 3 and valibot, in our words. An author's own sentence matches none of them and stays as it is. */
-const SENTENCES: readonly (readonly [RegExp, (found: string) => string])[] = [
-  [
-    /^(?:Required|Invalid input: expected nonoptional, received undefined|Invalid key: Expected "[^"]*" but received undefined)$/,
-    () => 'is required',
-  ],
-  [/^(?:Invalid input: e|E)xpected ([\w-]+), received .*$/, mustBe],
-  [/^Invalid type: Expected ([\w-]+) but received .*$/s, mustBe],
-  [/^Invalid input: expected (.+)$/s, (found) => `must be ${found}`],
-  [/^Invalid option: expected one of (.+)$/s, (found) => `must be one of ${found.split('|').join(', ')}`],
-];
-
-function mustBe(type: string): string {
-  return `must be ${TYPE_NOUNS[type] ?? `a ${type}`}`;
-}
+const REQUIRED =
+  /^(?:Required|Invalid input: expected nonoptional, received undefined|Invalid key: Expected "[^"]*" but received undefined)$/;
+const WRONG_TYPE = /^(?:Invalid input: e|Invalid type: E|E)xpected ([\w-]+)(?:,| but) received /;
+const WRONG_VALUE = /^Invalid (?:input: expected |option: expected (one of ))(.+)$/s;
 
 /** Gives a library's issue its path in plain keys and its message in our words. */
 export function phraseIssue(issue: StandardIssue): SchemaIssue {
@@ -113,16 +86,23 @@ export function phraseIssue(issue: StandardIssue): SchemaIssue {
     const key = typeof segment === 'object' ? segment.key : segment;
     return typeof key === 'symbol' ? String(key) : key;
   });
-  const message = withoutPath(issue.message, path);
-  for (const [pattern, phrase] of SENTENCES) {
-    const found = pattern.exec(message);
-    if (found !== null) return { message: phrase(found[1] ?? ''), path };
-  }
-  return { message, path };
+  return { message: phrase(withoutPath(issue.message, path)), path };
 }
 
-/** Some libraries (arktype) begin the message with the path and end it with the value; our sentence has both already. */
+function phrase(message: string): string {
+  if (REQUIRED.test(message)) return 'is required';
+  const [, type] = WRONG_TYPE.exec(message) ?? [];
+  if (type !== undefined) return `must be ${/^[aio]/i.test(type) ? 'an' : 'a'} ${type.toLowerCase()}`;
+  const [, oneOf = '', value] = WRONG_VALUE.exec(message) ?? [];
+  if (value === undefined) return message;
+  return `must be ${oneOf}${oneOf === '' ? value : value.replaceAll('|', ', ')}`;
+}
+
+/** arktype begins the message with the path and ends it with the value; our sentence has both already. */
 function withoutPath(message: string, path: readonly (string | number)[]): string {
-  const bare = path.length > 0 && message.startsWith(`${path.join('.')} `) ? message.slice(path.join('.').length + 1) : message;
-  return bare.startsWith('must be ') ? bare.replace(/ \(was [^()]*\)$/, '') : bare;
+  const prefix = `${path.join('.')} `;
+  return (path.length > 0 && message.startsWith(prefix) ? message.slice(prefix.length) : message).replace(
+    /^(must be .*) \(was [^()]*\)$/s,
+    '$1',
+  );
 }

@@ -2,7 +2,6 @@
 
 import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { unsupported, type SchemaPlace } from './schema-purpose.ts';
 
 const FORMATS: readonly unknown[] = ['email', 'uri', 'date', 'date-time'];
 const SCALARS: readonly unknown[] = ['string', 'number', 'integer', 'boolean'];
@@ -11,15 +10,15 @@ const SCALARS: readonly unknown[] = ['string', 'number', 'integer', 'boolean'];
  * What a client could not show is refused. `additionalProperties`, which forms do not have, is left out: a form never sends
  * fields that it does not have.
  *
- * @throws {SchemaUnsupportedError} Naming the field and what a form can have instead.
+ * @throws {TypeError} Naming the field and what a form can have instead.
  * @see 2026-07-28 client/elicitation#requested-schema
  */
-export function toFormSchema(schema: JsonObject, place: SchemaPlace): JsonObject {
+export function toFormSchema(schema: JsonObject): JsonObject {
   const { $schema, type, properties, required } = schema;
-  if (!isJsonObject(properties)) throw unsupported(place, 'must have its fields under "properties"');
+  if (!isJsonObject(properties)) throw new TypeError('must have its fields under "properties"');
   for (const [name, field] of Object.entries(properties)) {
     const fault = findFault(field);
-    if (fault !== undefined) throw unsupported(place, `field "${name}" ${fault}`);
+    if (fault !== undefined) throw new TypeError(`field "${name}" ${fault}`);
   }
   return { ...($schema === undefined ? undefined : { $schema }), type, properties, ...(required === undefined ? undefined : { required }) };
 }

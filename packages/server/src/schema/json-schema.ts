@@ -2,8 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { dialectOf } from '@mortise/protocol/checks';
-import type { JsonSchemaValidator, SchemaAdapter, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
-import { reasonOf, unsupported, type SchemaPlace } from './schema-purpose.ts';
+import type { JsonSchemaValidator, SchemaAdapter, SchemaIssue } from '@mortise/protocol/contracts';
 
 type Check = (value: unknown) => readonly SchemaIssue[];
 
@@ -11,50 +10,44 @@ type Check = (value: unknown) => readonly SchemaIssue[];
  * With a `validator` the schema is compiled now. Without one the default of `@mortise/protocol/json-schema` is loaded by the first check,
  * so that a server without plain JSON Schemas never loads it. A `default` in the schema is shown to peers and not applied.
  *
- * @throws {SchemaUnsupportedError} Where the schema is not JSON, or `validator` cannot check it.
+ * @throws {Error} The schema is not JSON, or cannot be checked.
  */
-export function adaptJsonSchema(schema: object, place: SchemaPlace, validator?: JsonSchemaValidator): SchemaAdapter {
-  const jsonSchema = toJson(schema, place);
-  if (validator === undefined && dialectOf(jsonSchema) === undefined)
-    throw unsupported(
-      place,
+export function adaptJsonSchema(schema: object, validator?: JsonSchemaValidator): SchemaAdapter {
+  const jsonSchema = copy(schema);
+  if (!validator && dialectOf(jsonSchema) === undefined)
+    throw new TypeError(
       `is written in the dialect ${JSON.stringify(jsonSchema['$schema'])}, which the default validator cannot check: use 2020-12 or draft-07, or give the server a "validator"`,
     );
-  let check = validator === undefined ? undefined : compile(validator, jsonSchema, place);
+  let check = validator && compile(validator, jsonSchema);
   let loading: Promise<Check> | undefined;
   return {
     jsonSchema,
     validate(value) {
-      if (check !== undefined) return toOutcome(value, check(value));
-      loading ??= loadDefaultValidator().then((loaded) => (check = compile(loaded, jsonSchema, place)));
+      if (check) return toOutcome(value, check(value));
+      loading ??= loadDefaultValidator().then((loaded) => (check = compile(loaded, jsonSchema)));
       return loading.then((loaded) => toOutcome(value, loaded(value)));
     },
   };
 }
 
-function toOutcome(value: unknown, issues: readonly SchemaIssue[]): SchemaOutcome<unknown> {
+function toOutcome(value: unknown, issues: readonly SchemaIssue[]): ReturnType<SchemaAdapter['validate']> {
   return issues.length === 0 ? { value } : { issues };
 }
 
-/** A copy of its own, so that a change by the author after registration shows nowhere. */
-function toJson(schema: object, place: SchemaPlace): JsonObject {
+/** A copy, so that later changes by the author have no effect. */
+function copy(schema: object): JsonObject {
   try {
-    return JSON.parse(
-      JSON.stringify(schema, (key, value: unknown) => {
-        if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`"${key}" is a ${typeof value}`);
-        return value;
-      }),
-    ) as JsonObject;
+    return JSON.parse(JSON.stringify(schema)) as JsonObject;
   } catch (cause) {
-    throw unsupported(place, `is not JSON: ${reasonOf(cause)}`, cause);
+    throw new TypeError('is not JSON: it holds itself, or a BigInt', { cause });
   }
 }
 
-function compile(validator: JsonSchemaValidator, schema: JsonObject, place: SchemaPlace): Check {
+function compile(validator: JsonSchemaValidator, schema: JsonObject): Check {
   try {
     return validator.compile(schema);
   } catch (cause) {
-    throw unsupported(place, `cannot be checked: ${reasonOf(cause)}`, cause);
+    throw new TypeError(`cannot be checked: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -9,7 +9,6 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import type { SchemaAdapter, SchemaOutcome } from '@mortise/protocol/contracts';
 import { isThenable } from '../thenable.ts';
 import { phraseIssue } from './describe-issues.ts';
-import { directionOf, reasonOf, unsupported, type SchemaDirection, type SchemaPlace } from './schema-purpose.ts';
 
 /** One thing that a library found wrong with a value. */
 export interface StandardIssue {
@@ -27,7 +26,10 @@ export interface StandardJsonSchemaConverter {
   readonly output: (options: { readonly target: string }) => Record<string, unknown>;
 }
 
-/** What sits under `~standard`. */
+/** Which of a schema's two sides peers see: what it takes, or what it gives. */
+export type SchemaDirection = keyof StandardJsonSchemaConverter;
+
+/** The members of `~standard`. */
 export interface StandardProps<Input = unknown, Output = Input> {
   readonly version: 1;
   readonly vendor: string;
@@ -45,46 +47,26 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 /** Whether a value is a Standard Schema: an object or function with `~standard` of version 1. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
-  const props = (value as { readonly '~standard'?: Partial<StandardProps> })['~standard'];
-  return typeof props === 'object' && props !== null && props.version === 1 && typeof props.validate === 'function';
-}
-
-/** Whether a value is a schema of a zod 3 that does not know Standard Schema yet. */
-export function isOldZod(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && '_def' in value && 'safeParse' in value;
-}
-
-/** What to do with a zod 3 schema. */
-export const ZOD_3_REMEDY = 'is a zod 3 schema. Wrap it with fromZodV3(convert) of @mortise/server/zod-v3, or import from zod 4';
-
-/** @throws {SchemaUnsupportedError} Where the library has no JSON Schema for it, with the library's reason. */
-export function adaptStandardSchema(schema: StandardSchema, place: SchemaPlace): SchemaAdapter {
-  return { jsonSchema: withoutDefaultDialect(toJsonSchema(schema, place)), validate: createCheck(schema) };
+  const props = (value as Partial<StandardSchema>)['~standard'] as Partial<StandardProps> | undefined;
+  return props?.version === 1 && typeof props.validate === 'function';
 }
 
 /** The dialect of every schema without `$schema`: naming it in each would only cost bytes. */
 const DEFAULT_DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-export function withoutDefaultDialect(schema: JsonObject): JsonObject {
-  if (schema['$schema'] !== DEFAULT_DIALECT) return schema;
-  const { $schema: _, ...rest } = schema;
-  return rest;
-}
-
-/**
- * Converts a schema to JSON Schema 2020-12.
- *
- * @param field Names a field of a raw shape in the error.
- */
-export function toJsonSchema(schema: StandardSchema, place: SchemaPlace, field?: string): JsonObject {
-  const subject = field === undefined ? '' : `field "${field}" `;
+/** Converts a schema to JSON Schema 2020-12. @throws {TypeError} Its library cannot, with the library's reason. */
+export function toJsonSchema(schema: StandardSchema, direction: SchemaDirection): JsonObject {
   const converter = schema['~standard'].jsonSchema;
-  if (converter === undefined) throw unsupported(place, `${subject}cannot be converted to JSON Schema: ${remedyFor(schema)}`);
+  if (!converter) throw new TypeError(`cannot be converted to JSON Schema: ${remedyFor(schema)}`);
   try {
-    return converter[directionOf(place.purpose)]({ target: 'draft-2020-12' }) as JsonObject;
+    const { $schema, ...rest } = converter[direction]({ target: 'draft-2020-12' }) as JsonObject;
+    return $schema === undefined || $schema === DEFAULT_DIALECT ? rest : { $schema, ...rest };
   } catch (cause) {
-    const reason = `${subject}cannot be converted to JSON Schema: ${reasonOf(cause)}`;
-    throw unsupported(place, `${reason}. Use a type that JSON has (an ISO string for a date, say) and convert in the handler`, cause);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(
+      `cannot be converted to JSON Schema: ${reason}. Use a type that JSON has (an ISO string for a date, say) and convert in the handler`,
+      { cause },
+    );
   }
 }
 
@@ -94,36 +76,31 @@ function remedyFor(schema: StandardSchema): string {
     return `${vendor} gives it no "~standard.jsonSchema". Use the library's adapter for Standard JSON Schema, or write the JSON Schema by hand`;
   if ('_zod' in schema)
     return 'this zod is older than 4.2, or zod/mini. Wrap it with fromZod(z) of @mortise/server/zod, or use zod 4.2 or later';
-  return `this ${ZOD_3_REMEDY}`;
+  return 'this is a zod 3 schema. Wrap its object with fromZodV3(convert) of @mortise/server/zod, or import from zod 4';
 }
 
 /** Checks a value against one schema; gives a promise only where the schema's own check does. */
 export type SchemaCheck = SchemaAdapter['validate'];
 
-/** What zod 4's schemas have beside `~standard`. */
+/** What the schemas of zod 4 have beside `~standard`. */
 interface ZodSchema {
   readonly _zod: { readonly def: Readonly<Record<string, unknown>>; readonly optin?: string; readonly optout?: string };
-  safeParseAsync(
-    value: unknown,
-  ): Promise<
-    | { readonly success: true; readonly data: unknown }
-    | { readonly success: false; readonly error: { readonly issues: readonly StandardIssue[] } }
-  >;
+  safeParseAsync(value: unknown): Promise<{ readonly data?: unknown; readonly error?: { readonly issues: readonly StandardIssue[] } }>;
 }
 
-function isZod(schema: object): schema is ZodSchema {
-  return '_zod' in schema;
+function isZod(schema: unknown): schema is ZodSchema {
+  return typeof schema === 'object' && schema !== null && '_zod' in schema;
 }
 
 /**
- * `~standard.validate` of zod tries without waiting first. What an async refinement rejects with in that try would be an unhandled
- * rejection; so a schema that runs functions of the program's is checked by zod's async method at once.
+ * `~standard.validate` of zod first tries without waiting. If an async refinement rejects in that try, the rejection is unhandled. So a
+ * schema that runs functions of the program is checked by zod's async method at once.
  */
 export function createCheck(schema: StandardSchema): SchemaCheck {
-  if (isZod(schema) && typeof schema.safeParseAsync === 'function' && runsOwnCode(schema, new Set()))
+  if (isZod(schema) && runsOwnCode(schema, new Set()))
     return async (value) => {
-      const parsed = await schema.safeParseAsync(value);
-      return toOutcome(parsed.success ? { value: parsed.data } : { issues: parsed.error.issues });
+      const { data, error } = await schema.safeParseAsync(value);
+      return toOutcome(error ? { issues: error.issues } : { value: data });
     };
   return (value) => {
     const result = schema['~standard'].validate(value);
@@ -131,24 +108,19 @@ export function createCheck(schema: StandardSchema): SchemaCheck {
   };
 }
 
-/** Kinds of zod that run a function, or that cannot be seen through. */
-const OPAQUE_KINDS: ReadonlySet<unknown> = new Set(['custom', 'transform', 'lazy', 'promise', 'function']);
-/** What is no schema, or is made by a getter that runs a function. */
+/** Kinds of zod that run a function, or make their inner schema by one. */
+const OWN_CODE: ReadonlySet<unknown> = new Set(['custom', 'transform', 'lazy', 'promise', 'function']);
+/** Members of a definition that hold no schema, some behind a getter that runs a function. */
 const NO_SCHEMAS: ReadonlySet<string> = new Set(['defaultValue', 'catchValue', 'error', 'pattern', 'values', 'entries']);
 
-/** Whether a zod 4 schema has refinements, transformations or the like anywhere. */
+/** Whether a zod 4 schema, or a list or object of them, has refinements, transformations or the like anywhere. */
 function runsOwnCode(schema: unknown, seen: Set<unknown>): boolean {
   if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false;
   seen.add(schema);
-  const { def } = (schema as Partial<ZodSchema>)._zod ?? {};
-  // Not a schema, but a list of schemas, or schemas by name.
-  if (def === undefined) return Object.values(schema).some((part) => isNode(part) && runsOwnCode(part, seen));
-  if (OPAQUE_KINDS.has(def['type']) || def['check'] === 'custom' || typeof def['transform'] === 'function') return true;
+  if (!isZod(schema)) return Object.values(schema).some((part) => isZod(part) && runsOwnCode(part, seen));
+  const { def } = schema._zod;
+  if (OWN_CODE.has(def['type']) || def['check'] === 'custom' || typeof def['transform'] === 'function') return true;
   return Object.keys(def).some((key) => !NO_SCHEMAS.has(key) && runsOwnCode(def[key], seen));
-}
-
-function isNode(part: unknown): boolean {
-  return typeof part === 'object' && part !== null && '_zod' in part;
 }
 
 function toOutcome(result: StandardResult<unknown>): SchemaOutcome<unknown> {
@@ -158,13 +130,13 @@ function toOutcome(result: StandardResult<unknown>): SchemaOutcome<unknown> {
 }
 
 /**
- * Whether a field of an object may be left out. zod 4 marks it. Of another library's schema the check of `undefined` shows it, if it is
- * synchronous; else the field counts as required. A zod 3 schema is asked by its synchronous method.
+ * Whether a field of an object may be left out. zod 4 marks it; other libraries are asked what they make of `undefined`. A field that
+ * answers by a promise counts as required.
  */
 export function mayMiss(schema: StandardSchema, direction: SchemaDirection): boolean {
   if (isZod(schema)) return (direction === 'input' ? schema._zod.optin : schema._zod.optout) !== undefined;
   try {
-    const result = isOldZod(schema) ? parseOldZod(schema, undefined) : schema['~standard'].validate(undefined);
+    const result = schema['~standard'].validate(undefined);
     if (isThenable(result)) {
       result.then(undefined, () => undefined);
       return false;
@@ -175,29 +147,13 @@ export function mayMiss(schema: StandardSchema, direction: SchemaDirection): boo
   }
 }
 
-function parseOldZod(schema: unknown, value: unknown): StandardResult<unknown> {
-  const { safeParse } = schema as { safeParse(this: unknown, value: unknown): { readonly success: boolean; readonly data?: unknown } };
-  const { success, data } = safeParse.call(schema, value);
-  return success ? { value: data } : { issues: [] };
-}
-
-/** Converts a schema of one library to JSON Schema, or throws with the reason. */
-export type Converter = (schema: object, direction: SchemaDirection) => object;
-
-/** A schema, or a shape whose every field is one, that is converted by `convert`. The original stays as it is. */
-export function withConverter<T>(schema: object, convert: Converter, toProps: (schema: object) => StandardProps = propsOf): T {
-  const withProps = (each: object): object => {
-    const jsonSchema = {
-      input: () => convert(each, 'input') as Record<string, unknown>,
-      output: () => convert(each, 'output') as Record<string, unknown>,
-    };
-    return Object.create(each, { '~standard': { value: { ...toProps(each), jsonSchema }, enumerable: true } }) as object;
-  };
-  if (isStandardSchema(schema) || '_def' in schema) return withProps(schema) as T;
-  return Object.fromEntries(Object.entries(schema).map(([name, field]) => [name, withProps(field as object)])) as T;
-}
-
-function propsOf(schema: object): StandardProps {
-  if (isStandardSchema(schema)) return schema['~standard'];
-  throw new TypeError('Not a schema: hand over a schema of the library, or an object whose every field is one');
+/** A copy of a schema that is converted by `convert`. The original stays as it is. */
+export function withConverter<S extends object>(
+  schema: S,
+  props: StandardProps,
+  convert: (schema: S, direction: SchemaDirection) => object,
+): S {
+  const to = (direction: SchemaDirection) => () => convert(schema, direction) as Record<string, unknown>;
+  const value: StandardProps = { ...props, jsonSchema: { input: to('input'), output: to('output') } };
+  return Object.create(schema, { '~standard': { value, enumerable: true } }) as S;
 }

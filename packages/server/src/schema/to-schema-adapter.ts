@@ -1,20 +1,31 @@
-/** Turns whatever a program gives as a schema into the one form that the server works with. */
+/** Turns whatever a program gives as a schema into what the server works with: the JSON Schema that peers see, and a check of values. */
 
-import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { checkJsonSchema } from '@mortise/protocol/checks';
-import type { JsonSchemaValidator, SchemaAdapter } from '@mortise/protocol/contracts';
+import { checkJsonSchema, mapSubschemas } from '@mortise/protocol/checks';
+import type { JsonSchemaValidator, SchemaAdapter, SchemaIssue, SchemaOutcome } from '@mortise/protocol/contracts';
+import { SchemaUnsupportedError } from '../errors.ts';
+import { isThenable } from '../thenable.ts';
 import { adaptJsonSchema } from './json-schema.ts';
-import { adaptRawShape, isRawShape } from './raw-shape.ts';
-import { reasonOf, unsupported, type SchemaPlace, type SchemaPurpose } from './schema-purpose.ts';
-import { adaptStandardSchema, isOldZod, isStandardSchema, ZOD_3_REMEDY } from './standard-schema.ts';
+import { createCheck, isStandardSchema, mayMiss, type SchemaCheck, type SchemaDirection, toJsonSchema } from './standard-schema.ts';
+
+/** Whose schema it is, and under which option, as error messages name them. */
+const PURPOSES = {
+  'tool input': ['tool', 'inputSchema'],
+  'tool output': ['tool', 'outputSchema'],
+  'prompt arguments': ['prompt', 'argsSchema'],
+  elicitation: ['elicitation of', 'requestedSchema'],
+} as const;
+
+/** What a schema is for. */
+export type SchemaPurpose = keyof typeof PURPOSES;
 
 /** How schemas are adapted. */
 export interface SchemaOptions {
   /** Checks values against plain JSON Schemas. @default that of `@mortise/protocol/json-schema`, loaded when first needed */
   readonly validator?: JsonSchemaValidator | undefined;
-  /** Narrows the JSON Schema further. @default none @throws {SchemaUnsupportedError} */
-  readonly narrow?: ((schema: JsonObject, place: SchemaPlace) => JsonObject) | undefined;
+  /** Narrows the JSON Schema further; what it throws is the reason of the error. @default none */
+  readonly narrow?: ((schema: JsonObject) => JsonObject) | undefined;
 }
 
 /**
@@ -22,92 +33,140 @@ export interface SchemaOptions {
  *
  * Tools' inputs, prompts' arguments and forms have an object at their root; a tool's output may be anything.
  *
- * @param purpose Decides which side of a conversion peers see, and whether the root must be an object.
  * @param name The tool's or prompt's name, for messages.
  * @throws {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED`, with the reason and what to do.
  * @see 2026-07-28 basic/index#json-schema-usage
  */
 export function toSchemaAdapter(schema: unknown, purpose: SchemaPurpose, name: string, options: SchemaOptions = {}): SchemaAdapter {
-  const place = { purpose, name };
-  const adapter = adapt(schema, place, options);
-  let { jsonSchema } = adapter;
-  if (purpose !== 'tool output') {
-    jsonSchema = withObjectRoot(jsonSchema, place);
-    if (options.narrow) jsonSchema = options.narrow(jsonSchema, place);
-  }
   try {
+    const adapter = adapt(schema, purpose === 'tool output' ? 'output' : 'input', options.validator);
+    let { jsonSchema } = adapter;
+    if (purpose !== 'tool output') jsonSchema = withObjectRoot(jsonSchema);
+    if (options.narrow) jsonSchema = options.narrow(jsonSchema);
     checkJsonSchema(jsonSchema);
+    return jsonSchema === adapter.jsonSchema ? adapter : { jsonSchema, validate: (value) => adapter.validate(value) };
   } catch (cause) {
-    throw unsupported(place, `is not a valid JSON Schema: ${reasonOf(cause)}`, cause);
+    const [owner, option] = PURPOSES[purpose];
+    throw new SchemaUnsupportedError(`${owner} "${name}": ${option} ${(cause as Error).message}`, { cause });
   }
-  return jsonSchema === adapter.jsonSchema ? adapter : { jsonSchema, validate: (value) => adapter.validate(value) };
 }
 
-function adapt(schema: unknown, place: SchemaPlace, options: SchemaOptions): SchemaAdapter {
-  if (isStandardSchema(schema)) return adaptStandardSchema(schema, place);
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
-    const got = schema === null ? 'null' : Array.isArray(schema) ? 'an array' : typeof schema;
-    throw unsupported(place, `must be a shape, a schema or a JSON Schema, got ${got}`);
+function adapt(schema: unknown, direction: SchemaDirection, validator: JsonSchemaValidator | undefined): SchemaAdapter {
+  if (isStandardSchema(schema)) return { jsonSchema: toJsonSchema(schema, direction), validate: createCheck(schema) };
+  if (!isJsonObject(schema)) {
+    const got = Array.isArray(schema) ? 'an array' : schema === null ? 'null' : typeof schema;
+    throw new TypeError(`must be a shape, a schema or a JSON Schema, got ${got}`);
   }
   if (isSchemaAdapter(schema)) return schema;
-  if (isOldZod(schema)) throw unsupported(place, ZOD_3_REMEDY);
-  return isRawShape(schema) ? adaptRawShape(schema, place) : adaptJsonSchema(schema, place, options.validator);
+  const fields = Object.values(schema);
+  return fields.length === 0 || fields.some(isStandardSchema) ? adaptRawShape(schema, direction) : adaptJsonSchema(schema, validator);
 }
 
 function isSchemaAdapter(schema: object): schema is SchemaAdapter {
   const { jsonSchema, validate } = schema as Partial<SchemaAdapter>;
-  return typeof validate === 'function' && typeof jsonSchema === 'object' && jsonSchema !== null;
+  return typeof validate === 'function' && typeof jsonSchema === 'object';
 }
 
-/** How deep a root made of references and alternatives is followed. */
-const MAX_DEPTH = 16;
+// ---- the root
+
+/** Keywords by which an object without `type` is a JSON Schema all the same. */
+const KEYWORDS = ['$ref', 'properties', 'required', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'];
 
 /**
- * Brings an object schema into the form that tools need, `type: "object"` at its root, without a change of what it says: a root that is
- * only a reference is replaced by what it refers to, and a root whose alternatives are all objects is given the `type`.
+ * Gives a root without `type` (alternatives, a reference) the `type: "object"` that the protocol asks for: what is checked is always an
+ * object.
  *
- * @throws {SchemaUnsupportedError} Where the schema takes something else than objects.
  * @see 2026-07-28 server/tools#tool
  */
-function withObjectRoot(schema: JsonObject, place: SchemaPlace): JsonObject {
+function withObjectRoot(schema: JsonObject): JsonObject {
   const root = inlineRoot(schema);
   const { type } = root;
   if (type === 'object') return root;
-  if (type === undefined && takesOnlyObjects(root, root, 0)) return { type: 'object', ...root };
-  if (type === undefined && !KEYWORDS.some((keyword) => keyword in root))
-    throw unsupported(place, 'is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"');
-  const got = type === undefined ? 'no type: add it' : `${JSON.stringify(type)}: put the value into a field of an object`;
-  throw unsupported(place, `must have "type": "object" at its root, got ${got}`);
-}
-
-const KEYWORDS = ['$ref', '$schema', 'properties', 'additionalProperties', 'required', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not'];
-
-/** `{ $ref: '#/$defs/User', $defs }` becomes what `User` says; the definition stays only if something still refers to it. */
-function inlineRoot(schema: JsonObject): JsonObject {
-  const { $ref, $defs, $schema, ...beside } = schema;
-  const target = resolveLocal(schema, $ref);
-  if (target === undefined || Object.keys(beside).length > 0) return schema;
-  const { [String($ref).slice(DEFINITION.length)]: _, ...others } = $defs as JsonObject;
-  const root = { ...($schema === undefined ? undefined : { $schema }), ...target };
-  const isStillUsed = JSON.stringify([root, others]).includes(JSON.stringify($ref));
-  const kept = isStillUsed ? $defs : others;
-  return isJsonObject(kept) && Object.keys(kept).length > 0 ? { ...root, $defs: kept } : root;
+  if (type !== undefined)
+    throw new TypeError(`must have "type": "object" at its root, got ${JSON.stringify(type)}: put the value into a field of an object`);
+  if (KEYWORDS.some((keyword) => keyword in root)) return { type: 'object', ...root };
+  throw new TypeError('is neither a shape, whose fields are schemas, nor a JSON Schema, which has "type": "object"');
 }
 
 const DEFINITION = '#/$defs/';
 
-function resolveLocal({ $defs }: JsonObject, ref: JsonValue | undefined): JsonObject | undefined {
-  if (typeof ref !== 'string' || !ref.startsWith(DEFINITION) || !isJsonObject($defs)) return undefined;
-  const target = $defs[ref.slice(DEFINITION.length)];
-  return isJsonObject(target) ? target : undefined;
+/** `{ $ref: '#/$defs/User', $defs }`, as zod gives it for a schema with an id, becomes the schema `User`: many clients look for `properties`. */
+function inlineRoot(schema: JsonObject): JsonObject {
+  const { $ref, $defs, ...beside } = schema;
+  const name = typeof $ref === 'string' && $ref.startsWith(DEFINITION) ? $ref.slice(DEFINITION.length) : undefined;
+  const target = name !== undefined && isJsonObject($defs) ? $defs[name] : undefined;
+  if (!isJsonObject(target)) return schema;
+  const root = { ...beside, ...target };
+  return JSON.stringify([root, $defs]).includes(`"$ref":"${DEFINITION}`) ? { ...root, $defs } : root;
 }
 
-function takesOnlyObjects(schema: JsonValue | undefined, root: JsonObject, depth: number): boolean {
-  if (!isJsonObject(schema) || depth > MAX_DEPTH) return false;
-  const { type, $ref, anyOf, oneOf, allOf } = schema;
-  if (type !== undefined) return type === 'object';
-  if ($ref !== undefined) return takesOnlyObjects(resolveLocal(root, $ref), root, depth + 1);
-  const isObject = (each: JsonValue): boolean => takesOnlyObjects(each, root, depth + 1);
-  const isAlternative = (list: JsonValue | undefined): boolean => Array.isArray(list) && list.length > 0 && list.every(isObject);
-  return isAlternative(anyOf) || isAlternative(oneOf) || (Array.isArray(allOf) && allOf.some(isObject));
+// ---- raw shapes, `{ a: z.number(), b: z.string() }`: converted and checked field by field
+
+interface Field {
+  readonly name: string;
+  readonly jsonSchema: JsonObject;
+  readonly required: boolean;
+  readonly check: SchemaCheck;
+}
+
+/**
+ * The check leaves out unknown fields, as zod's objects do: a caller that sends more is not refused. The JSON Schema of an output says
+ * that there are no others, and so does that of an input without fields.
+ */
+function adaptRawShape(shape: Readonly<Record<string, unknown>>, direction: SchemaDirection): SchemaAdapter {
+  const fields = Object.entries(shape).map(([name, schema]) => toField(name, schema, direction));
+  const [dialect, other] = new Set(fields.flatMap(({ jsonSchema }) => jsonSchema['$schema'] ?? []));
+  if (other !== undefined) throw new TypeError(`mixes the dialects ${String(dialect)} and ${String(other)}: one schema has one dialect`);
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  const jsonSchema = {
+    ...(dialect === undefined ? {} : { $schema: dialect }),
+    type: 'object',
+    properties: Object.fromEntries(fields.map(({ name, jsonSchema: { $schema: _, ...schema } }) => [name, moveBelow(name, schema)])),
+    ...(required.length === 0 ? {} : { required }),
+    ...(direction === 'output' || fields.length === 0 ? { additionalProperties: false } : {}),
+  };
+  return { jsonSchema, validate: (value) => checkFields(fields, value) };
+}
+
+function toField(name: string, schema: unknown, direction: SchemaDirection): Field {
+  if (!isStandardSchema(schema)) throw new TypeError(`field "${name}" is not a schema: in a shape, each field is a schema of a library`);
+  try {
+    return { name, jsonSchema: toJsonSchema(schema, direction), required: !mayMiss(schema, direction), check: createCheck(schema) };
+  } catch (cause) {
+    throw new TypeError(`field "${name}" ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** A field is converted as a document of its own: in the common one, its references count from its place. */
+function moveBelow(name: string, schema: JsonObject): JsonObject {
+  const place = `#/properties/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
+  const move = (part: JsonObject): JsonObject => {
+    // References inside a schema with an id count from that schema.
+    if (part['$id'] !== undefined) return part;
+    const moved = mapSubschemas(part, move);
+    const { $ref } = moved;
+    return typeof $ref === 'string' && /^#(?:\/|$)/.test($ref) ? { ...moved, $ref: place + $ref.slice(1) } : moved;
+  };
+  return move(schema);
+}
+
+/** Gives a promise only where a field's check gives one. */
+function checkFields(fields: readonly Field[], value: unknown): ReturnType<SchemaCheck> {
+  if (!isJsonObject(value)) return { issues: [{ message: 'must be an object', path: [] }] };
+  const outcomes = fields.map(({ name, check }) => check(Object.hasOwn(value, name) ? value[name] : undefined));
+  return outcomes.some(isThenable)
+    ? Promise.all(outcomes).then((settled) => combineOutcomes(fields, value, settled))
+    : combineOutcomes(fields, value, outcomes as readonly SchemaOutcome<unknown>[]);
+}
+
+function combineOutcomes(fields: readonly Field[], given: JsonObject, outcomes: readonly SchemaOutcome<unknown>[]): SchemaOutcome<unknown> {
+  const value: Record<string, unknown> = {};
+  const issues: SchemaIssue[] = [];
+  for (const [index, { name, required }] of fields.entries()) {
+    const outcome = outcomes[index] ?? { value: undefined };
+    if ('issues' in outcome) issues.push(...outcome.issues.map(({ message, path }) => ({ message, path: [name, ...path] })));
+    else if (outcome.value !== undefined || Object.hasOwn(given, name)) value[name] = outcome.value;
+    else if (required) issues.push({ message: 'is required', path: [name] });
+  }
+  return issues.length > 0 ? { issues } : { value };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { diskRoots } from '@mortise/server/node';
+import { isInRoots } from '@mortise/server/node';
 import { ALL, LEGACY, type Loose, MODERN, RawPeer } from '../raw-peer.ts';
 import { callIn, serverOf } from './chain.ts';
 
@@ -122,7 +122,7 @@ describe('contains', () => {
   afterEach(() => rm(base, { recursive: true }));
 
   const ask = async (version: Loose, roots: Loose[], path: string | URL): Promise<string | undefined> => {
-    const server = serverOf(async (ctx) => String(await diskRoots().contains((await ctx.listRoots()).roots, path)));
+    const server = serverOf(async (ctx) => String(await isInRoots((await ctx.listRoots()).roots, path)));
     return (await callIn(version, server, () => ({ roots }))).text;
   };
 
@@ -170,7 +170,7 @@ describe('contains', () => {
   });
 
   it('needs an absolute path', async () => {
-    await expect(diskRoots().contains([uriOf(base)], 'project')).rejects.toThrow('absolute');
+    await expect(isInRoots([uriOf(base)], 'project')).rejects.toThrow('absolute');
   });
 });
 

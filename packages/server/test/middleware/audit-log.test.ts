@@ -2,7 +2,7 @@ import { ProtocolError } from '@mortise/jsonrpc-core';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 import { describe, expect, it } from 'vitest';
 import { auditLog, type AuditRecord } from '../../src/middleware/audit-log.ts';
-import { createRedactor } from '../../src/create-redactor.ts';
+import { createRedactor } from '../../src/middleware/redact.ts';
 import { createCall } from './call.ts';
 
 describe('auditLog', () => {

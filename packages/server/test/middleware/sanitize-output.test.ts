@@ -1,12 +1,12 @@
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { describe, expect, it } from 'vitest';
-import { sanitizeOutput, type SanitizeOutputOptions } from '../../src/middleware/sanitize-output.ts';
+import { sanitizeOutput } from '../../src/middleware/sanitize-output.ts';
 import { createCall } from './call.ts';
 
 const textResult = (text: string): JsonObject => ({ content: [{ type: 'text', text }] });
 
-async function clean(result: JsonObject, method = 'tools/call', options?: SanitizeOutputOptions): Promise<JsonObject> {
-  return sanitizeOutput(options)(createCall({ method }), async () => result);
+async function clean(result: JsonObject, method = 'tools/call'): Promise<JsonObject> {
+  return sanitizeOutput()(createCall({ method }), async () => result);
 }
 
 describe('sanitizeOutput', () => {
@@ -38,12 +38,6 @@ describe('sanitizeOutput', () => {
     expect(await clean(file, 'resources/read')).toBe(file);
     const asking = { resultType: 'input_required', requestState: 'a\u200bb' };
     expect(await clean(asking)).toBe(asking);
-  });
-
-  it('cuts long text where a bound is given', async () => {
-    expect(await clean(textResult('x'.repeat(12)), 'tools/call', { maxTextCharacters: 10 })).toEqual(
-      textResult(`${'x'.repeat(10)}\n[cut: 2 more characters]`),
-    );
   });
 
   it('[PROMPT-013] cleans what goes into a prompt and what comes out of it', async () => {

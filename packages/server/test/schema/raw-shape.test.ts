@@ -87,7 +87,7 @@ describe('the sentence of a refusal', () => {
   });
 });
 
-describe('definitions of several fields', () => {
+describe('references inside fields', () => {
   const tree = z.object({
     name: z.string(),
     get children() {
@@ -101,32 +101,31 @@ describe('definitions of several fields', () => {
     },
   });
 
-  it('[SCHEMA-005] moves them to the root, where equal ones share a name and others do not clash', () => {
-    const told = adapt({ a: z.array(tree), b: z.array(tree), c: z.array(leaf) }).jsonSchema;
-    expect(told).toMatchObject({
+  it('[SCHEMA-005] count from the place of the field', () => {
+    expect(adapt({ a: z.array(tree), c: leaf }).jsonSchema).toMatchObject({
       properties: {
-        a: { type: 'array', items: { $ref: '#/$defs/__schema0' } },
-        b: { type: 'array', items: { $ref: '#/$defs/__schema0' } },
-        c: { type: 'array', items: { $ref: '#/$defs/c___schema0' } },
-      },
-      $defs: {
-        __schema0: { properties: { children: { items: { $ref: '#/$defs/__schema0' } } } },
-        c___schema0: { properties: { parts: { items: { $ref: '#/$defs/c___schema0' } } } },
+        a: {
+          items: { $ref: '#/properties/a/$defs/__schema0' },
+          $defs: { __schema0: { properties: { children: { items: { $ref: '#/properties/a/$defs/__schema0' } } } } },
+        },
+        c: { properties: { parts: { items: { $ref: '#/properties/c' } } } },
       },
     });
   });
 
-  it('gives a field that refers to itself a definition of its own', () => {
-    const told = adapt({ node: tree }).jsonSchema;
-    expect(told).toMatchObject({
-      properties: { node: { $ref: '#/$defs/node' } },
-      $defs: { node: { properties: { children: { items: { $ref: '#/$defs/node' } } } } },
-    });
-  });
-
-  it('writes names that JSON Pointer must escape', () => {
+  it('write names that JSON Pointer must escape', () => {
     const told = adapt({ 'a/b~c d': tree }).jsonSchema;
-    expect(told).toMatchObject({ properties: { 'a/b~c d': { $ref: '#/$defs/a~1b~0c%20d' } }, $defs: { 'a/b~c d': { type: 'object' } } });
+    expect(told).toMatchObject({
+      properties: { 'a/b~c d': { properties: { children: { items: { $ref: '#/properties/a~1b~0c%20d' } } } } },
+    });
+  });
+
+  it('are followed by the check of a peer', async () => {
+    const { jsonSchema } = adapt({ a: z.array(tree), 'b/c': leaf });
+    const check = createJsonSchemaValidator({ from: 'peer' }).compile(jsonSchema);
+    expect(check({ a: [{ name: 'x', children: [{ name: 'y', children: [] }] }], 'b/c': { size: 1, parts: [] } })).toEqual([]);
+    expect(check({ a: [{ name: 'x', children: [{ name: 5, children: [] }] }], 'b/c': { size: 1, parts: [] } })).not.toEqual([]);
+    expect(check({ a: [], 'b/c': { size: 1, parts: [{ size: 'x', parts: [] }] } })).not.toEqual([]);
   });
 
   it('[SCHEMA-005][JSCH-003] tells schemas that a validator of their dialect takes', () => {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SchemaUnsupportedError } from '../../src/errors.ts';
-import type { SchemaPurpose } from '../../src/schema/schema-purpose.ts';
 import { toFormSchema } from '../../src/schema/form-schema.ts';
-import { toSchemaAdapter } from '../../src/schema/to-schema-adapter.ts';
+import { type SchemaPurpose, toSchemaAdapter } from '../../src/schema/to-schema-adapter.ts';
 
 const tell = (schema: unknown, purpose: SchemaPurpose = 'tool input') =>
   toSchemaAdapter(schema, purpose, 'add', purpose === 'elicitation' ? { narrow: toFormSchema } : {}).jsonSchema;
@@ -62,7 +61,9 @@ describe('what a schema is told as', () => {
     expect(tell(z.array(z.number()), 'tool output')).toEqual({ type: 'array', items: { type: 'number' } });
   });
 
-  it('gives a root of alternatives the type that they share', () => {
+  it('gives a root without a type the one that arguments have', () => {
+    expect(tell({ properties: {} })).toEqual({ type: 'object', properties: {} });
+    expect(tell(z.union([z.object({ a: z.string() }), z.string()]))).toMatchObject({ type: 'object' });
     const schema = z.discriminatedUnion('k', [z.object({ k: z.literal('a') }), z.object({ k: z.literal('b'), n: z.number() })]);
     expect(tell(schema)).toMatchObject({ type: 'object', oneOf: [{ type: 'object' }, { type: 'object' }] });
     expect(tell(z.intersection(z.object({ a: z.string() }), z.object({ b: z.string() })))).toMatchObject({ type: 'object' });
@@ -71,6 +72,17 @@ describe('what a schema is told as', () => {
   it('puts a root that is only a reference into its place', () => {
     const user = z.object({ name: z.string() }).meta({ id: 'S2User' });
     expect(tell(user)).toEqual({ type: 'object', properties: { name: { type: 'string' } }, required: ['name'] });
+    const tree = z.object({
+      get children() {
+        return z.array(tree);
+      },
+    });
+    const withId = tree.meta({ id: 'S2Tree' });
+    expect(tell(z.object({ tree: withId }).meta({ id: 'S2Forest' }))).toMatchObject({
+      type: 'object',
+      properties: { tree: { $ref: '#/$defs/S2Tree' } },
+      $defs: { S2Tree: { type: 'object' } },
+    });
   });
 
   it('copies a plain JSON Schema, so that a later change by the author shows nowhere', () => {
@@ -107,14 +119,7 @@ describe('what is refused, with the reason', () => {
     ['a date in a whole object', z.object({ a: z.date() }), 'inputSchema cannot be converted to JSON Schema: Date'],
     ['a map', { m: z.map(z.string(), z.string()) }, 'Map cannot be represented'],
     ['a member that is no schema', { a: z.string(), b: 4 }, 'field "b" is not a schema'],
-    ['a field named __proto__', Object.fromEntries([['__proto__', z.string()]]), 'field named "__proto__"'],
     ['a root that is no object', z.string(), 'must have "type": "object" at its root, got "string"'],
-    [
-      'a root that may be no object',
-      z.union([z.object({ a: z.string() }), z.string()]),
-      'must have "type": "object" at its root, got no type',
-    ],
-    ['a JSON Schema without a type', { properties: {} }, 'must have "type": "object" at its root, got no type'],
     ['null', null, 'must be a shape, a schema or a JSON Schema, got null'],
     ['an array', [], 'got an array'],
     ['a number', 5, 'got number'],
@@ -141,7 +146,6 @@ describe('what is refused, with the reason', () => {
     cyclic['properties'] = { self: cyclic };
     expect(refusal(cyclic)).toContain('is not JSON');
     expect(refusal({ type: 'object', default: 1n })).toContain('is not JSON');
-    expect(refusal({ type: 'object', examples: [() => 1] })).toContain('is not JSON: "0" is a function');
   });
 });
 

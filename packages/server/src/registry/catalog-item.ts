@@ -1,0 +1,114 @@
+/** One thing that is registered: what lists show of it, what runs it, and how the program changes it later. */
+
+import type { JsonObject, JsonValue } from '@mortise/jsonrpc-core';
+import { checkOptions, type OptionKind } from '@mortise/jsonrpc-core/transport';
+import type { Revision } from '@mortise/protocol';
+import type { ListedConfig, RegisteredItem } from '../config.ts';
+import { RegistrationError } from '../errors.ts';
+import type { Catalog } from './catalog.ts';
+
+/** A handler or reader, once its types no longer matter. */
+export type HandlerFn = (...args: readonly unknown[]) => unknown;
+
+/** What each option of a registration must be. */
+export type ConfigTable = Readonly<Record<string, OptionKind>>;
+
+/** The options that everything has. */
+export const LISTED = { title: 'string', description: 'string', icons: 'array', _meta: 'object', visible: 'function' } as const;
+
+/**
+ * An item of a catalog. It is its own handle: what registering returns.
+ *
+ * @typeParam Parts What serving it needs, made once from its config: its schemas, say.
+ */
+export abstract class CatalogItem<Config extends ListedConfig = ListedConfig, Parts = unknown> implements RegisteredItem {
+  /** What requests name it by: a name or a URI. */
+  key: string;
+  name: string;
+  config: Config;
+  handler: HandlerFn;
+  parts: Parts;
+  enabled = true;
+  /** Where it stands in lists: counted up and never used again, so that a cursor outlives changes. */
+  order = 0;
+  protected readonly catalog: Catalog<CatalogItem<Config, Parts>>;
+
+  /** @throws {RegistrationError} `ERR_REGISTRATION` {SchemaUnsupportedError} `ERR_SCHEMA_UNSUPPORTED` */
+  constructor(catalog: Catalog<CatalogItem<Config, Parts>>, key: string, name: string, config: Config, handler: HandlerFn) {
+    requireName(catalog.noun, name);
+    this.catalog = catalog;
+    this.key = key;
+    this.name = name;
+    this.config = config;
+    this.handler = handler;
+    checkOptions(this.label, { config: config ?? null, handler }, { config: 'object', handler: 'function' }, RegistrationError);
+    if (typeof (handler as unknown) !== 'function')
+      throw new RegistrationError(`${this.label}: the last parameter must be a function, got ${typeof handler}`);
+    this.#check(config, {});
+    this.parts = this.prepare(key, config);
+  }
+
+  /** How messages name it: `tool "add"`. */
+  get label(): string {
+    return `${this.catalog.noun} "${this.name}"`;
+  }
+
+  /** Checks a config and makes what serving it needs. Nothing has changed when this throws. */
+  protected abstract prepare(key: string, config: Config): Parts;
+
+  /** How a list shows it, canonical. */
+  abstract define(revision: Revision): JsonObject;
+
+  enable(): void {
+    if (!this.enabled) this.update({ enabled: true });
+  }
+
+  disable(): void {
+    if (this.enabled) this.update({ enabled: false });
+  }
+
+  remove(): void {
+    this.catalog.delete(this);
+  }
+
+  /** @throws {RegistrationError} `ERR_REGISTRATION`: the new key is taken or malformed, or a change is; nothing is changed then. */
+  update(changes: object = {}): void {
+    const { keyOption } = this.catalog;
+    this.#check(changes, { [keyOption]: 'any', enabled: 'boolean', handler: 'function', callback: 'function' });
+    const {
+      [keyOption]: key = this.key,
+      enabled = this.enabled,
+      callback = this.handler,
+      handler = callback,
+      ...rest
+    } = changes as Changes;
+    if (key === null) return this.remove();
+    if (keyOption === 'name') requireName(this.catalog.noun, key);
+    const config = { ...this.config, ...rest };
+    const parts = this.prepare(key, config);
+    if (key !== this.key) this.catalog.rename(this, key);
+    Object.assign(this, { config, parts, enabled, handler }, keyOption === 'name' ? { name: key } : {});
+    this.catalog.changed();
+  }
+
+  #check(options: object, more: ConfigTable): void {
+    const table: ConfigTable = { ...this.catalog.options, ...more };
+    checkOptions<Readonly<Record<string, unknown>>>(this.label, { ...options }, table, RegistrationError);
+  }
+}
+
+function requireName(noun: string, name: unknown): void {
+  if (typeof name === 'string' && name !== '') return;
+  throw new RegistrationError(`A ${noun} needs a name: a string that is not empty, got ${name === '' ? 'an empty one' : typeof name}`);
+}
+
+interface Changes extends Readonly<Record<'name' | 'uri', string | null | undefined>> {
+  readonly enabled?: boolean;
+  readonly handler?: HandlerFn;
+  readonly callback?: HandlerFn;
+}
+
+/** The members that are there. */
+export function defined(members: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Record<string, JsonValue>;
+}
