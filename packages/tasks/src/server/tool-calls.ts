@@ -2,6 +2,7 @@
 
 import { type Clock, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isProgressToken } from '@mortise/protocol/checks';
 import type { ExtensionCall, ExtensionHost, NextCall, TaskRecord, ToolCallRecord } from '@mortise/protocol/contracts';
 import {
@@ -14,18 +15,18 @@ import {
 import type { NewTask } from '../engine/task-creator.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
-import { TaskUnavailableError } from '../errors.ts';
+import { TaskError } from '../errors.ts';
 import { CORE_GENERATION, EXTENSION_GENERATION, withWireErrors, toCoreTask, toCreated } from '../wire.ts';
+import type { CoreClients } from './core-clients.ts';
 import { takesTasks, undeclared } from './extension-methods.ts';
 import { promote } from './promote.ts';
-import type { Routes } from './task-reports.ts';
 import type { CreatedTask, CreateTaskOptions, TaskToolOptions } from './tool-options.ts';
 
 /** What tool calls are run with. */
 export interface ToolCallsInit {
   readonly host: ExtensionHost;
   readonly engine: TaskEngine;
-  readonly routes: Routes;
+  readonly clients: CoreClients;
   readonly clock: Clock;
 }
 
@@ -66,9 +67,11 @@ export class ToolCalls {
   async create(call: ExtensionCall | undefined, options: CreateTaskOptions): Promise<CreatedTask> {
     const taskable = call && this.#byHand.get(call);
     if (!taskable)
-      throw new TaskUnavailableError(
+      throw new TaskError(
+        'ERR_TASK_UNAVAILABLE',
         'This call cannot be answered by a task that its handler creates: the tool needs taskDriver "hand", and the client must take tasks; see ctx.canCreateTask',
       );
+    checkOptions('ctx.createTask options', options, { ttlMs: 0, statusMessage: 'string', data: 'object' });
     const { ttlMs = taskable.ttlMs, ...rest } = options;
     const { id } = await withWireErrors(() => this.#init.engine.create({ ...this.#toTask(taskable), ...rest, ttlMs, driver: 'hand' }));
     return { resultType: 'task', taskId: id, content: [] };
@@ -116,7 +119,7 @@ export class ToolCalls {
     const record = await this.#init.engine.create(this.#toTask(taskable));
     if (call.signal.aborted) {
       // The caller left before it knew the id: nobody could ask for the task.
-      await this.#init.engine.cancel(record.id, call.principal);
+      await this.#init.engine.cancel(record);
       throw call.signal.reason;
     }
     return this.#toResult(record, taskable);
@@ -129,14 +132,15 @@ export class ToolCalls {
     const { resultType, taskId } = result;
     if (resultType !== 'task' || typeof taskId !== 'string') return result;
     const record = await this.#init.engine.peek(taskId);
-    if (!record || record.principal !== call.principal) throw new TaskUnavailableError('The handler gave a task that does not exist');
+    if (!record || record.principal !== call.principal)
+      throw new TaskError('ERR_TASK_UNAVAILABLE', 'The handler gave a task that does not exist');
     return this.#toResult(record, taskable);
   }
 
   /** The response that names the task. */
   #toResult(record: TaskRecord, { generation, options, call }: TaskableCall): JsonObject {
     if (generation === EXTENSION_GENERATION) return toCreated(record);
-    this.#init.routes.remember(record, call);
+    this.#init.clients.remember(record, call);
     const { immediateResponse } = options;
     const meta = immediateResponse === undefined ? {} : { _meta: { [META_MODEL_IMMEDIATE_RESPONSE]: immediateResponse } };
     return { task: toCoreTask(record), ...meta };
