@@ -49,7 +49,7 @@ interface Endpoint {
 /**
  * Creates an authorization proxy.
  *
- * @throws {ProxyOptionError} `ERR_PROXY_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  */
 export async function createAuthorizationProxy(options: AuthorizationProxyOptions): Promise<AuthorizationProxy> {
   const settings = toProxySettings(options);
