@@ -50,7 +50,7 @@ function send(target: URL, options: RequestOptions, body: string | undefined): P
 function toResponse(target: URL, message: IncomingMessage): Response {
   const { statusCode = 0, rawHeaders } = message;
   if (statusCode < 200 || statusCode > 599) {
-    // No `Response` can hold it, and nobody would ever read it.
+    // No `Response` can hold it, so its body would never be read.
     message.destroy();
     throw new AuthError('ERR_AUTH_NETWORK', `${nameUrl(target)} answered with ${statusCode}, which is not a status of HTTP`);
   }

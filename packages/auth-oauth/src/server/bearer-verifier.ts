@@ -48,7 +48,7 @@ export function bearerOf(
 
 /**
  * Accepts what any of several verifiers accepts, asked in order: the old issuer and the new, people's tokens and workloads'. A token that
- * none accepts gets the refusal of the last, unless one had a fault of its own: then nobody knows whether the token is good.
+ * none accepts gets the refusal of the last, unless one had a fault of its own: then it is not known whether the token is good.
  *
  * @throws {TypeError} No verifier is given.
  */

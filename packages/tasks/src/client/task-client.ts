@@ -180,7 +180,7 @@ class Tasks implements TaskClient {
     try {
       return await task.result({ signal });
     } catch (error) {
-      // The caller has no handle: a task that nobody waits for, or that cannot go on, is cancelled.
+      // The caller has no handle, so a task that it no longer waits for, or that cannot go on, is cancelled.
       if (signal?.aborted || error instanceof TaskInputError) await task.cancel().catch(() => undefined);
       throw error;
     }

@@ -26,7 +26,7 @@ const LISTENING_INTERVAL_MS = 30_000;
 const MAX_INTERVAL_MS = 3_600_000;
 /** The shortest, in milliseconds: a server that asks for no pause must not keep this process busy. */
 const MIN_INTERVAL_MS = 50;
-/** How many polls in a row may fail before those who wait get the error. */
+/** How many polls in a row may fail before the waiting callers get the error. */
 const MAX_FAILURES = 5;
 
 /** Errors that a restart of the server may cause: asking again may help. */
@@ -233,7 +233,7 @@ export class TaskFollower {
 
   #listen(signal: AbortSignal): void {
     if (this.#parts.wire.attend) return;
-    void this.#hear(signal)
+    void this.#readEvents(signal)
       .catch(() => undefined)
       .finally(() => {
         if (!this.#isListening) return;
@@ -243,7 +243,7 @@ export class TaskFollower {
       });
   }
 
-  async #hear(signal: AbortSignal): Promise<void> {
+  async #readEvents(signal: AbortSignal): Promise<void> {
     for await (const { method, params } of this.#parts.host.listen({ taskIds: [this.taskId] }, { signal })) {
       if (method === 'notifications/subscriptions/acknowledged') {
         const accepted = params?.['notifications'];
@@ -326,7 +326,7 @@ export class TaskFollower {
 
   #toError(error: unknown): unknown {
     if (!(error instanceof RemoteError) || error.rpcCode !== INVALID_PARAMS || !isAboutTask(error.method)) return error;
-    const gone = new TaskError('ERR_TASK_NOT_FOUND', `the server has no task ${this.taskId}: it expired, or belongs to somebody else`, {
+    const gone = new TaskError('ERR_TASK_NOT_FOUND', `the server has no task ${this.taskId}: it expired, or belongs to another caller`, {
       cause: error,
     });
     this.#settle({ error: gone });

@@ -121,7 +121,7 @@ export class TaskEngine {
     return run;
   }
 
-  /** Ends the run of work that was adopted, as that work ends. Never rejects: nobody waits for it. */
+  /** Ends the run of work that was adopted, as that work ends. Never rejects, since no caller waits for it. */
   async finish(run: TaskRun, outcome: Promise<TaskOutcome>): Promise<void> {
     try {
       await this.#settle(run, await outcome.catch(toFailure));
@@ -130,7 +130,7 @@ export class TaskEngine {
     }
   }
 
-  /** Deletes a task whose id nobody got. Never rejects. */
+  /** Deletes a task whose id was not given out. Never rejects. */
   async discard(run: TaskRun): Promise<void> {
     this.#leases.delete(run);
     run.end();
@@ -295,7 +295,7 @@ export class TaskEngine {
       await this.change(id, () => ({ expiresAtMs: now }));
       await this.#store.deleteExpired(now);
     } catch (error) {
-      this.#fault('A task whose id nobody has could not be deleted', error);
+      this.#fault('A task whose id was not given out could not be deleted', error);
     }
   }
 

@@ -1,4 +1,4 @@
-/** Calls those who wait for a task after each change. What other processes change is found by reading the store now and then. */
+/** Calls the watchers of a task after each change. What other processes change is found by reading the store now and then. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';

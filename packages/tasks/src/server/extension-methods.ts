@@ -30,7 +30,7 @@ export function topicOf(taskId: string): string {
   return `task:${taskId}`;
 }
 
-/** The event that brings a task's state to its subscribers, and to nobody else. */
+/** The event that carries a task's state to its subscribers. */
 export function toEvent(record: TaskRecord): BusMessage {
   return { topic: topicOf(record.id), principal: record.principal, payload: toDetailedTask(record) };
 }

@@ -20,7 +20,7 @@ import { CORE_GENERATION, EXTENSION_GENERATION, withWireErrors, toCoreTask, toCr
 import type { CoreClients } from './core-clients.ts';
 import { takesTasks, undeclared } from './extension-methods.ts';
 import { promote } from './promote.ts';
-import type { CreatedTask, CreateTaskOptions, TaskToolOptions } from './tool-options.ts';
+import type { CreatedTask, CreateTaskOptions, TaskSupport, TaskToolOptions } from './tool-options.ts';
 
 /** What tool calls are run with. */
 export interface ToolCallsInit {
@@ -30,12 +30,16 @@ export interface ToolCallsInit {
   readonly clock: Clock;
 }
 
-/** A call of a tool that may become a task. */
-interface TaskableCall {
+/** A call of a tool. */
+interface AskedCall {
   readonly params: JsonObject;
   readonly call: ExtensionCall;
   readonly next: NextCall;
   readonly options: TaskToolOptions;
+}
+
+/** One that may become a task. */
+interface TaskableCall extends AskedCall {
   readonly generation: string;
   /** How long the caller wants the task kept. */
   readonly ttlMs: number | undefined;
@@ -84,30 +88,35 @@ export class ToolCalls {
     if (!options) return next();
     const support = options.execution?.taskSupport ?? 'forbidden';
     const { coreTasks, extensions } = call.revision.rules;
-    if (coreTasks) {
-      const ttlMs = readWish(params['task']);
-      if (ttlMs === null) return support === 'required' ? refuse(`Tool "${name}" runs as a task only: call it with "task"`) : next();
-      if (support === 'forbidden') return refuse(`Tool "${name}" does not run as a task: call it without "task"`);
-      return this.#run({ params, call, next, options, generation: CORE_GENERATION, ttlMs });
-    }
+    const asked = { params, call, next, options };
+    if (coreTasks) return this.#callInCore(support, asked);
     if (support === 'forbidden') return next();
-    if (extensions && takesTasks(call)) {
-      const taskable = { params, call, next, options, generation: EXTENSION_GENERATION, ttlMs: undefined };
-      const { promoteAfterMs } = options;
-      if (support === 'required' || promoteAfterMs === undefined || options.taskDriver === 'hand') return this.#run(taskable);
-      return withWireErrors(() =>
-        promote(call, next, {
-          ...this.#init,
-          task: this.#toTask(taskable),
-          promoteAfterMs,
-          onPromoted: (run) => this.#promoted.set(call, run),
-        }),
-      );
-    }
+    if (extensions && takesTasks(call)) return this.#callInExtension(support, asked);
     if (support === 'optional') return next();
     return extensions
       ? Promise.reject(undeclared())
       : refuse(`Tool "${name}" runs as a task only, and ${call.revision.version} has no tasks`);
+  }
+
+  /** The client asks for a task, or does not. */
+  #callInCore(support: TaskSupport, asked: AskedCall): Promise<JsonObject> {
+    const { params, next } = asked;
+    const name = String(params['name']);
+    const ttlMs = readWish(params['task']);
+    if (ttlMs === null) return support === 'required' ? refuse(`Tool "${name}" runs as a task only: call it with "task"`) : next();
+    if (support === 'forbidden') return refuse(`Tool "${name}" does not run as a task: call it without "task"`);
+    return this.#run({ ...asked, generation: CORE_GENERATION, ttlMs });
+  }
+
+  /** The server decides, also while the tool runs. */
+  #callInExtension(support: TaskSupport, asked: AskedCall): Promise<JsonObject> {
+    const { call, next, options } = asked;
+    const { promoteAfterMs, taskDriver } = options;
+    const taskable = { ...asked, generation: EXTENSION_GENERATION, ttlMs: undefined };
+    if (support === 'required' || promoteAfterMs === undefined || taskDriver === 'hand') return this.#run(taskable);
+    const task = this.#toTask(taskable);
+    const onPromoted = (run: TaskRun): void => void this.#promoted.set(call, run);
+    return withWireErrors(() => promote(call, next, { ...this.#init, task, promoteAfterMs, onPromoted }));
   }
 
   #run(taskable: TaskableCall): Promise<JsonObject> {
@@ -118,7 +127,7 @@ export class ToolCalls {
     const { call } = taskable;
     const record = await this.#init.engine.create(this.#toTask(taskable));
     if (call.signal.aborted) {
-      // The caller left before it knew the id: nobody could ask for the task.
+      // The caller left before it got the id, so it could never ask for the task.
       await this.#init.engine.cancel(record);
       throw call.signal.reason;
     }
