@@ -18,7 +18,7 @@ interface Worker {
 
 async function startWorker(site: CrashSite, stepMs: number, leaseMs?: number): Promise<Worker> {
   const transport = stdioTransport({ command: site.command, args: [...site.args(stepMs, leaseMs)], stderr: 'ignore' });
-  const tasks = taskClient({ listens: false });
+  const tasks = taskClient();
   const client = await McpClient.connect(transport, { name: 'two-processes', version: '1.0.0' }, { era: 'modern', extensions: [tasks] });
   const { pid } = transport;
   if (pid === undefined) throw new Error('a process that answers has an id');

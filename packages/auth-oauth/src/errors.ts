@@ -2,12 +2,6 @@
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** An option is wrong: its name, its kind, or what it leads to. The message names it. */
-export class AuthOptionError extends MortiseError {
-  override readonly name: string = 'AuthOptionError';
-  override readonly code: 'ERR_AUTH_OPTION' = 'ERR_AUTH_OPTION';
-}
-
 /** The codes of `AuthError`: what went wrong, in the order in which a sign-in happens. */
 export type AuthErrorCode =
   // A peer, or the network.
@@ -16,6 +10,8 @@ export type AuthErrorCode =
   | 'ERR_UNSAFE_URL'
   | 'ERR_REDIRECT_REFUSED'
   | 'ERR_DOCUMENT_TOO_LARGE'
+  // No candidate had the metadata that was looked for. The message lists every URL that was tried and its answer.
+  | 'ERR_DISCOVERY'
   // Somebody is not who they should be: nothing was sent to them.
   | 'ERR_RESOURCE_MISMATCH'
   | 'ERR_ISSUER_MISMATCH'
@@ -34,7 +30,9 @@ export type AuthErrorCode =
   | 'ERR_TOKEN_REQUEST'
   | 'ERR_TOKEN_REJECTED'
   | 'ERR_TOKEN_EXCHANGE'
-  | 'ERR_CREDENTIAL_FILE';
+  | 'ERR_CREDENTIAL_FILE'
+  // On a server: keys, metadata or introspection could not be reached, so that the token cannot be judged. The caller gets a 500.
+  | 'ERR_TOKEN_SOURCE';
 
 /** What an OAuth endpoint said when it refused, made safe to show. */
 export interface OAuthRefusal {
@@ -89,29 +87,6 @@ export class InsufficientScopeError extends MortiseError {
   }
 }
 
-/** One URL that discovery tried, and its answer: `404`, `200, but not a JSON object`, and the like. */
-export interface DiscoveryAttempt {
-  readonly url: string;
-  readonly answer: string;
-}
-
-/** No candidate had the metadata that was looked for. The message lists every URL that was tried and its answer. */
-export class DiscoveryError extends MortiseError {
-  override readonly name: string = 'DiscoveryError';
-  override readonly code: 'ERR_DISCOVERY' = 'ERR_DISCOVERY';
-  readonly attempts: readonly DiscoveryAttempt[];
-
-  constructor(message: string, attempts: readonly DiscoveryAttempt[] = []) {
-    super(message + listAttempts(attempts));
-    this.attempts = attempts;
-  }
-}
-
-/** A line for each URL that was tried. */
-export function listAttempts(attempts: readonly DiscoveryAttempt[]): string {
-  return attempts.map(({ url, answer }) => `\n  ${url}: ${answer}`).join('');
-}
-
 /**
  * A server refuses a token, or the proof that came with it: signature, time, issuer or audience is wrong, or it was revoked. Throw it from
  * a token reader of your own. The caller gets a 401 with the message.
@@ -131,12 +106,5 @@ export class InvalidTokenError extends MortiseError {
   }
 }
 
-/** Keys, metadata or introspection could not be reached, so that nobody knows whether the token is good. The caller gets a 500. */
-export class TokenSourceError extends MortiseError {
-  override readonly name: string = 'TokenSourceError';
-  override readonly code: 'ERR_TOKEN_SOURCE' = 'ERR_TOKEN_SOURCE';
-}
-
 /** Every error that this package throws: `switch (error.code)` narrows it. */
-export type AnyAuthError =
-  AuthOptionError | AuthError | SignInPendingError | InsufficientScopeError | DiscoveryError | InvalidTokenError | TokenSourceError;
+export type AnyAuthError = AuthError | SignInPendingError | InsufficientScopeError | InvalidTokenError;

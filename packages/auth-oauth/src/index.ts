@@ -4,11 +4,7 @@ export {
   type AnyAuthError,
   AuthError,
   type AuthErrorCode,
-  AuthOptionError,
-  type DiscoveryAttempt,
-  DiscoveryError,
   InsufficientScopeError,
   InvalidTokenError,
   SignInPendingError,
-  TokenSourceError,
 } from './errors.ts';

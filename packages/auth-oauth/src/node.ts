@@ -5,7 +5,7 @@ import { checkedFetch } from './node/checked-fetch.ts';
 import { FileCredentialStore } from './node/file-credential-store.ts';
 import { loopbackSignIn } from './node/loopback-sign-in.ts';
 
-export { type CheckedFetchOptions, checkedFetch } from './node/checked-fetch.ts';
+export { checkedFetch } from './node/checked-fetch.ts';
 export { FileCredentialStore } from './node/file-credential-store.ts';
 export { loopbackSignIn, type LoopbackSignInOptions, openBrowser } from './node/loopback-sign-in.ts';
 
@@ -20,13 +20,13 @@ export interface NodeOAuthOptions extends OAuthOptions {
  * addresses that names resolve to, and keeps credentials in a file if one is named.
  *
  * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  */
 export function nodeOAuth(server: string | URL, { credentialFile, ...options }: NodeOAuthOptions = {}): SignInAuthorizer {
   return oauth(server, {
     ...options,
     signIn: options.signIn ?? loopbackSignIn(),
-    fetch: options.fetch ?? checkedFetch(server, { urls: options.urls }),
+    fetch: options.fetch ?? checkedFetch(server, options.urls),
     store: options.store ?? (credentialFile === undefined ? undefined : new FileCredentialStore(credentialFile)),
   });
 }

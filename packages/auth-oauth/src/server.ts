@@ -4,10 +4,9 @@ export { protect, type Protection, type ProtectOptions } from './server/protect.
 export { jwtVerifier, type JwtVerifierOptions } from './server/jwt-verifier.ts';
 export { introspectionVerifier, type IntrospectionVerifierOptions } from './server/introspection-verifier.ts';
 export { dpopVerifier, type DpopVerifierOptions } from './server/dpop-verifier.ts';
-export { anyVerifier, bearerVerifier, type BearerVerifierOptions } from './server/bearer-verifier.ts';
+export { anyVerifier, bearerVerifier } from './server/bearer-verifier.ts';
 export { createTokenExchange, type TokenExchange, type TokenExchangeOptions, type UpstreamToken } from './server/token-exchange.ts';
 
 // For verifiers and stores of your own.
 export { InvalidTokenError } from './errors.ts';
 export { type TokenReader, toPrincipal } from './server/token-reader.ts';
-export { MemoryReplayStore, type MemoryReplayStoreOptions } from './server/memory-replay-store.ts';

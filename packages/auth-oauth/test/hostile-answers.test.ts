@@ -106,9 +106,9 @@ describe('metadata', () => {
   it('whose lists hold no text makes named errors', async () => {
     world.as.metadata = { token_endpoint_auth_methods_supported: poison };
     const client = { issuer: world.as.issuer, clientId: 'c', clientSecret: 's' };
-    expect(await codeOf(clientCredentials(world.server.url, { client }).signIn())).toBe('ERR_AUTH_OPTION');
+    expect(await codeOf(clientCredentials(world.server.url, { client }).signIn())).toBe('ERR_CLIENT_MISMATCH');
     world.as.metadata = { dpop_signing_alg_values_supported: poison };
-    expect(await codeOf(world.authorizer({ dpop: true }).signIn())).toBe('ERR_AUTH_OPTION');
+    expect(await codeOf(world.authorizer({ dpop: true }).signIn())).toBe('ERR_CLIENT_MISMATCH');
   });
 });
 

@@ -95,7 +95,7 @@ describe('metadata that points at addresses which are not public', () => {
     async (address) => {
       const url = 'https://mcp.example.com/mcp';
       const resolve = async (name: string) => (name === 'mcp.example.com' ? ['93.184.216.34'] : ['93.184.216.34', address]);
-      const authorizer = oauth(url, { signIn: watched(world.as), fetch: checkedFetch(url, { resolve }) });
+      const authorizer = oauth(url, { signIn: watched(world.as), fetch: checkedFetch(url, {}, resolve) });
       const header = (name: string) =>
         name === 'www-authenticate' ? 'Bearer resource_metadata="https://rebind.example.net/x"' : undefined;
       await expect(authorizer.onChallenge({ status: 401, url, attempt: 1, header })).rejects.toMatchObject({ code: 'ERR_UNSAFE_URL' });
@@ -110,7 +110,7 @@ describe('metadata that points at addresses which are not public', () => {
       asked.push(name);
       return ['127.0.0.1'];
     };
-    const answer = await checkedFetch(url, { resolve })(`${url.replace('/mcp', '/gone')}`, {});
+    const answer = await checkedFetch(url, {}, resolve)(`${url.replace('/mcp', '/gone')}`, {});
     expect([answer.status, asked]).toEqual([404, ['pinned.localhost']]);
   });
 

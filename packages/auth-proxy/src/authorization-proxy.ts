@@ -49,7 +49,7 @@ interface Endpoint {
 /**
  * Creates an authorization proxy.
  *
- * @throws {ProxyOptionError} `ERR_PROXY_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  */
 export async function createAuthorizationProxy(options: AuthorizationProxyOptions): Promise<AuthorizationProxy> {
   const settings = toProxySettings(options);
@@ -131,7 +131,7 @@ async function serve(
   }
 }
 
-/** The log has the reason; nobody outside may learn it. */
+/** The log has the reason, which must not be sent. */
 function toFault(cause: unknown, { logger }: ProxySettings): OAuthRefusal {
   logger.log('error', 'A request to the authorization proxy failed', { error: String(cause) });
   return new OAuthRefusal('server_error', 'The server failed: its log says why', { status: 500, cause });

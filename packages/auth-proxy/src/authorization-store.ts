@@ -1,8 +1,6 @@
 /** What the authorization proxy remembers. */
 
 import type { Clock, JsonObject } from '@mortise/jsonrpc-core';
-import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
-import { ProxyOptionError } from './errors.ts';
 
 /**
  * Keeps registrations, grants, codes and tokens.
@@ -20,13 +18,8 @@ export interface AuthorizationStore {
   delete(key: string): Promise<void>;
 }
 
-/** The options of `MemoryAuthorizationStore`. */
-export interface MemoryAuthorizationStoreOptions {
-  /** How many entries of one kind are kept; past it the one that ends first makes room. @default 10_000 */
-  readonly maxEntriesPerKind?: number | undefined;
-  /** Says which entries have expired. @default systemClock */
-  readonly clock?: Clock | undefined;
-}
+/** How many entries of one kind are kept; past it the one that ends first makes room. */
+const MAX_ENTRIES_PER_KIND = 10_000;
 
 interface Entry {
   readonly value: JsonObject;
@@ -39,11 +32,9 @@ export class MemoryAuthorizationStore implements AuthorizationStore {
   readonly #maxEntries: number;
   readonly #clock: Clock;
 
-  /** @throws {ProxyOptionError} `ERR_PROXY_OPTION`: an option is wrong. */
-  constructor(options: MemoryAuthorizationStoreOptions = {}) {
-    checkOptions('MemoryAuthorizationStore', options, { maxEntriesPerKind: 0, clock: 'object' }, ProxyOptionError);
-    this.#maxEntries = options.maxEntriesPerKind ?? 10_000;
-    this.#clock = options.clock ?? systemClock;
+  constructor(clock: Clock, maxEntriesPerKind: number = MAX_ENTRIES_PER_KIND) {
+    this.#clock = clock;
+    this.#maxEntries = maxEntriesPerKind;
   }
 
   get(key: string): Promise<JsonObject | undefined> {

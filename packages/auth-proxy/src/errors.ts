@@ -3,12 +3,6 @@
 import { MortiseError } from '@mortise/jsonrpc-core';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
-/** An option of `createAuthorizationProxy` or of its store is wrong. The message names it. */
-export class ProxyOptionError extends MortiseError {
-  override readonly name: string = 'ProxyOptionError';
-  override readonly code: 'ERR_PROXY_OPTION' = 'ERR_PROXY_OPTION';
-}
-
 /** Where a refusal goes when the client, and not the person, should read it. */
 type ClientRedirect = Pick<AuthorizationRequest, 'redirectUri' | 'state'>;
 

@@ -11,6 +11,9 @@ import type { ProxySettings } from './options.ts';
 import { digest, randomText } from './secrets.ts';
 import type { Upstream, UpstreamTokens } from './upstream.ts';
 
+/** How long an access token lasts, in milliseconds. */
+const ACCESS_TOKEN_MS = 15 * 60_000;
+
 /** One person's consent to one client. */
 export interface Grant {
   readonly id: string;
@@ -79,10 +82,10 @@ export class GrantTable {
    * @throws {OAuthRefusal} `invalid_grant`: the provider has ended it.
    */
   async issue(grant: Grant, scopes: readonly string[]): Promise<JsonObject> {
-    const { accessTokenMs, grantMs, clock } = this.#settings;
+    const { grantMs, clock } = this.#settings;
     const { expiresAtMs, refreshToken: canRenew } = await this.upstreamTokens(grant);
     const restMs = expiresAtMs === undefined || canRenew !== undefined ? Infinity : expiresAtMs - clock.now();
-    const lifeMs = Math.min(accessTokenMs, restMs);
+    const lifeMs = Math.min(ACCESS_TOKEN_MS, restMs);
     const [accessToken, refreshToken] = [randomText(), randomText()];
     await this.#put('grant', grant.id, toRecord(await this.#find(grant.id)), grantMs);
     const access = { grantId: grant.id, scopes: [...scopes], expiresAtMs: clock.now() + lifeMs };

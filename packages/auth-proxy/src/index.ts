@@ -2,7 +2,5 @@
 
 export { type AuthorizationProxy, createAuthorizationProxy } from './authorization-proxy.ts';
 export type { AuthorizationProxyOptions, KnownClient, UpstreamOptions, UpstreamSignIn } from './options.ts';
-export { OAuthRefusal, ProxyOptionError } from './errors.ts';
-
-// For a store of your own.
-export { type AuthorizationStore, MemoryAuthorizationStore, type MemoryAuthorizationStoreOptions } from './authorization-store.ts';
+export { OAuthRefusal } from './errors.ts';
+export type { AuthorizationStore } from './authorization-store.ts';

@@ -3,7 +3,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
-import { ProxyOptionError } from './errors.ts';
 
 /** The options of `toNodeListener`. */
 export interface NodeListenerOptions {
@@ -19,7 +18,7 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse) 
  * documents, not for streams.
  */
 export function toNodeListener(handler: (request: Request) => Promise<Response>, options: NodeListenerOptions): NodeListener {
-  checkOptions('toNodeListener', options, { origin: 'string' }, ProxyOptionError);
+  checkOptions('toNodeListener', options, { origin: 'string' });
   const { origin } = options;
   return async (incoming, outgoing) => {
     try {

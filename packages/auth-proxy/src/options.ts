@@ -5,7 +5,6 @@ import { checkOptions, guardLogger, type OptionTable, silentLogger, systemClock 
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import type { AuthorizationServer } from 'oauth4webapi';
 import { type AuthorizationStore, MemoryAuthorizationStore } from './authorization-store.ts';
-import { ProxyOptionError } from './errors.ts';
 import { Sealer } from './secrets.ts';
 
 /** The provider that signs people in: it knows this server as one client, and registers no others. */
@@ -72,8 +71,6 @@ export interface AuthorizationProxyOptions {
   readonly registration?: boolean | undefined;
   /** URL schemes of installed programs that redirects may lead to, beside https and http on this machine: `['cursor']`. @default none */
   readonly privateSchemes?: readonly string[] | undefined;
-  /** How long an access token of the proxy lasts, in milliseconds; ten years at most. @default 15 minutes */
-  readonly accessTokenMs?: number | undefined;
   /**
    * How long a grant lasts without being used, and a browser is not asked again for the same client, redirect and scopes, in milliseconds;
    * ten years at most. For programs on the user's machine people are asked every time, since any of them can pose as another.
@@ -119,7 +116,6 @@ const OPTIONS: OptionTable<AuthorizationProxyOptions> = {
   clients: 'array',
   registration: 'boolean',
   privateSchemes: 'array',
-  accessTokenMs: 0,
   grantMs: 0,
   fetch: 'function',
   clock: 'object',
@@ -127,24 +123,22 @@ const OPTIONS: OptionTable<AuthorizationProxyOptions> = {
 };
 
 const MIN_SECRET_LENGTH = 32;
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const DAY_MS = 86_400_000;
 /** What is to have no end lasts this long: neither JSON nor a cookie can say `Infinity`. */
 const LONGEST_MS = 3650 * DAY_MS;
 
-/** @throws {ProxyOptionError} `ERR_PROXY_OPTION`: an option is wrong. */
+/** @throws {TypeError} An option is wrong. */
 export function toProxySettings(options: AuthorizationProxyOptions): ProxySettings {
   checkProxyOptions(options);
   const { clock = systemClock } = options;
   return {
     ...options,
     identify: options.identify,
-    store: options.store ?? new MemoryAuthorizationStore({ clock }),
+    store: options.store ?? new MemoryAuthorizationStore(clock),
     scopes: options.scopes ?? [],
     clients: options.clients ?? [],
     registration: options.registration ?? true,
     privateSchemes: options.privateSchemes ?? [],
-    accessTokenMs: Math.min(options.accessTokenMs ?? 15 * MINUTE_MS, LONGEST_MS),
     grantMs: Math.min(options.grantMs ?? 30 * DAY_MS, LONGEST_MS),
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     clock,
@@ -155,16 +149,16 @@ export function toProxySettings(options: AuthorizationProxyOptions): ProxySettin
 }
 
 function checkProxyOptions(options: AuthorizationProxyOptions): void {
-  checkOptions('createAuthorizationProxy', options, OPTIONS, ProxyOptionError);
+  checkOptions('createAuthorizationProxy', options, OPTIONS);
   const { issuer, resource, upstream, identify, secret } = options;
   for (const [name, value] of Object.entries({ issuer, resource, 'upstream.issuer': upstream.issuer })) {
     const url = URL.canParse(value) ? new URL(value) : undefined;
     if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))) continue;
-    throw new ProxyOptionError(`createAuthorizationProxy: "${name}" must be an https URL (http only on this machine), got "${value}"`);
+    throw new TypeError(`createAuthorizationProxy: "${name}" must be an https URL (http only on this machine), got "${value}"`);
   }
-  if (/[?#]/.test(issuer)) throw new ProxyOptionError(`createAuthorizationProxy: "issuer" has a query or a fragment: "${issuer}"`);
+  if (/[?#]/.test(issuer)) throw new TypeError(`createAuthorizationProxy: "issuer" has a query or a fragment: "${issuer}"`);
   if (secret.length < MIN_SECRET_LENGTH)
-    throw new ProxyOptionError(`createAuthorizationProxy: "secret" must have at least ${MIN_SECRET_LENGTH} random characters`);
+    throw new TypeError(`createAuthorizationProxy: "secret" must have at least ${MIN_SECRET_LENGTH} random characters`);
   if (identify === undefined && !upstream.scopes.includes('openid'))
-    throw new ProxyOptionError('createAuthorizationProxy: give "identify", or ask for the scope "openid" upstream, to know who signs in');
+    throw new TypeError('createAuthorizationProxy: give "identify", or ask for the scope "openid" upstream, to know who signs in');
 }

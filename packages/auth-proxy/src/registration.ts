@@ -91,7 +91,7 @@ function judgeRedirectUri(uri: string, privateSchemes: readonly string[]): strin
   return privateSchemes.includes(protocol.slice(0, -1)) ? undefined : 'is neither https nor http on this machine';
 }
 
-/** Whether a redirect ends in some program on the user's machine, which nobody can distinguish from another. */
+/** Whether a redirect ends in some program on the user's machine, which cannot be distinguished from another. */
 export function isLocalRedirect(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   return protocol !== 'https:' || isLoopbackHost(hostname);

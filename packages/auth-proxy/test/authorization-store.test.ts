@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MemoryAuthorizationStore } from '@mortise/auth-proxy';
+import { MemoryAuthorizationStore } from '../src/authorization-store.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
 
 let clock: FakeClock;
 let store: MemoryAuthorizationStore;
 beforeEach(() => {
   clock = new FakeClock(1_800_000_000_000);
-  store = new MemoryAuthorizationStore({ clock, maxEntriesPerKind: 3 });
+  store = new MemoryAuthorizationStore(clock, 3);
 });
 
 const put = (key: string, ms = 1_000) => store.put(key, { key }, clock.now() + ms);

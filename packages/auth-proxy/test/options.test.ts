@@ -1,6 +1,6 @@
 /** The options that a program gives: a misspelt one, or a bound that is not a number, would leave tokens without an end. */
 
-import { createAuthorizationProxy, MemoryAuthorizationStore } from '@mortise/auth-proxy';
+import { createAuthorizationProxy } from '@mortise/auth-proxy';
 import { expect, it } from 'vitest';
 
 const issuer = 'https://example.com';
@@ -11,9 +11,8 @@ const makers: readonly (readonly [owner: string, make: (options: object) => unkn
   [
     'createAuthorizationProxy',
     (options) => createAuthorizationProxy({ issuer, resource: issuer, name: 'server', upstream, secret, ...options }),
-    ['accessTokenMs', 'grantMs'],
+    ['grantMs'],
   ],
-  ['MemoryAuthorizationStore', (options) => new MemoryAuthorizationStore(options), ['maxEntriesPerKind']],
 ];
 
 const resultOf = async (make: (options: object) => unknown, options: object): Promise<unknown> => {
@@ -34,14 +33,14 @@ it.each(cases)('[ROBUSTNESS-7] $owner refuses $name, by its name, unless it is a
     [null, 'null'],
   ] as const) {
     const message = `${owner}: "${name}" must be a number, 0 or more, got ${shown}`;
-    expect(await resultOf(make, { [name]: value })).toMatchObject({ code: 'ERR_PROXY_OPTION', message });
+    expect(await resultOf(make, { [name]: value })).toMatchObject({ name: 'TypeError', message });
   }
   for (const value of [undefined, 0, 1.5, Infinity]) expect(await resultOf(make, { [name]: value })).not.toBeInstanceOf(Error);
 });
 
 it.each(makers)('%s refuses an unknown option by its name: it would silently have no effect', async (owner, make) => {
   const known = expect.stringContaining(`${owner}: unknown option "scope" (known: `);
-  expect(await resultOf(make, { scope: ['a'] })).toMatchObject({ code: 'ERR_PROXY_OPTION', message: known });
+  expect(await resultOf(make, { scope: ['a'] })).toMatchObject({ name: 'TypeError', message: known });
   expect(await resultOf(make, { scope: undefined })).not.toBeInstanceOf(Error);
 });
 

@@ -59,7 +59,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Runs a clearing now and then, so that a file does not grow without end where nobody clears it. */
+  /** Deletes what has expired now and then, so that a file does not grow without end. */
   clearSometimes(what: string, clear: () => void): void {
     const writes = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, writes % WRITES_PER_CLEARING);

@@ -2,14 +2,13 @@
 
 import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
-import type { EventStore, ReplayStore, SessionStore, StateStore, TaskHandleStore, TaskQueue, TaskStore } from '@mortise/protocol/contracts';
+import type { EventStore, ReplayStore, SessionStore, StateStore, TaskHandleStore, TaskStore } from '@mortise/protocol/contracts';
 import { SqliteConnection } from './connection.ts';
 import { isDatabase, openDatabase, type SqliteDatabase, type SqliteDriverName } from './driver.ts';
-import { SqliteDriverError, SqliteSchemaError } from './errors.ts';
+import { SqliteStoreError } from './errors.ts';
 import { SqliteEventStore, type SqliteEventOptions } from './event-store.ts';
 import { migrate } from './migrations.ts';
 import { SqliteReplayStore, SqliteSessionStore, SqliteStateStore, SqliteTaskHandleStore } from './table-stores.ts';
-import { SqliteTaskQueue, type SqliteQueueOptions } from './task-queue.ts';
 import { SqliteTaskStore } from './task-store.ts';
 
 /** SQLite counts these milliseconds with 32 bits, and takes a larger number as no timeout at all. */
@@ -38,9 +37,7 @@ export interface SqliteStoresOptions {
   readonly durability?: 'full' | 'normal' | undefined;
   /** How much the event store keeps. @default as each of its members says */
   readonly events?: SqliteEventOptions | undefined;
-  /** How the queue works. @default as each of its members says */
-  readonly queue?: SqliteQueueOptions | undefined;
-  /** Decides what has expired, and when jobs are due. @default the platform's clock */
+  /** Decides what has expired. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
 
@@ -51,21 +48,19 @@ const OPTIONS: OptionTable<SqliteStoresOptions> = {
   busyTimeoutMs: 0,
   durability: 'string',
   events: { maxEventsPerStream: 1, maxAgeMs: 0 },
-  queue: { maxConcurrent: 1, pollMs: 1, leaseMs: 1, retryDelayMs: 0 },
   clock: 'object',
 };
 
 /** The stores over one file. All may be used at once, by any number of processes. */
 export interface SqliteStores extends AsyncDisposable {
   readonly tasks: TaskStore;
-  readonly queue: TaskQueue;
   readonly sessions: SessionStore;
   readonly events: EventStore;
   readonly states: StateStore;
   readonly replays: ReplayStore;
   /** For clients: the ids of their own tasks. */
   readonly taskHandles: TaskHandleStore;
-  /** Waits for the queue's jobs in hand and closes the file, unless it was handed over open. The stores' own `close` leaves it open. */
+  /** Closes the file, unless it was handed over open. The stores' own `close` leaves it open. */
   close(): Promise<void>;
 }
 
@@ -73,8 +68,8 @@ export interface SqliteStores extends AsyncDisposable {
  * Opens a file and brings it to the newest layout.
  *
  * @throws {TypeError} An unknown option, or a value of the wrong kind; both `path` and `database`, or neither.
- * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: no driver loads, or the file cannot be opened.
- * @throws {SqliteSchemaError} `ERR_SQLITE_SCHEMA`: the file was written by a newer version of this package, or stays locked.
+ * @throws {SqliteStoreError} `ERR_SQLITE_DRIVER`: no driver loads, or the file cannot be opened.
+ * @throws {SqliteStoreError} `ERR_SQLITE_SCHEMA`: the file was written by a newer version of this package, or stays locked.
  */
 export async function createSqliteStores(options: SqliteStoresOptions): Promise<SqliteStores> {
   checkOptions('createSqliteStores options', options, OPTIONS);
@@ -83,7 +78,10 @@ export async function createSqliteStores(options: SqliteStoresOptions): Promise<
   if ((path === undefined) === (options.database === undefined))
     throw new TypeError('createSqliteStores needs either "path" or "database", not both: give the one that it should use');
   if (options.database !== undefined && !isDatabase(options.database))
-    throw new SqliteDriverError('the database must have exec, prepare and close: hand over one of better-sqlite3 or of node:sqlite');
+    throw new SqliteStoreError(
+      'ERR_SQLITE_DRIVER',
+      'the database must have exec, prepare and close: hand over one of better-sqlite3 or of node:sqlite',
+    );
   const database = options.database ?? (await openDatabase(path ?? '', driver));
   const connection = new SqliteConnection(database);
   try {
@@ -97,14 +95,11 @@ export async function createSqliteStores(options: SqliteStoresOptions): Promise<
     if (options.database === undefined) connection.close();
     throw error;
   }
-  const queue = new SqliteTaskQueue(connection, clock, options.queue);
   const close = async (): Promise<void> => {
-    await queue.close();
     if (options.database === undefined) connection.close();
   };
   return {
     tasks: new SqliteTaskStore(connection, clock),
-    queue,
     sessions: new SqliteSessionStore(connection, clock),
     events: new SqliteEventStore(connection, clock, options.events),
     states: new SqliteStateStore(connection, clock),
@@ -126,7 +121,9 @@ async function untilFree(timeoutMs: number, fn: () => void): Promise<void> {
     } catch (error) {
       if (!isLocked(error)) throw error;
       if (triesLeft <= 0)
-        throw new SqliteSchemaError(`the file is locked for longer than ${timeoutMs} ms: raise busyTimeoutMs`, { cause: error });
+        throw new SqliteStoreError('ERR_SQLITE_SCHEMA', `the file is locked for longer than ${timeoutMs} ms: raise busyTimeoutMs`, {
+          cause: error,
+        });
     }
     await new Promise((resolve) => void setTimeout(resolve, RETRY_MS));
   }

@@ -1,6 +1,6 @@
 /** SQLite's drivers, known by their structure: better-sqlite3 and `node:sqlite` both have it. */
 
-import { SqliteDriverError } from './errors.ts';
+import { SqliteStoreError } from './errors.ts';
 
 /** A value that SQLite keeps. */
 export type SqliteValue = string | number | bigint | null | Uint8Array;
@@ -45,7 +45,7 @@ const drivers: Readonly<Record<SqliteDriverName, () => Promise<Open>>> = {
 /**
  * Opens a database with the first driver that loads.
  *
- * @throws {SqliteDriverError} `ERR_SQLITE_DRIVER`: no driver loads, and `cause` holds what each said; or the file cannot be opened.
+ * @throws {SqliteStoreError} `ERR_SQLITE_DRIVER`: no driver loads, and `cause` holds what each said; or the file cannot be opened.
  */
 export async function openDatabase(path: string, driver: SqliteDriverName | undefined): Promise<SqliteDatabase> {
   const names: readonly SqliteDriverName[] = driver === undefined ? ['better-sqlite3', 'node:sqlite'] : [driver];
@@ -62,10 +62,11 @@ export async function openDatabase(path: string, driver: SqliteDriverName | unde
       return open(path);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new SqliteDriverError(`the database ${path} cannot be opened: ${reason}`, { cause: error });
+      throw new SqliteStoreError('ERR_SQLITE_DRIVER', `the database ${path} cannot be opened: ${reason}`, { cause: error });
     }
   }
-  throw new SqliteDriverError(
+  throw new SqliteStoreError(
+    'ERR_SQLITE_DRIVER',
     `no driver of SQLite can be loaded (tried ${names.join(', ')}): install better-sqlite3 12, or run on Node 22.13 or later, which has node:sqlite`,
     { cause: new AggregateError(reasons, 'every driver failed') },
   );

@@ -1,18 +1,19 @@
-/** The errors of the SQLite stores. Errors of single statements are those of the driver. */
+/** What can go wrong when a file of SQLite is opened. Errors of single statements are those of the driver. */
 
 import { MortiseError } from '@mortise/jsonrpc-core';
 
-/** No driver of SQLite can be loaded, or the `database` option is not a database. */
-export class SqliteDriverError extends MortiseError {
-  override readonly name: string = 'SqliteDriverError';
-  override readonly code: 'ERR_SQLITE_DRIVER' = 'ERR_SQLITE_DRIVER';
-}
+/**
+ * The stores cannot be opened.
+ *
+ * `ERR_SQLITE_DRIVER`: no driver loads, the file cannot be opened, or the `database` option is not a database.
+ * `ERR_SQLITE_SCHEMA`: a newer version of this package wrote the file, or it stays locked.
+ */
+export class SqliteStoreError extends MortiseError {
+  override readonly name: string = 'SqliteStoreError';
+  override readonly code: 'ERR_SQLITE_DRIVER' | 'ERR_SQLITE_SCHEMA';
 
-/** The file was written by a newer version of this package, or cannot be opened as these stores need it. */
-export class SqliteSchemaError extends MortiseError {
-  override readonly name: string = 'SqliteSchemaError';
-  override readonly code: 'ERR_SQLITE_SCHEMA' = 'ERR_SQLITE_SCHEMA';
+  constructor(code: SqliteStoreError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
 }
-
-/** Every error that this package throws: `switch (error.code)` narrows it. */
-export type AnySqliteStoreError = SqliteDriverError | SqliteSchemaError;

@@ -3,5 +3,4 @@
 export { createSqliteStores, type SqliteStores, type SqliteStoresOptions } from './create-sqlite-stores.ts';
 export type { SqliteDatabase, SqliteDriverName, SqliteStatement, SqliteValue } from './driver.ts';
 export type { SqliteEventOptions } from './event-store.ts';
-export type { SqliteQueueOptions } from './task-queue.ts';
-export { type AnySqliteStoreError, SqliteDriverError, SqliteSchemaError } from './errors.ts';
+export { SqliteStoreError } from './errors.ts';

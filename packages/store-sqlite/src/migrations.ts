@@ -4,14 +4,13 @@
  */
 
 import { number, type SqliteConnection } from './connection.ts';
-import { SqliteSchemaError } from './errors.ts';
+import { SqliteStoreError } from './errors.ts';
 
 const migrations: readonly string[] = [
-  // 1: tasks, their steps, and who works on what.
+  // 1: tasks, their steps, and the ids of a client's tasks.
   `CREATE TABLE mortise_tasks (
      id TEXT PRIMARY KEY NOT NULL,
      principal TEXT NOT NULL,
-     generation TEXT NOT NULL,
      status TEXT NOT NULL,
      driver TEXT NOT NULL,
      created_at_ms REAL NOT NULL,
@@ -31,14 +30,6 @@ const migrations: readonly string[] = [
      value TEXT NOT NULL,
      PRIMARY KEY (task_id, key)
    ) WITHOUT ROWID;
-   CREATE TABLE mortise_jobs (
-     number INTEGER PRIMARY KEY AUTOINCREMENT,
-     task_id TEXT NOT NULL,
-     due_at_ms REAL NOT NULL,
-     owner TEXT,
-     lease_until_ms REAL NOT NULL DEFAULT 0
-   );
-   CREATE INDEX mortise_jobs_due ON mortise_jobs (due_at_ms, number);
    CREATE TABLE mortise_task_handles (
      server TEXT NOT NULL,
      task_id TEXT NOT NULL,
@@ -80,7 +71,7 @@ const migrations: readonly string[] = [
 /**
  * Brings a file to the newest layout.
  *
- * @throws {SqliteSchemaError} `ERR_SQLITE_SCHEMA`: a newer version of this package has written it.
+ * @throws {SqliteStoreError} `ERR_SQLITE_SCHEMA`: a newer version of this package has written it.
  */
 export function migrate(connection: SqliteConnection): void {
   connection.exec('CREATE TABLE IF NOT EXISTS mortise_schema (version INTEGER NOT NULL)');
@@ -89,7 +80,10 @@ export function migrate(connection: SqliteConnection): void {
   connection.transaction(() => {
     const version = versionOf(connection);
     if (version > known) {
-      throw new SqliteSchemaError(`the file has layout ${version}, this version of @mortise/store-sqlite knows ${known}: update it`);
+      throw new SqliteStoreError(
+        'ERR_SQLITE_SCHEMA',
+        `the file has layout ${version}, this version of @mortise/store-sqlite knows ${known}: update it`,
+      );
     }
     for (const sql of migrations.slice(version)) connection.exec(sql);
     connection.exec(`DELETE FROM mortise_schema; INSERT INTO mortise_schema (version) VALUES (${known})`);

@@ -21,11 +21,10 @@ export class SqliteTaskStore implements TaskStore {
 
   async create(record: NewRecord): Promise<TaskRecord> {
     const changes = this.#db.run(
-      `INSERT INTO mortise_tasks (id, principal, generation, status, driver, created_at_ms, expires_at_ms, lease_owner, lease_until_ms, version, record)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
+      `INSERT INTO mortise_tasks (id, principal, status, driver, created_at_ms, expires_at_ms, lease_owner, lease_until_ms, version, record)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
       record.id,
       record.principal,
-      record.generation,
       record.status,
       record.driver,
       record.createdAtMs,
@@ -47,9 +46,8 @@ export class SqliteTaskStore implements TaskStore {
     if (stored?.version !== version) return undefined;
     const record = { ...stored, ...changes, version: version + 1 } as TaskRecord;
     const written = this.#db.run(
-      `UPDATE mortise_tasks SET generation = ?, status = ?, driver = ?, expires_at_ms = ?, lease_owner = ?, lease_until_ms = ?, version = ?, record = ?
+      `UPDATE mortise_tasks SET status = ?, driver = ?, expires_at_ms = ?, lease_owner = ?, lease_until_ms = ?, version = ?, record = ?
        WHERE id = ? AND version = ?`,
-      record.generation,
       record.status,
       record.driver,
       record.expiresAtMs,
@@ -64,21 +62,16 @@ export class SqliteTaskStore implements TaskStore {
     return written === 0 ? undefined : fromText(toText(record), version + 1, record.lease);
   }
 
-  async list(
-    principal: Principal,
-    options: { readonly cursor?: string; readonly limit: number; readonly generation?: string },
-  ): Promise<TaskPage> {
+  async list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
     const { createdAtMs, id } = readCursor(options.cursor);
     const rows = this.#db.all(
       `SELECT ${COLUMNS} FROM mortise_tasks
-       WHERE principal = ? AND (created_at_ms, id) > (?, ?) AND ${LIVE} AND (? IS NULL OR generation = ?)
+       WHERE principal = ? AND (created_at_ms, id) > (?, ?) AND ${LIVE}
        ORDER BY created_at_ms, id ${LIMIT}`,
       principal,
       createdAtMs,
       id,
       this.#clock.now(),
-      options.generation ?? null,
-      options.generation ?? null,
       options.limit + 1,
     );
     const tasks = rows.slice(0, options.limit).map(toRecord);

@@ -84,23 +84,22 @@ it('forgets what has expired without being asked', async () => {
   expect(await run('clearing')).toEqual({ states: 1, claims: 1, sessions: 1, events: 100 });
 });
 
-it.each([
-  ...['maxEventsPerStream', 'maxAgeMs'].map((name) => ['events', name] as const),
-  ...['maxConcurrent', 'pollMs', 'leaseMs', 'retryDelayMs'].map((name) => ['queue', name] as const),
-  [undefined, 'busyTimeoutMs'] as const,
-])('[ROBUSTNESS-7] opens nothing where %s %s is not a number', async (part, name) => {
-  const file = await newFile();
-  for (const value of [NaN, -1, '64']) {
-    const given = part === undefined ? { [name]: value } : { [part]: { [name]: value } };
-    await expect(createSqliteStores({ path: file, ...given })).rejects.toThrow(new RegExp(`: "${name}" must be a number, [01] or more`));
-  }
-  expect(existsSync(file)).toBe(false);
-});
+it.each([...['maxEventsPerStream', 'maxAgeMs'].map((name) => ['events', name] as const), [undefined, 'busyTimeoutMs'] as const])(
+  '[ROBUSTNESS-7] opens nothing where %s %s is not a number',
+  async (part, name) => {
+    const file = await newFile();
+    for (const value of [NaN, -1, '64']) {
+      const given = part === undefined ? { [name]: value } : { [part]: { [name]: value } };
+      await expect(createSqliteStores({ path: file, ...given })).rejects.toThrow(new RegExp(`: "${name}" must be a number, [01] or more`));
+    }
+    expect(existsSync(file)).toBe(false);
+  },
+);
 
 it('takes Infinity as no bound, rounds a fraction down, and undefined as left out', async () => {
   expect(await run('bounds')).toEqual([
-    { taken: 3, timeout: 2_147_483_647, replayed: 1, listed: 1 },
-    { taken: 2, timeout: 2, replayed: 1, listed: 1 },
-    { taken: 3, timeout: 5000, replayed: 1, listed: 1 },
+    { timeout: 2_147_483_647, replayed: 1, listed: 1 },
+    { timeout: 2, replayed: 1, listed: 1 },
+    { timeout: 5000, replayed: 1, listed: 1 },
   ]);
 });

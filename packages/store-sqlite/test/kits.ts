@@ -3,8 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { TaskQueue } from '@mortise/protocol/contracts';
-import { createSqliteStores, type SqliteDatabase, type SqliteDriverName, type SqliteStoresOptions } from '@mortise/store-sqlite';
+import { createSqliteStores, type SqliteDriverName, type SqliteStoresOptions } from '@mortise/store-sqlite';
 import { type KitCase, type KitSetup, type KitSubject, setPatience } from '@mortise/transport-testkit';
 import { eventStoreCases } from '@mortise/transport-testkit/event-store';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
@@ -12,7 +11,6 @@ import { replayStoreCases } from '@mortise/transport-testkit/replay-store';
 import { sessionStoreCases } from '@mortise/transport-testkit/session-store';
 import { stateStoreCases } from '@mortise/transport-testkit/state-store';
 import { taskHandleStoreCases } from '@mortise/transport-testkit/task-handle-store';
-import { taskQueueCases } from '@mortise/transport-testkit/task-queue';
 import { taskStoreCases } from '@mortise/transport-testkit/task-store';
 
 // Reached only where something never happens: a busy machine takes its time.
@@ -41,47 +39,12 @@ async function openTwice(driver: SqliteDriverName, more: SqliteStoresOptions = {
   return { one, two, close };
 }
 
-/** A database as a program opens it itself. */
-async function openDatabase(driver: SqliteDriverName, file: string): Promise<SqliteDatabase> {
-  const loaded = (await import(/* @vite-ignore */ driver as string)) as Record<string, new (path: string) => SqliteDatabase>;
-  const Database = loaded['DatabaseSync'] ?? loaded['default'];
-  if (!Database) throw new Error(`${driver} has no class of databases`);
-  return new Database(file);
-}
-
-function closeAnyway(database: SqliteDatabase): void {
-  try {
-    database.close();
-  } catch {
-    // node:sqlite says so when it is closed already.
-  }
-}
-
 export function runEveryKit(describeKit: DescribeKit, driver: SqliteDriverName): void {
   describeKit(`SQLite's task store by ${driver}`, taskStoreCases, {
     traits: { shared: true },
     async create() {
       const { one, two, close } = await openTwice(driver);
       return { store: one.tasks, other: two.tasks, close };
-    },
-  });
-
-  describeKit(`SQLite's task queue by ${driver}`, taskQueueCases, {
-    traits: { shared: true, durable: true },
-    async create() {
-      const { file, remove } = newFile();
-      const [dying, database] = [await openDatabase(driver, file), await openDatabase(driver, file)];
-      const options = { durability: 'normal', queue: { pollMs: 10, leaseMs: 200, retryDelayMs: 20 } } as const;
-      const { queue } = await createSqliteStores({ ...options, database: dying });
-      const other = await createSqliteStores({ ...options, database });
-      // A process that dies renews nothing and tells nobody: its database is closed under its worker.
-      const crash = async (): Promise<TaskQueue> => (dying.close(), other.queue);
-      const close = async (): Promise<void> => {
-        await other.close();
-        for (const open of [dying, database]) closeAnyway(open);
-        remove();
-      };
-      return { queue, other: other.queue, crash, close };
     },
   });
 

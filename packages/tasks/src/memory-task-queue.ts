@@ -8,11 +8,12 @@ import type { TaskQueue } from '@mortise/protocol/contracts';
 export interface MemoryTaskQueueOptions {
   /** How many jobs are in hand at once; the others wait in their order. A task that waits for an answer is in hand. @default Infinity */
   readonly maxConcurrent?: number | undefined;
-  /** How long a job whose handler rejected waits before it is given out again, in milliseconds. @default 1_000 */
-  readonly retryDelayMs?: number | undefined;
-  /** Runs the timer of `retryDelayMs`. @default the platform's clock */
+  /** Times the second after which a job whose handler rejected is given out again. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
+
+/** How long a job whose handler rejected waits before it is given out again, in milliseconds. */
+const RETRY_MS = 1000;
 
 type Handler = (taskId: string, signal: AbortSignal) => Promise<void>;
 
@@ -26,61 +27,54 @@ interface Worker {
 export class MemoryTaskQueue implements TaskQueue {
   readonly #clock: Clock;
   readonly #maxConcurrent: number;
-  readonly #retryDelayMs: number;
-  readonly #workers: Worker[] = [];
+  readonly #workers = new Set<Worker>();
   readonly #timers = new Set<ClockTimer>();
-  readonly #waiting: string[] = [];
+  readonly #waiting = new Set<string>();
   #inHand = 0;
-  #next = 0;
   #isClosed = false;
 
   /** @throws {TypeError} An option has an unknown name or an invalid value. */
   constructor(options: MemoryTaskQueueOptions = {}) {
-    checkOptions('MemoryTaskQueue options', options, { maxConcurrent: 1, retryDelayMs: 0, clock: 'object' });
+    checkOptions('MemoryTaskQueue options', options, { maxConcurrent: 1, clock: 'object' });
     this.#clock = options.clock ?? systemClock;
     this.#maxConcurrent = options.maxConcurrent ?? Infinity;
-    this.#retryDelayMs = options.retryDelayMs ?? 1000;
   }
 
-  enqueue(taskId: string, options: { readonly delayMs?: number } = {}): Promise<void> {
+  enqueue(taskId: string): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error('The queue is closed: it takes no more tasks'));
-    const { delayMs = 0 } = options;
-    if (delayMs > 0) this.#later(taskId, delayMs);
-    else {
-      this.#waiting.push(taskId);
-      this.#handOut();
-    }
+    this.#waiting.add(taskId);
+    this.#handOut();
     return Promise.resolve();
   }
 
   work(handler: Handler): () => Promise<void> {
     const worker: Worker = { handler, controller: new AbortController(), running: new Set() };
-    this.#workers.push(worker);
+    this.#workers.add(worker);
     this.#handOut();
-    return async () => {
-      const index = this.#workers.indexOf(worker);
-      if (index >= 0) this.#workers.splice(index, 1);
-      worker.controller.abort();
-      await Promise.all(worker.running);
-    };
+    return () => this.#stop(worker);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
-    this.#waiting.length = 0;
-    const workers = this.#workers.splice(0);
-    for (const { controller } of workers) controller.abort();
-    await Promise.all(workers.flatMap(({ running }) => [...running]));
+    this.#waiting.clear();
+    await Promise.all([...this.#workers].map((worker) => this.#stop(worker)));
+  }
+
+  async #stop(worker: Worker): Promise<void> {
+    this.#workers.delete(worker);
+    worker.controller.abort();
+    await Promise.all(worker.running);
   }
 
   #handOut(): void {
-    while (this.#workers.length > 0 && this.#inHand < this.#maxConcurrent) {
-      const taskId = this.#waiting.shift();
-      if (taskId === undefined) return;
-      const worker = this.#workers[this.#next++ % this.#workers.length];
-      if (worker) this.#start(worker, taskId);
+    const [worker] = this.#workers;
+    if (!worker) return;
+    for (const taskId of this.#waiting) {
+      if (this.#inHand >= this.#maxConcurrent) return;
+      this.#waiting.delete(taskId);
+      this.#start(worker, taskId);
     }
   }
 
@@ -98,16 +92,16 @@ export class MemoryTaskQueue implements TaskQueue {
     try {
       await handler(taskId, controller.signal);
     } catch {
-      if (!this.#isClosed) this.#later(taskId, this.#retryDelayMs);
+      if (!this.#isClosed) this.#retry(taskId);
     }
   }
 
-  #later(taskId: string, delayMs: number): void {
+  #retry(taskId: string): void {
     const timer = this.#clock.schedule(() => {
       this.#timers.delete(timer);
-      this.#waiting.push(taskId);
+      this.#waiting.add(taskId);
       this.#handOut();
-    }, delayMs);
+    }, RETRY_MS);
     this.#timers.add(timer);
   }
 }

@@ -3,10 +3,35 @@
 import type { JsonValue } from '@mortise/jsonrpc-core';
 import type { Principal, TaskChanges, TaskPage, TaskRecord, TaskStatus, TaskStore } from '@mortise/protocol/contracts';
 import { isEnded } from './engine/task-states.ts';
+import { TaskLimitError } from './errors.ts';
 
 interface Entry {
   record: TaskRecord;
   steps: Map<string, JsonValue> | undefined;
+  /** The length of its text. */
+  weight: number;
+}
+
+/** What is kept, of one principal or of all. */
+interface Kept {
+  weight: number;
+  /** The tasks that have ended, in that order. */
+  readonly ended: Set<string>;
+}
+
+/** How much may be kept: what ended first goes first. Where nothing has ended, no task is created. */
+interface Bound {
+  readonly maxEnded: number;
+  readonly maxWeight: number;
+}
+const BOUND_OF_EACH: Bound = { maxEnded: 10_000, maxWeight: 32 * 2 ** 20 };
+const BOUND_OF_ALL: Bound = { maxEnded: 50_000, maxWeight: 128 * 2 ** 20 };
+
+interface Owner extends Kept {
+  /** In the order of their creation. */
+  readonly ids: Set<string>;
+  /** How many tasks are in which state, so that counting costs nothing. */
+  readonly counts: Map<TaskStatus, number>;
 }
 
 /** How `MemoryTaskStore` works. */
@@ -23,12 +48,10 @@ export interface MemoryTaskStoreOptions {
 export class MemoryTaskStore implements TaskStore {
   readonly #now: () => number;
   readonly #tasks = new Map<string, Entry>();
+  readonly #all: Kept = { weight: 0, ended: new Set() };
+  readonly #owners = new Map<Principal, Owner>();
   /** The unfinished tasks that an engine drives, oldest first. */
   readonly #open = new Set<string>();
-  /** By principal: how many tasks are in which state, so that counting costs nothing. */
-  readonly #counts = new Map<Principal, Map<TaskStatus, number>>();
-  /** By principal: its tasks, in the order of their creation. */
-  readonly #owned = new Map<Principal, Set<string>>();
   /** Before this nothing expires. */
   #nextExpiryMs = Infinity;
 
@@ -36,37 +59,40 @@ export class MemoryTaskStore implements TaskStore {
     this.#now = options.now ?? Date.now;
   }
 
-  create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord> {
-    if (this.#tasks.has(record.id)) return Promise.reject(new Error(`There is a task with this id already`));
+  /** @throws {TaskLimitError} `ERR_TASK_LIMIT`: unfinished tasks, the principal's or all, hold as much as may be kept. */
+  async create(record: Omit<TaskRecord, 'version'>): Promise<TaskRecord> {
+    if (this.#tasks.has(record.id)) throw new Error('There is a task with this id already');
     const kept: TaskRecord = copyJson({ ...record, version: 1 });
-    this.#tasks.set(kept.id, { record: kept, steps: undefined });
+    const { id, principal } = kept;
+    const owner = this.#owners.get(principal) ?? { weight: 0, ended: new Set(), ids: new Set(), counts: new Map() };
+    const weight = weigh(kept);
+    if (!this.#makeRoom(owner, weight))
+      throw new TaskLimitError('Unfinished tasks hold as much as may be kept: wait for some of them, or cancel them');
+    this.#owners.set(principal, owner);
+    owner.ids.add(id);
+    this.#tasks.set(id, { record: kept, steps: undefined, weight });
+    this.#add(owner, weight);
+    this.#count(owner, kept, 1);
     this.#nextExpiryMs = Math.min(this.#nextExpiryMs, kept.expiresAtMs ?? Infinity);
-    this.#count(kept, 1);
-    this.#own(kept);
-    if (kept.driver === 'engine' && !isEnded(kept.status)) this.#open.add(kept.id);
-    return Promise.resolve(copyJson(kept));
+    if (kept.driver === 'engine' && !isEnded(kept.status)) this.#open.add(id);
+    return copyJson(kept);
   }
 
-  get(id: string): Promise<TaskRecord | undefined> {
+  async get(id: string): Promise<TaskRecord | undefined> {
     const record = this.#find(id)?.record;
-    return Promise.resolve(record && copyJson(record));
+    return record && copyJson(record);
   }
 
-  update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined> {
+  async update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined> {
     const entry = this.#find(id);
-    if (!entry || entry.record.version !== version) return Promise.resolve(undefined);
-    return Promise.resolve(copyJson(this.#write(entry, copyJson(changes))));
+    return entry?.record.version === version ? copyJson(this.#write(entry, copyJson(changes))) : undefined;
   }
 
-  async list(
-    principal: Principal,
-    options: { readonly cursor?: string; readonly limit: number; readonly generation?: string },
-  ): Promise<TaskPage> {
+  async list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
     const after = options.cursor === undefined ? undefined : parseCursor(options.cursor);
-    const found = [...(this.#owned.get(principal) ?? [])]
+    const found = [...(this.#owners.get(principal)?.ids ?? [])]
       .map((id) => this.#find(id)?.record)
       .filter((record) => record !== undefined)
-      .filter((record) => options.generation === undefined || record.generation === options.generation)
       .sort(byCreation)
       .filter((record) => after === undefined || byCreation(record, after) > 0);
     const tasks = found.slice(0, options.limit);
@@ -77,69 +103,62 @@ export class MemoryTaskStore implements TaskStore {
     };
   }
 
-  count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number> {
+  async count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number> {
     this.#deleteExpired(this.#now());
-    const counts = this.#counts.get(principal);
-    return Promise.resolve(statuses.reduce((sum, status) => sum + (counts?.get(status) ?? 0), 0));
+    const counts = this.#owners.get(principal)?.counts;
+    return statuses.reduce((sum, status) => sum + (counts?.get(status) ?? 0), 0);
   }
 
-  lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined> {
+  async lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined> {
     const entry = this.#find(id);
-    if (!entry) return Promise.resolve(undefined);
+    if (!entry) return undefined;
     const { lease } = entry.record;
-    if (lease && lease.owner !== owner && lease.untilMs > nowMs) return Promise.resolve(undefined);
-    return Promise.resolve(copyJson(this.#write(entry, { lease: { owner, untilMs } })));
+    if (lease && lease.owner !== owner && lease.untilMs > nowMs) return undefined;
+    return copyJson(this.#write(entry, { lease: { owner, untilMs } }));
   }
 
-  listOrphans(nowMs: number, limit: number): Promise<readonly string[]> {
+  async listOrphans(nowMs: number, limit: number): Promise<readonly string[]> {
     const orphans: TaskRecord[] = [];
     for (const id of this.#open) {
       const record = this.#find(id)?.record;
       if (record && !(record.lease && record.lease.untilMs > nowMs)) orphans.push(record);
     }
-    return Promise.resolve(
-      orphans
-        .sort(byCreation)
-        .slice(0, limit)
-        .map(({ id }) => id),
-    );
+    const oldest = orphans.sort(byCreation).slice(0, limit);
+    return oldest.map(({ id }) => id);
   }
 
-  getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined> {
+  async getStep(id: string, key: string): Promise<{ readonly value: JsonValue } | undefined> {
     const steps = this.#find(id)?.steps;
-    return Promise.resolve(steps?.has(key) ? { value: copyJson(steps.get(key) as JsonValue) } : undefined);
+    return steps?.has(key) ? { value: copyJson(steps.get(key) as JsonValue) } : undefined;
   }
 
-  putStep(id: string, key: string, value: JsonValue): Promise<JsonValue> {
+  async putStep(id: string, key: string, value: JsonValue): Promise<JsonValue> {
     const entry = this.#find(id);
-    if (!entry) return Promise.reject(new Error('There is no such task, or it has expired: a step cannot be kept for it'));
+    if (!entry) throw new Error('There is no such task, or it has expired: a step cannot be kept for it');
     const steps = (entry.steps ??= new Map());
     if (!steps.has(key)) steps.set(key, copyJson(value));
-    return Promise.resolve(copyJson(steps.get(key) as JsonValue));
+    return copyJson(steps.get(key) as JsonValue);
   }
 
-  deleteExpired(nowMs: number): Promise<number> {
-    return Promise.resolve(this.#deleteExpired(nowMs));
+  async deleteExpired(nowMs: number): Promise<number> {
+    return this.#deleteExpired(nowMs);
   }
 
-  close(): Promise<void> {
-    for (const held of [this.#tasks, this.#open, this.#counts, this.#owned]) held.clear();
-    return Promise.resolve();
+  async close(): Promise<void> {
+    for (const held of [this.#tasks, this.#owners, this.#open, this.#all.ended]) held.clear();
+    this.#all.weight = 0;
   }
 
   #deleteExpired(nowMs: number): number {
     if (nowMs < this.#nextExpiryMs) return 0;
-    let deleted = 0;
+    const before = this.#tasks.size;
     this.#nextExpiryMs = Infinity;
-    for (const { record } of this.#tasks.values()) {
-      const expiresAtMs = record.expiresAtMs ?? Infinity;
+    for (const entry of this.#tasks.values()) {
+      const expiresAtMs = entry.record.expiresAtMs ?? Infinity;
       if (expiresAtMs > nowMs) this.#nextExpiryMs = Math.min(this.#nextExpiryMs, expiresAtMs);
-      else {
-        this.#delete(record);
-        deleted++;
-      }
+      else this.#delete(entry);
     }
-    return deleted;
+    return before - this.#tasks.size;
   }
 
   #find(id: string): Entry | undefined {
@@ -147,7 +166,7 @@ export class MemoryTaskStore implements TaskStore {
     if (!entry) return undefined;
     const { expiresAtMs } = entry.record;
     if (expiresAtMs === null || expiresAtMs > this.#now()) return entry;
-    this.#delete(entry.record);
+    this.#delete(entry);
     return undefined;
   }
 
@@ -159,37 +178,67 @@ export class MemoryTaskStore implements TaskStore {
       else written[key] = value;
     }
     const after = (entry.record = written as unknown as TaskRecord);
-    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, after.expiresAtMs ?? Infinity);
-    if (after.status !== before.status) {
-      this.#count(before, -1);
-      this.#count(after, 1);
-      if (isEnded(after.status)) this.#open.delete(after.id);
+    const owner = this.#owners.get(after.principal) as Owner;
+    if (changes.lease === undefined) {
+      const weight = weigh(after);
+      this.#add(owner, weight - entry.weight);
+      entry.weight = weight;
     }
+    if (after.status !== before.status) {
+      if (isEnded(after.status)) {
+        this.#open.delete(after.id);
+        this.#makeRoom(owner, 0);
+      }
+      this.#count(owner, before, -1);
+      this.#count(owner, after, 1);
+    }
+    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, after.expiresAtMs ?? Infinity);
     return after;
   }
 
-  #delete(record: TaskRecord): void {
+  #delete({ record, weight }: Entry): void {
+    const owner = this.#owners.get(record.principal) as Owner;
     this.#tasks.delete(record.id);
+    this.#add(owner, -weight);
+    this.#count(owner, record, -1);
     this.#open.delete(record.id);
-    this.#count(record, -1);
-    const owned = this.#owned.get(record.principal);
-    owned?.delete(record.id);
-    if (owned?.size !== 0) return;
-    this.#owned.delete(record.principal);
-    this.#counts.delete(record.principal);
+    owner.ids.delete(record.id);
+    if (owner.ids.size === 0) this.#owners.delete(record.principal);
   }
 
-  #own({ principal, id }: TaskRecord): void {
-    const owned = this.#owned.get(principal);
-    if (owned) owned.add(id);
-    else this.#owned.set(principal, new Set([id]));
+  /** @returns False where too much is kept of what has not ended. */
+  #makeRoom(owner: Owner, weight: number): boolean {
+    return this.#makeRoomIn(owner, BOUND_OF_EACH, weight) && this.#makeRoomIn(this.#all, BOUND_OF_ALL, weight);
   }
 
-  #count({ principal, status }: TaskRecord, by: number): void {
-    let counts = this.#counts.get(principal);
-    if (!counts) this.#counts.set(principal, (counts = new Map()));
-    counts.set(status, (counts.get(status) ?? 0) + by);
+  #makeRoomIn(kept: Kept, { maxEnded, maxWeight }: Bound, weight: number): boolean {
+    while (kept.ended.size >= maxEnded || kept.weight + weight > maxWeight) {
+      const [first] = kept.ended;
+      const entry = first === undefined ? undefined : this.#tasks.get(first);
+      if (!entry) return false;
+      this.#delete(entry);
+    }
+    return true;
   }
+
+  #add(owner: Owner, weight: number): void {
+    owner.weight += weight;
+    this.#all.weight += weight;
+  }
+
+  /** @param by 1 for a task that comes into its state, -1 for one that leaves it. */
+  #count(owner: Owner, { id, status }: TaskRecord, by: 1 | -1): void {
+    owner.counts.set(status, (owner.counts.get(status) ?? 0) + by);
+    if (!isEnded(status)) return;
+    for (const { ended } of [owner, this.#all]) {
+      if (by > 0) ended.add(id);
+      else ended.delete(id);
+    }
+  }
+}
+
+function weigh(record: TaskRecord): number {
+  return JSON.stringify(record).length;
 }
 
 type Position = Pick<TaskRecord, 'createdAtMs' | 'id'>;

@@ -6,7 +6,6 @@ import type { TaskContext, TaskToolOptions } from './server/tool-options.ts';
 export { createTasks, type Tasks, type TasksOptions } from './server/create-tasks.ts';
 export { createTaskControl, type TaskControl } from './server/task-control.ts';
 export type { CreatedTask, CreateTaskOptions, TaskContext, TaskSupport, TaskToolOptions } from './server/tool-options.ts';
-export type { AskAsTaskOptions } from './server/asks-as-tasks.ts';
 export type { TaskLimits } from './engine/task-creator.ts';
 
 declare module '@mortise/protocol/contracts' {

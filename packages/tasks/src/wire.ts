@@ -6,7 +6,7 @@ import type { Task } from '@mortise/protocol/model';
 import type { TaskRecord } from '@mortise/protocol/contracts';
 import { META_RELATED_TASK } from '@mortise/protocol/wire';
 import { isOutstanding, type TaskOutcome, toFailure } from './engine/task-states.ts';
-import { TaskLimitError, TaskNotFoundError } from './errors.ts';
+import { TaskError, TaskLimitError } from './errors.ts';
 
 /** The extension of the modern generation. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -18,7 +18,7 @@ export const CORE_GENERATION = 'core';
 export const EXTENSION_GENERATION = 'extension';
 
 /** The JSON-RPC code where a limit was reached: that of HTTP, outside the ranges that JSON-RPC and MCP reserve. */
-export const TOO_MANY = 429;
+const TOO_MANY = 429;
 
 /** A task of the core's generation. @see 2025-11-25 basic/utilities/tasks#task */
 export function toCoreTask(record: TaskRecord): Task {
@@ -106,15 +106,9 @@ export async function withWireErrors<T>(fn: () => Promise<T>): Promise<T> {
   try {
     return await fn();
   } catch (error) {
-    if (error instanceof TaskNotFoundError) throw new ProtocolError(INVALID_PARAMS, error.message);
+    if (error instanceof TaskError && error.code === 'ERR_TASK_NOT_FOUND') throw new ProtocolError(INVALID_PARAMS, error.message);
     if (!(error instanceof TaskLimitError)) throw error;
     const { retryAfterMs } = error;
     throw new ProtocolError(TOO_MANY, error.message, retryAfterMs === undefined ? undefined : { retryAfterMs });
   }
-}
-
-/** A store rejects with a RangeError where a cursor is not its own. @throws {ProtocolError} -32602 in its place. */
-export function refuseCursor(error: unknown): never {
-  if (!(error instanceof RangeError)) throw error;
-  throw new ProtocolError(INVALID_PARAMS, 'The cursor is not one that this list gave: start again without a cursor');
 }

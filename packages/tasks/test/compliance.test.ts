@@ -1,3 +1,5 @@
+import type { Clock } from '@mortise/jsonrpc-core';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
 import { MemoryTaskHandleStore } from '@mortise/tasks/client';
 import { taskHandleStoreCases } from '@mortise/transport-testkit/task-handle-store';
@@ -18,7 +20,9 @@ describeKit('the memory task store', taskStoreCases, {
 
 describeKit('the memory task queue', taskQueueCases, {
   async create() {
-    const queue = new MemoryTaskQueue({ retryDelayMs: 20 });
+    // What is given out again comes at once.
+    const clock: Clock = { ...systemClock, schedule: (fn) => systemClock.schedule(fn, 0) };
+    const queue = new MemoryTaskQueue({ clock });
     return { queue, close: () => queue.close() };
   },
 });

@@ -6,9 +6,10 @@ import { McpServer } from '@mortise/server';
 import { MemoryTaskStore } from '@mortise/tasks';
 import { handlerRunCases, type HandlerRunSubject } from '@mortise/transport-testkit/handler-run';
 import { describeKit } from '@mortise/transport-testkit/vitest';
-import { TaskEngine } from '../src/engine/task-engine.ts';
+import type { TaskEngine } from '../src/engine/task-engine.ts';
 import type { TaskRun } from '../src/engine/task-run.ts';
 import { type GivenAnswer, isOutstanding, type TaskOutcome } from '../src/engine/task-states.ts';
+import { createEngine } from './support/create-engine.ts';
 
 const STEP = 'notifications/step';
 const DONE: TaskOutcome = { status: 'completed', result: { content: [] } };
@@ -25,9 +26,8 @@ type Handler = (run: HandlerRun) => Promise<void>;
 function createSubject(runHandler: (handler: Handler, run: TaskRun) => Promise<void>): HandlerRunSubject {
   const reported: JsonRpcNotification[] = [];
   let handler: Handler = async () => undefined;
-  const engine: TaskEngine = new TaskEngine({
+  const engine: TaskEngine = createEngine({
     store: new MemoryTaskStore(),
-    closeMs: 0,
     run: async (_record, run) => {
       await runHandler(handler, run);
       return DONE;
@@ -36,18 +36,17 @@ function createSubject(runHandler: (handler: Handler, run: TaskRun) => Promise<v
   });
   engine.start();
   /** Answers whatever is asked meanwhile. */
-  const answer = ({ id, asks }: TaskRecord): void => {
-    const answers = asks.filter(isOutstanding).map(({ key, params }): [string, GivenAnswer] => {
+  const answer = (task: TaskRecord): void => {
+    const answers = task.asks.filter(isOutstanding).map(({ key, params }): [string, GivenAnswer] => {
       const text = String(params['message']);
       return [key, text === 'refused' ? { error: { code: -32_000, message: 'No' } } : { answer: answerTo(text) }];
     });
-    if (answers.length > 0) void engine.answer(id, 'kit', new Map(answers));
+    if (answers.length > 0) void engine.answer(task, new Map(answers));
   };
   return {
     async call(work) {
       handler = work;
-      const { id } = await engine.create({ principal: 'kit', generation: 'kit' });
-      await engine.waitFor(id, 'kit', { onRecord: answer });
+      await engine.waitFor(await engine.create({ principal: 'kit', generation: 'kit' }), answer);
     },
     question,
     answerTo,

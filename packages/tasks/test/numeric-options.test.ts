@@ -5,15 +5,13 @@ import { MemoryTaskQueue } from '@mortise/tasks';
 import { taskClient } from '@mortise/tasks/client';
 import { createTasks } from '@mortise/tasks/server';
 
-const counts = ['leaseMs', 'pageSize'];
-const amounts = ['maxTtlMs', 'defaultTtlMs', 'maxTasksPerPrincipal', 'pollIntervalMs', 'maxPollsPerSecond'];
+const counts = ['leaseMs', 'maxPollsPerSecond'];
+const amounts = ['maxTtlMs', 'maxTasksPerPrincipal', 'pollIntervalMs'];
 const cases: readonly (readonly [what: string, name: string, least: number, make: (options: object) => unknown])[] = [
   ...counts.map((name) => ['createTasks', name, 1, createTasks] as const),
   ...amounts.map((name) => ['createTasks', name, 0, createTasks] as const),
   ['taskClient', 'ttlMs', 0, taskClient],
-  ['taskClient', 'pollIntervalMs', 0, taskClient],
   ['MemoryTaskQueue', 'maxConcurrent', 1, (options) => new MemoryTaskQueue(options)],
-  ['MemoryTaskQueue', 'retryDelayMs', 0, (options) => new MemoryTaskQueue(options)],
 ];
 
 it.each(cases)('[ROBUSTNESS-7] %s refuses %s, by its name, unless it is a number of %i or more', (_what, name, least, make) => {

@@ -41,7 +41,7 @@ async function overWebSocket(options: WebSocketServerOptions, own: WebSocketTran
 }
 
 async function connect(transport: ClientTransportSource, era: 'legacy' | 'modern', asked: string[]) {
-  const tasks = taskClient({ pollIntervalMs: 20 });
+  const tasks = taskClient();
   const options = {
     era,
     extensions: [tasks],

@@ -1,4 +1,4 @@
-/** `@mortise/transport-testkit/task-queue`: the promises Q1 and Q2 of `TaskQueue`. */
+/** `@mortise/transport-testkit/task-queue`: the promises Q1 to Q3 of `TaskQueue`. */
 
 import type { TaskQueue } from '@mortise/protocol/contracts';
 import { check, checkEqual, settlesWithin, turns, within } from './check.ts';
@@ -68,21 +68,6 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
   },
   {
     id: 'Q1.2',
-    title: 'gives a job out no sooner than its delay',
-    async run({ queue }) {
-      const worker = new Worker();
-      const startedAtMs = Date.now();
-      await queue.enqueue('late', { delayMs: 80 });
-      const stop = queue.work(worker.take);
-      await queue.enqueue('now');
-      await worker.until(hasAll('now'), 'A job without a delay should not wait for others');
-      await worker.until(hasAll('late'), 'A delayed job should be given out');
-      check(Date.now() - startedAtMs >= 75, 'A delayed job should not be given out before its delay');
-      await stop();
-    },
-  },
-  {
-    id: 'Q1.3',
     title: 'gives each of many jobs to some worker',
     async run(subject) {
       const worker = new Worker();
@@ -94,7 +79,7 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
     },
   },
   {
-    id: 'Q1.4',
+    id: 'Q1.3',
     title: 'gives jobs out again that were accepted or in hand when a process died',
     needs: ['durable'],
     async run(subject) {
@@ -104,7 +89,7 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
       queue.work((id) => (id === 'in hand' ? (inHand.resolve(), new Promise(() => undefined)) : Promise.resolve()));
       await queue.enqueue('in hand');
       await within(inHand.promise, 'A job should be given out');
-      await queue.enqueue('accepted', { delayMs: 50 });
+      await queue.enqueue('accepted');
       const next = await subject.crash();
       const worker = new Worker();
       const stop = next.work(worker.take);
@@ -152,6 +137,20 @@ export const taskQueueCases: readonly TaskQueueCase[] = [
       const stopNext = queue.work(worker.take);
       await worker.until(hasAll('two'), 'A job that was accepted while nobody worked should be kept');
       await stopNext();
+    },
+  },
+  {
+    id: 'Q3.1',
+    title: 'gives a task once that was added again while it waited',
+    async run({ queue }) {
+      for (const id of ['one', 'one', 'two', 'one', 'two']) await queue.enqueue(id);
+      const worker = new Worker();
+      const stop = queue.work(worker.take);
+      await queue.enqueue('last');
+      await worker.until(hasAll('one', 'two', 'last'), 'Each task should be given to the worker');
+      await turns(10);
+      await stop();
+      checkEqual(worker.seen.toSorted(), ['last', 'one', 'two'], 'The tasks that were given out');
     },
   },
 ];

@@ -7,6 +7,7 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { McpServer } from '@mortise/server';
 import { createSqliteStores, type SqliteDatabase } from '@mortise/store-sqlite';
+import { MemoryTaskQueue } from '@mortise/tasks';
 import { createTasks } from '@mortise/tasks/server';
 import { serveStdio } from '@mortise/transport-stdio/server';
 import { z } from 'zod';
@@ -57,11 +58,7 @@ function audit(database: SqliteDatabase): unknown {
 }
 
 const database = await openDatabase(file);
-const stores = await createSqliteStores({
-  database,
-  durability: 'normal',
-  queue: { maxConcurrent: MAX_IN_HAND, pollMs: 25, leaseMs: LEASE_MS },
-});
+const stores = await createSqliteStores({ database, durability: 'normal' });
 database.exec(WATCH);
 
 if (mode === 'audit') {
@@ -77,7 +74,7 @@ if (mode === 'audit') {
 function createServer(log: (line: string) => void): McpServer {
   const tasks = createTasks({
     store: stores.tasks,
-    queue: stores.queue,
+    queue: new MemoryTaskQueue({ maxConcurrent: MAX_IN_HAND }),
     leaseMs: LEASE_MS,
     maxTasksPerPrincipal: 1000,
     pollIntervalMs: 200,

@@ -2,7 +2,7 @@
 
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import * as oauth from 'oauth4webapi';
-import { AuthError, DiscoveryError, SignInPendingError } from '../errors.ts';
+import { AuthError, SignInPendingError } from '../errors.ts';
 import { assertSafeUrl, nameUrl, toSafeText } from '../safe-fetch.ts';
 import { toClientAuth } from './client-auth.ts';
 import type { PendingSignIn, RegisteredClient, TokenSet } from './credentials.ts';
@@ -101,7 +101,7 @@ export class AuthorizationCodeGrant implements Grant {
 async function toAuthorizationUrl(as: oauth.AuthorizationServer, pending: PendingSignIn): Promise<URL> {
   const { authorization_endpoint: endpoint } = as;
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint))
-    throw new DiscoveryError(`The metadata of ${nameUrl(as.issuer)} has no authorization_endpoint`);
+    throw new AuthError('ERR_DISCOVERY', `The metadata of ${nameUrl(as.issuer)} has no authorization_endpoint`);
   const url = new URL(endpoint);
   const params: Readonly<Record<string, string | undefined>> = {
     response_type: 'code',

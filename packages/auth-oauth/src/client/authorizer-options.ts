@@ -5,7 +5,6 @@ import type { OptionTable } from '@mortise/jsonrpc-core/transport';
 import type { Authorizer, CredentialStore } from '@mortise/protocol/contracts';
 import { isLoopbackHost, type UrlPolicy } from '@mortise/protocol/edge';
 import type { CryptoKeyPair } from 'oauth4webapi';
-import { AuthOptionError } from '../errors.ts';
 import type { FetchLike } from '../safe-fetch.ts';
 
 /** Options that every flow has. */
@@ -67,12 +66,12 @@ export interface OAuthAuthorizer extends Authorizer {
   signOut(options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
-/** The URL of a server, as HTTP has it: a WebSocket's is that of its upgrade. @throws {AuthOptionError} */
+/** The URL of a server, as HTTP has it: a WebSocket's is that of its upgrade. @throws {TypeError} */
 export function toServerUrl(server: string | URL): URL {
   const text = String(server).replace(/^ws(?=s?:)/i, 'http');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '') {
-    throw new AuthOptionError('The server must be an absolute http(s) or ws(s) URL without a user name');
+    throw new TypeError('The server must be an absolute http(s) or ws(s) URL without a user name');
   }
   url.hash = '';
   return url;

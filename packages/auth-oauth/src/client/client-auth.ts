@@ -2,14 +2,14 @@
 
 import type { CryptoKey } from 'oauth4webapi';
 import * as oauth from 'oauth4webapi';
-import { AuthOptionError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { listNames } from '../safe-fetch.ts';
 import type { ClientAuthMethod, RegisteredClient } from './credentials.ts';
 
 /**
  * How a client authenticates: as it was registered, else by the first method that it can use and the authorization server accepts.
  *
- * @throws {AuthOptionError} The two have nothing in common.
+ * @throws {AuthError} `ERR_CLIENT_MISMATCH`: the two have nothing in common.
  * @see RFC 6749 section 2.3; RFC 7523 section 2.2
  */
 export function toClientAuth(client: RegisteredClient, as: oauth.AuthorizationServer): oauth.ClientAuth {
@@ -27,7 +27,10 @@ function chooseAuthMethod(client: RegisteredClient, as: oauth.AuthorizationServe
   if (able.length === 0) able.push('none');
   if (authMethod !== undefined) {
     if (able.includes(authMethod) || authMethod === 'none') return authMethod;
-    throw new AuthOptionError(`The client "${client.clientId}" lacks what the method "${authMethod}" needs: give its secret or its key`);
+    throw new AuthError(
+      'ERR_CLIENT_MISMATCH',
+      `The client "${client.clientId}" lacks what the method "${authMethod}" needs: give its secret or its key`,
+    );
   }
   const [first = 'none'] = able;
   // A server that says nothing accepts Basic (RFC 8414 section 2); a public client is one whatever the list says.
@@ -35,7 +38,8 @@ function chooseAuthMethod(client: RegisteredClient, as: oauth.AuthorizationServe
   if (!Array.isArray(accepted) || first === 'none') return first;
   const method = able.find((candidate) => accepted.includes(candidate));
   if (method !== undefined) return method;
-  throw new AuthOptionError(
+  throw new AuthError(
+    'ERR_CLIENT_MISMATCH',
     `The authorization server accepts the methods "${listNames(accepted)}", and the client "${client.clientId}" can only do "${able.join(', ')}"`,
   );
 }
@@ -57,7 +61,10 @@ function signedAssertion(key: CryptoKey, keyId: string | undefined, as: oauth.Au
     [oauth.modifyAssertion]: ({ alg }) => {
       const accepted = as.token_endpoint_auth_signing_alg_values_supported;
       if (!Array.isArray(accepted) || accepted.includes(String(alg))) return;
-      throw new AuthOptionError(`The authorization server accepts no assertion signed with ${String(alg)}, but ${listNames(accepted)}`);
+      throw new AuthError(
+        'ERR_CLIENT_MISMATCH',
+        `The authorization server accepts no assertion signed with ${String(alg)}, but ${listNames(accepted)}`,
+      );
     },
   });
   return async (server, client, body, headers) => {

@@ -3,7 +3,6 @@
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { ClientExtension } from '@mortise/protocol/contracts';
-import { AuthOptionError } from '../errors.ts';
 import { AUTHORIZER_OPTIONS, type AuthorizerOptions, type OAuthAuthorizer } from './authorizer-options.ts';
 import type { RegisteredClient } from './credentials.ts';
 import { createProgramGrant, requestGrant } from './grant.ts';
@@ -22,11 +21,11 @@ export interface ClientCredentialsOptions extends AuthorizerOptions {
  * Makes an authorizer for a program that acts for itself, with credentials that were registered by hand.
  *
  * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  * @see ext-auth oauth-client-credentials
  */
 export function clientCredentials(server: string | URL, options: ClientCredentialsOptions): OAuthAuthorizer {
-  checkOptions('clientCredentials', options, { ...AUTHORIZER_OPTIONS, client: 'any' }, AuthOptionError);
+  checkOptions('clientCredentials', options, { ...AUTHORIZER_OPTIONS, client: 'any' });
   const { client } = options;
   const grant = createProgramGrant(client, async (call, scopes) => requestGrant(call, client, { grantType: 'client_credentials', scopes }));
   return new GrantAuthorizer(server, grant, options);
@@ -47,11 +46,11 @@ export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
  * Makes an authorizer for a workload whose platform gives it signed tokens: a cluster, a cloud, a build. It needs no client and no secret.
  *
  * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  * @see SEP-1933
  */
 export function workloadIdentity(server: string | URL, options: WorkloadIdentityOptions): OAuthAuthorizer {
-  checkOptions('workloadIdentity', options, { ...AUTHORIZER_OPTIONS, issuer: 'string', assertion: 'function' }, AuthOptionError);
+  checkOptions('workloadIdentity', options, { ...AUTHORIZER_OPTIONS, issuer: 'string', assertion: 'function' });
   const { issuer, assertion } = options;
   // The library wants a client: nothing of it is sent.
   const client: RegisteredClient = { issuer, clientId: 'workload' };

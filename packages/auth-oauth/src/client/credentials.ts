@@ -69,7 +69,7 @@ export interface PendingSignIn {
 
 /** A person who takes longer has to begin again. */
 const PENDING_LIFETIME_MS = 15 * 60_000;
-/** Of one server: what nobody comes back to makes room for the next. */
+/** Of one server: the oldest sign-in that was not finished makes room for the next. */
 const MAX_PENDING = 10;
 
 /** What a store keeps about one server. */

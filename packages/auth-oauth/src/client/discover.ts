@@ -2,7 +2,7 @@
 
 import { ASSUMED_WITHOUT_HEADER } from '@mortise/protocol/revisions';
 import type { AuthorizationServer } from 'oauth4webapi';
-import { AuthError, type DiscoveryAttempt, DiscoveryError, listAttempts } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { nameUrl, readObject, type SafeFetch } from '../safe-fetch.ts';
 import { splitScopes } from './grant.ts';
 
@@ -29,14 +29,14 @@ const RESOURCE_PATH = '/.well-known/oauth-protected-resource';
 /**
  * Finds a server's protected resource metadata: where the challenge says, at the server's path, at the root.
  *
- * @returns undefined for a server that has none anywhere, with what was tried.
- * @throws {AuthError} `ERR_RESOURCE_MISMATCH`: it is for another resource. {DiscoveryError} A candidate failed with 5xx.
+ * @returns undefined for a server that has none anywhere, with what was tried, a line each.
+ * @throws {AuthError} `ERR_RESOURCE_MISMATCH`: it is for another resource. `ERR_DISCOVERY`: a candidate failed with 5xx.
  * @see 2026-07-28 basic/authorization/authorization-server-discovery; RFC 9728 section 3.1
  */
 export async function discoverResource(
   fetchPeer: SafeFetch,
   { server, challenged, resource: expected, signal }: DiscoveryInput,
-): Promise<{ readonly found: ResourceMetadata | undefined; readonly attempts: readonly DiscoveryAttempt[] }> {
+): Promise<{ readonly found: ResourceMetadata | undefined; readonly attempts: string }> {
   const path = trimSlash(server.pathname);
   const candidates = [
     ...(challenged === undefined ? [] : [challenged]),
@@ -55,7 +55,7 @@ export async function discoverResource(
     return '200, but for another resource';
   });
   if (outcome.found !== undefined || mismatch === undefined) return outcome;
-  const remedy = `give "resource" if you trust it; what was tried:${listAttempts(outcome.attempts)}`;
+  const remedy = `give "resource" if you trust it; what was tried:${outcome.attempts}`;
   const what = `The protected resource metadata is for ${nameUrl(mismatch)} and not for ${nameUrl(server)}`;
   throw new AuthError('ERR_RESOURCE_MISMATCH', `${what}: ${remedy}`);
 }
@@ -76,11 +76,11 @@ function speaksOf(resource: string, server: URL, place: string): boolean {
  * Finds an authorization server's metadata: RFC 8414, then OpenID Connect with the path inserted, then appended.
  *
  * @param issuer Exactly as the protected resource metadata has it.
- * @throws {AuthError} `ERR_ISSUER_MISMATCH`: the document names another issuer. {DiscoveryError} There is no document.
+ * @throws {AuthError} `ERR_ISSUER_MISMATCH`: the document names another issuer. `ERR_DISCOVERY`: there is no document.
  * @see 2026-07-28 basic/authorization/authorization-server-discovery; RFC 8414 section 3.3
  */
 export async function discoverIssuer(fetchPeer: SafeFetch, issuer: string, signal: AbortSignal | undefined): Promise<AuthorizationServer> {
-  if (!URL.canParse(issuer)) throw new DiscoveryError('The server names an authorization server that is not a URL');
+  if (!URL.canParse(issuer)) throw new AuthError('ERR_DISCOVERY', 'The server names an authorization server that is not a URL');
   const { origin, pathname } = new URL(issuer);
   const path = trimSlash(pathname);
   const candidates = [
@@ -95,7 +95,7 @@ export async function discoverIssuer(fetchPeer: SafeFetch, issuer: string, signa
     (document, url) => toServer(document, [issuer], url),
   );
   if (found) return found;
-  throw new DiscoveryError(`The authorization server ${nameUrl(issuer)} publishes no metadata; what was tried:`, attempts);
+  throw new AuthError('ERR_DISCOVERY', `The authorization server ${nameUrl(issuer)} publishes no metadata; what was tried:${attempts}`);
 }
 
 /**
@@ -144,16 +144,16 @@ async function firstDocument<T extends object>(
   candidates: readonly string[],
   { what, signal, headers }: { what: string; signal: AbortSignal | undefined; headers?: Readonly<Record<string, string>> },
   read: (document: Document, url: string) => T | string,
-): Promise<{ readonly found: T | undefined; readonly attempts: readonly DiscoveryAttempt[] }> {
-  const attempts: DiscoveryAttempt[] = [];
+): Promise<{ readonly found: T | undefined; readonly attempts: string }> {
+  let attempts = '';
   for (const url of new Set(candidates)) {
     const answer = await fetchPeer(url, { headers: { accept: 'application/json', ...headers }, signal });
     const { status } = answer;
     const document = status === 200 ? await readObject(answer) : undefined;
     const found = document === undefined ? `${status}${status === 200 ? ', but not a JSON object' : ''}` : read(document, url);
     if (typeof found !== 'string') return { found, attempts };
-    attempts.push({ url: nameUrl(url), answer: found });
-    if (status >= 500 || status < 200) throw new DiscoveryError(`${what} cannot be had at present; what was tried:`, attempts);
+    attempts += `\n  ${nameUrl(url)}: ${found}`;
+    if (status >= 500 || status < 200) throw new AuthError('ERR_DISCOVERY', `${what} cannot be had at present; what was tried:${attempts}`);
   }
   return { found: undefined, attempts };
 }

@@ -2,7 +2,7 @@
 
 import type { CryptoKeyPair } from 'oauth4webapi';
 import * as oauth from 'oauth4webapi';
-import { AuthOptionError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { listNames } from '../safe-fetch.ts';
 
 /** The key of one client, with the nonces that each origin wants to see. */
@@ -14,12 +14,15 @@ export class DpopKey {
     this.#handle = oauth.DPoP({}, keys, {
       [oauth.modifyAssertion]: ({ alg }) => {
         if (!Array.isArray(this.#accepted) || this.#accepted.includes(alg)) return;
-        throw new AuthOptionError(`The authorization server accepts no DPoP proof of ${String(alg)}, but ${listNames(this.#accepted)}`);
+        throw new AuthError(
+          'ERR_CLIENT_MISMATCH',
+          `The authorization server accepts no DPoP proof of ${String(alg)}, but ${listNames(this.#accepted)}: give "dpop" such a key pair`,
+        );
       },
     });
   }
 
-  /** For requests to an authorization server. They fail with `AuthOptionError` if it accepts no proof of the key's algorithm. */
+  /** For requests to an authorization server. They fail with `ERR_CLIENT_MISMATCH` if it accepts no proof of the key's algorithm. */
   toHandle(as: oauth.AuthorizationServer): oauth.DPoPHandle {
     this.#accepted = as.dpop_signing_alg_values_supported;
     return this.#handle;
@@ -57,12 +60,12 @@ export class DpopKey {
 
 /**
  * @param given The program's own key pair; `true` for a new one that cannot leave this process.
- * @throws {AuthOptionError} Proofs cannot be signed with the key pair, or its public half cannot be shown.
+ * @throws {TypeError} Proofs cannot be signed with the key pair, or its public half cannot be shown.
  */
 export async function createDpopKey(given: CryptoKeyPair | true): Promise<DpopKey> {
   try {
     return new DpopKey(given === true ? await oauth.generateKeyPair('ES256') : given);
   } catch (cause) {
-    throw new AuthOptionError('"dpop" must be a key pair to sign with whose public key is extractable, such as ES256', { cause });
+    throw new TypeError('"dpop" must be a key pair to sign with whose public key is extractable, such as ES256', { cause });
   }
 }

@@ -4,7 +4,7 @@ import { abortable } from '@mortise/jsonrpc-core/connection';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { ClientExtension } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
-import { AuthError, AuthOptionError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { assertSafeUrl, nameUrl } from '../safe-fetch.ts';
 import { AUTHORIZER_OPTIONS, type AuthorizerOptions, type OAuthAuthorizer } from './authorizer-options.ts';
 import { toClientAuth } from './client-auth.ts';
@@ -46,12 +46,12 @@ const ID_JAG = `${TOKEN_TYPE}id-jag`;
  * Makes an authorizer that turns a person's single sign-on into tokens, without asking the person again.
  *
  * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  * @throws {AuthError} `ERR_UNSAFE_URL`: the identity provider's endpoint is not https.
  */
 export function enterpriseManaged(server: string | URL, options: EnterpriseManagedOptions): OAuthAuthorizer {
   const table = { ...AUTHORIZER_OPTIONS, client: 'any', identityProvider: 'any', identity: 'function' } as const;
-  checkOptions('enterpriseManaged', options, table, AuthOptionError);
+  checkOptions('enterpriseManaged', options, table);
   const { client, identityProvider } = options;
   const endpoint = identityProvider.tokenEndpoint;
   const host = URL.canParse(endpoint) ? new URL(endpoint).hostname : '';

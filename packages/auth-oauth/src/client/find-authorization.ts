@@ -2,7 +2,7 @@
 
 import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthorizationServer } from 'oauth4webapi';
-import { AuthError, AuthOptionError, DiscoveryError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { createSafeFetch, nameUrl, type SafeFetch } from '../safe-fetch.ts';
 import { type AuthorizerOptions, DISCOVERY_OPTIONS, toServerUrl, toUrlPolicy } from './authorizer-options.ts';
 import { canonicalUri, discoverAtOrigin, discoverIssuer, discoverResource } from './discover.ts';
@@ -41,7 +41,7 @@ export class ProtectionFinder {
 
   /**
    * @param challenged Where the server says that its metadata is.
-   * @throws {DiscoveryError} There is none. {AuthError} `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and what a fetch throws.
+   * @throws {AuthError} `ERR_DISCOVERY`: there is none. `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and what a fetch throws.
    */
   async find(challenged: string | undefined, signal: AbortSignal | undefined): Promise<Protection> {
     const { resource, assumesOwnServer = false } = this.#rules;
@@ -54,7 +54,7 @@ export class ProtectionFinder {
       const as = this.#remember(await discoverAtOrigin(this.#fetchPeer, this.#server, signal));
       return { resource: resource ?? canonicalUri(this.#server), scopesSupported: undefined, as };
     }
-    throw new DiscoveryError(`${nameUrl(this.#server)} publishes no protected resource metadata; what was tried:`, attempts);
+    throw new AuthError('ERR_DISCOVERY', `${nameUrl(this.#server)} publishes no protected resource metadata; what was tried:${attempts}`);
   }
 
   /** Metadata of an issuer that is known to protect the server. */
@@ -102,13 +102,13 @@ const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 /**
  * Finds out which authorization server protects a server, before a program chooses credentials. Sends none.
  *
- * @throws {DiscoveryError} There is no metadata. {AuthError} `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and what a fetch throws.
+ * @throws {AuthError} `ERR_DISCOVERY`: there is no metadata. `ERR_RESOURCE_MISMATCH`, `ERR_ISSUER_MISMATCH`, and what a fetch throws.
  */
 export async function findAuthorization(
   server: string | URL,
   options: Pick<AuthorizerOptions, keyof typeof DISCOVERY_OPTIONS> & { readonly signal?: AbortSignal } = {},
 ): Promise<FoundAuthorization> {
-  checkOptions('findAuthorization', options, { ...DISCOVERY_OPTIONS, signal: 'any' }, AuthOptionError);
+  checkOptions('findAuthorization', options, { ...DISCOVERY_OPTIONS, signal: 'any' });
   const url = toServerUrl(server);
   const { fetch, timeoutMs, clock, signal } = options;
   const fetchPeer = createSafeFetch({ urls: toUrlPolicy(url, options.urls), fetch, timeoutMs, clock });

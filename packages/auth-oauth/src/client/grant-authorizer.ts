@@ -41,7 +41,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
   readonly #policy: UrlPolicy;
   readonly #fetchPeer: SafeFetch;
   readonly #finder: ProtectionFinder;
-  /** Where tokens are kept: with a key that only this process has, nobody else could use them. */
+  /** Where tokens are kept: tokens bound to a key that only this process has are of no use elsewhere. */
   readonly #tokenVault: CredentialVault;
   #dpop: Promise<DpopKey> | undefined;
   #loading: Promise<void> | undefined;
@@ -256,7 +256,7 @@ export class GrantAuthorizer implements OAuthAuthorizer {
     return renewed !== undefined;
   }
 
-  /** Renews a token that is about to end, where that takes nobody's time. */
+  /** Renews a token that is about to end, where that needs no person. */
   async #renewEarly(signal: AbortSignal | undefined): Promise<void> {
     const canObtain = !this.#grant.asksPerson && this.#protection !== undefined;
     if (this.#tokens?.refreshToken === undefined && !canObtain) return;

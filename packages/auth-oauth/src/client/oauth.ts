@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport';
-import { AuthError, AuthOptionError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { AuthorizationCodeGrant } from './authorization-code.ts';
 import { AUTHORIZER_OPTIONS, type AuthorizerOptions, type OAuthAuthorizer } from './authorizer-options.ts';
 import type { ClientKey, RegisteredClient } from './credentials.ts';
@@ -57,11 +57,11 @@ export interface SignInAuthorizer extends OAuthAuthorizer {
  * Finds the authorization server, registers, signs in with PKCE, refreshes, steps up; every URL from a peer is judged first.
  *
  * @param server The URL that the transport is given. Tokens go to its origin alone.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  * @see 2026-07-28 basic/authorization
  */
 export function oauth(server: string | URL, options: OAuthOptions = {}): SignInAuthorizer {
-  checkOptions('oauth', options, OPTIONS, AuthOptionError);
+  checkOptions('oauth', options, OPTIONS);
   const { clients = [], clientMetadata = {}, clientName = 'MCP client', clientMetadataUrl, signIn = nobody } = options;
   if (clientMetadataUrl !== undefined) checkClientMetadataUrl(clientMetadataUrl);
   const identity = { ...options, clients, clientMetadata, clientName };

@@ -4,7 +4,7 @@ import type { JsonObject } from '@mortise/jsonrpc-core';
 import { abortable } from '@mortise/jsonrpc-core/connection';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import type { AuthorizationServer } from 'oauth4webapi';
-import { AuthError, AuthOptionError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { nameUrl, readObject, toSafeText } from '../safe-fetch.ts';
 import type { ClientKey, RegisteredClient, Registration } from './credentials.ts';
 import type { GrantCall } from './grant.ts';
@@ -132,7 +132,7 @@ function isCredential(value: unknown): value is string {
  *
  * @param options.url https, with a path: the `clientMetadataUrl` of `oauth`.
  * @param options.more Members beside and in place of the usual ones: `jwks_uri` and `token_endpoint_auth_method` for a client with a key.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: the URL is not https with a path.
+ * @throws {TypeError} The URL is not https with a path.
  * @see OAuth Client ID Metadata Document
  */
 export function clientMetadataDocument(options: {
@@ -142,7 +142,7 @@ export function clientMetadataDocument(options: {
   readonly more?: JsonObject;
 }): JsonObject {
   const table = { url: 'string', clientName: 'string', redirectUrls: 'array', more: 'any' } as const;
-  checkOptions('clientMetadataDocument', options, table, AuthOptionError);
+  checkOptions('clientMetadataDocument', options, table);
   return {
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
@@ -154,10 +154,10 @@ export function clientMetadataDocument(options: {
   };
 }
 
-/** @throws {AuthOptionError} It is not https, has no path, or has a user name or a fragment. */
+/** @throws {TypeError} It is not https, has no path, or has a user name or a fragment. */
 export function checkClientMetadataUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isWhole = parsed?.protocol === 'https:' && parsed.pathname !== '/' && parsed.hash === '' && parsed.username === '';
   if (isWhole) return url;
-  throw new AuthOptionError('clientMetadataUrl must be an https URL with a path, as https://example.com/client.json');
+  throw new TypeError('clientMetadataUrl must be an https URL with a path, as https://example.com/client.json');
 }

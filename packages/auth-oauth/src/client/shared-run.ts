@@ -44,7 +44,7 @@ export class SharedRun {
     const done = work(controller.signal).finally(() => {
       this.#current = undefined;
     });
-    // Whoever waits hears of it; that nobody does any more is no fault.
+    // Callers that wait get the error; without any it is no unhandled rejection.
     done.catch(() => undefined);
     return { key, done, controller, callers: 0 };
   }

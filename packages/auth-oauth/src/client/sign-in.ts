@@ -2,7 +2,6 @@
 
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost } from '@mortise/protocol/edge';
-import { AuthOptionError } from '../errors.ts';
 
 /** One sign-in under way. */
 export interface SignInVisit {
@@ -30,13 +29,13 @@ export interface SignIn {
  * @param options.redirectUrl https, or http on this machine.
  * @param options.authorize Takes the person to the URL. What it resolves with is the URL that they came back to; with nothing, the call
  * that wanted a token rejects with `SignInPendingError`, and `finishSignIn` takes the URL later, in this process or another.
- * @throws {AuthOptionError} The redirect URL is neither.
+ * @throws {TypeError} The redirect URL is neither.
  */
 export function redirectSignIn(options: {
   readonly redirectUrl: string | URL;
   readonly authorize: (url: URL, options: { readonly signal?: AbortSignal | undefined }) => Promise<URL | string | undefined | void>;
 }): SignIn {
-  checkOptions('redirectSignIn', options, { redirectUrl: 'any', authorize: 'function' }, AuthOptionError);
+  checkOptions('redirectSignIn', options, { redirectUrl: 'any', authorize: 'function' });
   const redirectUrl = checkRedirectUrl(String(options.redirectUrl));
   return {
     begin: async () => ({
@@ -50,12 +49,12 @@ export function redirectSignIn(options: {
   };
 }
 
-/** @throws {AuthOptionError} It is neither https nor on this machine, or has a fragment. @see 2026-07-28 basic/authorization/security-considerations */
+/** @throws {TypeError} It is neither https nor on this machine, or has a fragment. @see 2026-07-28 basic/authorization/security-considerations */
 function checkRedirectUrl(redirectUrl: string): string {
   const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (isAllowed && url?.hash === '') return redirectUrl;
-  throw new AuthOptionError('redirectSignIn: the redirect URL must be https, or http on this machine (127.0.0.1), without a fragment');
+  throw new TypeError('redirectSignIn: the redirect URL must be https, or http on this machine (127.0.0.1), without a fragment');
 }
 
 /** What kind of client registers such a redirect URL. @see OpenID Connect Dynamic Client Registration section 2 */

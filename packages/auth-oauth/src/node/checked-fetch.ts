@@ -5,19 +5,10 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
-import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { classifyHost, type UrlPolicy } from '@mortise/protocol/edge';
 import { toServerUrl, toUrlPolicy } from '../client/authorizer-options.ts';
-import { AuthError, AuthOptionError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { type FetchLike, nameUrl } from '../safe-fetch.ts';
-
-/** Which addresses are allowed, and who resolves names. */
-export interface CheckedFetchOptions {
-  /** As given to `oauth`. @default public addresses; this machine where the server is on it */
-  readonly urls?: UrlPolicy | undefined;
-  /** Gives every address of a name. @default the system's resolver */
-  readonly resolve?: ((hostname: string) => Promise<readonly string[]>) | undefined;
-}
 
 /**
  * Makes a `fetch` for `oauth` and its like that refuses names which lead to private, link-local or metadata addresses.
@@ -26,10 +17,14 @@ export interface CheckedFetchOptions {
  * connection, follows no redirect; the caller does, and checks each.
  *
  * @param server The MCP server's URL.
+ * @param urls As given to `oauth`. @default public addresses; this machine where the server is on it
+ * @param resolve Gives every address of a name. @default the system's resolver
  */
-export function checkedFetch(server: string | URL, options: CheckedFetchOptions = {}): FetchLike {
-  checkOptions('checkedFetch', options, { urls: 'object', resolve: 'function' }, AuthOptionError);
-  const { urls, resolve = resolveBySystem } = options;
+export function checkedFetch(
+  server: string | URL,
+  urls?: UrlPolicy,
+  resolve: (hostname: string) => Promise<readonly string[]> = resolveBySystem,
+): FetchLike {
   const policy = toUrlPolicy(toServerUrl(server), urls);
   return async (url, init) => {
     const { method = 'GET', headers, body, signal } = init;
@@ -55,7 +50,7 @@ function send(target: URL, options: RequestOptions, body: string | undefined): P
 function toResponse(target: URL, message: IncomingMessage): Response {
   const { statusCode = 0, rawHeaders } = message;
   if (statusCode < 200 || statusCode > 599) {
-    // No `Response` can hold it, and nobody would ever read it.
+    // No `Response` can hold it, so its body would never be read.
     message.destroy();
     throw new AuthError('ERR_AUTH_NETWORK', `${nameUrl(target)} answered with ${statusCode}, which is not a status of HTTP`);
   }

@@ -8,7 +8,7 @@ import { abortable, withTimeout } from '@mortise/jsonrpc-core/connection';
 import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import type { SignIn, SignInVisit } from '../client/sign-in.ts';
-import { AuthError, AuthOptionError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { assertSafeUrl } from '../safe-fetch.ts';
 
 /** How a person signs in on this machine. */
@@ -34,17 +34,15 @@ export interface LoopbackSignInOptions {
  * Listens on the loopback address alone, only while somebody signs in. Answers to another sign-in, and other requests, are refused, and the
  * wait goes on. `ERR_SIGN_IN_TIMEOUT` comes from the call that wanted a token.
  *
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  */
 export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
   const table = { open: 'function', redirectUrl: 'string', timeoutMs: 0, clock: 'object' } as const;
-  checkOptions('loopbackSignIn', options, table, AuthOptionError);
+  checkOptions('loopbackSignIn', options, table);
   const { redirectUrl = 'http://127.0.0.1/callback' } = options;
   const wanted = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
   if (wanted?.protocol !== 'http:' || !isLoopbackHost(wanted.hostname) || wanted.search !== '' || wanted.hash !== '')
-    throw new AuthOptionError(
-      `loopbackSignIn: "redirectUrl" must be http on this machine, without query and fragment, got "${redirectUrl}"`,
-    );
+    throw new TypeError(`loopbackSignIn: "redirectUrl" must be http on this machine, without query and fragment, got "${redirectUrl}"`);
   return {
     begin: async ({ redirectUrls }) => {
       const { hostname, pathname, port } = wanted;
@@ -168,7 +166,7 @@ const OPENER_MS = 3_000;
  * @see 2026-07-28 security_best_practices#oauth-authorization-url-validation
  */
 export async function openBrowser(url: string | URL, options: { readonly opener?: readonly string[] } = {}): Promise<void> {
-  checkOptions('openBrowser', options, { opener: 'array' }, AuthOptionError);
+  checkOptions('openBrowser', options, { opener: 'array' });
   assertSafeUrl(url, { allowLoopback: true, allowPrivate: true }, 'URL to open');
   const [program = 'xdg-open', ...args] = options.opener ?? OPENERS[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, new URL(url).href], { shell: false, stdio: 'ignore', detached: true, windowsHide: true });

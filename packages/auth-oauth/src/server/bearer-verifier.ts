@@ -1,20 +1,12 @@
 /** Bearer tokens, and several verifiers as one. @see RFC 6750 */
 
 import { type Clock, isMortiseError } from '@mortise/jsonrpc-core';
-import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
+import { systemClock } from '@mortise/jsonrpc-core/transport';
 import { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
-import { AuthOptionError, InvalidTokenError } from '../errors.ts';
+import { InvalidTokenError } from '../errors.ts';
 import { formatChallenge } from '../www-authenticate.ts';
 import { readValid, type TokenReader } from './token-reader.ts';
-
-/** The options of `bearerVerifier`. */
-export interface BearerVerifierOptions {
-  /** How far the issuer's clock may be off, in seconds. @default 0 */
-  readonly clockToleranceSeconds?: number | undefined;
-  /** Says whether tokens have ended. @default systemClock */
-  readonly clock?: Clock | undefined;
-}
 
 /**
  * Verifies bearer tokens by a reader of your own: a table, a session, an API.
@@ -23,21 +15,27 @@ export interface BearerVerifierOptions {
  *
  * @param reader Reads a token, or a function that does. Its result is the caller's identity, so it must check the audience itself.
  * @returns A verifier whose `verify` rejects with `AuthChallengeError` for anything but a good token, and with the reason of its signal.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} The reader is none.
  */
-export function bearerVerifier(reader: TokenReader | TokenReader['read'], options: BearerVerifierOptions = {}): TokenVerifier {
-  checkOptions('bearerVerifier', options, { clockToleranceSeconds: 0, clock: 'object' }, AuthOptionError);
-  const { clockToleranceSeconds = 0, clock = systemClock } = options;
+export function bearerVerifier(reader: TokenReader | TokenReader['read']): TokenVerifier {
   const given: Partial<TokenReader> | TokenReader['read'] | undefined = reader;
   const read = typeof given === 'function' ? given : given?.read?.bind(given);
   if (read === undefined)
-    throw new AuthOptionError('bearerVerifier needs a function that reads a token, or an object with such a function "read"');
+    throw new TypeError('bearerVerifier needs a function that reads a token, or an object with such a function "read"');
+  return bearerOf(read, { clock: systemClock, clockToleranceSeconds: 0 });
+}
+
+/** The verifier of a reader that allows its issuer's clock to be off. */
+export function bearerOf(
+  read: TokenReader['read'],
+  rules: { readonly clock: Clock; readonly clockToleranceSeconds: number },
+): TokenVerifier {
   return {
     verify: async ({ scheme, token }, { signal }) => {
       if (scheme !== 'Bearer') throw refuse(401, 'A bearer token is needed', 'Bearer');
       if (token === undefined) throw refuse(400, 'The Authorization header holds no token', 'Bearer', { error: 'invalid_request' });
       try {
-        const info = await readValid(() => read(token, { signal }), { clock, clockToleranceSeconds, signal });
+        const info = await readValid(() => read(token, { signal }), { ...rules, signal });
         const cnf = info.claims?.['cnf'];
         if (typeof cnf !== 'object' || cnf === null) return info;
         throw new InvalidTokenError('The token is bound to a key: present it with proof of that key');
@@ -50,12 +48,12 @@ export function bearerVerifier(reader: TokenReader | TokenReader['read'], option
 
 /**
  * Accepts what any of several verifiers accepts, asked in order: the old issuer and the new, people's tokens and workloads'. A token that
- * none accepts gets the refusal of the last, unless one had a fault of its own: then nobody knows whether the token is good.
+ * none accepts gets the refusal of the last, unless one had a fault of its own: then it is not known whether the token is good.
  *
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: no verifier is given.
+ * @throws {TypeError} No verifier is given.
  */
 export function anyVerifier(...verifiers: readonly TokenVerifier[]): TokenVerifier {
-  if (verifiers.length === 0) throw new AuthOptionError('anyVerifier needs at least one verifier');
+  if (verifiers.length === 0) throw new TypeError('anyVerifier needs at least one verifier');
   return {
     verify: async (request, options): Promise<AuthInfo> => {
       let fault: unknown;

@@ -4,7 +4,7 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, ReplayStore, TokenRequest, TokenVerifier } from '@mortise/protocol/contracts';
 import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTPayload, jwtVerify, type JWTVerifyResult, SignJWT } from 'jose';
-import { AuthOptionError, InvalidTokenError } from '../errors.ts';
+import { InvalidTokenError } from '../errors.ts';
 import { refuse, toRefusal } from './bearer-verifier.ts';
 import { MemoryReplayStore } from './memory-replay-store.ts';
 import { digest, readValid, type TokenReader } from './token-reader.ts';
@@ -45,12 +45,12 @@ const TOLERANCE_SECONDS = 300;
  * Verifies tokens together with the proof that the caller holds the key that they are bound to.
  *
  * @param reader Reads the token itself: `jwtVerifier`, `introspectionVerifier` or your own. It checks issuer and audience.
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  */
 export function dpopVerifier(reader: TokenReader, options: DpopVerifierOptions = {}): TokenVerifier {
-  checkOptions('dpopVerifier', options, OPTIONS, AuthOptionError);
+  checkOptions('dpopVerifier', options, OPTIONS);
   const { bearer, replayStore, nonce = false, urls, clock = systemClock } = options;
-  const replays = replayStore === false ? undefined : (replayStore ?? new MemoryReplayStore({ clock }));
+  const replays = replayStore === false ? undefined : (replayStore ?? new MemoryReplayStore(clock));
   const nonces = nonce === false ? undefined : new NonceSource(nonce, clock);
 
   async function readProof(request: TokenRequest, token: string): Promise<Proof> {
@@ -178,7 +178,7 @@ class NonceSource {
 
   constructor(secret: string | true, clock: Clock) {
     if (secret !== true && secret.length < MIN_SECRET_LENGTH)
-      throw new AuthOptionError(`dpopVerifier: the secret in "nonce" must have at least ${MIN_SECRET_LENGTH} random characters`);
+      throw new TypeError(`dpopVerifier: the secret in "nonce" must have at least ${MIN_SECRET_LENGTH} random characters`);
     this.#key = secret === true ? crypto.getRandomValues(new Uint8Array(32)) : new TextEncoder().encode(secret);
     this.#clock = clock;
   }

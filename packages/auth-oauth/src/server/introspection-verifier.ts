@@ -1,16 +1,15 @@
 /** Tokens that only their issuer can read. @see RFC 7662 */
 
-import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo, TokenVerifier } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
-import { AuthOptionError, InvalidTokenError, TokenSourceError } from '../errors.ts';
-import { bearerVerifier } from './bearer-verifier.ts';
-import { AnswerCache, authenticate, checkAudience, Issuer, type IssuerMetadata } from './issuer.ts';
+import { InvalidTokenError } from '../errors.ts';
+import { bearerOf } from './bearer-verifier.ts';
+import { AnswerCache, authenticate, checkAudience, Issuer, type IssuerMetadata, type IssuerOptions, toSourceError } from './issuer.ts';
 import { type Claims, digest, findAudience, toAuthInfo, type TokenReader } from './token-reader.ts';
 
 /** The options of `introspectionVerifier`. */
-export interface IntrospectionVerifierOptions {
+export interface IntrospectionVerifierOptions extends IssuerOptions {
   readonly issuer: string;
   /** What tokens must have been issued for: this server's URL as clients know it. With several, any one of them. */
   readonly audience: string | readonly string[];
@@ -23,10 +22,6 @@ export interface IntrospectionVerifierOptions {
   readonly cacheMs?: number | undefined;
   /** Reads the scopes that were granted. @default the member `scope`, else `scp` */
   readonly readScopes?: ((claims: Claims) => readonly string[]) | undefined;
-  /** Makes the requests to the issuer. @default globalThis.fetch */
-  readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Says whether tokens and kept answers have ended. @default systemClock */
-  readonly clock?: Clock | undefined;
 }
 
 const OPTIONS: OptionTable<IntrospectionVerifierOptions> = {
@@ -47,11 +42,11 @@ const TOLERANCE_SECONDS = 30;
 /**
  * Verifies tokens by asking their issuer. A token whose audience the issuer does not name is refused. Also a `TokenReader`.
  *
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  * @see 2026-07-28 basic/authorization#token-handling
  */
 export function introspectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier & TokenReader {
-  checkOptions('introspectionVerifier', options, OPTIONS, AuthOptionError);
+  checkOptions('introspectionVerifier', options, OPTIONS);
   checkAudience(options.audience);
   const { issuer, audience, cacheMs = 0, readScopes, fetch, clock = systemClock } = options;
   const source = new Issuer(issuer, fetch, options.metadata);
@@ -65,7 +60,7 @@ export function introspectionVerifier(options: IntrospectionVerifierOptions): To
       return toAuthInfo(answer, { issuer, resource: findAudience(answer.aud, audience), token, readScopes });
     },
   };
-  return { ...reader, ...bearerVerifier(reader, { clockToleranceSeconds: TOLERANCE_SECONDS, clock }) };
+  return { ...reader, ...bearerOf(reader.read, { clockToleranceSeconds: TOLERANCE_SECONDS, clock }) };
 }
 
 async function introspect(
@@ -81,7 +76,7 @@ async function introspect(
     const response = await oauth.introspectionRequest(server, client, authenticate(clientSecret, methods), token, options);
     return await oauth.processIntrospectionResponse(server, client, response);
   } catch (cause) {
-    throw cause instanceof TokenSourceError ? cause : new TokenSourceError(`${issuer} did not answer whether the token is good`, { cause });
+    throw toSourceError(`${issuer} did not answer whether the token is good`, cause);
   }
 }
 

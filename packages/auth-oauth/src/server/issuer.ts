@@ -3,11 +3,19 @@
 import type { Clock } from '@mortise/jsonrpc-core';
 import { isLoopbackHost } from '@mortise/protocol/edge';
 import * as oauth from 'oauth4webapi';
-import { AuthOptionError, TokenSourceError } from '../errors.ts';
+import { AuthError } from '../errors.ts';
 import { createIssuerFetch, type FetchLike } from '../safe-fetch.ts';
 
 /** An authorization server's metadata. @see RFC 8414 section 2 */
 export type IssuerMetadata = Partial<oauth.AuthorizationServer>;
+
+/** The options of what asks an authorization server. */
+export interface IssuerOptions {
+  /** Makes the requests to the issuer. @default globalThis.fetch */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Says whether tokens and kept answers have ended. @default systemClock */
+  readonly clock?: Clock | undefined;
+}
 
 /** An authorization server, asked over a bounded fetch. Its metadata is read once. */
 export class Issuer {
@@ -15,9 +23,9 @@ export class Issuer {
   readonly #fetch: FetchLike | undefined;
   #metadata: oauth.AuthorizationServer | undefined;
 
-  /** @throws {AuthOptionError} The issuer is not a URL. */
+  /** @throws {TypeError} The issuer is not a URL. */
   constructor(issuer: string, fetch: FetchLike | undefined, metadata?: IssuerMetadata) {
-    if (!URL.canParse(issuer)) throw new AuthOptionError(`The option "issuer" must be a URL, got "${issuer}"`);
+    if (!URL.canParse(issuer)) throw new TypeError(`The option "issuer" must be a URL, got "${issuer}"`);
     this.#issuer = issuer;
     this.#fetch = fetch;
     if (metadata !== undefined) this.#metadata = { ...metadata, issuer };
@@ -26,7 +34,7 @@ export class Issuer {
   /**
    * OAuth's metadata, else OpenID Connect's. The `issuer` in the document must be the very one that was asked for.
    *
-   * @throws {TokenSourceError} `ERR_TOKEN_SOURCE`: neither document exists and names the issuer.
+   * @throws {AuthError} `ERR_TOKEN_SOURCE`: neither document exists and names the issuer.
    */
   async metadata(): Promise<oauth.AuthorizationServer> {
     return (this.#metadata ??= await this.#discover());
@@ -54,8 +62,15 @@ export class Issuer {
         causes.push(error);
       }
     }
-    throw new TokenSourceError(`The issuer ${this.#issuer} publishes no metadata that names it`, { cause: new AggregateError(causes) });
+    throw new AuthError('ERR_TOKEN_SOURCE', `The issuer ${this.#issuer} publishes no metadata that names it`, {
+      cause: new AggregateError(causes),
+    });
   }
+}
+
+/** What a request to an issuer failed with, as the caller's 500. */
+export function toSourceError(message: string, cause: unknown): AuthError {
+  return cause instanceof AuthError && cause.code === 'ERR_TOKEN_SOURCE' ? cause : new AuthError('ERR_TOKEN_SOURCE', message, { cause });
 }
 
 /** How this server authenticates: Basic, where the issuer does not say that it takes the secret in the body alone. @see RFC 8414 section 2 */
@@ -64,10 +79,10 @@ export function authenticate(clientSecret: string, methods: readonly string[] | 
   return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
 }
 
-/** @throws {AuthOptionError} There is no audience: tokens that were issued for others would be as good. */
+/** @throws {TypeError} There is no audience: tokens that were issued for others would be as good. */
 export function checkAudience(audience: string | readonly string[] | undefined): void {
   if (audience !== undefined && audience.length > 0) return;
-  throw new AuthOptionError('The option "audience" is missing or empty: give the URL that tokens are issued for, which is this server\'s');
+  throw new TypeError('The option "audience" is missing or empty: give the URL that tokens are issued for, which is this server\'s');
 }
 
 const MAX_ANSWERS = 1_000;

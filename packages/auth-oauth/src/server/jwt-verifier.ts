@@ -13,14 +13,14 @@ import {
   jwtVerify,
   type JWTVerifyGetKey,
 } from 'jose';
-import { AuthOptionError, InvalidTokenError, TokenSourceError } from '../errors.ts';
+import { AuthError, InvalidTokenError } from '../errors.ts';
 import { createIssuerFetch } from '../safe-fetch.ts';
-import { bearerVerifier } from './bearer-verifier.ts';
-import { checkAudience, Issuer } from './issuer.ts';
+import { bearerOf } from './bearer-verifier.ts';
+import { checkAudience, Issuer, type IssuerOptions, toSourceError } from './issuer.ts';
 import { type Claims, findAudience, toAuthInfo, type TokenReader } from './token-reader.ts';
 
 /** The options of `jwtVerifier`. */
-export interface JwtVerifierOptions {
+export interface JwtVerifierOptions extends IssuerOptions {
   /** The issuer that tokens must name, compared character by character. */
   readonly issuer: string;
   /** What tokens must have been issued for: this server's URL as clients know it. With several, any one of them. */
@@ -31,30 +31,24 @@ export interface JwtVerifierOptions {
    * @default what the issuer's metadata leads to, read again after ten minutes and, every 30 seconds at most, for a key that is new
    */
   readonly keys?: string | JSONWebKeySet | JWTVerifyGetKey | undefined;
-  /** Signature algorithms that are accepted, all asymmetric. @default RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519 */
-  readonly algorithms?: readonly string[] | undefined;
   /** How far the issuer's clock may be off, in seconds. @default 30 */
   readonly clockToleranceSeconds?: number | undefined;
   /** Reads the scopes that were granted. @default the claim `scope`, else `scp` */
   readonly readScopes?: ((claims: Claims) => readonly string[]) | undefined;
-  /** Makes the requests to the issuer. @default globalThis.fetch */
-  readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Says whether tokens have ended. @default systemClock */
-  readonly clock?: Clock | undefined;
 }
 
 const OPTIONS: OptionTable<JwtVerifierOptions> = {
   issuer: 'string',
   audience: ['string', 'array'],
   keys: ['string', 'object', 'function'],
-  algorithms: 'array',
   clockToleranceSeconds: 0,
   readScopes: 'function',
   fetch: 'function',
   clock: 'object',
 };
 
-const ASYMMETRIC: readonly string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
+/** The signature algorithms that are accepted. With a symmetric one a published key would be a secret. */
+const ASYMMETRIC: string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 /** What an access token may call itself. An ID token has no type of its own: its audience, which is the client, keeps it out. */
 const TOKEN_TYPES: readonly (string | undefined)[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
@@ -64,19 +58,16 @@ const TOKEN_TYPES: readonly (string | undefined)[] = [undefined, 'jwt', 'at+jwt'
  *
  * Does NOT check scopes: `protect` and the tools' `scopes` do.
  *
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong, such as a symmetric algorithm.
+ * @throws {TypeError} An option is wrong.
  * @see 2026-07-28 basic/authorization#token-handling
  */
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier & TokenReader {
-  checkOptions('jwtVerifier', options, OPTIONS, AuthOptionError);
+  checkOptions('jwtVerifier', options, OPTIONS);
   checkAudience(options.audience);
-  const odd = options.algorithms?.find((algorithm) => !ASYMMETRIC.includes(algorithm));
-  if (odd !== undefined)
-    throw new AuthOptionError(`jwtVerifier: "algorithms" holds "${odd}": only ${ASYMMETRIC.join(', ')} can be accepted`);
   const { clockToleranceSeconds = 30, clock = systemClock } = options;
   const getKey = createKeySource(options);
   const reader: TokenReader = { read: (token) => readJwt(token, getKey, { ...options, clockToleranceSeconds, clock }) };
-  return { ...reader, ...bearerVerifier(reader, { clockToleranceSeconds, clock }) };
+  return { ...reader, ...bearerOf(reader.read, { clockToleranceSeconds, clock }) };
 }
 
 function createKeySource({ issuer, keys, fetch }: JwtVerifierOptions): JWTVerifyGetKey {
@@ -86,7 +77,7 @@ function createKeySource({ issuer, keys, fetch }: JwtVerifierOptions): JWTVerify
   const open = async (): Promise<JWTVerifyGetKey> => {
     const url = keys ?? (await source.metadata()).jwks_uri;
     if (url === undefined)
-      throw new TokenSourceError(`The metadata of ${issuer} has no jwks_uri: give "keys", or use introspectionVerifier`);
+      throw new AuthError('ERR_TOKEN_SOURCE', `The metadata of ${issuer} has no jwks_uri: give "keys", or use introspectionVerifier`);
     return createRemoteJWKSet(new URL(url), { [customFetch]: createIssuerFetch(url, fetch) });
   };
   let opened: Promise<JWTVerifyGetKey> | undefined;
@@ -99,7 +90,7 @@ function createKeySource({ issuer, keys, fetch }: JwtVerifierOptions): JWTVerify
       if (isUnknownKey(cause)) throw cause;
       // The metadata may name another URL by now.
       opened = undefined;
-      throw cause instanceof TokenSourceError ? cause : new TokenSourceError(`The keys of ${issuer} could not be fetched`, { cause });
+      throw toSourceError(`The keys of ${issuer} could not be fetched`, cause);
     }
   };
 }
@@ -113,7 +104,7 @@ function isUnknownKey(error: unknown): boolean {
 async function readJwt(
   token: string,
   getKey: JWTVerifyGetKey,
-  { issuer, audience, algorithms = ASYMMETRIC, clockToleranceSeconds, clock, readScopes }: JwtVerifierOptions & { readonly clock: Clock },
+  { issuer, audience, clockToleranceSeconds, clock, readScopes }: JwtVerifierOptions & { readonly clock: Clock },
 ): Promise<AuthInfo> {
   try {
     // Nothing is believed before the signature holds; but a token of another issuer need not make us ask this one for keys.
@@ -121,7 +112,7 @@ async function readJwt(
     const { payload, protectedHeader } = await jwtVerify(token, getKey, {
       issuer,
       audience: typeof audience === 'string' ? audience : [...audience],
-      algorithms: [...algorithms],
+      algorithms: ASYMMETRIC,
       clockTolerance: clockToleranceSeconds ?? 0,
       currentDate: new Date(clock.now()),
       requiredClaims: ['iss', 'aud', 'exp'],

@@ -1,17 +1,10 @@
 /** `ReplayStore` within one process. */
 
 import type { Clock } from '@mortise/jsonrpc-core';
-import { checkOptions, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ReplayStore } from '@mortise/protocol/contracts';
-import { AuthOptionError } from '../errors.ts';
 
-/** The options of `MemoryReplayStore`. */
-export interface MemoryReplayStoreOptions {
-  /** Past it nothing new can be claimed until something expires, since forgetting would let a thing be used twice. @default 100_000 */
-  readonly maxEntries?: number | undefined;
-  /** Says what has expired. @default systemClock */
-  readonly clock?: Clock | undefined;
-}
+/** Past it nothing new can be claimed until something expires, since forgetting would let a thing be used twice. */
+const MAX_ENTRIES = 100_000;
 
 /** Remembers what was claimed until it expires. */
 export class MemoryReplayStore implements ReplayStore {
@@ -20,11 +13,9 @@ export class MemoryReplayStore implements ReplayStore {
   readonly #clock: Clock;
   #nextSweepMs = 0;
 
-  /** @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong. */
-  constructor(options: MemoryReplayStoreOptions = {}) {
-    checkOptions('MemoryReplayStore', options, { maxEntries: 0, clock: 'object' }, AuthOptionError);
-    this.#maxEntries = options.maxEntries ?? 100_000;
-    this.#clock = options.clock ?? systemClock;
+  constructor(clock: Clock, maxEntries: number = MAX_ENTRIES) {
+    this.#clock = clock;
+    this.#maxEntries = maxEntries;
   }
 
   async claim(id: string, expiresAtMs: number): Promise<boolean> {

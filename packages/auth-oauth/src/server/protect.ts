@@ -5,7 +5,6 @@ import { checkOptions, type OptionTable } from '@mortise/jsonrpc-core/transport'
 import { AuthChallengeError } from '@mortise/protocol';
 import type { AuthInfo, ScopeChallenger, TokenVerifier } from '@mortise/protocol/contracts';
 import { isLoopbackHost } from '@mortise/protocol/edge';
-import { AuthOptionError } from '../errors.ts';
 import { completeChallenge, formatChallenge } from '../www-authenticate.ts';
 import { refuse } from './bearer-verifier.ts';
 import { withToken } from './token-reader.ts';
@@ -56,15 +55,15 @@ export interface Protection {
  * Adds to the challenges of the verifier what clients need to do better: where the metadata is and which scopes to ask for. A token
  * without `scopes` is refused with 403 and all of them.
  *
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong.
+ * @throws {TypeError} An option is wrong.
  * @see 2026-07-28 basic/authorization
  */
 export function protect(options: ProtectOptions): Protection {
-  checkOptions('protect', options, OPTIONS, AuthOptionError);
+  checkOptions('protect', options, OPTIONS);
   const { resource, authorizationServers, scopes = [], metadata: more } = options;
   checkHttpUrl('resource', resource);
-  if (resource.includes('#')) throw new AuthOptionError(`protect: "resource" has a fragment: leave it out of "${resource}"`);
-  if (authorizationServers.length === 0) throw new AuthOptionError('protect: "authorizationServers" is empty: name at least one issuer');
+  if (resource.includes('#')) throw new TypeError(`protect: "resource" has a fragment: leave it out of "${resource}"`);
+  if (authorizationServers.length === 0) throw new TypeError('protect: "authorizationServers" is empty: name at least one issuer');
   for (const issuer of authorizationServers) checkHttpUrl('authorizationServers', issuer);
   const metadata: JsonObject = {
     resource,
@@ -149,14 +148,14 @@ function isChallenge(error: unknown): error is AuthChallengeError {
 function checkHttpUrl(option: string, value: string): void {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))) return;
-  throw new AuthOptionError(`protect: "${option}" must hold https URLs (http only on this machine), got "${value}"`);
+  throw new TypeError(`protect: "${option}" must hold https URLs (http only on this machine), got "${value}"`);
 }
 
 /** @see RFC 6749 section 3.3; SEC-021 keeps wildcards out, 2026-07-28 basic/authorization#refresh-tokens keeps `offline_access` out */
 function checkScope(scope: string): void {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
-    throw new AuthOptionError(`protect: the scope "${scope}" holds a space, a quote or a backslash`);
-  if (scope === '*') throw new AuthOptionError('protect: the scope "*" asks for everything: name what is needed');
+    throw new TypeError(`protect: the scope "${scope}" holds a space, a quote or a backslash`);
+  if (scope === '*') throw new TypeError('protect: the scope "*" asks for everything: name what is needed');
   if (scope === 'offline_access')
-    throw new AuthOptionError('protect: the scope "offline_access" is between a client and its authorization server: leave it out');
+    throw new TypeError('protect: the scope "offline_access" is between a client and its authorization server: leave it out');
 }

@@ -4,12 +4,12 @@ import type { Clock } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { AuthInfo } from '@mortise/protocol/contracts';
 import * as oauth from 'oauth4webapi';
-import { AuthError, AuthOptionError } from '../errors.ts';
-import { AnswerCache, authenticate, Issuer, type IssuerMetadata } from './issuer.ts';
+import { AuthError } from '../errors.ts';
+import { AnswerCache, authenticate, Issuer, type IssuerMetadata, type IssuerOptions } from './issuer.ts';
 import { digest } from './token-reader.ts';
 
 /** The options of `createTokenExchange`. */
-export interface TokenExchangeOptions {
+export interface TokenExchangeOptions extends IssuerOptions {
   /** The authorization server that knows the caller's token and issues tokens for the upstream service. */
   readonly issuer: string;
   /** Who this server is there. */
@@ -23,10 +23,6 @@ export interface TokenExchangeOptions {
   readonly scopes?: readonly string[] | undefined;
   /** The issuer's metadata, for one that publishes none: `token_endpoint` and what else there is. @default what it publishes */
   readonly metadata?: IssuerMetadata | undefined;
-  /** Makes the requests to the issuer. @default globalThis.fetch */
-  readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Says whether kept tokens have ended. @default systemClock */
-  readonly clock?: Clock | undefined;
 }
 
 const OPTIONS: OptionTable<TokenExchangeOptions> = {
@@ -67,14 +63,14 @@ const MARGIN_MS = 30_000;
 /**
  * Creates a function that exchanges callers' tokens for ones of an upstream service, and keeps them until they end.
  *
- * @throws {AuthOptionError} `ERR_AUTH_OPTION`: an option is wrong, or neither `resource` nor `audience` is given.
+ * @throws {TypeError} An option is wrong, or neither `resource` nor `audience` is given.
  * @see 2026-07-28 basic/authorization/security-considerations
  */
 export function createTokenExchange(options: TokenExchangeOptions): TokenExchange {
-  checkOptions('createTokenExchange', options, OPTIONS, AuthOptionError);
+  checkOptions('createTokenExchange', options, OPTIONS);
   const { issuer, resource, audience, fetch, metadata, clock = systemClock } = options;
   if (resource === undefined && audience === undefined)
-    throw new AuthOptionError('createTokenExchange needs "resource" or "audience": name the upstream service');
+    throw new TypeError('createTokenExchange needs "resource" or "audience": name the upstream service');
   const kept = new AnswerCache<UpstreamToken>(clock);
   const source = new Issuer(issuer, fetch, metadata);
   return async (auth) => {

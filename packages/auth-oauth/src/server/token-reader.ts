@@ -72,7 +72,7 @@ export function withToken(info: AuthInfo, token: string | undefined): AuthInfo {
   return token === undefined ? info : Object.defineProperty({ ...info }, 'token', { value: token, enumerable: false });
 }
 
-/** Reads a token for as long as somebody waits, and checks its end again: a reader of the program's own may have forgotten. */
+/** Reads a token until the signal aborts, and checks its expiry again, which a reader of the program's own may have forgotten. */
 export async function readValid(
   read: () => Promise<AuthInfo>,
   { clock, clockToleranceSeconds, signal }: { readonly clock: Clock; readonly clockToleranceSeconds: number; readonly signal: AbortSignal },

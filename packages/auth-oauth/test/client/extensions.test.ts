@@ -84,7 +84,7 @@ describe('client credentials', () => {
       token_endpoint_auth_signing_alg_values_supported: ['RS256'],
     };
     const client = { issuer: as.issuer, clientId: 'robot', privateKey: { key: privateKey } };
-    await expect(ask(clientCredentials(server.url, { client }), server.url)).rejects.toMatchObject({ code: 'ERR_AUTH_OPTION' });
+    await expect(ask(clientCredentials(server.url, { client }), server.url)).rejects.toMatchObject({ code: 'ERR_CLIENT_MISMATCH' });
     expect(tokenRequests()).toEqual([]);
   });
 
@@ -405,7 +405,7 @@ describe('DPoP', () => {
     const { as, server } = world;
     as.metadata = { dpop_signing_alg_values_supported: ['RS256'] };
     await expect(ask(oauth(server.url, { dpop: true, signIn: agreeing(as) }), server.url)).rejects.toMatchObject({
-      code: 'ERR_AUTH_OPTION',
+      code: 'ERR_CLIENT_MISMATCH',
     });
   });
 });

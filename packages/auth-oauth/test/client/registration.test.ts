@@ -231,7 +231,7 @@ describe('how the client proves itself', () => {
   it('names what the two have not in common', async () => {
     const { as, server, authorizer } = world;
     as.metadata = { token_endpoint_auth_methods_supported: ['tls_client_auth'] };
-    await expect(ask(authorizer({ clients: withSecret(as.issuer) }), server.url)).rejects.toMatchObject({ code: 'ERR_AUTH_OPTION' });
+    await expect(ask(authorizer({ clients: withSecret(as.issuer) }), server.url)).rejects.toMatchObject({ code: 'ERR_CLIENT_MISMATCH' });
     expect(as.to('/token')).toEqual([]);
   });
 });

@@ -1,4 +1,3 @@
-import { TokenSourceError } from '@mortise/auth-oauth';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { introspectionVerifier, type IntrospectionVerifierOptions, toPrincipal } from '../../src/server.ts';
 import { ask, refusalOf } from './support/ask.ts';
@@ -97,6 +96,6 @@ describe('introspectionVerifier', () => {
 
   it('is in trouble of its own where the issuer does not answer', async () => {
     issuer.fails = true;
-    await expect(ask(create(), 'opaque')).rejects.toThrow(TokenSourceError);
+    await expect(ask(create(), 'opaque')).rejects.toMatchObject({ name: 'AuthError', code: 'ERR_TOKEN_SOURCE' });
   });
 });

@@ -1,4 +1,3 @@
-import { AuthOptionError, TokenSourceError } from '@mortise/auth-oauth';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anyVerifier, jwtVerifier, type JwtVerifierOptions, toPrincipal } from '../../src/server.ts';
@@ -95,15 +94,6 @@ describe('jwtVerifier', () => {
       .setProtectedHeader({ alg: 'HS256', kid: issuer.key.kid })
       .sign(secret);
     expect(await refusalOf(create(), token)).toEqual(invalid('The token is signed with an algorithm that is not accepted'));
-  });
-
-  it('refuses an algorithm that the program left out', async () => {
-    const refused = await refusalOf(create({ algorithms: ['RS256'] }), await sign());
-    expect(refused).toEqual(invalid('The token is signed with an algorithm that is not accepted'));
-  });
-
-  it.each(['HS256', 'none'])('does not let a program accept %s', (algorithm) => {
-    expect(() => create({ algorithms: [algorithm] })).toThrow(AuthOptionError);
   });
 
   it.each(['dpop+jwt', 'oauth-id-jag+jwt', 'logout+jwt'])('refuses a JWT of the type %s', async (typ) => {
@@ -207,14 +197,17 @@ describe('the keys of an issuer', () => {
 
   it("are the server's own trouble where they cannot be had", async () => {
     issuer.fails = true;
-    await expect(ask(create(), await sign())).rejects.toThrow(TokenSourceError);
+    await expect(ask(create(), await sign())).rejects.toMatchObject({ name: 'AuthError', code: 'ERR_TOKEN_SOURCE' });
     issuer.fails = false;
     const verifier = create({ keys: `${ISSUER}/nowhere` });
-    await expect(ask(verifier, await sign())).rejects.toThrow(TokenSourceError);
+    await expect(ask(verifier, await sign())).rejects.toMatchObject({ name: 'AuthError', code: 'ERR_TOKEN_SOURCE' });
   });
 
   it("of another issuer's metadata are not taken", async () => {
-    await expect(ask(create({ issuer: `${ISSUER}/tenant` }), await sign({ iss: `${ISSUER}/tenant` }))).rejects.toThrow(TokenSourceError);
+    await expect(ask(create({ issuer: `${ISSUER}/tenant` }), await sign({ iss: `${ISSUER}/tenant` }))).rejects.toMatchObject({
+      name: 'AuthError',
+      code: 'ERR_TOKEN_SOURCE',
+    });
   });
 
   it('are not asked for by a token that names another issuer, or none', async () => {
@@ -252,7 +245,7 @@ describe('the keys of an issuer', () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 50));
     const verifier = create({ keys: `${ISSUER}/jwks`, fetch });
-    await expect(ask(verifier, await sign())).rejects.toThrow(TokenSourceError);
+    await expect(ask(verifier, await sign())).rejects.toMatchObject({ name: 'AuthError', code: 'ERR_TOKEN_SOURCE' });
     expect(asked).toEqual([`${ISSUER}/jwks`]);
   });
 
@@ -277,12 +270,12 @@ describe('anyVerifier', () => {
     expect(await refusalOf(both, await sign({ iss: 'https://evil.example' }))).toEqual(invalid('The token is of another issuer'));
     const forged = await other.sign({}, { atMs: clock.now() });
     expect((await refusalOf(both, forged)).status).toBe(401);
-    expect(() => anyVerifier()).toThrow(AuthOptionError);
+    expect(() => anyVerifier()).toThrow(TypeError);
   });
 
   it('says nothing of a token while one of them is in trouble', async () => {
     issuer.fails = true;
     const second = jwtVerifier({ issuer: 'https://second.example', audience: RESOURCE, keys: { keys: [] }, clock });
-    await expect(ask(anyVerifier(create(), second), await sign())).rejects.toThrow(TokenSourceError);
+    await expect(ask(anyVerifier(create(), second), await sign())).rejects.toMatchObject({ name: 'AuthError', code: 'ERR_TOKEN_SOURCE' });
   });
 });

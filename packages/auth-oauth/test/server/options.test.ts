@@ -1,6 +1,5 @@
 /** The options that a program gives: what is misspelt, or with a figure that is none, would leave tokens without an end or calls without a scope. */
 
-import { AuthOptionError } from '@mortise/auth-oauth';
 import { expect, it } from 'vitest';
 import {
   bearerVerifier,
@@ -8,7 +7,6 @@ import {
   dpopVerifier,
   introspectionVerifier,
   jwtVerifier,
-  MemoryReplayStore,
   protect,
   type TokenReader,
 } from '../../src/server.ts';
@@ -23,22 +21,20 @@ it.each([
   ['jwtVerifier, none of several', () => jwtVerifier({ issuer: url, audience: [] })],
   ['introspectionVerifier', () => introspectionVerifier({ issuer: url, ...client } as never)],
 ])('refuses to take tokens that were issued for anybody: %s', (_, make) => {
-  expect(make).toThrow(AuthOptionError);
+  expect(make).toThrow(TypeError);
   expect(make).toThrow('The option "audience" is missing or empty');
 });
 
 it.each([undefined, null, {}, { read: undefined }])('refuses what reads no token: %s', (none) => {
   const make = (): unknown => bearerVerifier(none as never);
-  expect(make).toThrow(AuthOptionError);
+  expect(make).toThrow(TypeError);
   expect(make).toThrow('needs a function that reads a token');
 });
 
 const makers: readonly (readonly [what: string, make: (options: object) => unknown, names: readonly string[]])[] = [
-  ['bearerVerifier', (options) => bearerVerifier(reader, options), ['clockToleranceSeconds']],
   ['jwtVerifier', (options) => jwtVerifier({ issuer: url, audience: url, ...options }), ['clockToleranceSeconds']],
   ['introspectionVerifier', (options) => introspectionVerifier({ issuer: url, audience: url, ...client, ...options }), ['cacheMs']],
   ['dpopVerifier', (options) => dpopVerifier(reader, options), []],
-  ['MemoryReplayStore', (options) => new MemoryReplayStore(options), ['maxEntries']],
   ['createTokenExchange', (options) => createTokenExchange({ issuer: url, resource: url, ...client, ...options }), []],
   ['protect', (options) => protect({ resource: url, authorizationServers: [url], verifier: bearerVerifier(reader), ...options }), []],
 ];
@@ -60,13 +56,13 @@ it.each(cases)('[ROBUSTNESS-7] $what refuses $name, by its name, unless it is a 
     [null, 'null'],
   ] as const) {
     const message = `${what}: "${name}" must be a number, 0 or more, got ${shown}`;
-    expect(await resultOf(make, { [name]: value })).toMatchObject({ code: 'ERR_AUTH_OPTION', message });
+    expect(await resultOf(make, { [name]: value })).toMatchObject({ name: 'TypeError', message });
   }
-  for (const value of [undefined, 0, 1.5, Infinity]) expect(await resultOf(make, { [name]: value })).not.toBeInstanceOf(AuthOptionError);
+  for (const value of [undefined, 0, 1.5, Infinity]) expect(await resultOf(make, { [name]: value })).not.toBeInstanceOf(TypeError);
 });
 
 it.each(makers)('%s refuses an option that there is not, by its name: it would silently have no effect', async (what, make) => {
   const message = expect.stringContaining(`${what}: unknown option "scope" (known: `);
-  expect(await resultOf(make, { scope: ['a'] })).toMatchObject({ code: 'ERR_AUTH_OPTION', message });
-  expect(await resultOf(make, { scope: undefined })).not.toBeInstanceOf(AuthOptionError);
+  expect(await resultOf(make, { scope: ['a'] })).toMatchObject({ name: 'TypeError', message });
+  expect(await resultOf(make, { scope: undefined })).not.toBeInstanceOf(TypeError);
 });

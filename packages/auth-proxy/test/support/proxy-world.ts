@@ -6,8 +6,8 @@ import {
   type AuthorizationProxyOptions,
   type AuthorizationStore,
   createAuthorizationProxy,
-  MemoryAuthorizationStore,
 } from '@mortise/auth-proxy';
+import { MemoryAuthorizationStore } from '../../src/authorization-store.ts';
 import { Browser } from './browser.ts';
 import { Provider, PROVIDER } from './provider.ts';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
@@ -27,7 +27,7 @@ export interface World {
 export async function createWorld(options: Partial<AuthorizationProxyOptions> = {}): Promise<World> {
   const provider = new Provider();
   const clock = new FakeClock(1_800_000_000_000);
-  const store = new MemoryAuthorizationStore({ clock: options.clock ?? clock });
+  const store = new MemoryAuthorizationStore(options.clock ?? clock);
   const proxy = await createAuthorizationProxy({
     issuer: PROXY,
     resource: RESOURCE,

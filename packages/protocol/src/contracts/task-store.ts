@@ -41,7 +41,7 @@ export interface TaskAsk {
 export interface TaskRecord {
   readonly id: string;
   readonly principal: Principal;
-  /** Which wire created it; the engine itself does not care. */
+  /** Which wire created it: how a result ends the task depends on it. The engine itself does not care. */
   readonly generation: string;
   readonly status: TaskStatus;
   readonly statusMessage?: string;
@@ -84,10 +84,7 @@ export interface TaskStore {
   get(id: string): Promise<TaskRecord | undefined>;
   /** @returns The record as written, or undefined when the version had moved on or the task is gone. */
   update(id: string, version: number, changes: TaskChanges): Promise<TaskRecord | undefined>;
-  list(
-    principal: Principal,
-    options: { readonly cursor?: string; readonly limit: number; readonly generation?: string },
-  ): Promise<TaskPage>;
+  list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage>;
   count(principal: Principal, statuses: readonly TaskStatus[]): Promise<number>;
   /** Takes or renews the right to run a task. @returns The record, or undefined when another holds a living lease. */
   lease(id: string, owner: string, untilMs: number, nowMs: number): Promise<TaskRecord | undefined>;
@@ -105,9 +102,10 @@ export interface TaskStore {
  *
  * Q1  A job that was accepted is given to a worker at least once, also after a crash.
  * Q2  A job whose handler rejects is given out again after a delay; the lease in the `TaskStore` keeps runs apart.
+ * Q3  A task that waits on the queue already is not added a second time.
  */
 export interface TaskQueue {
-  enqueue(taskId: string, options?: { readonly delayMs?: number }): Promise<void>;
+  enqueue(taskId: string): Promise<void>;
   /** Starts taking jobs. @returns A function that stops and waits for those in hand. */
   work(handler: (taskId: string, signal: AbortSignal) => Promise<void>): () => Promise<void>;
   close(): Promise<void>;

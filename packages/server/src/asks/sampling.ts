@@ -55,7 +55,7 @@ export async function checkToolOutputs(params: JsonObject, { server }: Context):
     const name = value === undefined ? undefined : blocks.find(({ id }) => id === toolUseId)?.name;
     const schema = tools?.find((tool) => tool.name === name)?.outputSchema;
     if (name === undefined || value === undefined || !schema) continue;
-    const outcome = await adaptJsonSchema(schema, { purpose: 'tool output', name }, server.options.validator).validate(value);
+    const outcome = await adaptJsonSchema(schema, server.options.validator).validate(value);
     if (!('issues' in outcome)) continue;
     const about = { owner: `tool "${name}"`, part: 'structuredContent field', value, showValues: false };
     throw invalid(`a tool's result does not fit its outputSchema: ${describeIssues(outcome.issues, about)}`);

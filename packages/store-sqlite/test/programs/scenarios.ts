@@ -115,21 +115,12 @@ const scenarios: Readonly<Record<string, () => Promise<unknown>>> = {
     for (const bound of [Infinity, 2.5, undefined] as number[]) {
       const [database, clock] = [await openDatabase(':memory:'), new FakeClock(now)];
       const figures = { busyTimeoutMs: bound, events: { maxEventsPerStream: bound, maxAgeMs: bound } };
-      const queue = { maxConcurrent: bound, leaseMs: bound, pollMs: bound, retryDelayMs: bound };
-      const stores = await createSqliteStores({ database, clock, ...figures, queue });
-      const taken: string[] = [];
-      stores.queue.work(async (id, signal) => {
-        taken.push(id);
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      });
-      for (const id of ['a', 'b', 'c']) await stores.queue.enqueue(id);
-      clock.advance(0);
+      const stores = await createSqliteStores({ database, clock, ...figures });
       const first = await stores.events.append('s', 'x', undefined);
       await stores.events.append('s', 'x', { jsonrpc: '2.0', method: 'm' });
       await stores.tasks.create(task);
       const { timeout } = database.prepare('PRAGMA busy_timeout').get() as { timeout: number };
       seen.push({
-        taken: taken.length,
         timeout,
         replayed: (await stores.events.replay('s', first))?.events.length,
         listed: (await stores.tasks.list('ada', { limit: bound ?? 100 })).tasks.length,

@@ -38,7 +38,7 @@ export class InputAnswers {
     this.#parts = parts;
   }
 
-  /** Takes what the server shows as outstanding now: asks the program what is new, lets go of what nobody waits for any more. */
+  /** Takes what the server shows as outstanding now: asks the program what is new, aborts what was withdrawn. */
   offer(inputRequests: JsonObject): void {
     const entries = Object.entries(inputRequests);
     this.#outstanding = new Set(entries.map(([key]) => key));
@@ -61,7 +61,7 @@ export class InputAnswers {
     }
   }
 
-  /** Lets go of everything. */
+  /** Aborts every question. */
   close(reason: unknown): void {
     for (const { controller } of this.#questions.values()) controller.abort(reason);
   }

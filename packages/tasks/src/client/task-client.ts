@@ -8,11 +8,11 @@ import type { CallToolResult, ClientCapabilities, Revision } from '@mortise/prot
 import type { Progress } from '@mortise/protocol/model';
 import type { ClientExtension, ClientExtensionHost, InterceptedCall, TaskHandleStore } from '@mortise/protocol/contracts';
 import { META_MODEL_IMMEDIATE_RESPONSE } from '@mortise/protocol/wire';
-import { TaskInputError, TaskUnavailableError } from '../errors.ts';
+import { TaskError, TaskInputError } from '../errors.ts';
 import { TASKS_EXTENSION } from '../wire.ts';
 import { MemoryTaskHandleStore, type TaskHandle, type TaskOptions, toHandle, toSettledHandle } from './task-handle.ts';
 import { TaskFollower } from './task-follower.ts';
-import { receiverCapabilities, TaskReceiver } from './task-receiver.ts';
+import { receiverCapabilities, receiveTasks } from './task-receiver.ts';
 import {
   type DetailedState,
   type Generation,
@@ -30,18 +30,10 @@ export interface TaskClientOptions {
   readonly handles?: { readonly store: TaskHandleStore; readonly server: string } | undefined;
   /** Called with each task that `callTool` waits for: for hosts that show it, or let their model go on meanwhile. What it throws is dropped. @default none */
   readonly onTask?: ((task: TaskHandle, call: { readonly tool: string }) => void) | undefined;
-  /** What to tell a model while a task runs, where the server says nothing. Not called for a task of an earlier run, whose tool is not known. @default a sentence that names the tool */
-  readonly immediateResponse?: ((tool: string) => string) | undefined;
   /** Whether tools of a legacy server that may be called either way are called as tasks. Modern servers decide by themselves. @default false */
   readonly prefersTasks?: boolean | undefined;
   /** How long a legacy server is to keep a task, in milliseconds. It may cut it. @default the server's choice */
   readonly ttlMs?: number | undefined;
-  /** How often to poll where the server names no interval, in milliseconds; never more often than every 50. @default 1_000 */
-  readonly pollIntervalMs?: number | undefined;
-  /** Whether to subscribe to a modern server's tasks: one open stream for each task that takes longer than two polls. @default true */
-  readonly listens?: boolean | undefined;
-  /** Whether a legacy server may have its own questions answered as tasks, for users who take their time. @default true */
-  readonly receives?: boolean | undefined;
   /** Runs the timers between polls. @default the platform's clock */
   readonly clock?: Clock | undefined;
 }
@@ -51,7 +43,7 @@ export interface TaskClient extends ClientExtension {
   /**
    * Calls a tool and gives the task that it becomes, without waiting for its end.
    *
-   * @throws {TaskUnavailableError} A legacy server, or this tool of it, has no tasks. A modern one may answer at once: the handle's `id` is
+   * @throws {TaskError} `ERR_TASK_UNAVAILABLE`: a legacy server, or this tool of it, has no tasks. A modern one may answer at once: the handle's `id` is
    *   then undefined.
    */
   start(tool: string, args?: JsonObject, options?: TaskOptions): Promise<TaskHandle>;
@@ -76,17 +68,10 @@ export function taskClient(options: TaskClientOptions = {}): TaskClient {
 const OPTIONS: OptionTable<TaskClientOptions> = {
   handles: { store: 'object', server: 'string' },
   onTask: 'function',
-  immediateResponse: 'function',
   prefersTasks: 'boolean',
   ttlMs: 0,
-  pollIntervalMs: 0,
-  listens: 'boolean',
-  receives: 'boolean',
   clock: 'object',
 };
-
-const defaultResponse = (tool: string): string => `The tool "${tool}" has begun and goes on by itself; its result will follow.`;
-const RESUMED_RESPONSE = 'A tool that was called earlier goes on by itself; its result will follow.';
 
 class Tasks implements TaskClient {
   readonly id: string = TASKS_EXTENSION;
@@ -111,7 +96,7 @@ class Tasks implements TaskClient {
   }
 
   capabilities(revision: Revision, declared: ClientCapabilities): Partial<ClientCapabilities> {
-    return revision.rules.coreTasks && this.#options.receives !== false ? receiverCapabilities(declared) : {};
+    return revision.rules.coreTasks ? receiverCapabilities(declared) : {};
   }
 
   install(host: ClientExtensionHost): void {
@@ -128,7 +113,7 @@ class Tasks implements TaskClient {
       const follower = typeof params['taskId'] === 'string' ? this.#followers.get(params['taskId']) : undefined;
       follower?.onNotification(readLegacyTask(params));
     });
-    if (this.#options.receives !== false) new TaskReceiver(host, this.#clock).install();
+    receiveTasks(host, this.#clock);
   }
 
   // ---- what programs ask
@@ -136,19 +121,18 @@ class Tasks implements TaskClient {
   async start(tool: string, args?: JsonObject, { signal }: TaskOptions = {}): Promise<TaskHandle> {
     const host = this.#installed();
     const params = { name: tool, ...(args && { arguments: args }) };
-    const response = (this.#options.immediateResponse ?? defaultResponse)(tool);
     if (generationOf(host) !== 'legacy') {
       const result = await host.request('tools/call', params, { ...(signal && { signal }) });
-      return result['resultType'] === 'task' ? this.#toTask(result, readModernTask(result), tool) : toSettledHandle(result, response);
+      return result['resultType'] === 'task' ? this.#toTask(result, readModernTask(result)) : toSettledHandle(result);
     }
     const support = this.#support?.find(tool) ?? (await this.#support?.look(tool));
     if (support === 'forbidden' || !hasToolTasks(host))
-      throw new TaskUnavailableError(`the tool "${tool}" cannot be called as a task here: use callTool, and wait`);
+      throw new TaskError('ERR_TASK_UNAVAILABLE', `the tool "${tool}" cannot be called as a task here: use callTool, and wait`);
     return this.#callAsTask(host, params, { signal });
   }
 
   resumeTask(taskId: string): TaskHandle {
-    return toHandle(this.#follow(taskId, undefined), RESUMED_RESPONSE);
+    return toHandle(this.#follow(taskId, undefined));
   }
 
   async pending(): Promise<readonly TaskHandle[]> {
@@ -176,7 +160,7 @@ class Tasks implements TaskClient {
       return this.#drive(await this.#callAsTask(host, params, call), tool, call);
     }
     if (result['resultType'] !== 'task' || generationOf(host) !== 'modern') return result;
-    return this.#drive(await this.#toTask(result, readModernTask(result), tool), tool, call);
+    return this.#drive(await this.#toTask(result, readModernTask(result)), tool, call);
   }
 
   #wantsTask(host: ClientExtensionHost, params: JsonObject, tool: string): boolean {
@@ -196,7 +180,7 @@ class Tasks implements TaskClient {
     try {
       return await task.result({ signal });
     } catch (error) {
-      // The caller has no handle: a task that nobody waits for, or that cannot go on, is cancelled.
+      // The caller has no handle, so a task that it no longer waits for, or that cannot go on, is cancelled.
       if (signal?.aborted || error instanceof TaskInputError) await task.cancel().catch(() => undefined);
       throw error;
     }
@@ -231,7 +215,7 @@ class Tasks implements TaskClient {
     // Never withdrawn by `notifications/cancelled`: a task is cancelled by its id, which has to come first.
     const created = host.request('tools/call', augmented, { resetTimeoutOnProgress: false }).then((result) => {
       if (!isJsonObject(result['task'])) throw new InvalidResponseError('the server answered a call that asked for a task without one');
-      return this.#toTask(result, readLegacyTask(result['task']), String(params['name']), stopProgress);
+      return this.#toTask(result, readLegacyTask(result['task']), stopProgress);
     });
     created.catch(() => stopProgress?.());
     return abortable(created, signal).catch((error: unknown) => {
@@ -240,7 +224,7 @@ class Tasks implements TaskClient {
     });
   }
 
-  async #toTask(result: JsonObject, state: DetailedState, tool: string, onOver?: () => void): Promise<TaskHandle> {
+  async #toTask(result: JsonObject, state: DetailedState, onOver?: () => void): Promise<TaskHandle> {
     const follower = this.#follow(state.taskId, state, onOver);
     try {
       await this.#store.add({ server: this.#server, taskId: state.taskId, method: 'tools/call', createdAtMs: this.#clock.now() });
@@ -250,7 +234,7 @@ class Tasks implements TaskClient {
       throw error;
     }
     const response = isJsonObject(result['_meta']) ? result['_meta'][META_MODEL_IMMEDIATE_RESPONSE] : undefined;
-    return toHandle(follower, typeof response === 'string' ? response : (this.#options.immediateResponse ?? defaultResponse)(tool));
+    return toHandle(follower, typeof response === 'string' ? response : undefined);
   }
 
   #follow(taskId: string, state: DetailedState | undefined, onOver?: () => void): TaskFollower {
@@ -258,14 +242,13 @@ class Tasks implements TaskClient {
     if (known) return known;
     const host = this.#installed();
     const generation = generationOf(host);
-    if (generation === undefined) throw new TaskUnavailableError('the server has no tasks: it declares neither generation of them');
+    if (generation === undefined)
+      throw new TaskError('ERR_TASK_UNAVAILABLE', 'the server has no tasks: it declares neither generation of them');
     const follower = new TaskFollower(
       {
         host,
         wire: wireOf(generation, host),
         clock: this.#clock,
-        pollIntervalMs: this.#options.pollIntervalMs ?? 1000,
-        listens: this.#options.listens !== false,
         onOver: () => {
           onOver?.();
           this.#followers.delete(taskId);

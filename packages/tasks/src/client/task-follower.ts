@@ -1,11 +1,11 @@
-/** Follows one task from its first state to its last, as long as somebody wants to know. */
+/** Follows one task from its first state to its last, as long as its result or its updates are waited for. */
 
 import { type Clock, type ClockTimer, isMortiseError, type JsonObject, RemoteError } from '@mortise/jsonrpc-core';
 import { AsyncQueue, abortable } from '@mortise/jsonrpc-core/connection';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import type { ClientExtensionHost } from '@mortise/protocol/contracts';
 import { isEnded } from '../engine/task-states.ts';
-import { TaskCancelledError, TaskNotFoundError } from '../errors.ts';
+import { TaskError } from '../errors.ts';
 import { InputAnswers } from './input-answers.ts';
 import { type DetailedState, readModernTask, type TaskState, type TaskWire } from './task-wire.ts';
 
@@ -14,21 +14,19 @@ export interface FollowerParts {
   readonly host: ClientExtensionHost;
   readonly wire: TaskWire;
   readonly clock: Clock;
-  /** How often to ask where the server does not say, in milliseconds. */
-  readonly pollIntervalMs: number;
-  /** Whether to subscribe to changes as well as poll. */
-  readonly listens: boolean;
   /** The task is over for this client: its result was delivered, or there will be no result. */
-  onOver(taskId: string): void;
+  onOver(): void;
 }
 
+/** How often to poll where the server does not say, in milliseconds. */
+const DEFAULT_INTERVAL_MS = 1000;
 /** How often to poll while a subscription is open, in milliseconds. */
 const LISTENING_INTERVAL_MS = 30_000;
 /** The longest pause that a server can ask for, in milliseconds. */
 const MAX_INTERVAL_MS = 3_600_000;
 /** The shortest, in milliseconds: a server that asks for no pause must not keep this process busy. */
 const MIN_INTERVAL_MS = 50;
-/** How many polls in a row may fail before those who wait get the error. */
+/** How many polls in a row may fail before the waiting callers get the error. */
 const MAX_FAILURES = 5;
 
 /** Errors that a restart of the server may cause: asking again may help. */
@@ -80,7 +78,7 @@ export class TaskFollower {
     return this.#state;
   }
 
-  /** Asks the server now. @throws {TaskNotFoundError} */
+  /** Asks the server now. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
   async refresh(signal?: AbortSignal): Promise<TaskState> {
     if (this.#state && isEnded(this.#state.status)) return this.#state;
     const state = await this.#parts.wire.get(this.taskId, signal).catch((error: unknown) => Promise.reject(this.#toError(error)));
@@ -134,7 +132,7 @@ export class TaskFollower {
     if (state) this.#take(state);
     if (state && isEnded(state.status) && state.status !== 'cancelled') return this.#wake?.();
     // The server has the request; it may take its time.
-    this.#settle({ error: new TaskCancelledError('the task was cancelled by this client') });
+    this.#settle({ error: new TaskError('ERR_TASK_CANCELLED', 'the task was cancelled by this client') });
   }
 
   /** Takes the state from a notification. */
@@ -234,17 +232,18 @@ export class TaskFollower {
   }
 
   #listen(signal: AbortSignal): void {
-    if (!this.#parts.listens || this.#parts.wire.attend) return;
-    void this.#hear(signal)
+    if (this.#parts.wire.attend) return;
+    void this.#readEvents(signal)
       .catch(() => undefined)
       .finally(() => {
+        if (!this.#isListening) return;
         this.#isListening = false;
         // The stream or the whole client has ended: a poll finds out which.
         this.#wake?.();
       });
   }
 
-  async #hear(signal: AbortSignal): Promise<void> {
+  async #readEvents(signal: AbortSignal): Promise<void> {
     for await (const { method, params } of this.#parts.host.listen({ taskIds: [this.taskId] }, { signal })) {
       if (method === 'notifications/subscriptions/acknowledged') {
         const accepted = params?.['notifications'];
@@ -273,7 +272,7 @@ export class TaskFollower {
   }
 
   #intervalOf(state: TaskState | undefined): number {
-    const intervalMs = Math.max(MIN_INTERVAL_MS, Math.min(state?.pollIntervalMs ?? this.#parts.pollIntervalMs, MAX_INTERVAL_MS));
+    const intervalMs = Math.max(MIN_INTERVAL_MS, Math.min(state?.pollIntervalMs ?? DEFAULT_INTERVAL_MS, MAX_INTERVAL_MS));
     return this.#isListening ? Math.max(intervalMs, LISTENING_INTERVAL_MS) : intervalMs;
   }
 
@@ -297,15 +296,15 @@ export class TaskFollower {
     this.#waiters.clear();
     for (const waiter of waiters) this.#deliver(outcome).then(waiter.resolve, waiter.reject);
     // Where the task is gone, nothing will be delivered later.
-    if ('error' in outcome) this.#parts.onOver(this.taskId);
+    if ('error' in outcome) this.#parts.onOver();
     this.#closeReaders();
-    this.#answers.close(new TaskCancelledError('the task has ended'));
+    this.#answers.close(new TaskError('ERR_TASK_CANCELLED', 'the task has ended'));
     this.#controller?.abort();
   }
 
   /** Delivers the outcome: only then may the task's id be forgotten. */
   #deliver(outcome: Outcome): Promise<JsonObject> {
-    this.#parts.onOver(this.taskId);
+    this.#parts.onOver();
     return 'result' in outcome ? Promise.resolve(outcome.result) : Promise.reject(outcome.error as Error);
   }
 
@@ -327,7 +326,9 @@ export class TaskFollower {
 
   #toError(error: unknown): unknown {
     if (!(error instanceof RemoteError) || error.rpcCode !== INVALID_PARAMS || !isAboutTask(error.method)) return error;
-    const gone = new TaskNotFoundError(`the server has no task ${this.taskId}: it expired, or belongs to somebody else`, { cause: error });
+    const gone = new TaskError('ERR_TASK_NOT_FOUND', `the server has no task ${this.taskId}: it expired, or belongs to another caller`, {
+      cause: error,
+    });
     this.#settle({ error: gone });
     return gone;
   }

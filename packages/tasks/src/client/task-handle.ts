@@ -18,9 +18,9 @@ export interface TaskHandle {
   readonly id: string | undefined;
   /** The last known state, without a request; undefined for a task of an earlier run until its first poll. */
   readonly state: TaskState | undefined;
-  /** What to tell a model while the task runs: from the server, or else from the host (see `immediateResponse` of `taskClient`). */
-  readonly immediateResponse: string;
-  /** Asks the server how the task is. @throws {TaskNotFoundError} */
+  /** What the server wants a model to be told while the task runs; undefined where it says nothing. */
+  readonly immediateResponse: string | undefined;
+  /** Asks the server how the task is. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
   status(options?: TaskOptions): Promise<TaskState>;
   /** The state now and each change; the loop ends with the task. What the task asks is answered meanwhile. */
   updates(options?: TaskOptions): AsyncIterable<TaskState>;
@@ -28,16 +28,16 @@ export interface TaskHandle {
    * Waits for the tool's result. What the task asks meanwhile is answered once, by the program's own handlers.
    *
    * @throws {RemoteError} The call failed, as it would have without a task.
-   * @throws {TaskCancelledError} {TaskNotFoundError} There will be no result.
+   * @throws {TaskError} `ERR_TASK_CANCELLED`, `ERR_TASK_NOT_FOUND`: there will be no result.
    * @throws {TaskInputError} A question was not answered. The task goes on; wait again to be asked again.
    */
   result(options?: TaskOptions): Promise<CallToolResult>;
-  /** Cancels the task. The modern generation's server may finish it all the same. @throws {TaskNotFoundError} */
+  /** Cancels the task. The modern generation's server may finish it all the same. @throws {TaskError} `ERR_TASK_NOT_FOUND` */
   cancel(): Promise<void>;
 }
 
 /** A handle on a task that runs at its server. */
-export function toHandle(follower: TaskFollower, immediateResponse: string): TaskHandle {
+export function toHandle(follower: TaskFollower, immediateResponse?: string): TaskHandle {
   return {
     id: follower.taskId,
     immediateResponse,
@@ -52,7 +52,7 @@ export function toHandle(follower: TaskFollower, immediateResponse: string): Tas
 }
 
 /** A handle on a call that was answered at once. */
-export function toSettledHandle(result: JsonObject, immediateResponse: string): TaskHandle {
+export function toSettledHandle(result: JsonObject): TaskHandle {
   const now = new Date().toISOString();
   const state: TaskState = {
     taskId: '',
@@ -66,7 +66,7 @@ export function toSettledHandle(result: JsonObject, immediateResponse: string): 
   return {
     id: undefined,
     state,
-    immediateResponse,
+    immediateResponse: undefined,
     status: () => Promise.resolve(state),
     async *updates() {
       yield state;

@@ -5,7 +5,7 @@ import { INTERNAL_ERROR, isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { hasExtension } from '@mortise/protocol/checks';
 import type { ClientExtensionHost, TaskStatus } from '@mortise/protocol/contracts';
 import { TRANSITIONS } from '../engine/task-states.ts';
-import { TaskCancelledError } from '../errors.ts';
+import { TaskError } from '../errors.ts';
 import { TASKS_EXTENSION } from '../wire.ts';
 
 /** What is known of a task. */
@@ -113,7 +113,7 @@ export function modernWire(host: ClientExtensionHost): TaskWire {
     async result({ status, statusMessage, result, error }) {
       if (status === 'completed' && result) return result;
       if (error) throw new RemoteError(error, 'tools/call');
-      if (status === 'cancelled') throw new TaskCancelledError(statusMessage ?? 'the task was cancelled');
+      if (status === 'cancelled') throw new TaskError('ERR_TASK_CANCELLED', statusMessage ?? 'the task was cancelled');
       throw new InvalidResponseError(`the server says that the task is ${status}, but sent neither result nor error`);
     },
     async answer(taskId, inputResponses, signal) {
@@ -133,7 +133,7 @@ export function legacyWire(host: ClientExtensionHost): TaskWire {
       // It waits as long as the task lasts.
       return await host.request('tasks/result', { taskId }, { signal, timeoutMs: Infinity });
     } catch (error) {
-      throw isCancelled(error) ? new TaskCancelledError(error.message, { cause: error }) : error;
+      throw isCancelled(error) ? new TaskError('ERR_TASK_CANCELLED', error.message, { cause: error }) : error;
     }
   };
   return {

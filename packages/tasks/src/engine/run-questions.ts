@@ -3,7 +3,7 @@
 import { type Clock, type ClockTimer, type JsonObject, RemoteError, TimeoutError } from '@mortise/jsonrpc-core';
 import { toBase64Url, toCanonicalJson, toDigestKey } from '@mortise/jsonrpc-core/encoding';
 import type { Ask, TaskAsk, TaskRecord } from '@mortise/protocol/contracts';
-import { TaskUnavailableError } from '../errors.ts';
+import { TaskError } from '../errors.ts';
 import { isEnded, isOutstanding, type MakeChanges, statusOf, type Written } from './task-states.ts';
 
 /** How many questions one task asks at most: a handler that goes on with a model in a loop must come to an end. */
@@ -13,6 +13,8 @@ const MAX_ASKS = 1_000;
 export interface AskingRun {
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** The task as the run saw it last. */
+  readonly record: TaskRecord;
   /** Changes the run's task, as long as the run has it. */
   change(make: MakeChanges): Promise<Written | undefined>;
 }
@@ -76,7 +78,8 @@ export class RunQuestions {
       asks.forEach(({ key }, index) => Object.assign(questions[index] ?? {}, { key }));
       const written = await this.#run.change((record) => withAsks(record, asks));
       if (!written || isEnded(written.record.status)) return;
-      for (const [index, question] of questions.entries()) this.#begin(question, asks[index], written.record);
+      // Not what was written: the answer may be there already.
+      for (const [index, question] of questions.entries()) this.#begin(question, asks[index], this.#run.record);
     } catch (error) {
       for (const { reject } of questions) reject(error);
     }
@@ -87,7 +90,8 @@ export class RunQuestions {
     if (!kept || !asked) return question.reject(new Error('The question was not kept'));
     if (kept.digest !== asked.digest) {
       return question.reject(
-        new TaskUnavailableError(
+        new TaskError(
+          'ERR_TASK_UNAVAILABLE',
           `The task asked something else under the key "${kept.key}" when it ran again: let what it asks depend on arguments, answers and ctx.once alone`,
         ),
       );

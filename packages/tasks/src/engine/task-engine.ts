@@ -3,121 +3,94 @@
  * neither a wire nor a tool.
  */
 
-import {
-  type Clock,
-  isMortiseError,
-  type JsonObject,
-  type JsonRpcNotification,
-  type Logger,
-  type Meter,
-  ProtocolError,
-} from '@mortise/jsonrpc-core';
-import { INTERNAL_ERROR, INVALID_PARAMS } from '@mortise/jsonrpc-core/messages';
-import { guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
+import { type Clock, isMortiseError, type JsonRpcNotification, type Logger, type Meter } from '@mortise/jsonrpc-core';
+import { abortable } from '@mortise/jsonrpc-core/connection';
+import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
+import { guardLogger } from '@mortise/jsonrpc-core/transport';
 import type { Principal, TaskPage, TaskQueue, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
-import { TaskLostError, TaskNotFoundError } from '../errors.ts';
-import { MemoryTaskQueue } from '../memory-task-queue.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
+import { TaskError } from '../errors.ts';
+import { LeaseKeeper, type Taken } from './lease-keeper.ts';
 import { PollLimiter } from './poll-limiter.ts';
-import { MAX_ID_LENGTH, type NewTask, shortId, TaskCreator, type TaskCreatorInit, type TaskLimits } from './task-creator.ts';
+import { type Audit, type NewTask, TaskCreator, type TaskLimits } from './task-creator.ts';
 import { type RunHost, TaskRun } from './task-run.ts';
 import {
+  type ChangeTask,
+  endAs,
   type GivenAnswer,
+  giveAnswers,
   isEnded,
-  isOutstanding,
-  type MakeChanges,
   type TaskOutcome,
+  taskWriter,
   toFailure,
-  TaskWriter,
-  withAnswers,
-  withdrawAll,
   type Written,
 } from './task-states.ts';
 import { type OnTask, TaskWatch } from './task-watch.ts';
 
-/** What an engine needs. */
-export interface TaskEngineOptions {
+/** What an engine works with. Its callbacks must not throw. */
+export interface TaskEngineInit {
   readonly store: TaskStore;
-  /** Spreads runs over workers. @default a `MemoryTaskQueue` */
-  readonly queue?: TaskQueue | undefined;
-  /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. @default none: tasks are driven by hand */
-  readonly run?: ((record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>) | undefined;
-  /** Called after each change that the store has. Must not throw. @default none */
-  readonly onChanged?: ((record: TaskRecord) => void) | undefined;
-  /** Called with each notification of a run: progress and log messages. Must not throw. @default none */
-  readonly onReport?: ((run: TaskRun, notification: JsonRpcNotification) => void) | undefined;
-  /** Checks an answer to a question. @returns What is wrong with it. @default every answer is valid */
-  readonly checkAnswer?: (method: string, answer: JsonObject) => string | undefined;
-  /** How long and how many tasks are kept, and how often they may be polled. @default as each of its members says */
-  readonly limits?: TaskLimits | undefined;
-  /** How long a lease lasts without renewal, in milliseconds. @default 30_000 */
-  readonly leaseMs?: number | undefined;
-  /** How long closing waits for aborted runs, in milliseconds. @default 500 */
-  readonly closeMs?: number | undefined;
-  /** Gets a line for each task that is created, resumed, ended, cancelled or refused, and each fault. @default a logger that drops every line */
-  readonly logger?: Logger | undefined;
-  /** Counts tasks, look-ups that fail and polls that come too fast. @default nothing is counted */
-  readonly meter?: Meter | undefined;
-  /** Times the ends of tasks and leases, and polls. @default the platform's clock */
-  readonly clock?: Clock | undefined;
+  readonly queue: TaskQueue;
+  /** Runs a task that the engine drives. A rejection ends the task as failed, with that error. */
+  readonly run: (record: TaskRecord, run: TaskRun) => Promise<TaskOutcome>;
+  /** Called after each change that the store has. */
+  readonly onChanged: (record: TaskRecord) => void;
+  /** Called with each notification of a run: progress and log messages. */
+  readonly onReport: (run: TaskRun, notification: JsonRpcNotification) => void;
+  readonly limits: TaskLimits;
+  /** How long a lease lasts without renewal, in milliseconds. */
+  readonly leaseMs: number;
+  readonly logger: Logger;
+  readonly meter: Meter | undefined;
+  readonly clock: Clock;
 }
 
 /** How often the end of a task is tried to be kept, and the first pause between; each later one is twice as long: 13 seconds in all. */
 const MAX_END_TRIES = 8;
 const END_RETRY_MS = 50;
+/** How long closing waits for aborted runs, in milliseconds. */
+const CLOSE_MS = 500;
+/** The longest id that is looked up. */
+const MAX_ID_LENGTH = 128;
+const DAY_MS = 86_400_000;
 
 /** Drives tasks over a store. */
 export class TaskEngine {
+  /** Changes any principal's task, for the program. */
+  readonly change: ChangeTask;
+  readonly #init: TaskEngineInit;
   readonly #store: TaskStore;
-  readonly #queue: TaskQueue;
-  readonly #options: TaskEngineOptions;
-  readonly #creator: TaskCreator;
-  readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #meter: Meter | undefined;
-  readonly #writer: TaskWriter;
+  readonly #creator: TaskCreator;
   readonly #watch: TaskWatch;
   readonly #polls: PollLimiter;
   readonly #leases: LeaseKeeper;
   readonly #runHost: RunHost;
-  /** The tasks whose lease is being taken, since a queue may hand one out twice; with what was written to them meanwhile. */
-  readonly #taking = new Map<string, TaskRecord | undefined>();
   #stopWork: (() => Promise<void>) | undefined;
   #isClosed = false;
 
-  constructor(options: TaskEngineOptions) {
-    const { clock = systemClock, logger = silentLogger, limits = {} } = options;
-    this.#options = options;
-    this.#store = options.store;
-    this.#queue = options.queue ?? new MemoryTaskQueue({ clock });
-    this.#clock = clock;
-    this.#logger = guardLogger(logger);
-    this.#meter = options.meter;
-    const audit: TaskCreatorInit['audit'] = (message, about) => this.#audit(message, about);
-    this.#creator = new TaskCreator({ store: options.store, clock, limits, meter: options.meter, audit });
-    this.#polls = new PollLimiter(limits, clock, options.meter);
-    this.#watch = new TaskWatch(options.store, clock, limits.pollIntervalMs, (error) => this.#fault('A task could not be read', error));
-    this.#writer = new TaskWriter(options.store, clock, (record) => this.#onWritten(record));
-    this.#leases = new LeaseKeeper({
-      store: options.store,
-      clock,
-      leaseMs: options.leaseMs ?? 30_000,
-      enqueue: (id) => this.#queue.enqueue(id),
-      onFault: (message, error) => this.#fault(message, error),
+  constructor(init: TaskEngineInit) {
+    const { store, queue, clock, leaseMs } = init;
+    const { maxTtlMs = DAY_MS, maxTasksPerPrincipal = 100, pollIntervalMs = 1000, maxPollsPerSecond = 10 } = init.limits;
+    const limits = { maxTtlMs, maxTasksPerPrincipal, pollIntervalMs, maxPollsPerSecond };
+    this.#init = init;
+    this.#store = store;
+    this.#logger = guardLogger(init.logger);
+    this.#creator = new TaskCreator({ store, clock, limits, audit: this.#audit });
+    this.#polls = new PollLimiter(maxPollsPerSecond, clock);
+    this.#watch = new TaskWatch(store, clock, pollIntervalMs, (error) => this.#fault('A task could not be read', error));
+    this.#leases = new LeaseKeeper({ store, queue, clock, leaseMs, onFault: (message, error) => this.#fault(message, error) });
+    this.change = taskWriter(store, clock, (record) => {
+      this.#leases.find(record.id)?.onRecord(record);
+      this.#watch.changed(record, false);
+      init.onChanged(record);
     });
-    this.#runHost = {
-      store: options.store,
-      writer: this.#writer,
-      clock,
-      owner: this.#leases.owner,
-      onReport: (run, notification) => options.onReport?.(run, notification),
-    };
+    this.#runHost = { store, clock, change: this.change, owner: this.#leases.owner, onReport: init.onReport };
   }
 
   /** Begins to run tasks, those included that another process left behind. */
   start(): void {
     if (this.#stopWork || this.#isClosed) return;
-    this.#stopWork = this.#queue.work((id) => this.#work(id));
+    this.#stopWork = this.#init.queue.work((id) => this.#work(id));
     this.#leases.start();
   }
 
@@ -130,9 +103,9 @@ export class TaskEngine {
    * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the principal has as many unfinished tasks as it may.
    */
   async create(task: NewTask): Promise<TaskRecord> {
-    const record = await this.#creator.create(task, undefined);
+    const record = await this.#creator.create(task);
     try {
-      if (record.driver === 'engine') await this.#leases.enqueue(record.id);
+      if (record.driver === 'engine') await this.#init.queue.enqueue(record.id);
     } catch (error) {
       await this.#takeBack(record.id);
       throw error;
@@ -148,84 +121,58 @@ export class TaskEngine {
     return run;
   }
 
-  /** Ends the run of work that was adopted. Never rejects: nobody waits for it. */
-  async finish(run: TaskRun, outcome: TaskOutcome): Promise<void> {
-    await this.#settle(run, outcome).catch((error: unknown) => this.#fault('The end of a task could not be kept', error));
+  /** Ends the run of work that was adopted, as that work ends. Never rejects, since no caller waits for it. */
+  async finish(run: TaskRun, outcome: Promise<TaskOutcome>): Promise<void> {
+    try {
+      await this.#settle(run, await outcome.catch(toFailure));
+    } catch (error) {
+      this.#fault('The end of a task could not be kept', error);
+    }
   }
 
-  /** Deletes a task whose id nobody got. Never rejects. */
+  /** Deletes a task whose id was not given out. Never rejects. */
   async discard(run: TaskRun): Promise<void> {
     this.#leases.delete(run);
     run.end();
     await this.#takeBack(run.id);
   }
 
-  /**
-   * @param options.isPoll Whether it counts against the limit on polls. @default false
-   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown, expired, or of another principal.
-   * @throws {TaskLimitError} `ERR_TASK_LIMIT`: polled too often.
-   */
-  async get(
-    id: unknown,
-    principal: Principal,
-    options: { readonly isPoll?: boolean; readonly generation?: string | undefined } = {},
-  ): Promise<TaskRecord> {
+  /** @throws {TaskError} `ERR_TASK_NOT_FOUND`: unknown, expired, or of another principal. */
+  async get(id: unknown, principal: Principal): Promise<TaskRecord> {
     const record = typeof id === 'string' && id.length <= MAX_ID_LENGTH ? await this.#store.get(id) : undefined;
-    const isTheirs = record?.principal === principal && (options.generation === undefined || record.generation === options.generation);
-    if (!record || !isTheirs) {
-      this.#meter?.count('mcp.tasks.failed_lookups', 1);
-      this.#audit('A task was asked for that does not exist for this caller', { principal });
-      throw new TaskNotFoundError('There is no such task: it never was, has expired, or belongs to someone else');
-    }
-    if (options.isPoll) this.#polls.take(record.id);
-    return record;
+    if (record?.principal === principal) return record;
+    this.#audit('A task was asked for that does not exist for this caller', { principal }, 'failed_lookups');
+    throw new TaskError('ERR_TASK_NOT_FOUND', 'There is no such task: it never was, has expired, or belongs to someone else');
   }
 
-  list(
-    principal: Principal,
-    options: { readonly cursor?: string; readonly limit: number; readonly generation?: string },
-  ): Promise<TaskPage> {
+  /** As `get`, for a caller that looks again and again. @throws {TaskLimitError} `ERR_TASK_LIMIT`: polled too often. */
+  async poll(id: unknown, principal: Principal): Promise<TaskRecord> {
+    const record = await this.get(id, principal);
+    const refusal = this.#polls.take(record.id);
+    if (!refusal) return record;
+    this.#init.meter?.count('mcp.tasks.refused_polls', 1);
+    throw refusal;
+  }
+
+  list(principal: Principal, options: { readonly cursor?: string; readonly limit: number }): Promise<TaskPage> {
     return this.#store.list(principal, options);
   }
 
-  /**
-   * Gives answers to questions of a task. Those to what is not outstanding are passed over.
-   *
-   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`
-   * @throws {ProtocolError} -32602: an answer is invalid for its question; the others are not taken either.
-   */
-  async answer(id: unknown, principal: Principal, answers: ReadonlyMap<string, GivenAnswer>, generation?: string): Promise<TaskRecord> {
-    const known = await this.get(id, principal, { generation });
-    const { checkAnswer } = this.#options;
-    for (const { key, method } of known.asks.filter(isOutstanding)) {
-      const given = answers.get(key);
-      const problem = given && 'answer' in given ? checkAnswer?.(method, given.answer) : undefined;
-      if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `The answer to "${key}" does not fit: ${problem}`);
-    }
-    const written = await this.#writer.change(known.id, (record) => withAnswers(record, answers), known);
-    return written?.record ?? known;
+  /** Gives answers to questions of a task. Those to what is not outstanding are passed over. */
+  async answer(task: TaskRecord, answers: ReadonlyMap<string, GivenAnswer>): Promise<void> {
+    await this.change(task.id, giveAnswers(answers), task);
   }
 
   /**
    * Cancels a task. Once this resolves it is cancelled and stays so, whatever its work does.
    *
    * @returns `isChanged` false for a task that had ended.
-   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`
    */
-  async cancel(id: unknown, principal: Principal, generation?: string): Promise<Written> {
-    const known = await this.get(id, principal, { generation });
-    const written = await this.#writer.change(
-      known.id,
-      ({ status }) => (isEnded(status) ? undefined : { status: 'cancelled', statusMessage: 'The task was cancelled by request' }),
-      known,
-    );
+  async cancel(task: TaskRecord): Promise<Written> {
+    const end = endAs({ status: 'cancelled', statusMessage: 'The task was cancelled by request' });
+    const written = await this.change(task.id, end, task);
     if (written?.isChanged) this.#audit('A task was cancelled', written.record);
-    return written ?? { record: known, isChanged: false };
-  }
-
-  /** Changes any principal's task, for the program. */
-  change(id: string, make: MakeChanges): Promise<Written | undefined> {
-    return this.#writer.change(id, make);
+    return written ?? { record: task, isChanged: false };
   }
 
   /** Looks up any principal's task, for the program. */
@@ -233,55 +180,30 @@ export class TaskEngine {
     return this.#store.get(id);
   }
 
-  /** Calls `fn` after each change of a task, with undefined once it is gone. @returns A function that ends it. */
-  watch(id: string, seen: number, fn: OnTask): () => void {
-    return this.#watch.add(id, seen, fn);
+  /** Calls `onTask` after each change of a task, with undefined once it is gone. @returns A function that ends it. */
+  watch(id: string, version: number, onTask: OnTask): () => void {
+    return this.#watch.add(id, version, onTask);
   }
 
   /**
    * Waits until a task has ended.
    *
-   * @param options.onRecord Called with the task as it is now, and after each change until then.
-   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: also when it expires meanwhile.
+   * @param onRecord Called with the task as it is now, and after each change until it has ended.
+   * @throws {TaskError} `ERR_TASK_NOT_FOUND`: it expires meanwhile.
    * @throws The signal's reason.
    */
-  async waitFor(
-    id: string,
-    principal: Principal,
-    options: {
-      readonly signal?: AbortSignal;
-      readonly onRecord?: (record: TaskRecord) => void;
-      readonly generation?: string | undefined;
-    } = {},
-  ): Promise<TaskRecord> {
-    const { signal, onRecord, generation } = options;
-    const first = await this.get(id, principal, { generation });
-    if (isEnded(first.status)) return first;
-    onRecord?.(first);
-    return new Promise((resolve, reject) => {
-      const stop = (): void => {
-        unwatch();
-        signal?.removeEventListener('abort', onAbort);
-      };
-      const onAbort = (): void => {
-        stop();
-        reject(signal?.reason as Error);
-      };
-      const unwatch = this.#watch.add(id, first.version, (record) => {
-        if (record && !isEnded(record.status)) return onRecord?.(record);
-        stop();
-        if (record) resolve(record);
-        else reject(new TaskNotFoundError('The task has expired'));
+  async waitFor(task: TaskRecord, onRecord: (record: TaskRecord) => void, signal?: AbortSignal): Promise<TaskRecord> {
+    if (isEnded(task.status)) return task;
+    onRecord(task);
+    let stop: (() => void) | undefined;
+    const ended = new Promise<TaskRecord>((resolve, reject) => {
+      stop = this.#watch.add(task.id, task.version, (record) => {
+        if (!record) reject(new TaskError('ERR_TASK_NOT_FOUND', 'The task has expired'));
+        else if (isEnded(record.status)) resolve(record);
+        else onRecord(record);
       });
-      signal?.addEventListener('abort', onAbort, { once: true });
-      if (signal?.aborted) onAbort();
-      // It may have changed before anybody watched.
-      else
-        void this.#store.get(id).then(
-          (record) => (record ? this.#watch.changed(record, true) : this.#watch.gone(id)),
-          () => undefined,
-        );
     });
+    return abortable(ended, signal).finally(stop);
   }
 
   /** Stops the runs of this process: those that can be resumed are left to another process, the others end as failed. */
@@ -291,47 +213,37 @@ export class TaskEngine {
     const runs = this.#leases.close();
     await Promise.all(runs.map((run) => this.#leave(run).catch((error: unknown) => this.#fault('A task could not be left', error))));
     this.#watch.close();
-    const stopped = this.#stopWork?.();
-    if (!this.#options.queue) void this.#queue.close();
     // A handler that does not listen to its signal must not keep the process.
-    if (stopped) await Promise.race([stopped, this.#delay(this.#options.closeMs ?? 500)]);
+    if (this.#stopWork) await Promise.race([this.#stopWork(), this.#delay(CLOSE_MS)]);
   }
 
   // ---- runs
 
   async #work(id: string): Promise<void> {
-    if (this.#isClosed || this.#leases.has(id) || this.#taking.has(id)) return;
-    const { run, wasStarted } = (await this.#take(id)) ?? {};
-    if (!run) return;
-    const { record } = run;
-    if (wasStarted && !record.resumable) {
+    const known = await this.#store.get(id);
+    // A queue may hand a task out twice.
+    if (!known || this.#isClosed || this.#leases.find(id)) return;
+    const run = new TaskRun(this.#runHost, known);
+    // Before the lease is taken: a cancel may come meanwhile, and must reach the run.
+    this.#leases.add(run);
+    let taken: Taken | undefined;
+    try {
+      taken = await this.#leases.take(run);
+    } finally {
+      if (!taken) this.#drop(run);
+    }
+    if (!taken || run.isOver) return;
+    if (taken.wasStarted && !run.record.resumable) {
       await this.#settle(run, interrupted('The server stopped while the task ran, and the task cannot be resumed'));
       return;
     }
-    if (wasStarted) this.#audit('A task is taken up again', record);
+    if (taken.wasStarted) this.#audit('A task is taken up again', run.record);
     await this.#settle(run, await this.#execute(run));
-  }
-
-  async #take(id: string): Promise<{ readonly run: TaskRun; readonly wasStarted: boolean } | undefined> {
-    this.#taking.set(id, undefined);
-    try {
-      const taken = await this.#leases.take(id);
-      if (!taken) return undefined;
-      const run = new TaskRun(this.#runHost, taken.record);
-      this.#leases.add(run);
-      const newer = this.#taking.get(id);
-      if (newer) run.onRecord(newer);
-      return { run, wasStarted: taken.wasStarted };
-    } finally {
-      this.#taking.delete(id);
-    }
   }
 
   async #execute(run: TaskRun): Promise<TaskOutcome> {
     try {
-      const { run: execute } = this.#options;
-      if (!execute) throw new Error('This engine runs no tasks');
-      return await execute(run.record, run);
+      return await this.#init.run(run.record, run);
     } catch (error) {
       if (!isMortiseError(error) && !run.signal.aborted) this.#fault('A task failed', error);
       return toFailure(error);
@@ -340,26 +252,17 @@ export class TaskEngine {
 
   async #settle(run: TaskRun, outcome: TaskOutcome): Promise<void> {
     try {
-      if (run.isOver) return;
-      const { status, result, error, statusMessage } = outcome;
-      const write = (): Promise<Written | undefined> =>
-        run.change((record) =>
-          isEnded(record.status)
-            ? undefined
-            : {
-                status,
-                asks: withdrawAll(record.asks),
-                ...(result && { result }),
-                ...(error && { error }),
-                ...(statusMessage !== undefined && { statusMessage }),
-              },
-        );
-      const written = await this.#persist(write);
-      if (written?.isChanged) this.#audit(`A task has ${status}`, written.record);
+      const written = await this.#persist(() => run.change(endAs(outcome)));
+      if (written?.isChanged) this.#audit(`A task has ${outcome.status}`, written.record);
     } finally {
-      this.#leases.delete(run);
-      run.end();
+      this.#drop(run);
     }
+  }
+
+  /** From now on nothing of a run is kept. */
+  #drop(run: TaskRun): void {
+    this.#leases.delete(run);
+    run.end();
   }
 
   async #leave(run: TaskRun): Promise<void> {
@@ -367,7 +270,7 @@ export class TaskEngine {
     if (run.record.resumable) await run.change(({ status }) => (isEnded(status) ? undefined : { lease: { owner: '', untilMs: 0 } }));
     else await this.#settle(run, interrupted(reason));
     run.end();
-    run.abort(new TaskLostError(reason));
+    run.abort(new TaskError('ERR_TASK_LOST', reason));
   }
 
   // ---- writes
@@ -387,40 +290,34 @@ export class TaskEngine {
 
   /** If this fails, the task is deleted when it expires. */
   async #takeBack(id: string): Promise<void> {
-    const now = this.#clock.now();
+    const now = this.#init.clock.now();
     try {
-      await this.#writer.change(id, () => ({ expiresAtMs: now }));
+      await this.change(id, () => ({ expiresAtMs: now }));
       await this.#store.deleteExpired(now);
     } catch (error) {
-      this.#fault('A task that nobody knows of could not be deleted', error);
+      this.#fault('A task whose id was not given out could not be deleted', error);
     }
-  }
-
-  #onWritten(record: TaskRecord): void {
-    this.#leases.find(record.id)?.onRecord(record);
-    if (this.#taking.has(record.id)) this.#taking.set(record.id, record);
-    this.#watch.changed(record, false);
-    this.#options.onChanged?.(record);
   }
 
   // ---- what operators see
 
-  #audit(message: string, about: Pick<TaskRecord, 'principal'> & Partial<TaskRecord>): void {
-    const { id, principal, status, call } = about;
+  readonly #audit: Audit = (message, { id, principal, status, call }, counter) => {
+    if (counter !== undefined) this.#init.meter?.count(`mcp.tasks.${counter}`, 1);
     this.#logger.log('info', message, {
       principal,
-      ...(id !== undefined && { task: shortId(id) }),
+      // The beginning of the id: readers of the log must not be able to use the task.
+      ...(id !== undefined && { task: `${id.slice(0, 6)}...` }),
       ...(status && { status }),
       ...(call && { tool: call.tool }),
     });
-  }
+  };
 
   #fault(message: string, error: unknown): void {
     this.#logger.log('error', message, { error });
   }
 
   #delay(delayMs: number): Promise<void> {
-    return new Promise((resolve) => this.#clock.schedule(resolve, delayMs, { keepAlive: true }));
+    return new Promise((resolve) => this.#init.clock.schedule(resolve, delayMs, { keepAlive: true }));
   }
 }
 

@@ -3,16 +3,16 @@
 import type { Clock, JsonObject, JsonRpcNotification, JsonValue } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { Ask, HandlerRun, RunSoFar, TaskAsk, TaskRecord, TaskStore } from '@mortise/protocol/contracts';
-import { TaskCancelledError } from '../errors.ts';
+import { TaskError } from '../errors.ts';
 import { RunQuestions } from './run-questions.ts';
-import { isEnded, type MakeChanges, type TaskWriter, type Written } from './task-states.ts';
+import { type ChangeTask, isEnded, type MakeChanges, type Written } from './task-states.ts';
 
 /** What a run needs of its engine. */
 export interface RunHost {
   readonly store: TaskStore;
-  readonly writer: TaskWriter;
+  readonly change: ChangeTask;
   readonly clock: Clock;
-  /** Who holds the lease. */
+  /** Who holds the leases of this engine's runs. */
   readonly owner: string;
   onReport(run: TaskRun, notification: JsonRpcNotification): void;
 }
@@ -81,12 +81,18 @@ export class TaskRun implements HandlerRun {
     await Promise.all(done);
   }
 
-  /** Changes the task as long as this run has it. @returns undefined where it has it no more. */
+  /** Whether this engine holds the lease. */
+  get hasLease(): boolean {
+    return this.#record.lease?.owner === this.#host.owner;
+  }
+
+  /** Changes the task as long as this run has its lease. @returns undefined once the run is over. */
   async change(make: MakeChanges): Promise<Written | undefined> {
     if (this.#isOver) return undefined;
-    const written = await this.#host.writer.change(
+    const { owner } = this.#host;
+    const written = await this.#host.change(
       this.id,
-      (record) => (record.lease?.owner === this.#host.owner && !this.#isOver ? make(record) : undefined),
+      (record) => (record.lease?.owner === owner && !this.#isOver ? make(record) : undefined),
       this.#record,
     );
     if (written) this.onRecord(written.record);
@@ -96,7 +102,7 @@ export class TaskRun implements HandlerRun {
   /** Another writer changed the task. */
   onRecord(record: TaskRecord): void {
     if (record.version > this.#record.version) this.#record = record;
-    if (record.status === 'cancelled') this.abort(new TaskCancelledError(record.statusMessage ?? 'The task was cancelled'));
+    if (record.status === 'cancelled') this.abort(new TaskError('ERR_TASK_CANCELLED', record.statusMessage ?? 'The task was cancelled'));
     else this.#questions?.onRecord(record);
   }
 

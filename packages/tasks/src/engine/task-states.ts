@@ -25,11 +25,6 @@ export function isEnded(status: TaskStatus): boolean {
   return TRANSITIONS[status].length === 0;
 }
 
-/** Whether a task may go from one state to another; staying is no transition and always allowed while it goes on. */
-export function canMove(from: TaskStatus, to: TaskStatus): boolean {
-  return TRANSITIONS[from].includes(to) || (from === to && !isEnded(from));
-}
-
 /** Whether a question waits for its answer. */
 export function isOutstanding(ask: TaskAsk): boolean {
   return ask.answer === undefined && ask.error === undefined && ask.isWithdrawn !== true;
@@ -40,9 +35,9 @@ export function statusOf(asks: readonly TaskAsk[]): TaskStatus {
   return asks.some(isOutstanding) ? 'input_required' : 'working';
 }
 
-/** How a task ends by itself. */
+/** How a task ends. */
 export interface TaskOutcome {
-  readonly status: 'completed' | 'failed';
+  readonly status: 'completed' | 'failed' | 'cancelled';
   readonly result?: JsonObject;
   readonly error?: JsonRpcErrorObject;
   readonly statusMessage?: string;
@@ -54,19 +49,25 @@ export function toFailure(thrown: unknown): TaskOutcome {
   return { status: 'failed', error, statusMessage: error.message };
 }
 
+/** Ends a task, unless it has ended: the first end stays. Its open questions are withdrawn, and its arguments are not needed any more. */
+export function endAs(outcome: TaskOutcome): MakeChanges {
+  return ({ status, asks }) => (isEnded(status) ? undefined : { ...outcome, asks: withdrawAll(asks), call: undefined });
+}
+
+function withdrawAll(asks: readonly TaskAsk[]): readonly TaskAsk[] {
+  return asks.map((ask) => (isOutstanding(ask) ? { ...ask, isWithdrawn: true } : ask));
+}
+
 /** What one answer is: a result, or the error that the other side refused with. */
 export type GivenAnswer = { readonly answer: JsonObject } | { readonly error: JsonRpcErrorObject };
 
-/** The changes that put answers to what is outstanding; undefined where there is nothing to change. */
-export function withAnswers({ status, asks }: TaskRecord, answers: ReadonlyMap<string, GivenAnswer>): TaskChanges | undefined {
-  if (isEnded(status) || !asks.some((ask) => isOutstanding(ask) && answers.has(ask.key))) return undefined;
-  const all = asks.map((ask) => (isOutstanding(ask) ? { ...ask, ...answers.get(ask.key) } : ask));
-  return { asks: all, status: statusOf(all) };
-}
-
-/** Withdraws the open questions of a task that ends. */
-export function withdrawAll(asks: readonly TaskAsk[]): readonly TaskAsk[] {
-  return asks.some(isOutstanding) ? asks.map((ask) => (isOutstanding(ask) ? { ...ask, isWithdrawn: true } : ask)) : asks;
+/** Gives answers to questions. Those to what is not outstanding are passed over. */
+export function giveAnswers(answers: ReadonlyMap<string, GivenAnswer>): MakeChanges {
+  return ({ status, asks }) => {
+    if (isEnded(status) || !asks.some((ask) => isOutstanding(ask) && answers.has(ask.key))) return undefined;
+    const all = asks.map((ask) => (isOutstanding(ask) ? { ...ask, ...answers.get(ask.key) } : ask));
+    return { asks: all, status: statusOf(all) };
+  };
 }
 
 /** How often a write is tried against other writers: more means that the store never takes it. */
@@ -82,38 +83,32 @@ export interface Written {
   readonly isChanged: boolean;
 }
 
-export class TaskWriter {
-  readonly #store: TaskStore;
-  readonly #clock: Clock;
-  readonly #onWritten: (record: TaskRecord) => void;
+/**
+ * Changes a task.
+ *
+ * @param known The record as it was last seen, which saves reading it.
+ * @returns undefined where there is no such task.
+ */
+export type ChangeTask = (id: string, make: MakeChanges, known?: TaskRecord) => Promise<Written | undefined>;
 
-  constructor(store: TaskStore, clock: Clock, onWritten: (record: TaskRecord) => void) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#onWritten = onWritten;
-  }
-
-  /**
-   * Changes a task.
-   *
-   * @param known The record as it was last seen, which saves reading it.
-   * @returns undefined where there is no such task.
-   */
-  async change(id: string, make: MakeChanges, known?: TaskRecord): Promise<Written | undefined> {
-    let record = known ?? (await this.#store.get(id));
+/** Makes the function that changes the tasks of a store. @param onWritten Called after each change that the store has. */
+export function taskWriter(store: TaskStore, clock: Clock, onWritten: (record: TaskRecord) => void): ChangeTask {
+  return async (id, make, known) => {
+    let record = known ?? (await store.get(id));
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (!record) return undefined;
       const changes = make(record);
       if (!changes) return { record, isChanged: false };
       const { status = record.status } = changes;
-      if (!canMove(record.status, status)) throw new Error(`A task cannot go from ${record.status} to ${status}`);
-      const written = await this.#store.update(id, record.version, { ...changes, updatedAtMs: this.#clock.now() });
+      if (status !== record.status && !TRANSITIONS[record.status].includes(status))
+        throw new Error(`A task cannot go from ${record.status} to ${status}`);
+      const written = await store.update(id, record.version, { ...changes, updatedAtMs: clock.now() });
       if (written) {
-        this.#onWritten(written);
+        onWritten(written);
         return { record: written, isChanged: true };
       }
-      record = await this.#store.get(id);
+      record = await store.get(id);
     }
     throw new Error(`The task store refused ${MAX_TRIES} writes of one task: does it keep promise K2?`);
-  }
+  };
 }

@@ -1,4 +1,4 @@
-/** Calls those who wait for a task after each change. What other processes change is found by reading the store now and then. */
+/** Calls the watchers of a task after each change. What other processes change is found by reading the store now and then. */
 
 import type { Clock, ClockTimer } from '@mortise/jsonrpc-core';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
@@ -10,8 +10,9 @@ export type OnTask = (record: TaskRecord | undefined, isElsewhere: boolean) => v
 const MIN_INTERVAL_MS = 50;
 const MAX_INTERVAL_MS = 1000;
 
-interface Watched {
-  readonly listeners: Set<OnTask>;
+interface Watcher {
+  readonly onTask: OnTask;
+  /** The version that it knows. */
   version: number;
 }
 
@@ -20,64 +21,69 @@ export class TaskWatch {
   readonly #clock: Clock;
   readonly #intervalMs: number;
   readonly #onError: (error: unknown) => void;
-  readonly #watched = new Map<string, Watched>();
+  readonly #watchers = new Map<string, Set<Watcher>>();
   #timer: ClockTimer | undefined;
   #isClosed = false;
 
-  constructor(store: TaskStore, clock: Clock, pollIntervalMs: number | undefined, onError: (error: unknown) => void) {
+  constructor(store: TaskStore, clock: Clock, pollIntervalMs: number, onError: (error: unknown) => void) {
     this.#store = store;
     this.#clock = clock;
-    this.#intervalMs = Math.min(Math.max(pollIntervalMs ?? MAX_INTERVAL_MS, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
+    this.#intervalMs = Math.min(Math.max(pollIntervalMs, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
     this.#onError = onError;
   }
 
-  /** Calls `fn` after each change of a task. @param seen The version that the caller knows. @returns A function that ends it. */
-  add(id: string, seen: number, fn: OnTask): () => void {
-    const watched = this.#watched.get(id) ?? { listeners: new Set(), version: seen };
-    this.#watched.set(id, watched);
-    watched.listeners.add(fn);
+  /** Calls `onTask` after each change of a task. @param version The one that the caller knows. @returns A function that ends it. */
+  add(id: string, version: number, onTask: OnTask): () => void {
+    const watcher: Watcher = { onTask, version };
+    const watchers = this.#watchers.get(id) ?? new Set();
+    this.#watchers.set(id, watchers.add(watcher));
+    // It may have changed since the caller read it.
+    void this.#read(id);
     this.#arm();
     return () => {
-      if (watched.listeners.delete(fn) && watched.listeners.size === 0 && this.#watched.get(id) === watched) this.#watched.delete(id);
+      watchers.delete(watcher);
+      if (watchers.size === 0 && this.#watchers.get(id) === watchers) this.#watchers.delete(id);
     };
   }
 
   /** A task was written. */
   changed(record: TaskRecord, isElsewhere: boolean): void {
-    const watched = this.#watched.get(record.id);
-    if (!watched || record.version <= watched.version) return;
-    watched.version = record.version;
-    for (const listener of [...watched.listeners]) listener(record, isElsewhere);
-  }
-
-  /** A task is gone. */
-  gone(id: string): void {
-    for (const listener of [...(this.#watched.get(id)?.listeners ?? [])]) listener(undefined, true);
+    for (const watcher of [...(this.#watchers.get(record.id) ?? [])]) {
+      if (record.version <= watcher.version) continue;
+      watcher.version = record.version;
+      watcher.onTask(record, isElsewhere);
+    }
   }
 
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
-    for (const id of [...this.#watched.keys()]) this.gone(id);
-    this.#watched.clear();
+    for (const id of [...this.#watchers.keys()]) this.#gone(id);
+    this.#watchers.clear();
+  }
+
+  #gone(id: string): void {
+    for (const { onTask } of [...(this.#watchers.get(id) ?? [])]) onTask(undefined, true);
   }
 
   #arm(): void {
-    if (this.#timer || this.#isClosed || this.#watched.size === 0) return;
+    if (this.#timer || this.#isClosed || this.#watchers.size === 0) return;
     this.#timer = this.#clock.schedule(() => void this.#look(), this.#intervalMs);
   }
 
   async #look(): Promise<void> {
-    for (const id of [...this.#watched.keys()]) {
-      try {
-        const record = await this.#store.get(id);
-        if (record) this.changed(record, true);
-        else this.gone(id);
-      } catch (error) {
-        this.#onError(error);
-      }
-    }
+    for (const id of [...this.#watchers.keys()]) await this.#read(id);
     this.#timer = undefined;
     this.#arm();
+  }
+
+  async #read(id: string): Promise<void> {
+    try {
+      const record = await this.#store.get(id);
+      if (record) this.changed(record, true);
+      else this.#gone(id);
+    } catch (error) {
+      this.#onError(error);
+    }
   }
 }

@@ -8,12 +8,6 @@ import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { hasCapability } from '@mortise/protocol/checks';
 import type { Ask, ExtensionCall, ExtensionHost } from '@mortise/protocol/contracts';
 
-/** Which questions go out as tasks. */
-export interface AskAsTaskOptions {
-  /** How long the client is to keep such a task, in milliseconds. @default the client's own time */
-  readonly ttlMs?: number | undefined;
-}
-
 /** By method: what a client declares that takes it as a task. */
 const CAPABILITIES: Readonly<Record<string, string>> = {
   'elicitation/create': 'tasks.requests.elicitation.create',
@@ -23,11 +17,10 @@ const CAPABILITIES: Readonly<Record<string, string>> = {
 type Next = Parameters<Parameters<ExtensionHost['interceptAsk']>[0]>[2];
 
 /** Puts questions as tasks where the client takes them so. @see 2025-11-25 basic/utilities/tasks#creating-tasks */
-export function askAsTasks(host: ExtensionHost, { ttlMs }: AskAsTaskOptions): void {
-  const task: JsonObject = ttlMs === undefined ? {} : { ttl: ttlMs };
+export function askAsTasks(host: ExtensionHost): void {
   host.interceptAsk(async (ask, call, next) => {
     if (!isTaken(ask, call)) return next(ask);
-    const created = await next({ ...ask, params: { ...ask.params, task } });
+    const created = await next({ ...ask, params: { ...ask.params, task: {} } });
     const taskId = isJsonObject(created['task']) ? created['task']['taskId'] : undefined;
     // A client may answer at once all the same.
     return typeof taskId === 'string' ? fetchResult(taskId, ask, call, next) : created;

@@ -1,19 +1,18 @@
 /** `createTasks`: the extension that gives a server tasks of both generations. */
 
 import type { Clock, Logger, Meter } from '@mortise/jsonrpc-core';
-import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
-import { checkClientResult } from '@mortise/protocol/checks';
+import { checkOptions, type OptionTable, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ExtensionHost, ServerExtension, TaskQueue, TaskStore } from '@mortise/protocol/contracts';
 import type { TaskLimits } from '../engine/task-creator.ts';
 import { TaskEngine } from '../engine/task-engine.ts';
 import { TaskRun } from '../engine/task-run.ts';
-import { TaskUnavailableError } from '../errors.ts';
+import { TaskError } from '../errors.ts';
+import { MemoryTaskQueue } from '../memory-task-queue.ts';
 import { MemoryTaskStore } from '../memory-task-store.ts';
 import { CORE_GENERATION, TASKS_EXTENSION, toOutcome } from '../wire.ts';
-import { type AskAsTaskOptions, askAsTasks } from './asks-as-tasks.ts';
-import { addCoreMethods, mayList } from './core-methods.ts';
-import { addExtensionMethods, addTaskFilter, toEvent } from './extension-methods.ts';
-import { Routes, StatusFromProgress } from './task-reports.ts';
+import { askAsTasks } from './asks-as-tasks.ts';
+import { addCoreMethods, CoreClients, mayList } from './core-clients.ts';
+import { addExtensionMethods, addTaskFilter, StatusFromProgress, toEvent } from './extension-methods.ts';
 import { controlBy, type TaskControl } from './task-control.ts';
 import { ToolCalls } from './tool-calls.ts';
 import type { TaskContext, TaskToolOptions } from './tool-options.ts';
@@ -26,13 +25,11 @@ export interface TasksOptions extends TaskLimits {
   readonly queue?: TaskQueue | undefined;
   /** How long after a crash another process takes up a task, in milliseconds. @default 30_000 */
   readonly leaseMs?: number | undefined;
-  /** How many tasks a page of `tasks/list` holds. @default 100 */
-  readonly pageSize?: number | undefined;
-  /** Lets what handlers ask go out as tasks of the client's, in the core's generation, where the client takes them. @default as plain requests */
-  readonly askAsTasks?: AskAsTaskOptions | boolean | undefined;
+  /** Whether what handlers ask goes out as tasks of the client's, in the core's generation, where the client takes them. @default false */
+  readonly askAsTasks?: boolean | undefined;
   /** Gets a line for each task that is created, resumed, ended, cancelled or refused, and each failed look-up. @default a logger that drops every line */
   readonly logger?: Logger | undefined;
-  /** Counts `mcp.tasks.created`, `.refused`, `.failed_lookups`, `.fast_polls` and `.refused_polls`. @default nothing is counted */
+  /** Counts `mcp.tasks.created`, `.refused`, `.failed_lookups` and `.refused_polls`. @default nothing is counted */
   readonly meter?: Meter | undefined;
   /** Times the ends of tasks and leases, and polls. @default the platform's clock */
   readonly clock?: Clock | undefined;
@@ -45,15 +42,13 @@ const TOOL_OPTIONS: readonly (keyof TaskToolOptions)[] = ['execution', 'promoteA
 
 const OPTIONS: OptionTable<TasksOptions> = {
   maxTtlMs: 0,
-  defaultTtlMs: 0,
   maxTasksPerPrincipal: 0,
   pollIntervalMs: 0,
-  maxPollsPerSecond: 0,
+  maxPollsPerSecond: 1,
   store: 'object',
   queue: 'object',
   leaseMs: 1,
-  pageSize: 1,
-  askAsTasks: ['boolean', 'object'],
+  askAsTasks: 'boolean',
   logger: 'object',
   meter: 'object',
   clock: 'object',
@@ -76,13 +71,14 @@ export function createTasks(options: TasksOptions = {}): Tasks {
   const {
     clock = systemClock,
     store = new MemoryTaskStore({ now: () => clock.now() }),
-    pageSize = 100,
-    askAsTasks: asks = false,
+    queue = new MemoryTaskQueue({ clock }),
+    leaseMs = 30_000,
+    logger = silentLogger,
+    meter,
   } = options;
-  const { queue, leaseMs, logger, meter } = options;
   let host: ExtensionHost | undefined;
   let calls: ToolCalls | undefined;
-  const routes = new Routes();
+  const clients: CoreClients = new CoreClients((task, answers) => engine.answer(task, answers));
   const statuses = new StatusFromProgress(clock);
   const engine = new TaskEngine({
     store,
@@ -92,26 +88,21 @@ export function createTasks(options: TasksOptions = {}): Tasks {
     meter,
     clock,
     limits: options,
-    checkAnswer: checkClientResult,
     run: async ({ call, generation }, run) => {
-      if (!host || !call) throw new TaskUnavailableError('The task has no tool call that could be run');
+      if (!host || !call) throw new TaskError('ERR_TASK_UNAVAILABLE', 'The task has no tool call that could be run');
       return toOutcome(generation, await host.runTool(call, run));
     },
     onChanged: (record) => {
-      if (record.generation === CORE_GENERATION) routes.sendStatus(record);
+      if (record.generation === CORE_GENERATION) clients.sendStatus(record);
       void host?.publish(toEvent(record));
     },
     onReport: (run, notification) => {
-      if (run.record.generation === CORE_GENERATION) routes.report(run.record, notification);
-      // Tasks of the extension have no progress and no log notifications. @see SEP-2663
+      if (run.record.generation === CORE_GENERATION) clients.report(run.record, notification);
       else if (notification.method === 'notifications/progress') statuses.report(run, notification.params ?? {});
     },
   });
   return {
-    ...controlBy(
-      (id, make) => engine.change(id, make),
-      (id) => engine.peek(id),
-    ),
+    ...controlBy(engine.change, (id) => engine.peek(id)),
     id: TASKS_EXTENSION,
     settings: {},
     resultTypes: ['task'],
@@ -138,20 +129,24 @@ export function createTasks(options: TasksOptions = {}): Tasks {
         },
         status: async (message) => findRun()?.setStatus(message),
         createTask: async (created = {}) => {
-          if (!calls) throw new TaskUnavailableError('This server has no tasks: add createTasks() to its extensions');
+          if (!calls) throw new TaskError('ERR_TASK_UNAVAILABLE', 'This server has no tasks: add createTasks() to its extensions');
           return calls.create(call, created);
         },
       };
       return members as unknown as Readonly<Record<string, unknown>>;
     },
     install(installed) {
-      if (host) throw new TaskUnavailableError('This tasks extension serves another server already: make one for each with createTasks()');
+      if (host)
+        throw new TaskError(
+          'ERR_TASK_UNAVAILABLE',
+          'This tasks extension serves another server already: make one for each with createTasks()',
+        );
       host = installed;
-      calls = new ToolCalls({ host, engine, routes, clock });
-      addCoreMethods(host, { engine, routes, pageSize });
+      calls = new ToolCalls({ host, engine, clients, clock });
+      addCoreMethods(host, engine, clients);
       addExtensionMethods(host, engine);
       addTaskFilter(host, engine, clock);
-      if (asks !== false) askAsTasks(host, asks === true ? {} : asks);
+      if (options.askAsTasks === true) askAsTasks(host);
       host.onClose(() => engine.close());
       engine.start();
     },

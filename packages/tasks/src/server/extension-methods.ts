@@ -2,11 +2,12 @@
 
 import { type Clock, type JsonObject, type JsonRpcNotification, type JsonValue, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { hasExtension } from '@mortise/protocol/checks';
+import { checkClientResult, hasExtension } from '@mortise/protocol/checks';
 import type { BusMessage, ExtensionCall, ExtensionHost, TaskRecord } from '@mortise/protocol/contracts';
 import { missingCapabilityError } from '@mortise/protocol/wire';
-import { type GivenAnswer, isEnded } from '../engine/task-states.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
+import type { TaskRun } from '../engine/task-run.ts';
+import { type GivenAnswer, isEnded, isOutstanding } from '../engine/task-states.ts';
 import { CORE_GENERATION, TASKS_EXTENSION, toDetailedTask, withWireErrors } from '../wire.ts';
 
 /** How many tasks one subscription names at most. */
@@ -29,7 +30,7 @@ export function topicOf(taskId: string): string {
   return `task:${taskId}`;
 }
 
-/** The event that brings a task's state to its subscribers, and to nobody else. */
+/** The event that carries a task's state to its subscribers. */
 export function toEvent(record: TaskRecord): BusMessage {
   return { topic: topicOf(record.id), principal: record.principal, payload: toDetailedTask(record) };
 }
@@ -44,15 +45,16 @@ export function addExtensionMethods(host: ExtensionHost, engine: TaskEngine): vo
       }),
     );
 
-  add('tasks/get', async ({ taskId }, { principal }) => toDetailedTask(await engine.get(taskId, principal, { isPoll: true })));
+  add('tasks/get', async ({ taskId }, { principal }) => toDetailedTask(await engine.poll(taskId, principal)));
 
   add('tasks/update', async ({ taskId, inputResponses }, { principal }) => {
-    await engine.answer(taskId, principal, readResponses(inputResponses));
+    const task = await engine.get(taskId, principal);
+    await engine.answer(task, readResponses(inputResponses, task));
     return ACKNOWLEDGED;
   });
 
   add('tasks/cancel', async ({ taskId }, { principal }) => {
-    await engine.cancel(taskId, principal);
+    await engine.cancel(await engine.get(taskId, principal));
     return ACKNOWLEDGED;
   });
 }
@@ -135,13 +137,55 @@ async function requireDeclared(method: string, { taskId }: JsonObject, call: Ext
   if (record?.generation !== CORE_GENERATION || record.principal !== call.principal) throw undeclared();
 }
 
-function readResponses(given: JsonValue | undefined): ReadonlyMap<string, GivenAnswer> {
+/** @throws {ProtocolError} -32602: an answer is invalid for its question; the others are not taken either. */
+function readResponses(given: JsonValue | undefined, { asks }: TaskRecord): ReadonlyMap<string, GivenAnswer> {
   if (!isJsonObject(given)) throw new ProtocolError(INVALID_PARAMS, 'Invalid params: params.inputResponses must be an object');
-  return new Map(
-    Object.entries(given).map(([key, answer]) => {
-      if (!isJsonObject(answer))
-        throw new ProtocolError(INVALID_PARAMS, `Invalid params: inputResponses[${JSON.stringify(key)}] must be an object`);
-      return [key, { answer }];
-    }),
-  );
+  const questions = new Map(asks.filter(isOutstanding).map((ask) => [ask.key, ask]));
+  const answers = new Map<string, GivenAnswer>();
+  for (const [key, answer] of Object.entries(given)) {
+    if (!isJsonObject(answer))
+      throw new ProtocolError(INVALID_PARAMS, `Invalid params: inputResponses[${JSON.stringify(key)}] must be an object`);
+    const question = questions.get(key);
+    if (!question) continue;
+    const problem = checkClientResult(question.method, answer);
+    if (problem !== undefined) throw new ProtocolError(INVALID_PARAMS, `The answer to "${key}" does not fit: ${problem}`);
+    answers.set(key, { answer });
+  }
+  return answers;
+}
+
+/** How long one message stands at least, in milliseconds. */
+const MIN_INTERVAL_MS = 250;
+
+/** Makes the progress of a task its status message: tasks of the extension have no progress notifications. @see SEP-2663 */
+export class StatusFromProgress {
+  readonly #clock: Clock;
+  /** The newest message of runs whose last one was written just now; undefined where no newer one waits. */
+  readonly #waiting = new Map<TaskRun, string | undefined>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  report(run: TaskRun, { message, progress, total }: JsonObject): void {
+    // Without a message there is nothing that people could read.
+    if (typeof message !== 'string') return;
+    const text = typeof total === 'number' ? `${message} (${String(progress)} of ${total})` : message;
+    const isBusy = this.#waiting.has(run);
+    this.#waiting.set(run, isBusy ? text : undefined);
+    if (!isBusy) void this.#write(run, text);
+  }
+
+  async #write(run: TaskRun, text: string): Promise<void> {
+    await run.setStatus(text).catch(() => undefined);
+    this.#clock.schedule(() => {
+      const next = this.#waiting.get(run);
+      if (next === undefined || run.isOver) {
+        this.#waiting.delete(run);
+        return;
+      }
+      this.#waiting.set(run, undefined);
+      void this.#write(run, next);
+    }, MIN_INTERVAL_MS);
+  }
 }

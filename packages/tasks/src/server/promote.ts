@@ -6,8 +6,7 @@ import type { ExtensionCall, NextCall, RunSoFar } from '@mortise/protocol/contra
 import type { NewTask } from '../engine/task-creator.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
-import { toFailure } from '../engine/task-states.ts';
-import { TaskCancelledError } from '../errors.ts';
+import { TaskError } from '../errors.ts';
 import { toCreated, toOutcome } from '../wire.ts';
 
 /** When promotion is tried again where the call reads answers of an earlier round just now, in milliseconds. */
@@ -50,13 +49,13 @@ async function goOnAsTask(
   { engine, task, onPromoted }: PromoteOptions,
 ): Promise<JsonObject> {
   onPromoted(run);
-  outcome.then(
-    (result) => engine.finish(run, toOutcome(task.generation, result)),
-    (error: unknown) => engine.finish(run, toFailure(error)),
+  void engine.finish(
+    run,
+    outcome.then((result) => toOutcome(task.generation, result)),
   );
   try {
     await run.takeUp(soFar);
-    if (soFar.hasLeft()) throw new TaskCancelledError('The caller left before it got the id of the task');
+    if (soFar.hasLeft()) throw new TaskError('ERR_TASK_CANCELLED', 'The caller left before it got the id of the task');
     return toCreated(run.record);
   } catch (error) {
     // Nobody will get its id: neither the task nor its work may go on.

@@ -4,8 +4,7 @@ import type { Clock, JsonObject, JsonRpcErrorObject } from '@mortise/jsonrpc-cor
 import { INTERNAL_ERROR } from '@mortise/jsonrpc-core/messages';
 import { systemClock } from '@mortise/jsonrpc-core/transport';
 import type { TaskRecord, TaskStore } from '@mortise/protocol/contracts';
-import type { TaskOutcome } from '../engine/task-states.ts';
-import { isEnded, type MakeChanges, TaskWriter, type Written } from '../engine/task-states.ts';
+import { type ChangeTask, endAs, isEnded, type MakeChanges, taskWriter } from '../engine/task-states.ts';
 import { toOutcome } from '../wire.ts';
 
 /** Ends tasks, and sets their status message. Each method resolves to false where the task had ended: an ended task never changes. */
@@ -23,43 +22,32 @@ export interface TaskControl {
   get(taskId: string): Promise<TaskRecord | undefined>;
 }
 
-type Change = (id: string, make: MakeChanges) => Promise<Written | undefined>;
-
 /**
  * Makes the control of tasks over a store, without a server. A server on the same store sees what it does within a second.
  *
  * @param options.clock @default the platform's clock
  */
 export function createTaskControl(store: TaskStore, options: { readonly clock?: Clock } = {}): TaskControl {
-  const writer = new TaskWriter(store, options.clock ?? systemClock, () => undefined);
   return controlBy(
-    (id, make) => writer.change(id, make),
+    taskWriter(store, options.clock ?? systemClock, () => undefined),
     (id) => store.get(id),
   );
 }
 
 /** The control over a way to change tasks. */
-export function controlBy(change: Change, get: (id: string) => Promise<TaskRecord | undefined>): TaskControl {
-  const unlessEnded = async (id: string, make: MakeChanges): Promise<boolean> => {
-    const written = await change(id, (record) => (isEnded(record.status) ? undefined : make(record)));
-    return written?.isChanged === true;
-  };
+export function controlBy(change: ChangeTask, get: TaskControl['get']): TaskControl {
+  const isChanged = async (id: string, make: MakeChanges): Promise<boolean> => (await change(id, make))?.isChanged === true;
   return {
-    complete: (id, result) =>
-      unlessEnded(id, ({ generation }) => toChanges(toOutcome(generation, typeof result === 'string' ? toTextResult(result) : result))),
-    fail: (id, { message, code = INTERNAL_ERROR, data }) =>
-      unlessEnded(id, () => ({ status: 'failed', error: { code, message, ...(data !== undefined && { data }) }, statusMessage: message })),
-    setStatus: (id, statusMessage) => unlessEnded(id, () => ({ statusMessage })),
-    cancel: (id, reason = 'The task was cancelled by the server') =>
-      unlessEnded(id, () => ({ status: 'cancelled', statusMessage: reason })),
+    complete(id, given) {
+      const result = typeof given === 'string' ? { content: [{ type: 'text', text: given }] } : given;
+      return isChanged(id, (record) => endAs(toOutcome(record.generation, result))(record));
+    },
+    fail(id, { message, code = INTERNAL_ERROR, data }) {
+      const error = { code, message, ...(data !== undefined && { data }) };
+      return isChanged(id, endAs({ status: 'failed', error, statusMessage: message }));
+    },
+    setStatus: (id, statusMessage) => isChanged(id, ({ status }) => (isEnded(status) ? undefined : { statusMessage })),
+    cancel: (id, statusMessage = 'The task was cancelled by the server') => isChanged(id, endAs({ status: 'cancelled', statusMessage })),
     get,
   };
-}
-
-function toChanges({ status, result, error, statusMessage }: TaskOutcome): ReturnType<MakeChanges> {
-  return { status, ...(result && { result }), ...(error && { error }), ...(statusMessage !== undefined && { statusMessage }) };
-}
-
-function toTextResult(text: string): JsonObject {
-  return { content: [{ type: 'text', text }] };
 }

@@ -2,6 +2,7 @@
 
 import { type Clock, type JsonObject, ProtocolError } from '@mortise/jsonrpc-core';
 import { INVALID_PARAMS, isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
+import { checkOptions } from '@mortise/jsonrpc-core/transport';
 import { isProgressToken } from '@mortise/protocol/checks';
 import type { ExtensionCall, ExtensionHost, NextCall, TaskRecord, ToolCallRecord } from '@mortise/protocol/contracts';
 import {
@@ -14,27 +15,31 @@ import {
 import type { NewTask } from '../engine/task-creator.ts';
 import type { TaskEngine } from '../engine/task-engine.ts';
 import type { TaskRun } from '../engine/task-run.ts';
-import { TaskUnavailableError } from '../errors.ts';
+import { TaskError } from '../errors.ts';
 import { CORE_GENERATION, EXTENSION_GENERATION, withWireErrors, toCoreTask, toCreated } from '../wire.ts';
+import type { CoreClients } from './core-clients.ts';
 import { takesTasks, undeclared } from './extension-methods.ts';
 import { promote } from './promote.ts';
-import type { Routes } from './task-reports.ts';
-import type { CreatedTask, CreateTaskOptions, TaskToolOptions } from './tool-options.ts';
+import type { CreatedTask, CreateTaskOptions, TaskSupport, TaskToolOptions } from './tool-options.ts';
 
 /** What tool calls are run with. */
 export interface ToolCallsInit {
   readonly host: ExtensionHost;
   readonly engine: TaskEngine;
-  readonly routes: Routes;
+  readonly clients: CoreClients;
   readonly clock: Clock;
 }
 
-/** A call of a tool that may become a task. */
-interface TaskableCall {
+/** A call of a tool. */
+interface AskedCall {
   readonly params: JsonObject;
   readonly call: ExtensionCall;
   readonly next: NextCall;
   readonly options: TaskToolOptions;
+}
+
+/** One that may become a task. */
+interface TaskableCall extends AskedCall {
   readonly generation: string;
   /** How long the caller wants the task kept. */
   readonly ttlMs: number | undefined;
@@ -66,9 +71,11 @@ export class ToolCalls {
   async create(call: ExtensionCall | undefined, options: CreateTaskOptions): Promise<CreatedTask> {
     const taskable = call && this.#byHand.get(call);
     if (!taskable)
-      throw new TaskUnavailableError(
+      throw new TaskError(
+        'ERR_TASK_UNAVAILABLE',
         'This call cannot be answered by a task that its handler creates: the tool needs taskDriver "hand", and the client must take tasks; see ctx.canCreateTask',
       );
+    checkOptions('ctx.createTask options', options, { ttlMs: 0, statusMessage: 'string', data: 'object' });
     const { ttlMs = taskable.ttlMs, ...rest } = options;
     const { id } = await withWireErrors(() => this.#init.engine.create({ ...this.#toTask(taskable), ...rest, ttlMs, driver: 'hand' }));
     return { resultType: 'task', taskId: id, content: [] };
@@ -81,30 +88,35 @@ export class ToolCalls {
     if (!options) return next();
     const support = options.execution?.taskSupport ?? 'forbidden';
     const { coreTasks, extensions } = call.revision.rules;
-    if (coreTasks) {
-      const ttlMs = readWish(params['task']);
-      if (ttlMs === null) return support === 'required' ? refuse(`Tool "${name}" runs as a task only: call it with "task"`) : next();
-      if (support === 'forbidden') return refuse(`Tool "${name}" does not run as a task: call it without "task"`);
-      return this.#run({ params, call, next, options, generation: CORE_GENERATION, ttlMs });
-    }
+    const asked = { params, call, next, options };
+    if (coreTasks) return this.#callInCore(support, asked);
     if (support === 'forbidden') return next();
-    if (extensions && takesTasks(call)) {
-      const taskable = { params, call, next, options, generation: EXTENSION_GENERATION, ttlMs: undefined };
-      const { promoteAfterMs } = options;
-      if (support === 'required' || promoteAfterMs === undefined || options.taskDriver === 'hand') return this.#run(taskable);
-      return withWireErrors(() =>
-        promote(call, next, {
-          ...this.#init,
-          task: this.#toTask(taskable),
-          promoteAfterMs,
-          onPromoted: (run) => this.#promoted.set(call, run),
-        }),
-      );
-    }
+    if (extensions && takesTasks(call)) return this.#callInExtension(support, asked);
     if (support === 'optional') return next();
     return extensions
       ? Promise.reject(undeclared())
       : refuse(`Tool "${name}" runs as a task only, and ${call.revision.version} has no tasks`);
+  }
+
+  /** The client asks for a task, or does not. */
+  #callInCore(support: TaskSupport, asked: AskedCall): Promise<JsonObject> {
+    const { params, next } = asked;
+    const name = String(params['name']);
+    const ttlMs = readWish(params['task']);
+    if (ttlMs === null) return support === 'required' ? refuse(`Tool "${name}" runs as a task only: call it with "task"`) : next();
+    if (support === 'forbidden') return refuse(`Tool "${name}" does not run as a task: call it without "task"`);
+    return this.#run({ ...asked, generation: CORE_GENERATION, ttlMs });
+  }
+
+  /** The server decides, also while the tool runs. */
+  #callInExtension(support: TaskSupport, asked: AskedCall): Promise<JsonObject> {
+    const { call, next, options } = asked;
+    const { promoteAfterMs, taskDriver } = options;
+    const taskable = { ...asked, generation: EXTENSION_GENERATION, ttlMs: undefined };
+    if (support === 'required' || promoteAfterMs === undefined || taskDriver === 'hand') return this.#run(taskable);
+    const task = this.#toTask(taskable);
+    const onPromoted = (run: TaskRun): void => void this.#promoted.set(call, run);
+    return withWireErrors(() => promote(call, next, { ...this.#init, task, promoteAfterMs, onPromoted }));
   }
 
   #run(taskable: TaskableCall): Promise<JsonObject> {
@@ -115,8 +127,8 @@ export class ToolCalls {
     const { call } = taskable;
     const record = await this.#init.engine.create(this.#toTask(taskable));
     if (call.signal.aborted) {
-      // The caller left before it knew the id: nobody could ask for the task.
-      await this.#init.engine.cancel(record.id, call.principal);
+      // The caller left before it got the id, so it could never ask for the task.
+      await this.#init.engine.cancel(record);
       throw call.signal.reason;
     }
     return this.#toResult(record, taskable);
@@ -129,14 +141,15 @@ export class ToolCalls {
     const { resultType, taskId } = result;
     if (resultType !== 'task' || typeof taskId !== 'string') return result;
     const record = await this.#init.engine.peek(taskId);
-    if (!record || record.principal !== call.principal) throw new TaskUnavailableError('The handler gave a task that does not exist');
+    if (!record || record.principal !== call.principal)
+      throw new TaskError('ERR_TASK_UNAVAILABLE', 'The handler gave a task that does not exist');
     return this.#toResult(record, taskable);
   }
 
   /** The response that names the task. */
   #toResult(record: TaskRecord, { generation, options, call }: TaskableCall): JsonObject {
     if (generation === EXTENSION_GENERATION) return toCreated(record);
-    this.#init.routes.remember(record, call);
+    this.#init.clients.remember(record, call);
     const { immediateResponse } = options;
     const meta = immediateResponse === undefined ? {} : { _meta: { [META_MODEL_IMMEDIATE_RESPONSE]: immediateResponse } };
     return { task: toCoreTask(record), ...meta };

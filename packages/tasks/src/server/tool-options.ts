@@ -35,10 +35,8 @@ export interface TaskToolOptions {
 
 /** What a task that is driven by hand begins with. */
 export interface CreateTaskOptions {
-  /** How long it is kept, in milliseconds. @default what the client wishes, or the server's default */
+  /** How long it is kept, in milliseconds. @default what the client wishes, else the server's `maxTtlMs` */
   readonly ttlMs?: number | undefined;
-  /** How often its caller should poll it, in milliseconds. @default the server's `pollIntervalMs`, else 1_000 */
-  readonly pollIntervalMs?: number | undefined;
   /** How it stands, for people. @default none */
   readonly statusMessage?: string | undefined;
   /** What the program wants to remember with it: the id of a job elsewhere. Clients do not see it. @default none */
@@ -63,7 +61,7 @@ export interface TaskContext {
    * Creates a task that the program ends by hand. For tools with `taskDriver: 'hand'`. Ask the user first: with a modern
    * client, code in front of a question runs again for its answer.
    *
-   * @throws {TaskUnavailableError} `ERR_TASK_UNAVAILABLE`: this call cannot be answered by a task.
+   * @throws {TaskError} `ERR_TASK_UNAVAILABLE`: this call cannot be answered by a task.
    * @throws {TaskLimitError} `ERR_TASK_LIMIT`: the caller has too many unfinished tasks.
    */
   createTask(options?: CreateTaskOptions): Promise<CreatedTask>;

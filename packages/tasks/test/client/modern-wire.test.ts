@@ -35,7 +35,7 @@ type Elicit = (params: { readonly message: string }) => unknown;
 
 async function connect(script: Script, { elicitation, ...options }: TaskClientOptions & { readonly elicitation?: Elicit } = {}) {
   const clock = new FakeClock();
-  const tasks = taskClient({ clock, listens: false, ...options });
+  const tasks = taskClient({ clock, ...options });
   const server = new ScriptedServer({ 'server/discover': () => discovery, ...script });
   const given = elicitation && { elicitation: elicitation as never };
   const client = await McpClient.connect(server.transport, { name: 'c', version: '1' }, { era: 'modern', extensions: [tasks], ...given });
@@ -240,14 +240,11 @@ it('[TASKX-043] keeps the keys of a call and the keys of its task apart', async 
 });
 
 it('ends with what a notification tells, without asking', async () => {
-  const { client, server, clock } = await connect(
-    {
-      'tools/call': () => created({ pollIntervalMs: 500 }),
-      'tasks/get': () => now('working', { pollIntervalMs: 500 }),
-      'subscriptions/listen': () => undefined,
-    },
-    { listens: true },
-  );
+  const { client, server, clock } = await connect({
+    'tools/call': () => created({ pollIntervalMs: 500 }),
+    'tasks/get': () => now('working', { pollIntervalMs: 500 }),
+    'subscriptions/listen': () => undefined,
+  });
   const call = client.callTool('slow');
   await clock.untilScheduled();
   clock.advance(500);
@@ -298,10 +295,11 @@ it('passes on how a task failed, and refuses what is no task', async () => {
 });
 
 it('lets go of a task when its client is closed, however long the pause', async () => {
-  const { client, clock, server } = await connect(
-    { 'tools/call': () => created(), 'tasks/get': () => now('working'), 'subscriptions/listen': () => undefined },
-    { listens: true },
-  );
+  const { client, clock, server } = await connect({
+    'tools/call': () => created(),
+    'tasks/get': () => now('working'),
+    'subscriptions/listen': () => undefined,
+  });
   const call = client.callTool('slow');
   call.catch(() => undefined);
   await clock.untilScheduled();

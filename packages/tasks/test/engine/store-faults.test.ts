@@ -2,11 +2,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { McpServer } from '@mortise/server';
 import { MemoryTaskQueue, MemoryTaskStore } from '@mortise/tasks';
 import { createTasks } from '@mortise/tasks/server';
-import type { TaskStore } from '@mortise/protocol/contracts';
+import type { TaskQueue, TaskStore } from '@mortise/protocol/contracts';
 import { turns } from '@mortise/transport-testkit';
 import { FakeClock } from '@mortise/transport-testkit/fake-clock';
-import { TaskEngine, type TaskEngineOptions } from '../../src/engine/task-engine.ts';
+import type { TaskEngine, TaskEngineInit } from '../../src/engine/task-engine.ts';
 import type { TaskOutcome } from '../../src/engine/task-states.ts';
+import { createEngine } from '../support/create-engine.ts';
 import { type FaultyStore, toFaultyStore } from '../support/faulty-store.ts';
 import { MODERN, RawPeer } from '../support/raw-peer.ts';
 import { createGate } from '../support/task-server.ts';
@@ -39,8 +40,8 @@ async function uncaughtIn(fn: () => Promise<void>): Promise<readonly unknown[]> 
 }
 
 describe('an engine whose store fails', () => {
-  const start = (clock: FakeClock, options: Partial<TaskEngineOptions> & Pick<TaskEngineOptions, 'store'>): TaskEngine => {
-    const engine = new TaskEngine({ clock, leaseMs: 9_000, closeMs: 0, ...options });
+  const start = (clock: FakeClock, options: Partial<TaskEngineInit> & Pick<TaskEngineInit, 'store'>): TaskEngine => {
+    const engine = createEngine({ clock, leaseMs: 9_000, ...options });
     engine.start();
     return engine;
   };
@@ -63,7 +64,7 @@ describe('an engine whose store fails', () => {
     const clock = new FakeClock();
     const { store } = createFaultyStore(clock);
     const queue = new MemoryTaskQueue({ clock });
-    const engine = new TaskEngine({ clock, store, queue, run: () => Promise.resolve(DONE) });
+    const engine = createEngine({ clock, store, queue, run: () => Promise.resolve(DONE) });
     await queue.close();
     await expect(engine.create({ principal: 'p', generation: 'g' })).rejects.toThrow('The queue is closed');
     expect((await store.list('p', { limit: 10 })).tasks).toEqual([]);
@@ -78,7 +79,7 @@ describe('an engine whose store fails', () => {
     slow.after = (member, [, , changes]) => (member === 'update' && 'lease' in (changes as object) ? gate.opened : undefined);
     const { id } = await engine.create({ principal: 'p', generation: 'g' });
     await turns(2);
-    await engine.cancel(id, 'p');
+    await engine.cancel(await engine.get(id, 'p'));
     gate.open();
     await turns(3);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
@@ -95,9 +96,15 @@ describe('an engine whose store fails', () => {
       await gate.opened;
       return DONE;
     };
-    const engine = new TaskEngine({ clock, store, queue, run });
+    const work: TaskQueue['work'] = (handler) =>
+      queue.work(async (taskId, signal) => void (await Promise.all([handler(taskId, signal), handler(taskId, signal)])));
+    const engine = createEngine({
+      clock,
+      store,
+      queue: { enqueue: (taskId) => queue.enqueue(taskId), work, close: () => queue.close() },
+      run,
+    });
     const { id } = await engine.create({ principal: 'p', generation: 'g' });
-    await queue.enqueue(id);
     engine.start();
     await turns(5);
     expect([(await store.get(id))?.status, runs]).toEqual(['working', 1]);

@@ -17,7 +17,7 @@ const text = (result: Told): unknown => result.content[0]?.text;
 
 describe('a server that asks by tasks', () => {
   it('[TASK25-004][TASK25-006] puts its question as a task of the client, and comes back for the answer', async () => {
-    const { server } = createTaskServer({ askAsTasks: { ttlMs: 500 } });
+    const { server } = createTaskServer({ askAsTasks: true });
     const asked: RawMessage[] = [];
     const peer = await RawPeer.open(server, {
       capabilities: TAKES_BOTH,
@@ -28,7 +28,7 @@ describe('a server that asks by tasks', () => {
     });
     expect(text(await peer.call('tools/call', { name: 'asks', arguments: {} }))).toBe('accept Ann');
     expect(asked).toMatchObject([
-      { method: 'elicitation/create', params: { message: 'Who?', task: { ttl: 500 } } },
+      { method: 'elicitation/create', params: { message: 'Who?', task: {} } },
       { method: 'tasks/result', params: { taskId: 'theirs' } },
     ]);
   });

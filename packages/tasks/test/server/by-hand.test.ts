@@ -81,6 +81,18 @@ describe('a task that is driven by hand', () => {
   });
 });
 
+describe('ctx.createTask', () => {
+  it.each([{ ttlMs: NaN }, { ttlMs: -1 }, { ttl: 5 }])('refuses options that are none: %j', async (options) => {
+    const { server } = createHandServer();
+    server.registerTool('wrong', { execution: { taskSupport: 'optional' }, taskDriver: 'hand' }, (ctx) =>
+      ctx.createTask(options).catch((error: unknown) => String(error)),
+    );
+    const peer = await RawPeer.open(server, { version: MODERN });
+    const { content } = await peer.call('tools/call', { name: 'wrong', arguments: {} });
+    expect(content[0].text).toMatch(/^TypeError: ctx\.createTask options: ("ttlMs" must be a number, 0 or more|unknown option "ttl")/);
+  });
+});
+
 describe('an extension of tasks', () => {
   it('belongs to one server', () => {
     const tasks = createTasks();

@@ -48,15 +48,11 @@ export function expired(subject: TaskStoreSubject, id: string, more: Partial<New
   return record(subject, id, { createdAtMs: now - 2 * HOUR_MS, ttlMs: HOUR_MS, expiresAtMs: now - HOUR_MS, ...more });
 }
 
-export async function idsOf(
-  store: TaskStore,
-  limit: number,
-  more: { readonly generation?: string } = {},
-): Promise<readonly (readonly string[])[]> {
+export async function idsOf(store: TaskStore, limit: number): Promise<readonly (readonly string[])[]> {
   const pages: (readonly string[])[] = [];
   let cursor: string | undefined;
   do {
-    const page = await store.list('issuer|ada', { limit, ...more, ...(cursor !== undefined && { cursor }) });
+    const page = await store.list('issuer|ada', { limit, ...(cursor !== undefined && { cursor }) });
     pages.push(page.tasks.map(({ id }) => id));
     cursor = page.nextCursor;
     check(pages.length < 100, 'The pages of a list should come to an end');

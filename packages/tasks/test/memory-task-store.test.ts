@@ -1,0 +1,61 @@
+/** What the memory store keeps at most: with any number of tasks, ended ones included, the process must live. */
+
+import { expect, it } from 'vitest';
+import { MemoryTaskStore, type TaskRecord } from '@mortise/tasks';
+import { MODERN, RawPeer } from './support/raw-peer.ts';
+import { McpServer } from '@mortise/server';
+import { createTasks } from '@mortise/tasks/server';
+import { z } from 'zod';
+
+const FOUR_MILLION = 'x'.repeat(4 * 2 ** 20);
+
+function newTask(id: string, principal: string, text = ''): Omit<TaskRecord, 'version'> {
+  const now = Date.now();
+  const call = { tool: 't', arguments: { text }, principal, revision: MODERN, clientCapabilities: {}, scopes: [] };
+  const times = { createdAtMs: now, updatedAtMs: now, ttlMs: null, expiresAtMs: null };
+  return { id, principal, generation: 'g', status: 'working', driver: 'engine', resumable: false, asks: [], call, ...times };
+}
+
+async function end(store: MemoryTaskStore, id: string, text: string): Promise<void> {
+  const { version = 0 } = (await store.get(id)) ?? {};
+  await store.update(id, version, { status: 'completed', result: { text } });
+}
+
+it('[ROBUSTNESS-17] keeps the results of a caller up to a bound: what ended first goes first, and nothing of others', async () => {
+  const store = new MemoryTaskStore();
+  await store.create(newTask('bob', 'bob'));
+  await end(store, 'bob', 'small');
+  for (let n = 0; n < 12; n++) {
+    await store.create(newTask(`ann ${n}`, 'ann'));
+    await end(store, `ann ${n}`, FOUR_MILLION);
+  }
+  const kept = (await store.list('ann', { limit: 100 })).tasks.map(({ id }) => id);
+  expect(kept.toSorted()).toEqual(['ann 10', 'ann 11', 'ann 5', 'ann 6', 'ann 7', 'ann 8', 'ann 9']);
+  expect(await store.count('ann', ['completed'])).toBe(7);
+  expect((await store.get('bob'))?.result).toEqual({ text: 'small' });
+});
+
+it('[ROBUSTNESS-17] takes no task more of a caller whose unfinished ones hold as much as may be kept', async () => {
+  const store = new MemoryTaskStore();
+  for (let n = 0; n < 7; n++) await store.create(newTask(`ann ${n}`, 'ann', FOUR_MILLION));
+  await expect(store.create(newTask('ann 7', 'ann', FOUR_MILLION))).rejects.toMatchObject({ code: 'ERR_TASK_LIMIT' });
+  await store.create(newTask('bob', 'bob', FOUR_MILLION));
+  await end(store, 'ann 0', '');
+  await store.create(newTask('ann 7', 'ann', FOUR_MILLION));
+  expect(await store.get('ann 0')).toBeUndefined();
+});
+
+it('[ROBUSTNESS-17] forgets the arguments of a task when it ends', async () => {
+  const store = new MemoryTaskStore();
+  const server = new McpServer({ name: 's', version: '1' }, { extensions: [createTasks({ store })] });
+  server.registerTool(
+    'length',
+    { execution: { taskSupport: 'required' }, inputSchema: { text: z.string() } },
+    ({ text }) => `${text.length}`,
+  );
+  const peer = await RawPeer.open(server, { version: MODERN });
+  const { taskId } = await peer.start('length', { text: 'a secret' });
+  const { result } = await peer.until(taskId, ({ status }) => status === 'completed');
+  expect(result.content[0].text).toBe('8');
+  expect(JSON.stringify(await store.get(taskId))).not.toContain('secret');
+});
