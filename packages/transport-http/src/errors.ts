@@ -27,12 +27,13 @@ export class HttpClientError extends MortiseError {
   override get name(): string {
     return 'HttpClientError';
   }
-  /**
-   * `ERR_HTTP_REDIRECT`: the server redirects to another origin, in circles, or a POST to a GET. `ERR_STREAM_GIVEN_UP`: a stream broke and is
-   * not opened again, after too many attempts or because the server asks to wait too long. `ERR_TOOL_HEADER`: a tool was left out of a list
-   * because a header that its schema asks for cannot be sent.
-   */
-  override readonly code: 'ERR_HTTP_REDIRECT' | 'ERR_STREAM_GIVEN_UP' | 'ERR_TOOL_HEADER';
+  override readonly code:
+    /** The server redirects to another origin, in circles, or a POST to a GET. */
+    | 'ERR_HTTP_REDIRECT'
+    /** A stream broke and is not opened again: too many attempts failed, or the server asks to wait too long. */
+    | 'ERR_STREAM_GIVEN_UP'
+    /** A tool was left out of a list because a header that its schema asks for cannot be sent. */
+    | 'ERR_TOOL_HEADER';
 
   constructor(code: HttpClientError['code'], message: string) {
     super(message);
