@@ -149,12 +149,24 @@ describe('the era over exchanges', () => {
     await expect(connect(http)).rejects.toMatchObject({ status: 401 });
   });
 
+  it('is not blamed by a client that is pinned to the modern one, where no server is at the address, or one that fails', async () => {
+    const html = { 'content-type': 'text/html; charset=utf-8' };
+    const pages = [
+      new ExchangeHttpError('page', { status: 405, headers: html }),
+      new ExchangeHttpError('nothing', { status: 404 }),
+      new ExchangeHttpError('path', { status: 404, rpcError: { code: -32600, message: 'path' } }),
+      new ExchangeHttpError('fault', { status: 500, rpcError: { code: -32603, message: 'Internal error' } }),
+    ];
+    for (const page of pages) {
+      const http = new FakeHttp({ 'server/discover': () => Promise.reject(page) });
+      await expect(connect(http, { era: 'modern' })).rejects.toBe(page);
+    }
+  });
+
   it.each([
     [400, { code: -32000, message: 'Bad Request: No valid session ID provided' }],
     [404, { code: -32601, message: 'Method not found' }],
-    [404, undefined],
     [405, undefined],
-    [500, { code: -32603, message: 'Internal error' }],
   ])('is named, with what was answered, to a client that is pinned to the modern one: %i %j', async (status, rpcError) => {
     const http = new FakeHttp({ 'server/discover': failing(status, rpcError) });
     await expect(connect(http, { era: 'modern' })).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 /** Finds out which era a server speaks and opens a session in it: the one place that decides between the eras. */
 
 import { ConnectionClosedError, ExchangeHttpError, RemoteError, TimeoutError, type Transport } from '@mortise/jsonrpc-core';
+import { METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import { type ExchangeTransport, isExchangeTransport, isLegacyOpener } from '@mortise/jsonrpc-core/transport';
 import { REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { chooseLegacy, chooseModern } from '@mortise/protocol/revisions';
@@ -232,9 +233,11 @@ export class SessionOpener {
     return new UnsupportedVersionError(message, supported, this.#versions, cause && { cause });
   }
 
-  /** Why a client that is pinned to the modern era goes no further. */
+  /** Why a client that is pinned to the modern era goes no further. An answer that shows nothing of the server is passed on as it is. */
   #notModern(cause: Error | undefined): Error {
-    const answer = cause instanceof ExchangeHttpError ? `. It answered: ${cause.message}` : '';
+    const isHttp = cause instanceof ExchangeHttpError;
+    if (isHttp && showsNothing(cause)) return cause;
+    const answer = isHttp ? `. It answered: ${cause.message}` : '';
     const message =
       'the server does not speak the modern era, which this client is pinned to: leave "era" out to speak the one that it does';
     return this.#mismatch(message + answer, cause);
@@ -268,6 +271,13 @@ function pinnedRevisions({ era, protocolVersion, revisions = REVISIONS }: Client
 function isWrongEra(error: unknown): boolean {
   if (error instanceof ExchangeHttpError) return [400, 404, 405, 406, 415].includes(error.status);
   return error instanceof RemoteError || error instanceof UnsupportedVersionError || error instanceof ConnectionClosedError;
+}
+
+/** A wrong path, unless the method is what was not found; a server that failed; or a web page. */
+function showsNothing({ status, rpcError, headers }: ExchangeHttpError): boolean {
+  if (status >= 500) return true;
+  if (status === 404) return rpcError?.code !== METHOD_NOT_FOUND;
+  return rpcError === undefined && headers?.['content-type']?.startsWith('text/html') === true;
 }
 
 function diedOnProbe(cause: Error, isLegacyWanted: boolean): Error {
