@@ -439,7 +439,7 @@ function codesOf(name: string): readonly string[] {
   const source = join(root, 'packages', name, 'src');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const texts = files.map((file) => readFileSync(join(source, file), 'utf8'));
-  const codes = texts.flatMap((text) => [...text.matchAll(/(?:\bcode: |^ +\| )'(ERR_\w+)'/gm)].map((match) => match[1] ?? ''));
+  const codes = texts.flatMap((text) => [...text.matchAll(/(?:\bcode: |\| )'(ERR_\w+)'/g)].map((match) => match[1] ?? ''));
   return [...new Set(codes)].filter((code) => code !== 'ERR_HTTP_REFUSED').sort();
 }
 

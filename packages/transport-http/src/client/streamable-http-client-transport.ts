@@ -1,15 +1,14 @@
 /** `StreamableHTTPClientTransport`: the class that MCP's TypeScript users know. `httpTransport` is the same as a factory. */
 
 import {
-  AlreadyStartedError,
   ConnectionClosedError,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  NotConnectedError,
   type RequestId,
   type Transport,
+  UsageError,
 } from '@mortise/jsonrpc-core';
 import {
   createCallableTransport,
@@ -113,7 +112,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   /** Begins. Only a session that is gone on with is spoken to now. */
   async start(): Promise<void> {
     if (this.#closing !== undefined) throw new ConnectionClosedError();
-    if (this.#isStarted) throw new AlreadyStartedError();
+    if (this.#isStarted) throw new UsageError('ERR_ALREADY_STARTED');
     this.#isStarted = true;
     if (this.#options.sessionId !== undefined) await this.#ownChannel();
   }
@@ -150,7 +149,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     if (this.#closing !== undefined) throw new ConnectionClosedError();
     const params = 'method' in message ? message.params : undefined;
     if (versionOf(params) !== undefined && 'id' in message) return this.#sendModern(message as JsonRpcRequest, options);
-    if (!this.#isStarted) throw new NotConnectedError();
+    if (!this.#isStarted) throw new UsageError('ERR_NOT_CONNECTED');
     // What belongs to no session and answers nothing belongs to the exchanges.
     if (this.#channel === undefined && 'method' in message && !('id' in message)) return this.#notifyModern(message);
     // Not awaited where it is open, so that the order of calls is the order of sending.

@@ -1,13 +1,6 @@
 /** `StreamableHTTPServerTransport`: the class that MCP's TypeScript users know, over the same exchange as `createHttpHandler`. */
 
-import {
-  AlreadyStartedError,
-  ConnectionClosedError,
-  type JsonRpcMessage,
-  NotConnectedError,
-  type ServerConnection,
-  type Transport,
-} from '@mortise/jsonrpc-core';
+import { ConnectionClosedError, type JsonRpcMessage, type ServerConnection, type Transport, UsageError } from '@mortise/jsonrpc-core';
 import type { MessageInfo, SendOptions } from '@mortise/jsonrpc-core/transport';
 import type { EndpointTransport, EventStore, McpEndpoint } from '@mortise/protocol/contracts';
 import { ChannelEndpoint } from './channel-endpoint.ts';
@@ -69,7 +62,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   /**
    * Hosts an endpoint's exchanges. Called by `McpServer.connect`.
    *
-   * @throws {AlreadyStartedError} It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} An option cannot hold.
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: it is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} An option cannot hold.
    */
   async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
     this.#begin(new HttpHost(endpoint, this.#handlerOptions(), this.#traits()));
@@ -95,7 +88,8 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
    */
   async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
     const host = this.#host;
-    if (host === undefined) throw new NotConnectedError('The transport is not connected: call server.connect(transport) first');
+    if (host === undefined)
+      throw new UsageError('ERR_NOT_CONNECTED', 'The transport is not connected: call server.connect(transport) first');
     await serveNode(host, request, response, { parsedBody: body });
   }
 
@@ -117,7 +111,8 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
 
   #begin(host: HttpHost): void {
     if (this.#isClosed) throw new ConnectionClosedError();
-    if (this.#host !== undefined) throw new AlreadyStartedError('The transport is connected already: make a new one for another server');
+    if (this.#host !== undefined)
+      throw new UsageError('ERR_ALREADY_STARTED', 'The transport is connected already: make a new one for another server');
     this.#host = host;
   }
 

@@ -6,15 +6,14 @@
  */
 
 import {
-  AlreadyStartedError,
   ConnectionClosedError,
   InvalidResponseError,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type JsonValue,
-  NotConnectedError,
   type RequestId,
   SessionLostError,
+  UsageError,
 } from '@mortise/jsonrpc-core';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
 import type { SendOptions, WaitingCaller } from '@mortise/jsonrpc-core/transport';
@@ -77,7 +76,7 @@ export class LegacyChannel extends PostingChannel implements PostOwner {
   /** Begins. Nothing is sent before the first message, but for a session that is gone on with. */
   start(): Promise<void> {
     if (this.isClosing) return Promise.reject(new ConnectionClosedError());
-    if (this.#state !== 'new') return Promise.reject(new AlreadyStartedError());
+    if (this.#state !== 'new') return Promise.reject(new UsageError('ERR_ALREADY_STARTED'));
     this.#state = 'open';
     if (this.#sessionId !== undefined) this.#openGet();
     return Promise.resolve();
@@ -220,7 +219,7 @@ export class LegacyChannel extends PostingChannel implements PostOwner {
   protected assertOpen(): void {
     if (this.isClosing || this.#state === 'closed') throw new ConnectionClosedError();
     if (this.#state === 'lost') throw new SessionLostError();
-    if (this.#state === 'new') throw new NotConnectedError();
+    if (this.#state === 'new') throw new UsageError('ERR_NOT_CONNECTED');
   }
 
   // ---- the stream of the session

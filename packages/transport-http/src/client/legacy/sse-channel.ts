@@ -7,16 +7,15 @@
  */
 
 import {
-  AlreadyStartedError,
   ConnectionClosedError,
   InvalidResponseError,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type JsonValue,
-  NotConnectedError,
   type ParseError,
   SessionLostError,
   TimeoutError,
+  UsageError,
 } from '@mortise/jsonrpc-core';
 import type { WaitingCaller } from '@mortise/jsonrpc-core/transport';
 import type { SseEvent } from '../../sse/decode-events.ts';
@@ -50,7 +49,7 @@ export class SseChannel extends PostingChannel implements MessageListener {
    */
   async start(caller?: WaitingCaller): Promise<void> {
     if (this.isClosing) throw new ConnectionClosedError();
-    if (this.#sending !== undefined) throw new AlreadyStartedError();
+    if (this.#sending !== undefined) throw new UsageError('ERR_ALREADY_STARTED');
     const opened = createPromise();
     this.#opened = opened;
     try {
@@ -137,7 +136,7 @@ export class SseChannel extends PostingChannel implements MessageListener {
 
   protected assertOpen(): void {
     if (this.isClosing) throw new ConnectionClosedError();
-    if (this.#endpoint === undefined) throw new NotConnectedError();
+    if (this.#endpoint === undefined) throw new UsageError('ERR_NOT_CONNECTED');
   }
 
   protected end(): void {
