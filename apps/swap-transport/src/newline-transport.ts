@@ -2,13 +2,12 @@
 
 import type { Socket } from 'node:net';
 import {
-  AlreadyStartedError,
   ConnectionClosedError,
   type JsonRpcMessage,
   MessageTooLargeError,
-  NotConnectedError,
   ParseError,
   type Transport,
+  UsageError,
 } from '@mortise/jsonrpc-core';
 import { parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
@@ -39,7 +38,7 @@ export class NewlineTransport implements Transport {
 
   async start(): Promise<void> {
     if (this.#closing) throw new ConnectionClosedError();
-    if (this.#opening) throw new AlreadyStartedError();
+    if (this.#opening) throw new UsageError('ERR_ALREADY_STARTED');
     this.#opening = this.#open();
     this.#opening.catch(() => void this.close());
     const socket = await this.#opening;
@@ -57,7 +56,7 @@ export class NewlineTransport implements Transport {
   send(message: JsonRpcMessage): Promise<void> {
     if (this.#closing) return Promise.reject(new ConnectionClosedError());
     const socket = this.#socket;
-    if (!socket) return Promise.reject(new NotConnectedError());
+    if (!socket) return Promise.reject(new UsageError('ERR_NOT_CONNECTED'));
     try {
       socket.write(`${serializeMessage(message)}\n`);
     } catch (error) {

@@ -81,17 +81,17 @@ export class Client {
     return this.#connector.session !== undefined;
   }
 
-  /** The era that is spoken. @throws {NotConnectedError} Before `connect`. */
+  /** The era that is spoken. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
   get era(): Era {
     return this.session.revision.era;
   }
 
-  /** The revision that is spoken. @throws {NotConnectedError} Before `connect`. */
+  /** The revision that is spoken. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
   get revision(): Revision {
     return this.session.revision;
   }
 
-  /** The version of the revision that is spoken. @throws {NotConnectedError} Before `connect`. */
+  /** The version of the revision that is spoken. @throws {UsageError} `ERR_NOT_CONNECTED`: before `connect`. */
   get protocolVersion(): string {
     return this.session.revision.version;
   }

@@ -1,12 +1,6 @@
 /** The life of a client's connection: opened, lost, opened again, closed; and the subscriptions that outlive it. */
 
-import {
-  AlreadyStartedError,
-  ConnectionClosedError,
-  ConnectionLostError,
-  type JsonRpcNotification,
-  NotConnectedError,
-} from '@mortise/jsonrpc-core';
+import { ConnectionClosedError, ConnectionLostError, type JsonRpcNotification, UsageError } from '@mortise/jsonrpc-core';
 import { linkSignals } from '@mortise/jsonrpc-core/connection';
 import type { SubscriptionFilter } from '@mortise/protocol/model';
 import type { ClientOptions, ConnectOptions } from './client-options.ts';
@@ -81,7 +75,7 @@ export class Connector {
     return this.#source?.authContext;
   }
 
-  /** The open session. @throws {NotConnectedError} {ConnectionClosedError} {ConnectionLostError} There is none yet, no more, or none at this moment. */
+  /** The open session. @throws {UsageError} {ConnectionClosedError} {ConnectionLostError} There is none yet, no more, or none at this moment. */
   get currentSession(): Session {
     if (this.session) return this.session;
     throw this.#source ? new ConnectionLostError() : this.#whyNone();
@@ -90,7 +84,7 @@ export class Connector {
   // ---- opened
 
   async connect(source: ClientTransportSource, { signal, requires = [] }: ConnectOptions): Promise<void> {
-    if (this.#source) throw new AlreadyStartedError('this client is connected: close() it first, or make another one');
+    if (this.#source) throw new UsageError('ERR_ALREADY_STARTED', 'this client is connected: close() it first, or make another one');
     this.#source = new TransportSource(source);
     this.#requires = requires;
     this.#settings.answers.isServerLocal = this.#source.isLocal;
@@ -242,7 +236,7 @@ export class Connector {
 
   #whyNone(): Error {
     const { aborted, reason } = this.#closing.signal;
-    return aborted ? (reason as Error) : new NotConnectedError('not connected yet: call connect() first');
+    return aborted ? (reason as Error) : new UsageError('ERR_NOT_CONNECTED', 'not connected yet: call connect() first');
   }
 
   // ---- subscriptions

@@ -1,6 +1,6 @@
 /** Where a client's transports come from: one that is at hand, or a factory of them. */
 
-import { NotConnectedError, type Transport } from '@mortise/jsonrpc-core';
+import { type Transport, UsageError } from '@mortise/jsonrpc-core';
 import { type ExchangeTransport, isExchangeTransport, type TransportFactory, type TransportLike } from '@mortise/jsonrpc-core/transport';
 
 /** A transport that can make another, unstarted one to the same peer; found by its member. */
@@ -75,14 +75,17 @@ export class TransportSource {
   /**
    * Gives a fresh transport.
    *
-   * @throws {NotConnectedError} There was only one, and it is used up.
+   * @throws {UsageError} `ERR_NOT_CONNECTED`: there was only one, and it is used up.
    * @throws {TypeError} The factory gave something else.
    */
   next(): ClientTransport {
     const next: unknown = this.#first ?? this.#factory?.();
     this.#first = undefined;
     if (next === undefined && !this.#factory) {
-      throw new NotConnectedError('the connection is gone and cannot be opened again: give connect() a factory, `() => transport`');
+      throw new UsageError(
+        'ERR_NOT_CONNECTED',
+        'the connection is gone and cannot be opened again: give connect() a factory, `() => transport`',
+      );
     }
     if (!isObject(next) || !isTransport(next)) {
       throw new TypeError('The factory gave no transport: it must give one at once, not a promise of it');

@@ -117,23 +117,24 @@ export class SessionLostError extends MortiseError {
   }
 }
 
-/** A message was sent before the transport or connection was started. */
-export class NotConnectedError extends MortiseError {
-  override readonly name: string = 'NotConnectedError';
-  override readonly code: 'ERR_NOT_CONNECTED' = 'ERR_NOT_CONNECTED';
+/** The messages of a `UsageError` that has none of its own. */
+const USAGE: Readonly<Record<UsageError['code'], string>> = {
+  ERR_NOT_CONNECTED: 'Not started yet: call start() first',
+  ERR_ALREADY_STARTED: 'Already started: make a new one for another connection',
+  ERR_SERIALIZE: 'The message cannot be written as JSON',
+};
 
-  constructor(message = 'Not started yet: call start() first', options?: ErrorOptions) {
+/**
+ * The program used a transport or a connection wrongly: it sent a message before `start`, called `start` twice (each serves one connection), or sent
+ * what JSON cannot carry: a cycle, a BigInt, or a result that is not an object.
+ */
+export class UsageError extends MortiseError {
+  override readonly name: string = 'UsageError';
+  override readonly code: 'ERR_NOT_CONNECTED' | 'ERR_ALREADY_STARTED' | 'ERR_SERIALIZE';
+
+  constructor(code: UsageError['code'], message: string = USAGE[code], options?: ErrorOptions) {
     super(message, options);
-  }
-}
-
-/** A transport or connection was started twice; each serves one connection. */
-export class AlreadyStartedError extends MortiseError {
-  override readonly name: string = 'AlreadyStartedError';
-  override readonly code: 'ERR_ALREADY_STARTED' = 'ERR_ALREADY_STARTED';
-
-  constructor(message = 'Already started: make a new one for another connection', options?: ErrorOptions) {
-    super(message, options);
+    this.code = code;
   }
 }
 
@@ -196,12 +197,6 @@ export class InvalidResponseError extends MortiseError {
   override readonly code: 'ERR_INVALID_RESPONSE' = 'ERR_INVALID_RESPONSE';
 }
 
-/** A message cannot be written as JSON: it holds a cycle, a BigInt, or a result that is not an object. */
-export class SerializeError extends MortiseError {
-  override readonly name: string = 'SerializeError';
-  override readonly code: 'ERR_SERIALIZE' = 'ERR_SERIALIZE';
-}
-
 /** A message is longer than the bound that a transport was given. */
 export class MessageTooLargeError extends MortiseError {
   override readonly name: string = 'MessageTooLargeError';
@@ -253,12 +248,10 @@ export type AnyJsonRpcError =
   | ConnectionClosedError
   | ConnectionLostError
   | SessionLostError
-  | NotConnectedError
-  | AlreadyStartedError
+  | UsageError
   | CancelledError
   | ParseError
   | InvalidRequestError
   | InvalidResponseError
-  | SerializeError
   | MessageTooLargeError
   | ExchangeHttpError;

@@ -1,6 +1,6 @@
 /** Two transports that are each other's peer, within one process and without bytes. */
 
-import { AlreadyStartedError, ConnectionClosedError, NotConnectedError } from './errors.ts';
+import { ConnectionClosedError, UsageError } from './errors.ts';
 import { Fifo } from './fifo.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { parseJson } from './parse-json.ts';
@@ -81,11 +81,11 @@ export class InMemoryTransport implements Transport {
   }
 
   /**
-   * @throws {AlreadyStartedError} On a second call.
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
    * @throws {ConnectionClosedError} After `close`.
    */
   start(): Promise<void> {
-    if (this.#state === 'open') return Promise.reject(new AlreadyStartedError());
+    if (this.#state === 'open') return Promise.reject(new UsageError('ERR_ALREADY_STARTED'));
     if (this.#state === 'closed') return Promise.reject(new ConnectionClosedError());
     this.#state = 'open';
     this.#schedule();
@@ -93,13 +93,13 @@ export class InMemoryTransport implements Transport {
   }
 
   /**
-   * @throws {NotConnectedError} Before `start`.
+   * @throws {UsageError} `ERR_NOT_CONNECTED`: before `start`.
    * @throws {ConnectionClosedError} Once either end has closed, also while waiting.
-   * @throws {SerializeError} With `passBy: 'json'`, when JSON cannot carry the message.
+   * @throws {UsageError} `ERR_SERIALIZE`: with `passBy: 'json'`, when JSON cannot carry the message.
    */
   send(message: JsonRpcMessage): Promise<void> {
     const peer = this.#peer;
-    if (this.#state === 'new') return Promise.reject(new NotConnectedError());
+    if (this.#state === 'new') return Promise.reject(new UsageError('ERR_NOT_CONNECTED'));
     if (this.#state === 'closed' || this.#isPeerGone || !peer) return Promise.reject(new ConnectionClosedError());
     if (!this.#passesJson) return peer.#accept(message);
     try {

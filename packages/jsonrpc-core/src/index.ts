@@ -16,7 +16,6 @@ export type {
   RequestId,
 } from './message.ts';
 export {
-  AlreadyStartedError,
   type AnyJsonRpcError,
   CancelledError,
   ConnectionClosedError,
@@ -27,13 +26,12 @@ export {
   isMortiseError,
   MessageTooLargeError,
   MortiseError,
-  NotConnectedError,
   ParseError,
   ProtocolError,
   RemoteError,
-  SerializeError,
   SessionLostError,
   TimeoutError,
+  UsageError,
 } from './errors.ts';
 export { ErrorCode } from './error-codes.ts';
 export { createInMemoryPair, type InMemoryOptions, InMemoryTransport } from './in-memory.ts';

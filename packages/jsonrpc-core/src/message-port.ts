@@ -1,6 +1,6 @@
 /** `@mortise/jsonrpc-core/message-port`: a transport over a `MessagePort`, to workers and frames. */
 
-import { AlreadyStartedError, ConnectionClosedError, MessageTooLargeError, NotConnectedError, ParseError } from './errors.ts';
+import { ConnectionClosedError, MessageTooLargeError, ParseError, UsageError } from './errors.ts';
 import { readMessageHead } from './message-head.ts';
 import type { JsonRpcMessage } from './message.ts';
 import { measureMessage, parseJson } from './parse-json.ts';
@@ -58,7 +58,7 @@ class MessagePortTransport implements Transport {
 
   start(): Promise<void> {
     if (this.#closing) return Promise.reject(new ConnectionClosedError());
-    if (this.#isStarted) return Promise.reject(new AlreadyStartedError());
+    if (this.#isStarted) return Promise.reject(new UsageError('ERR_ALREADY_STARTED'));
     this.#isStarted = true;
     this.#port.addEventListener('message', (event) => this.#onData((event as { readonly data?: unknown }).data));
     this.#port.addEventListener('messageerror', () =>
@@ -71,7 +71,7 @@ class MessagePortTransport implements Transport {
 
   send(message: JsonRpcMessage): Promise<void> {
     if (this.#closing) return Promise.reject(new ConnectionClosedError());
-    if (!this.#isStarted) return Promise.reject(new NotConnectedError());
+    if (!this.#isStarted) return Promise.reject(new UsageError('ERR_NOT_CONNECTED'));
     try {
       this.#port.postMessage(serializeMessage(message));
     } catch (error) {

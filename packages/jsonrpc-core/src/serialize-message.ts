@@ -1,6 +1,6 @@
 /** From a message to one line of JSON. */
 
-import { SerializeError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import { isJsonObject } from './guards.ts';
 import type { JsonObject, JsonRpcMessage, JsonRpcResultResponse } from './message.ts';
 
@@ -28,22 +28,24 @@ export function withSerialized<R extends JsonObject>(result: R, text: string): R
 /**
  * Writes a message as one line of JSON, without a newline at its end. An array of messages is written as a batch.
  *
- * @throws {SerializeError} `ERR_SERIALIZE`: the message holds what JSON cannot carry.
+ * @throws {UsageError} `ERR_SERIALIZE`: the message holds what JSON cannot carry.
  */
 export function serializeMessage(message: JsonRpcMessage | readonly JsonRpcMessage[]): string {
   try {
     if (Array.isArray(message)) return `[${(message as readonly JsonRpcMessage[]).map(serializeOne).join(',')}]`;
     return serializeOne(message as JsonRpcMessage);
   } catch (error) {
-    if (error instanceof SerializeError) throw error;
-    throw new SerializeError('The message cannot be written as JSON: it holds a cycle, a BigInt or a throwing member', { cause: error });
+    if (error instanceof UsageError) throw error;
+    throw new UsageError('ERR_SERIALIZE', 'The message cannot be written as JSON: it holds a cycle, a BigInt or a throwing member', {
+      cause: error,
+    });
   }
 }
 
 function serializeOne(message: JsonRpcMessage): string {
   if (Object.hasOwn(message, 'result') && !Object.hasOwn(message, 'method')) return serializeResult(message as JsonRpcResultResponse);
   const text: string | undefined = JSON.stringify(message);
-  if (text === undefined) throw new SerializeError('The message cannot be written as JSON: it is not an object');
+  if (text === undefined) throw new UsageError('ERR_SERIALIZE', 'The message cannot be written as JSON: it is not an object');
   return text;
 }
 
@@ -54,7 +56,7 @@ function serializeResult(message: JsonRpcResultResponse): string {
   const text: string | undefined = JSON.stringify(message);
   // A result with a toJSON of its own, such as a Date, is an object here and something else on the wire.
   if (!isJsonObject(result) || (typeof result['toJSON'] === 'function' && JSON.stringify(result)?.[0] !== '{')) {
-    throw new SerializeError('The result cannot be written as a JSON object');
+    throw new UsageError('ERR_SERIALIZE', 'The result cannot be written as a JSON object');
   }
   return text;
 }

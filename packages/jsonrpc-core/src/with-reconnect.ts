@@ -1,6 +1,6 @@
 /** Opens a lost channel again. Moves bytes only: what a session remembered is for the layers above to say anew. */
 
-import { AlreadyStartedError, ConnectionClosedError, ConnectionLostError, NotConnectedError } from './errors.ts';
+import { ConnectionClosedError, ConnectionLostError, UsageError } from './errors.ts';
 import { Fifo } from './fifo.ts';
 import { type Clock, type ClockTimer, systemClock } from './instruments.ts';
 import type { JsonRpcMessage } from './message.ts';
@@ -94,7 +94,7 @@ class ReconnectingTransport implements Transport {
 
   async start(): Promise<void> {
     if (this.#state === 'closed') throw new ConnectionClosedError();
-    if (this.#state !== 'new') throw new AlreadyStartedError();
+    if (this.#state !== 'new') throw new UsageError('ERR_ALREADY_STARTED');
     this.#state = 'opening';
     try {
       await this.#open(this.current);
@@ -106,7 +106,7 @@ class ReconnectingTransport implements Transport {
 
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (this.#state === 'open') return this.current.send(message, options);
-    if (this.#state === 'new') return Promise.reject(new NotConnectedError());
+    if (this.#state === 'new') return Promise.reject(new UsageError('ERR_NOT_CONNECTED'));
     if (this.#state === 'closed') return Promise.reject(new ConnectionClosedError());
     return new Promise((resolve, reject) => this.#waiting.push({ message, options, resolve, reject }));
   }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   type AnyJsonRpcError,
-  AlreadyStartedError,
   CancelledError,
   ConnectionClosedError,
   ConnectionLostError,
@@ -12,12 +11,11 @@ import {
   isMortiseError,
   MessageTooLargeError,
   MortiseError,
-  NotConnectedError,
   ParseError,
   ProtocolError,
   RemoteError,
-  SerializeError,
   TimeoutError,
+  UsageError,
 } from '../src/index.ts';
 import { toWireError } from '../src/messages.ts';
 
@@ -27,13 +25,13 @@ const cases: readonly (readonly [string, AnyJsonRpcError])[] = [
   ['ERR_TIMEOUT', new TimeoutError('a', 5)],
   ['ERR_CONNECTION_CLOSED', new ConnectionClosedError()],
   ['ERR_CONNECTION_LOST', new ConnectionLostError()],
-  ['ERR_NOT_CONNECTED', new NotConnectedError()],
-  ['ERR_ALREADY_STARTED', new AlreadyStartedError()],
+  ['ERR_NOT_CONNECTED', new UsageError('ERR_NOT_CONNECTED')],
+  ['ERR_ALREADY_STARTED', new UsageError('ERR_ALREADY_STARTED')],
   ['ERR_CANCELLED', new CancelledError('enough')],
   ['ERR_PARSE', new ParseError('a')],
   ['ERR_INVALID_REQUEST', new InvalidRequestError('a', -32600, 1)],
   ['ERR_INVALID_RESPONSE', new InvalidResponseError('a')],
-  ['ERR_SERIALIZE', new SerializeError('a')],
+  ['ERR_SERIALIZE', new UsageError('ERR_SERIALIZE', 'a')],
   ['ERR_MESSAGE_TOO_LARGE', new MessageTooLargeError(10)],
   ['ERR_EXCHANGE_HTTP', new ExchangeHttpError('a', { status: 404 })],
 ];

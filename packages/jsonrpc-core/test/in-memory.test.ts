@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
-  AlreadyStartedError,
   ConnectionClosedError,
   createInMemoryPair,
   InMemoryTransport,
   type InMemoryOptions,
   type JsonRpcMessage,
-  NotConnectedError,
   ParseError,
-  SerializeError,
 } from '../src/index.ts';
 import { resolvedPromise } from '../src/transport.ts';
 import { outcomeOf, turn } from './support/raw-peer.ts';
@@ -59,7 +56,7 @@ describe('an in-memory pair', () => {
 
   it('refuses sends before start, after close and after the peer has gone (T3)', async () => {
     const [one, other] = createInMemoryPair();
-    await expect(one.send(note(1))).rejects.toBeInstanceOf(NotConnectedError);
+    await expect(one.send(note(1))).rejects.toMatchObject({ code: 'ERR_NOT_CONNECTED' });
     await one.start();
     await other.close();
     await expect(one.send(note(1))).rejects.toBeInstanceOf(ConnectionClosedError);
@@ -70,7 +67,7 @@ describe('an in-memory pair', () => {
 
   it('is started once', async () => {
     const [one] = await startPair();
-    await expect(one.start()).rejects.toBeInstanceOf(AlreadyStartedError);
+    await expect(one.start()).rejects.toMatchObject({ code: 'ERR_ALREADY_STARTED' });
   });
 
   it.each(['the sender', 'the reader'])('lets a send that waits reject when %s closes (T3)', async (who) => {
@@ -213,7 +210,7 @@ describe('an in-memory pair', () => {
     const [one, other, seen] = await startPair({ passBy: 'json' });
     const errors: Error[] = [];
     other.onerror = (error) => errors.push(error);
-    await expect(one.send(note(1n))).rejects.toBeInstanceOf(SerializeError);
+    await expect(one.send(note(1n))).rejects.toMatchObject({ code: 'ERR_SERIALIZE' });
     let deep: unknown = 0;
     for (let level = 0; level < 300; level++) deep = [deep];
     await one.send(note(deep));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonObject, type JsonRpcMessage, SerializeError } from '../src/index.ts';
+import { type JsonObject, type JsonRpcMessage } from '../src/index.ts';
 import { serializeMessage, withSerialized } from '../src/messages.ts';
 
 function respond(result: unknown): JsonRpcMessage {
@@ -55,14 +55,14 @@ describe('serializeMessage', () => {
     ['an array', [1]],
     ['a function', () => undefined],
     ['undefined', undefined],
-  ])('[ROBUSTNESS-4] throws SerializeError for a result that holds %s', (_what, result) => {
-    expect(() => serializeMessage(respond(result))).toThrow(SerializeError);
+  ])('[ROBUSTNESS-4] throws UsageError for a result that holds %s', (_what, result) => {
+    expect(() => serializeMessage(respond(result))).toThrow(expect.objectContaining({ code: 'ERR_SERIALIZE' }));
     expect(() => serializeMessage(respond(result))).not.toThrow(/secret/);
   });
 
-  it('throws SerializeError for an error whose data JSON cannot carry', () => {
+  it('throws UsageError for an error whose data JSON cannot carry', () => {
     const message = { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'a', data: 1n } };
-    expect(() => serializeMessage(message as unknown as JsonRpcMessage)).toThrow(SerializeError);
+    expect(() => serializeMessage(message as unknown as JsonRpcMessage)).toThrow(expect.objectContaining({ code: 'ERR_SERIALIZE' }));
   });
 });
 

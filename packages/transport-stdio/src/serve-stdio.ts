@@ -61,7 +61,7 @@ const SERVE_OPTIONS: OptionTable<ServeStdioOptions> = {
  *
  * The process then ends in under a second with `process.exitCode` or 0; see `exitWhenDone`. Resolves once serving has begun.
  *
- * @throws {AlreadyStartedError} `ERR_ALREADY_STARTED`: the standard streams already carry a transport.
+ * @throws {UsageError} `ERR_ALREADY_STARTED`: the standard streams already carry a transport.
  * @throws {TypeError} What is served is no server, or an option does not exist or has the wrong kind of value.
  * @throws `options.signal`'s reason, if it is aborted already; and whatever the server's `connect` rejects with.
  * @see 2026-07-28 basic/transports/stdio#shutdown

@@ -1,7 +1,7 @@
 /** A server's side of stdio: the process's own standard streams, or two that are given. */
 
 import type { Readable, Writable } from 'node:stream';
-import { AlreadyStartedError, type Clock, type ClockTimer, type Logger } from '@mortise/jsonrpc-core';
+import { type Clock, type ClockTimer, type Logger, UsageError } from '@mortise/jsonrpc-core';
 import { checkOptions, type OptionTable, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { ByteChannel, ChannelControl } from './byte-channel.ts';
 import { DEFAULT_MAX_MESSAGE_BYTES } from './line-reader.ts';
@@ -85,7 +85,7 @@ let isProcessInUse = false;
 const IN_USE = 'The standard streams of this process already carry a transport: close it first, or give this one streams of its own';
 
 function openProcess(stdin: Readable, control: ChannelControl, options: StdioServerTransportOptions): ByteChannel {
-  if (isProcessInUse) throw new AlreadyStartedError(IN_USE);
+  if (isProcessInUse) throw new UsageError('ERR_ALREADY_STARTED', IN_USE);
   isProcessInUse = true;
   const { stdout, stderr } = process;
   // A client that is gone no longer reads standard error either; that must not end the process before its time.

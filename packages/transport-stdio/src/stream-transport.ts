@@ -2,14 +2,13 @@
 
 import type { EventEmitter } from 'node:events';
 import {
-  AlreadyStartedError,
   type Clock,
   type ClockTimer,
   ConnectionClosedError,
   type JsonRpcMessage,
-  NotConnectedError,
   ParseError,
   type Transport,
+  UsageError,
 } from '@mortise/jsonrpc-core';
 import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import {
@@ -147,13 +146,13 @@ export class StreamTransport implements Transport {
   }
 
   /**
-   * @throws {AlreadyStartedError} On a second call.
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
    * @throws {ConnectionClosedError} After `close`, or when it is closed while it opens.
    * @throws Whatever opening the channel rejects with; the transport is then closed.
    */
   async start(): Promise<void> {
     if (this.#closing) throw new ConnectionClosedError();
-    if (this.#opening) throw new AlreadyStartedError();
+    if (this.#opening) throw new UsageError('ERR_ALREADY_STARTED');
     this.#opening = this.#openChannel();
     await this.#opening;
     if (!this.#closing || this.#writer) return;
@@ -162,14 +161,14 @@ export class StreamTransport implements Transport {
   }
 
   /**
-   * @throws {NotConnectedError} Before `start`.
+   * @throws {UsageError} `ERR_NOT_CONNECTED`: before `start`.
    * @throws {ConnectionClosedError} Once the transport is closed or the peer does not read any more, also while waiting; a request to a peer
    *   that has ended is rejected after `onclose`.
-   * @throws {SerializeError} JSON cannot carry the message.
+   * @throws {UsageError} `ERR_SERIALIZE`: JSON cannot carry the message.
    */
   send(message: JsonRpcMessage): Promise<void> {
     if (this.#closing) return this.#refuse(message, this.#closing);
-    if (!this.#writer) return Promise.reject(new NotConnectedError());
+    if (!this.#writer) return Promise.reject(new UsageError('ERR_NOT_CONNECTED'));
     try {
       const line = frame(message);
       const sent = this.#writer.write(line);

@@ -1,7 +1,7 @@
 /** The server's end of a pair whose server runs in another process: does there what it is told here. See `fixtures/relay-server.ts`. */
 
 import { createServer, type Server, type Socket } from 'node:net';
-import { ConnectionClosedError, type JsonRpcMessage, NotConnectedError, type Transport } from '@mortise/jsonrpc-core';
+import { ConnectionClosedError, type JsonRpcMessage, type Transport, UsageError } from '@mortise/jsonrpc-core';
 import { eachLine } from './each-line.ts';
 
 interface Event {
@@ -51,7 +51,7 @@ export class RemoteEnd implements Transport {
   }
 
   send(message: JsonRpcMessage): Promise<void> {
-    if (!this.#isStarted) return Promise.reject(new NotConnectedError());
+    if (!this.#isStarted) return Promise.reject(new UsageError('ERR_NOT_CONNECTED'));
     return this.#call('send', message);
   }
 

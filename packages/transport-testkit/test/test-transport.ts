@@ -4,9 +4,9 @@ import {
   ConnectionClosedError,
   type JsonRpcMessage,
   MessageTooLargeError,
-  NotConnectedError,
   ParseError,
   type Transport,
+  UsageError,
 } from '@mortise/jsonrpc-core';
 import type { PairOptions, TransportPair, TransportSetup } from '@mortise/transport-testkit';
 
@@ -124,7 +124,7 @@ class TestEnd implements Transport {
   }
 
   async send(message: JsonRpcMessage): Promise<void> {
-    if (this.#state === 'new' && !this.#has('takes messages before start')) throw new NotConnectedError();
+    if (this.#state === 'new' && !this.#has('takes messages before start')) throw new UsageError('ERR_NOT_CONNECTED');
     if ((this.#state === 'closed' || this.#isPeerGone) && !this.#has('takes messages after close')) throw new ConnectionClosedError();
     let text = JSON.stringify(message);
     if (this.#has('cuts long messages')) text = text.slice(0, 200_000);

@@ -1,14 +1,6 @@
 /** One WebSocket as a `Transport`, on any platform. */
 
-import {
-  AlreadyStartedError,
-  type Clock,
-  type ClockTimer,
-  ConnectionClosedError,
-  type JsonRpcMessage,
-  NotConnectedError,
-  type Transport,
-} from '@mortise/jsonrpc-core';
+import { type Clock, type ClockTimer, ConnectionClosedError, type JsonRpcMessage, type Transport, UsageError } from '@mortise/jsonrpc-core';
 import { measureMessage, parseJson, serializeMessage } from '@mortise/jsonrpc-core/messages';
 import { emitClose, emitError, type MessageInfo, resolvedPromise, toError } from '@mortise/jsonrpc-core/transport';
 import { SocketClosedError } from './errors.ts';
@@ -91,27 +83,27 @@ export class SocketTransport implements Transport, SocketListener, Beating {
   }
 
   /**
-   * @throws {AlreadyStartedError} On a second call.
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
    * @throws {ConnectionClosedError} After `close`, or when it is closed while it opens.
    * @throws Whatever opening the socket rejects with; the transport is then closed.
    */
   async start(): Promise<void> {
     if (this.#closing) throw new ConnectionClosedError();
-    if (this.#opening) throw new AlreadyStartedError();
+    if (this.#opening) throw new UsageError('ERR_ALREADY_STARTED');
     this.#abort = new AbortController();
     this.#opening = this.#openSocket(this.#abort.signal);
     await this.#opening;
   }
 
   /**
-   * @throws {NotConnectedError} Before `start`.
+   * @throws {UsageError} `ERR_NOT_CONNECTED`: before `start`.
    * @throws {ConnectionClosedError} Once the transport is closed, also while waiting.
-   * @throws {SerializeError} JSON cannot carry the message.
+   * @throws {UsageError} `ERR_SERIALIZE`: JSON cannot carry the message.
    */
   send(message: JsonRpcMessage): Promise<void> {
     if (this.#closing) return Promise.reject(new ConnectionClosedError());
     const socket = this.#socket;
-    if (!socket) return Promise.reject(new NotConnectedError());
+    if (!socket) return Promise.reject(new UsageError('ERR_NOT_CONNECTED'));
     try {
       const text = serializeMessage(message);
       if (socket.queuedBytes > this.#terms.maxBacklogBytes) {

@@ -2,14 +2,7 @@
 
 import { checkOptions } from '../check-options.ts';
 import { INVALID_REQUEST, PARSE_ERROR } from '../error-codes.ts';
-import {
-  AlreadyStartedError,
-  ConnectionClosedError,
-  InvalidRequestError,
-  InvalidResponseError,
-  NotConnectedError,
-  RemoteError,
-} from '../errors.ts';
+import { ConnectionClosedError, InvalidRequestError, InvalidResponseError, RemoteError, UsageError } from '../errors.ts';
 import { classifyMessage, isRequestId } from '../guards.ts';
 import { type Clock, type ClockTimer, systemClock } from '../instruments.ts';
 import { judgeMalformed } from '../malformed.ts';
@@ -102,11 +95,11 @@ export class Connection {
   /**
    * Starts the transport and begins to serve.
    *
-   * @throws {AlreadyStartedError} On a second call.
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: on a second call.
    * @throws Whatever the transport's `start` rejects with; the connection is then closed.
    */
   async start(): Promise<void> {
-    if (this.#state !== 'new') throw new AlreadyStartedError('This connection was started before: make a new one');
+    if (this.#state !== 'new') throw new UsageError('ERR_ALREADY_STARTED', 'This connection was started before: make a new one');
     this.#state = 'open';
     this.#giveBack = holdTransport(this.transport, {
       onMessage: this.#receive,
@@ -193,7 +186,9 @@ export class Connection {
   // ---- out
 
   #toNotOpenError(): Error {
-    return this.#state === 'new' ? new NotConnectedError('This connection is not started yet: call start() first') : this.#toClosedError();
+    return this.#state === 'new'
+      ? new UsageError('ERR_NOT_CONNECTED', 'This connection is not started yet: call start() first')
+      : this.#toClosedError();
   }
 
   #toClosedError(): ConnectionClosedError {

@@ -1,7 +1,7 @@
 /** The requests that are being served here: each with a readable id gets exactly one answer, or none once it is cancelled. */
 
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from '../error-codes.ts';
-import { CancelledError, ConnectionClosedError, InvalidRequestError, SerializeError } from '../errors.ts';
+import { CancelledError, ConnectionClosedError, InvalidRequestError, UsageError } from '../errors.ts';
 import { classifyMessage } from '../guards.ts';
 import type { JsonRpcErrorObject, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse, RequestId } from '../message.ts';
 import { countBytes } from '../parse-json.ts';
@@ -154,7 +154,10 @@ export class InboundCalls {
 
   #end(call: InboundCall, response: JsonRpcResponse | undefined): void {
     if (call.isCancelled || isAnswerTo(response, call.message.id)) return this.#finish(call, response);
-    this.#endFailed(call, new SerializeError(`The handler of "${call.message.method}" gave back what is not an answer to its request`));
+    this.#endFailed(
+      call,
+      new UsageError('ERR_SERIALIZE', `The handler of "${call.message.method}" gave back what is not an answer to its request`),
+    );
   }
 
   #endFailed(call: InboundCall, error: unknown): void {

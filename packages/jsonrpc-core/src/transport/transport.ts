@@ -70,7 +70,7 @@ export interface Transport {
    * A transport whose peer sent an array of messages (a batch) is handed the array of their answers here, in spite of the
    * type, and writes it as one JSON text; `serializeMessage` does.
    *
-   * @throws {NotConnectedError} Before `start`.
+   * @throws {UsageError} `ERR_NOT_CONNECTED`: before `start`.
    * @throws {ConnectionClosedError} When the transport is closed.
    */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;

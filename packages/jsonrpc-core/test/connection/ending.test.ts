@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  AlreadyStartedError,
   ConnectionClosedError,
   ConnectionLostError,
   createInMemoryPair,
@@ -79,7 +78,7 @@ describe('the end of a connection', () => {
     const connection = new Connection(near);
     await connection.close();
     await connection.closed;
-    await expect(connection.start()).rejects.toBeInstanceOf(AlreadyStartedError);
+    await expect(connection.start()).rejects.toMatchObject({ code: 'ERR_ALREADY_STARTED' });
     await far.start();
     await expect(far.send({ jsonrpc: '2.0', method: 'a' })).rejects.toBeInstanceOf(ConnectionClosedError);
   });
@@ -107,7 +106,7 @@ describe('the end of a connection', () => {
 
   it('refuses a second start', async () => {
     const { connection } = await connectToRawPeer();
-    await expect(connection.start()).rejects.toBeInstanceOf(AlreadyStartedError);
+    await expect(connection.start()).rejects.toMatchObject({ code: 'ERR_ALREADY_STARTED' });
   });
 });
 

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  AlreadyStartedError,
-  ConnectionClosedError,
-  ConnectionLostError,
-  createInMemoryPair,
-  type JsonRpcMessage,
-  NotConnectedError,
-  type Transport,
-} from '../../src/index.ts';
+import { ConnectionClosedError, ConnectionLostError, createInMemoryPair, type JsonRpcMessage, type Transport } from '../../src/index.ts';
 import { isExchangeTransport } from '../../src/transport.ts';
 import { Connection } from '../../src/connection.ts';
 import { type ReconnectOptions, withReconnect } from '../../src/wrap.ts';
@@ -188,7 +180,7 @@ describe('withReconnect', () => {
     const server = new Server();
     server.isUp = false;
     const { transport, clock } = open(server);
-    await expect(transport.send(NOTE)).rejects.toBeInstanceOf(NotConnectedError);
+    await expect(transport.send(NOTE)).rejects.toMatchObject({ code: 'ERR_NOT_CONNECTED' });
     await expect(transport.start()).rejects.toThrow('refused');
     expect(clock.timerCount).toBe(0);
     await expect(transport.start()).rejects.toBeInstanceOf(ConnectionClosedError);
@@ -198,7 +190,7 @@ describe('withReconnect', () => {
     const server = new Server();
     const { transport, clock, events } = open(server);
     await transport.start();
-    await expect(transport.start()).rejects.toBeInstanceOf(AlreadyStartedError);
+    await expect(transport.start()).rejects.toMatchObject({ code: 'ERR_ALREADY_STARTED' });
     await server.drop();
     const waiting = outcomeOf(transport.send(NOTE));
     await transport.close();

@@ -1,13 +1,12 @@
 /** `StreamableHTTPClientTransport`: the class that MCP's TypeScript users know. `httpTransport` is the same as a factory. */
 
 import {
-  AlreadyStartedError,
+  UsageError,
   ConnectionClosedError,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  NotConnectedError,
   type RequestId,
   type Transport,
 } from '@mortise/jsonrpc-core';
@@ -94,7 +93,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
   /** Begins. Nothing is sent now, unless a session is resumed. */
   async start(): Promise<void> {
     if (this.#closing !== undefined) throw new ConnectionClosedError();
-    if (this.#isStarted) throw new AlreadyStartedError();
+    if (this.#isStarted) throw new UsageError('ERR_ALREADY_STARTED');
     this.#isStarted = true;
     if (this.#options.sessionId !== undefined) await this.#ownChannel();
   }
@@ -124,7 +123,7 @@ export class StreamableHTTPClientTransport implements Transport, ExchangeTranspo
     if (this.#closing !== undefined) throw new ConnectionClosedError();
     const params = 'method' in message ? message.params : undefined;
     if (versionOf(params) !== undefined && 'id' in message) return this.#sendModern(message as JsonRpcRequest, options);
-    if (!this.#isStarted) throw new NotConnectedError();
+    if (!this.#isStarted) throw new UsageError('ERR_NOT_CONNECTED');
     // A notification without a session belongs to the exchanges.
     if (this.#channel === undefined && 'method' in message && !('id' in message)) return this.#notifyModern(message);
     // Not awaited where it is open, so that the order of calls is the order of sending.

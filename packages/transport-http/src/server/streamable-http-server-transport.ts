@@ -1,13 +1,6 @@
 /** `StreamableHTTPServerTransport`: the class that MCP's TypeScript users know, over the same exchange as `createHttpHandler`. */
 
-import {
-  AlreadyStartedError,
-  ConnectionClosedError,
-  type JsonRpcMessage,
-  NotConnectedError,
-  type ServerConnection,
-  type Transport,
-} from '@mortise/jsonrpc-core';
+import { UsageError, ConnectionClosedError, type JsonRpcMessage, type ServerConnection, type Transport } from '@mortise/jsonrpc-core';
 import { emitClose, emitError, type MessageInfo, type SendOptions, toError } from '@mortise/jsonrpc-core/transport';
 import type { EndpointTransport, McpEndpoint } from '@mortise/protocol/contracts';
 import { ChannelEndpoint } from './channel-endpoint.ts';
@@ -67,7 +60,7 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
   /**
    * Hosts an endpoint's exchanges. Called by `McpServer.connect`.
    *
-   * @throws {AlreadyStartedError} It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} Invalid option.
+   * @throws {UsageError} `ERR_ALREADY_STARTED`: It is connected already. {ConnectionClosedError} It is closed. {HttpOptionError} Invalid option.
    */
   async attach(endpoint: McpEndpoint): Promise<ServerConnection> {
     this.#begin(new HttpHost(endpoint, this.#handlerOptions(), this.#traits()));
@@ -93,7 +86,8 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
    */
   async handleRequest(request: NodeRequest, response: NodeResponse, body?: unknown): Promise<void> {
     const host = this.#host;
-    if (host === undefined) throw new NotConnectedError('The transport is not connected: call server.connect(transport) first');
+    if (host === undefined)
+      throw new UsageError('ERR_NOT_CONNECTED', 'The transport is not connected: call server.connect(transport) first');
     await serveNode(host, request, response, { parsedBody: body });
   }
 
@@ -115,7 +109,8 @@ export class StreamableHTTPServerTransport implements Transport, EndpointTranspo
 
   #begin(host: HttpHost): void {
     if (this.#isClosed) throw new ConnectionClosedError();
-    if (this.#host !== undefined) throw new AlreadyStartedError('The transport is connected already: make a new one for another server');
+    if (this.#host !== undefined)
+      throw new UsageError('ERR_ALREADY_STARTED', 'The transport is connected already: make a new one for another server');
     this.#host = host;
   }
 

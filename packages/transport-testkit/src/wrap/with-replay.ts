@@ -1,13 +1,6 @@
 /** Plays a recorded peer: a transport without anybody at its other end. */
 
-import {
-  AlreadyStartedError,
-  ConnectionClosedError,
-  type JsonObject,
-  type JsonRpcMessage,
-  NotConnectedError,
-  type Transport,
-} from '@mortise/jsonrpc-core';
+import { ConnectionClosedError, type JsonObject, type JsonRpcMessage, type Transport, UsageError } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
 import { createCallableTransport, type TransportFactory } from '@mortise/jsonrpc-core/transport';
 import { KitFailure } from '../check.ts';
@@ -38,14 +31,14 @@ class ReplayTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    if (this.#state === 'open') throw new AlreadyStartedError();
+    if (this.#state === 'open') throw new UsageError('ERR_ALREADY_STARTED');
     if (this.#state === 'closed') throw new ConnectionClosedError();
     this.#state = 'open';
     this.#schedule();
   }
 
   async send(message: JsonRpcMessage): Promise<void> {
-    if (this.#state === 'new') throw new NotConnectedError();
+    if (this.#state === 'new') throw new UsageError('ERR_NOT_CONNECTED');
     if (this.#state === 'closed') throw new ConnectionClosedError();
     const entry = this.#entries[this.#position];
     if (entry?.direction !== 'sent') throw new KitFailure(`The recording ends before this was sent: ${JSON.stringify(message)}`);

@@ -6,13 +6,12 @@
  */
 
 import {
-  AlreadyStartedError,
+  UsageError,
   ConnectionClosedError,
   InvalidResponseError,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type JsonValue,
-  NotConnectedError,
   SessionLostError,
 } from '@mortise/jsonrpc-core';
 import { isJsonObject, METHOD_NOT_FOUND } from '@mortise/jsonrpc-core/messages';
@@ -80,7 +79,7 @@ export class LegacyChannel extends PostingChannel {
   /** Begins. Nothing is sent before the first message, unless a session is resumed. */
   start(): Promise<void> {
     if (this.isClosing) return Promise.reject(new ConnectionClosedError());
-    if (this.#state !== 'new') return Promise.reject(new AlreadyStartedError());
+    if (this.#state !== 'new') return Promise.reject(new UsageError('ERR_ALREADY_STARTED'));
     this.#state = 'open';
     if (this.#sessionId !== undefined) this.#openGet();
     return Promise.resolve();
@@ -175,7 +174,7 @@ export class LegacyChannel extends PostingChannel {
   protected assertOpen(): void {
     if (this.isClosing || this.#state === 'closed') throw new ConnectionClosedError();
     if (this.#state === 'lost') throw new SessionLostError();
-    if (this.#state === 'new') throw new NotConnectedError();
+    if (this.#state === 'new') throw new UsageError('ERR_NOT_CONNECTED');
   }
 
   // ---- the session

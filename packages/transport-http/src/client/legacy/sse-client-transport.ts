@@ -7,13 +7,12 @@
  */
 
 import {
-  AlreadyStartedError,
+  UsageError,
   ConnectionClosedError,
   InvalidResponseError,
   type JsonRpcMessage,
   type JsonRpcRequest,
   type JsonValue,
-  NotConnectedError,
   type RequestId,
   SessionLostError,
   TimeoutError,
@@ -52,7 +51,7 @@ export class SseChannel extends PostingChannel {
    */
   async start(caller?: WaitingCaller): Promise<void> {
     if (this.isClosing) throw new ConnectionClosedError();
-    if (this.#sending !== undefined) throw new AlreadyStartedError();
+    if (this.#sending !== undefined) throw new UsageError('ERR_ALREADY_STARTED');
     const call: HttpCall = { method: 'GET', url: this.wire.url, headers: { ...this.wire.headers, accept: SSE_TYPE } };
     this.#sending = this.wire.send(call, { caller, timeoutMs: ENDPOINT_TIMEOUT_MS });
     try {
@@ -131,7 +130,7 @@ export class SseChannel extends PostingChannel {
 
   protected assertOpen(): void {
     if (this.isClosing) throw new ConnectionClosedError();
-    if (!this.isOpen) throw new NotConnectedError();
+    if (!this.isOpen) throw new UsageError('ERR_NOT_CONNECTED');
   }
 
   protected end(): void {

@@ -88,7 +88,7 @@ export class SessionStream {
    * Sends a message, after all that was sent before. Where nothing has to wait it gives `resolvedPromise`, which senders that can do
    * without a message know: they go on. What waits is a reader that is slow, or a log that is many messages behind.
    *
-   * @throws {SerializeError} As a rejection: the message holds what JSON cannot carry.
+   * @throws {UsageError} `ERR_SERIALIZE`: as a rejection: the message holds what JSON cannot carry.
    */
   send(message: JsonRpcMessage): Promise<void> {
     let text: string;
