@@ -2,13 +2,14 @@
 
 import type { JsonObject } from '@mortise/jsonrpc-core';
 import { isJsonObject } from '@mortise/jsonrpc-core/messages';
-import { clientCapabilities as checkCapabilities } from './checks/from-client.ts';
-import { implementation as checkImplementation } from './checks/shapes.ts';
+import { id, later, object, string } from './checks/check.ts';
+import { clientCapabilities } from './checks/from-client.ts';
+import { implementation, level } from './checks/shapes.ts';
 import type { ClientCapabilities } from './model/capabilities.ts';
 import type { Implementation } from './model/implementation.ts';
-import { isLoggingLevel, LOGGING_LEVELS, type LoggingLevel } from './model/logging.ts';
+import type { LoggingLevel } from './model/logging.ts';
 import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION } from './model/meta.ts';
-import { isProgressToken, type ProgressToken } from './model/progress.ts';
+import type { ProgressToken } from './model/progress.ts';
 
 /** What a modern request says of itself. Holds for this request and no other. */
 export interface RequestMetaFacts {
@@ -26,6 +27,16 @@ export function isModernParams(params: JsonObject | undefined): boolean {
   return typeof meta === 'object' && meta !== null && Object.hasOwn(meta, META_PROTOCOL_VERSION);
 }
 
+const checkMeta = later(() =>
+  object({
+    [META_PROTOCOL_VERSION]: string,
+    [META_CLIENT_CAPABILITIES]: clientCapabilities,
+    [`${META_CLIENT_INFO}?`]: implementation,
+    [`${META_LOG_LEVEL}?`]: level,
+    'progressToken?': id,
+  }),
+);
+
 /**
  * Reads the facts of a modern request.
  *
@@ -35,27 +46,13 @@ export function isModernParams(params: JsonObject | undefined): boolean {
 export function readRequestMeta(params: JsonObject | undefined): RequestMetaFacts | string {
   const meta = params?.['_meta'];
   if (!isJsonObject(meta)) return `params._meta must be an object with ${META_PROTOCOL_VERSION} and ${META_CLIENT_CAPABILITIES}`;
-  const protocolVersion = meta[META_PROTOCOL_VERSION];
-  if (typeof protocolVersion !== 'string') return wrong(META_PROTOCOL_VERSION, ' must be a string');
-  const clientCapabilities = meta[META_CLIENT_CAPABILITIES];
-  const badCapabilities = checkCapabilities(clientCapabilities);
-  if (badCapabilities !== undefined) return wrong(META_CLIENT_CAPABILITIES, badCapabilities);
-  const clientInfo = meta[META_CLIENT_INFO];
-  const badInfo = clientInfo === undefined ? undefined : checkImplementation(clientInfo);
-  if (badInfo !== undefined) return wrong(META_CLIENT_INFO, badInfo);
-  const logLevel = meta[META_LOG_LEVEL];
-  if (logLevel !== undefined && !isLoggingLevel(logLevel)) return wrong(META_LOG_LEVEL, ` must be one of ${LOGGING_LEVELS.join(', ')}`);
-  const { progressToken } = meta;
-  if (progressToken !== undefined && !isProgressToken(progressToken)) return wrong('progressToken', ' must be a string or an integer');
+  const reason = checkMeta(meta);
+  if (reason !== undefined) return `params._meta${reason}`;
   return {
-    protocolVersion,
-    clientCapabilities: clientCapabilities as ClientCapabilities,
-    clientInfo: clientInfo as Implementation | undefined,
-    logLevel,
-    progressToken,
+    protocolVersion: meta[META_PROTOCOL_VERSION] as string,
+    clientCapabilities: meta[META_CLIENT_CAPABILITIES] as ClientCapabilities,
+    clientInfo: meta[META_CLIENT_INFO] as Implementation | undefined,
+    logLevel: meta[META_LOG_LEVEL] as LoggingLevel | undefined,
+    progressToken: meta['progressToken'] as ProgressToken | undefined,
   };
-}
-
-function wrong(key: string, reason: string): string {
-  return `params._meta["${key}"]${reason}`;
 }

@@ -28,7 +28,7 @@ describe('readRequestMeta', () => {
   it.each([
     ['no params', undefined, '_meta must be an object'],
     ['no _meta', {}, '_meta must be an object'],
-    ['no version', { _meta: { [CAPABILITIES]: {} } }, `["${VERSION}"] must be a string`],
+    ['no version', { _meta: { [CAPABILITIES]: {} } }, `["${VERSION}"] is missing: it must be a string`],
     ['no capabilities', { _meta: { [VERSION]: 'x' } }, `["${CAPABILITIES}"] is missing`],
   ])('[META-014][CAP-003] refuses a request with %s', (_, params, reason) => {
     expect(readRequestMeta(params)).toContain(reason);
@@ -39,14 +39,17 @@ describe('readRequestMeta', () => {
     ['capabilities', { ...least, [CAPABILITIES]: [] }],
     ['a capability', { ...least, [CAPABILITIES]: { elicitation: true } }],
     ['client info', { ...least, [INFO]: { name: 'c' } }],
-    ['a progress token', { ...least, progressToken: {} }],
   ])('refuses %s of a wrong type', (_, meta) => {
     expect(readRequestMeta({ _meta: meta })).toMatch(/^params\._meta\["/);
   });
 
+  it('refuses a progress token of a wrong type', () => {
+    expect(readRequestMeta({ _meta: { ...least, progressToken: {} } })).toMatch(/^params\._meta\.progressToken must be/);
+  });
+
   it('[META-013][LOG-012] refuses a log level that is none', () => {
     expect(readRequestMeta({ _meta: { ...least, [LEVEL]: 'verbose' } })).toBe(
-      `params._meta["${LEVEL}"] must be one of debug, info, notice, warning, error, critical, alert, emergency`,
+      `params._meta["${LEVEL}"] must be one of "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", got "verbose"`,
     );
   });
 

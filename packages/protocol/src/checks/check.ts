@@ -46,7 +46,7 @@ export function object(...parts: readonly Members[]): Check {
       const member = value[name];
       if (member === undefined && mayBeAbsent) continue;
       const reason = check(member);
-      if (reason !== undefined) return `.${name}${reason}`;
+      if (reason !== undefined) return `${/^\w+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`}${reason}`;
     }
     return undefined;
   };
