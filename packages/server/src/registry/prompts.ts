@@ -16,11 +16,9 @@ import { type Asker, Catalog } from './catalog.ts';
 import { CatalogItem, defined, type HandlerFn, LISTED } from './catalog-item.ts';
 
 export class Prompts {
-  readonly #server: McpServer;
   readonly #catalog: Catalog<PromptItem>;
 
   constructor(server: McpServer) {
-    this.#server = server;
     const options = { ...LISTED, argsSchema: 'any' } as const;
     this.#catalog = new Catalog({ server, kind: 'prompts', noun: 'prompt', method: 'prompts/list', member: 'prompts', options });
     server.setMethod('prompts/list', { run: (_params, context) => this.#catalog.list(context) });
@@ -28,9 +26,7 @@ export class Prompts {
   }
 
   register(name: string, config: PromptConfig, handler: HandlerFn): RegisteredPrompt {
-    const item = this.#catalog.add(new PromptItem(this.#catalog, name, name, config, handler));
-    if (item.argumentNames.some((argument) => item.completer(argument))) this.#server.serveCompletions();
-    return item;
+    return this.#catalog.add(new PromptItem(this.#catalog, name, name, config, handler));
   }
 
   /** @throws {ProtocolError} -32602: there is no such prompt for this caller. */
@@ -62,7 +58,11 @@ export class PromptItem extends CatalogItem<PromptConfig, SchemaAdapter | undefi
 
   protected override prepare(name: string, { argsSchema }: PromptConfig): SchemaAdapter | undefined {
     if (argsSchema === undefined) return undefined;
-    return toSchemaAdapter(argsSchema, 'prompt arguments', name, { validator: this.catalog.server.options.validator });
+    // Only an McpServer has prompts.
+    const server = this.catalog.server as McpServer;
+    const args = toSchemaAdapter(argsSchema, 'prompt arguments', name, { validator: server.options.validator });
+    if (toArguments(args).some((argument) => getFieldCompleter(argsSchema, argument.name))) server.serveCompletions();
+    return args;
   }
 
   override define(): JsonObject {
