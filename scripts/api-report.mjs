@@ -14,7 +14,7 @@ import { root } from './run-command.mjs';
 
 /** @typedef {{ names: readonly string[], text: string }} Declaration */
 /** @typedef {{ name: string, inner: string, from: string }} Reexport `name` is exported here, and called `inner` in `from`. */
-/** @typedef {{ declarations: readonly Declaration[], reexports: readonly Reexport[], augmentations: readonly string[] }} Module */
+/** @typedef {{ declarations: readonly Declaration[], reexports: readonly Reexport[], wholes: readonly string[], augmentations: readonly string[] }} Module */
 
 const folder = join(root, 'api');
 
@@ -80,16 +80,27 @@ function createReader() {
     const { declarations, reexports } = read(file);
     const found = declarations.filter(({ names }) => names.includes(name));
     if (found.length > 0) return { key: `${file}#${name}`, text: found.map(({ text }) => text).join('\n') };
-    const reexport = reexports.find((other) => other.name === name);
+    const reexport = reexports.find((other) => other.name === name) ?? findInWhole(file, name);
     if (reexport === undefined) throw new Error(`${file} exports "${name}", whose declaration scripts/api-report.mjs does not find`);
     if (!reexport.from.startsWith('.')) return { key: `${reexport.from}#${reexport.inner}`, text: `// ${name}: of ${reexport.from}` };
     return find(toDeclarationFile(file, reexport.from), reexport.inner);
   };
 
-  const exportsOf = (file) => {
-    const { declarations, reexports } = read(file);
+  /** Looks in the modules of which every name is exported on. */
+  const findInWhole = (file, name) => {
+    const from = read(file).wholes.find((whole) => namesOf(toDeclarationFile(file, whole)).includes(name));
+    return from && { name, inner: name, from };
+  };
+
+  const namesOf = (file) => {
+    const { declarations, reexports, wholes } = read(file);
     const own = declarations.filter(({ text }) => text.startsWith('export ')).flatMap(({ names }) => names);
-    const names = [...new Set([...own, ...reexports.map(({ name }) => name)])].sort((one, other) => (one < other ? -1 : 1));
+    const others = wholes.flatMap((whole) => namesOf(toDeclarationFile(file, whole)));
+    return [...new Set([...own, ...reexports.map(({ name }) => name), ...others])];
+  };
+
+  const exportsOf = (file) => {
+    const names = namesOf(file).sort((one, other) => (one < other ? -1 : 1));
     return names.map((name) => ({ name, ...find(file, name) }));
   };
 
@@ -115,14 +126,18 @@ function parseModule(text) {
   const declarations = [];
   /** @type {Reexport[]} */
   const reexports = [];
+  /** @type {string[]} */
+  const wholes = [];
   for (const statement of statements) {
     const list = /^export (?:type )?\{([^}]*)\}(?: from '([^']+)')?;$/.exec(statement);
-    if (statement.startsWith('export *')) throw new Error(`Entries list their names one by one: ${statement}`);
-    if (list === null) declarations.push(...toDeclaration(statement));
+    const whole = /^export type \* from '(\.[^']+)';$/.exec(statement)?.[1];
+    if (statement.startsWith('export *')) throw new Error(`Entries list their values one by one: ${statement}`);
+    if (whole !== undefined) wholes.push(whole);
+    else if (list === null) declarations.push(...toDeclaration(statement));
     else if (list[2] !== undefined) reexports.push(...toReexports(list[1], list[2]));
     else if (list[1].trim() !== '') throw new Error(`Modules export their own names where they declare them: ${statement}`);
   }
-  return { declarations, reexports, augmentations: statements.filter((statement) => statement.startsWith('declare module ')) };
+  return { declarations, reexports, wholes, augmentations: statements.filter((statement) => statement.startsWith('declare module ')) };
 }
 
 function toDeclaration(statement) {

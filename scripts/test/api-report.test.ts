@@ -44,6 +44,16 @@ describe('the API report', () => {
     );
   });
 
+  it('follows a module of which every type is exported on', () => {
+    write({
+      'package.json': manifest,
+      'dist/index.d.ts': "export type * from './more.js';\n",
+      'dist/more.d.ts': "export type * from './deep/a.js';\nexport type B = 2;\n",
+      'dist/deep/a.d.ts': 'export type A = 1;\n',
+    });
+    expect(reportPackage(folder)).toContain('## @x/y\n\n```ts\nexport type A = 1;\nexport type B = 2;\n```');
+  });
+
   it('fails for a name whose declaration it does not find', () => {
     write({
       'package.json': manifest,
@@ -56,7 +66,7 @@ describe('the API report', () => {
   it.each([
     ["import { a } from './more.js';\nexport { a };\n", 'Modules export their own names where they declare them'],
     ['declare const a: 1;\nexport default a;\n', 'scripts/api-report.mjs does not know this form of an export'],
-    ["export * from './more.js';\n", 'Entries list their names one by one'],
+    ["export * from './more.js';\n", 'Entries list their values one by one'],
   ])('fails for an export that it would overlook: %j', (text, says) => {
     write({ 'package.json': manifest, 'dist/index.d.ts': text, 'dist/more.d.ts': 'export declare const a: 1;\n' });
     expect(() => reportPackage(folder)).toThrow(says);
