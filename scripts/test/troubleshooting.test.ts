@@ -374,7 +374,7 @@ const provoked: Readonly<Record<string, () => Promise<Failure>>> = {
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).end('hello')),
   'The answer of POST … is not a response to its request': () =>
     connectTo((_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}')),
-  'this server speaks … only, so name that version in it and in "_meta"': () => refusal({}, { legacy: false }),
+  'this server speaks … only, so send that version both in this header and in "_meta"': () => refusal({}, { legacy: false }),
   'There is nothing at this path: the MCP endpoint is at "…"': () => refusal({ path: '/' }),
   'Host "…" is not allowed: add it to allowedHosts': () => refusal({ headers: { Host: 'mcp.example.com' } }),
   'Origin "…" is not allowed: add it to allowedOrigins': () => refusal({ headers: { Origin: 'https://app.example.com' } }),

@@ -3,9 +3,10 @@
  * `McpClient` adds the names of MCP's features.
  */
 
-import type { JsonObject, JsonRpcNotification, JsonRpcResponse } from '@mortise/jsonrpc-core';
+import { InvalidResponseError, type JsonObject, type JsonRpcNotification, type JsonRpcResponse } from '@mortise/jsonrpc-core';
 import { checkOptions, guardLogger, silentLogger, systemClock } from '@mortise/jsonrpc-core/transport';
 import type { Era, Revision } from '@mortise/protocol';
+import { checkServerNotification } from '@mortise/protocol/checks';
 import type { ClientExtensionHost } from '@mortise/protocol/contracts';
 import type {
   ClientRequestMethod,
@@ -262,6 +263,9 @@ export class Client {
     this.onChange(notification);
     const { method, params = {} } = notification;
     for (const watcher of this.#watchers) this.#attempt(() => watcher(notification));
+    if (!this.#handlers.has(method)) return;
+    const problem = checkServerNotification(method, params);
+    if (problem !== undefined) return this.report(new InvalidResponseError(`the server sent a malformed "${method}": ${problem}`));
     for (const handler of [...(this.#handlers.get(method) ?? [])]) this.#attempt(() => handler(params));
   }
 

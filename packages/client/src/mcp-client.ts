@@ -204,9 +204,7 @@ export class McpClient extends Client {
 
   /** Calls the handler when a resource changed that `subscribeResource` asked for, or one below it. @returns Ends it. */
   onResourceUpdated(handler: (params: ResourceUpdatedNotificationParams) => void): () => void {
-    return this.onNotification('notifications/resources/updated', (params) => {
-      if (typeof params['uri'] === 'string') return handler(params as ResourceUpdatedNotificationParams);
-    });
+    return this.onNotification('notifications/resources/updated', (params) => handler(params as ResourceUpdatedNotificationParams));
   }
 
   /**

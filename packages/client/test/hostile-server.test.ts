@@ -96,6 +96,24 @@ describe.each([NEWEST, NEWEST_LEGACY])('in $version', (revision) => {
     process.off('unhandledRejection', onUnhandled);
   });
 
+  it('[ROBUSTNESS-19] malformed notifications reach no handler, and are reported', async () => {
+    const server = new ScriptedServer(scriptOf(revision, {}));
+    const errors: string[] = [];
+    const seen: unknown[] = [];
+    const onError = (error: Error): void => void errors.push(error.message);
+    const client = await McpClient.connect(server.factory, info, { protocolVersion: revision.version, onError });
+    client.onLog((message) => seen.push(message));
+    client.onResourceUpdated((message) => seen.push(message));
+    for (const params of [{ level: 'loud', data: 1 }, { level: 'info', data: 1, logger: 5 }])
+      await server.send({ jsonrpc: '2.0', method: 'notifications/message', params });
+    await server.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 5 } });
+    await server.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'good' } });
+    expect(seen).toEqual([{ level: 'info', data: 'good' }]);
+    expect(errors).toHaveLength(3);
+    expect(errors[2]).toContain('the server sent a malformed "notifications/resources/updated"');
+    await client.close();
+  });
+
   it.each([1, 2, 3, 4, 5])('[ROBUSTNESS-5] answers go on being right among any messages (seed %d)', async (seed) => {
     const chaos = makeChaos(seed);
     const server = new ScriptedServer(

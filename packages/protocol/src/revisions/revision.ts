@@ -94,8 +94,6 @@ export interface HttpRules {
   readonly statusByCode: ReadonlyMap<number, number>;
   /** The status of a -32602 for a request that lacks a mandatory member of `_meta`; other -32602 are sent with 200. */
   readonly missingMetaStatus: number;
-  /** A foreign `Origin` is answered with this status. */
-  readonly badOriginStatus: number;
 }
 
 /**

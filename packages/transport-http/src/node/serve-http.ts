@@ -118,9 +118,9 @@ interface Open {
 
 async function closeAll({ server, sockets, handler }: Open, drainMs: number): Promise<void> {
   const deadlineMs = performance.now() + drainMs;
-  // That of `node:http` would also close idle connections, among which it counts those whose answer is still going out.
+  // `close` of `node:http` also closes idle connections, and it takes a connection whose answer is still being written for idle.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-  // Those too that were upgraded, which the HTTP server counts as its own no more.
+  // Upgraded sockets, too: the HTTP server no longer knows them.
   const destroyAll = (): void => sockets.forEach((socket) => socket.destroy());
   try {
     await handler.close({ drainMs });
@@ -138,7 +138,7 @@ async function untilSent(sockets: ReadonlySet<Socket>): Promise<void> {
   for (let sending = findSending(sockets); sending.length > 0; sending = findSending(sockets)) await Promise.all(sending.map(drained));
 }
 
-/** A socket tells that it is empty only where it was full; of a piece of its own it tells when all before it is out. */
+/** The callback of a write comes once everything written before it is sent. `drain` would come only if the buffer had been full. */
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.writableEnded) socket.once('close', () => resolve());

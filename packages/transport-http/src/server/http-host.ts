@@ -4,7 +4,6 @@ import { type ClockTimer, ConnectionClosedError } from '@mortise/jsonrpc-core';
 import { resolvedPromise } from '@mortise/jsonrpc-core/transport';
 import type { McpEndpoint } from '@mortise/protocol/contracts';
 import { KeyedLimit } from '@mortise/protocol/edge';
-import { NEWEST_LEGACY } from '@mortise/protocol';
 import { HttpOptionError } from '../errors.ts';
 import { Guard } from './exchange/guard.ts';
 import type { BodyReader } from './http/read-body.ts';
@@ -54,7 +53,7 @@ export class HttpHost {
     this.endpoint = endpoint;
     this.settings = toSettings(options, traits.retryMs);
     if (options.logger !== undefined) endpoint.offerLogger?.(this.settings.logger);
-    this.guard = new Guard(options, NEWEST_LEGACY.http.badOriginStatus);
+    this.guard = new Guard(options);
     this.#isSingleSession = traits.isSingle === true;
     this.sessions = new SessionTable(this.settings, traits);
     this.openStateless = traits.openStateless ?? createStatelessOpener(endpoint, this.settings.logger);

@@ -331,7 +331,7 @@ describe.each(FACES)('the modern era over the %s face', (face) => {
     [
       'as nothing has one',
       { jsonrpc: '2.0', id: 5, method: 'tools/list' },
-      'send "initialize" first, or name the version in it and in "_meta"',
+      'send "initialize" first, or a modern version both in this header and in "_meta"',
     ],
   ])('says which version the missing header is to name, %s', async (_what, request, remedy) => {
     serving = await serve(face, new ScriptedEndpoint());
@@ -411,7 +411,7 @@ describe.each(FACES)('a modern-only server over the %s face', (face) => {
   ])('[ERA-020] names the versions that it speaks to an initialize with %s in its headers', async (_, headers, code) => {
     serving = await serve(face, new ScriptedEndpoint(), { legacy: false });
     const answer = await post(serving.port, { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: LEGACY } }, headers);
-    const message = expect.stringContaining(`this server speaks ${MODERN} only, so name that version`);
+    const message = expect.stringContaining(`this server speaks ${MODERN} only, so send that version`);
     expect([answer.status, await answer.json()]).toMatchObject([400, { id: 1, error: { code, message } }]);
   });
 

@@ -14,5 +14,4 @@ export const http: HttpRules = {
   statusByCode: new Map(),
   missingMetaStatus: 200,
   // The page asks for the check and names no status.
-  badOriginStatus: 403,
 };

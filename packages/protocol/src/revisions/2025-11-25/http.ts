@@ -2,4 +2,4 @@
 
 import type { HttpRules } from '../revision.ts';
 
-export const http: Partial<HttpRules> = { polling: true, badOriginStatus: 403 };
+export const http: Partial<HttpRules> = { polling: true };

@@ -38,15 +38,13 @@ export class Guard {
   /** Any page may call: the program said so. */
   readonly allowsAnyOrigin: boolean;
   readonly #check: HostGuard;
-  readonly #status: number;
   /** The host that was let in last, over what kind of socket: most requests without a page behind them say the same. */
   #lastHost: string | undefined;
   #lastIsLoopback = false;
 
   /** @throws {HttpOptionError} `ERR_HTTP_OPTION`: an entry that is no host or origin. */
-  constructor({ allowedHosts, allowedOrigins = [] }: Pick<HttpHandlerOptions, 'allowedHosts' | 'allowedOrigins'>, badOriginStatus: number) {
+  constructor({ allowedHosts, allowedOrigins = [] }: Pick<HttpHandlerOptions, 'allowedHosts' | 'allowedOrigins'>) {
     this.allowsAnyOrigin = allowedOrigins.includes(ANY);
-    this.#status = badOriginStatus;
     try {
       this.#check = createHostGuard({
         allowedOrigins: allowedOrigins.filter((origin) => origin !== ANY),
@@ -74,7 +72,7 @@ export class Guard {
     const isLoopbackSocket = http.isLoopback !== false;
     if (origin === undefined && host === this.#lastHost && isLoopbackSocket === this.#lastIsLoopback) return undefined;
     const reason = this.#check({ host, origin: this.allowsAnyOrigin ? undefined : origin, isLoopbackSocket });
-    if (reason !== undefined) throw new HttpRefusal(this.#status, reason);
+    if (reason !== undefined) throw new HttpRefusal(403, reason);
     if (origin === undefined) {
       this.#lastHost = host;
       this.#lastIsLoopback = isLoopbackSocket;

@@ -17,11 +17,11 @@ import { FORBIDDEN, scopeChallenge, watchExpiry } from './authorize.ts';
 /** The request that stays open and delivers what changes. */
 const LISTEN_METHOD = 'subscriptions/listen';
 
-/** Serves one message. @param message Known to be a message. */
+/** Serves one message. */
 export function serveModern(http: HttpExchange, message: JsonRpcMessage): Promise<void> | void {
   const kind = classifyMessage(message);
   if (kind === 'response')
-    throw new HttpRefusal(400, 'A response is not accepted here: in this revision servers ask through their results');
+    throw new HttpRefusal(400, 'A response is not accepted here: modern servers ask through their results, and older ones within a session');
   if (kind === 'notification') return acceptNotification(http, message);
   const request = message as JsonRpcRequest;
   const revision = checkHeaders(http, request);
@@ -90,7 +90,7 @@ function statusOf(response: JsonRpcResponse, request: JsonRpcRequest, revision: 
 /**
  * Checks the version, then `Mcp-Method`, `Mcp-Name` where the method has a name, and the `Mcp-Param-*` headers of a tool call.
  *
- * @returns The modern revision that the request names; undefined for a version that is not one, which the endpoint reports.
+ * @returns The modern revision that the request names; undefined for any other version, which the endpoint refuses.
  */
 function checkHeaders(http: HttpExchange, request: JsonRpcRequest): Revision | undefined {
   const { method, params } = request;
@@ -113,7 +113,7 @@ function checkHeaders(http: HttpExchange, request: JsonRpcRequest): Revision | u
   return revision;
 }
 
-/** @param inBody The version in `_meta`. The endpoint reports where it is none. */
+/** @param inBody The version in `_meta`. If the body has none either, the endpoint refuses the request. */
 function checkVersionHeader(http: HttpExchange, inBody: unknown): void {
   const header = http.header(PROTOCOL_VERSION_HEADER);
   if (header !== undefined && header === inBody) return;
@@ -124,7 +124,7 @@ function checkVersionHeader(http: HttpExchange, inBody: unknown): void {
 }
 
 const NO_HEADER = 'send the version that "_meta" names';
-const NO_VERSION = 'send "initialize" first, or name the version in it and in "_meta"';
+const NO_VERSION = 'send "initialize" first, or a modern version both in this header and in "_meta"';
 
 /**
  * Tells a client of an older revision what is spoken where none of those is served: it cannot find out otherwise.
@@ -133,7 +133,7 @@ const NO_VERSION = 'send "initialize" first, or name the version in it and in "_
  */
 function otherRevision(header: string | undefined): HttpRefusal {
   const spoken = supportedVersions(revisionsOf('modern')).join(', ');
-  const remedy = `this server speaks ${spoken} only, so name that version in it and in "_meta"`;
+  const remedy = `this server speaks ${spoken} only, so send that version both in this header and in "_meta"`;
   if (header === undefined) return mismatch('MCP-Protocol-Version', `is missing: ${remedy}`);
   return new HttpRefusal(400, `The header "MCP-Protocol-Version" names another version: ${remedy}`, { rpcCode: INVALID_PARAMS });
 }
@@ -149,7 +149,7 @@ function checkMirror(http: HttpExchange, name: string, value: unknown): void {
   if (header === undefined) {
     // A value that no header can carry is for the tool's own schema to judge.
     if (toParamText(value) === undefined) return;
-    throw mismatch(name, 'is missing: it mirrors a value of the body');
+    throw mismatch(name, 'is missing: send the value of the body that it repeats');
   }
   const text = decodeHeaderValue(header);
   if (text === undefined) throw mismatch(name, 'has characters that a header may not have, or is not base64');

@@ -20,10 +20,10 @@ import { authorize, isMetadataPath } from './authorize.ts';
 import { corsHeaders, preflightHeaders } from './guard.ts';
 import { metaOf, serveModern } from './modern.ts';
 
-/** What a request is for, by its path. */
-type Route = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
+/** Which endpoint a request is for, by its path. */
+type EndpointKind = 'mcp' | 'sse-stream' | 'sse-message' | 'metadata';
 
-const METHODS: Readonly<Record<Route, readonly string[]>> = {
+const METHODS: Readonly<Record<EndpointKind, readonly string[]>> = {
   mcp: ['POST', 'GET', 'DELETE'],
   'sse-stream': ['GET'],
   'sse-message': ['POST'],
@@ -39,17 +39,17 @@ export async function serveExchange(http: HttpExchange): Promise<void> {
   try {
     const origin = host.guard.check(http);
     if (origin !== undefined) http.addHeaders(corsHeaders(host.guard, origin));
-    const route = findRoute(host, http.target) ?? findRoute(host, http.mountPath + http.target);
-    if (route === undefined) throw nothingHere(host);
+    const endpoint = findEndpoint(host, http.target) ?? findEndpoint(host, http.mountPath + http.target);
+    if (endpoint === undefined) throw nothingHere(host);
     if (http.method === 'OPTIONS') return http.empty(204, preflightHeaders(http));
-    const isMcpPost = route === 'mcp' && http.method === 'POST';
-    if (!isMcpPost) checkMethod(http, route);
+    const isMcpPost = endpoint === 'mcp' && http.method === 'POST';
+    if (!isMcpPost) checkMethod(http, endpoint);
     if (host.isClosing) throw host.toClosedRefusal();
-    if (route === 'metadata') return http.json(200, JSON.stringify(host.settings.resourceMetadata));
+    if (endpoint === 'metadata') return http.json(200, JSON.stringify(host.settings.resourceMetadata));
     if (host.settings.tokenVerifier !== undefined) await authorize(http, host.settings.tokenVerifier);
     if (isMcpPost) await servePost(http);
-    else if (route === 'sse-message') await serveSseMessage(http, () => readPostedMessage(http));
-    else if (route === 'sse-stream') serveSseStream(http);
+    else if (endpoint === 'sse-message') await serveSseMessage(http, () => readPostedMessage(http));
+    else if (endpoint === 'sse-stream') serveSseStream(http);
     else await (http.method === 'GET' ? serveGet(http) : serveDelete(http));
   } catch (error) {
     refuse(http, error);
@@ -93,7 +93,7 @@ function isLegacy(http: HttpExchange, message: JsonRpcMessage): boolean {
   const isInSession = http.header(SESSION_ID_HEADER) !== undefined;
   // Inside a session an unknown version is that session's error.
   if (version !== undefined) return (findRevision(version)?.era ?? (isInSession ? 'legacy' : 'modern')) === 'legacy';
-  // With sessions on, what neither opens nor names one is read as a modern request that forgot its headers (ledger C-07).
+  // With sessions on, a request that neither opens nor names a session is treated as a modern one without its headers.
   if (!http.host.settings.sessions || isInSession) return true;
   return 'method' in message && (message.method === 'initialize' || !('id' in message));
 }
@@ -124,7 +124,7 @@ function isNestedDeeper(value: unknown, maxDepth: number): boolean {
   return Object.values(value).some((member) => isNestedDeeper(member, maxDepth - 1));
 }
 
-function findRoute({ settings }: HttpHost, target: string): Route | undefined {
+function findEndpoint({ settings }: HttpHost, target: string): EndpointKind | undefined {
   const { path, ssePaths } = settings;
   if (target === path) return 'mcp';
   const query = target.indexOf('?');
@@ -141,9 +141,9 @@ function nothingHere({ settings: { path = '/', ssePaths } }: HttpHost): HttpRefu
   return new HttpRefusal(404, `There is nothing at this path: the MCP endpoint is at "${path}"${sse}`);
 }
 
-function checkMethod({ host, method }: HttpExchange, route: Route): void {
+function checkMethod({ host, method }: HttpExchange, endpoint: EndpointKind): void {
   const hasSessions = host.settings.legacy && host.settings.sessions;
-  const methods = route === 'mcp' && !hasSessions ? ['POST'] : METHODS[route];
+  const methods = endpoint === 'mcp' && !hasSessions ? ['POST'] : METHODS[endpoint];
   if (methods.includes(method)) return;
   const headers = ['Allow', [...methods, 'OPTIONS'].join(', ')];
   throw new HttpRefusal(405, `The method is not served here: use ${methods.join(', ')}`, { headers });
@@ -158,7 +158,7 @@ function refuse(http: HttpExchange, error: unknown): void {
   try {
     http.refuse(refusal, nullId);
   } catch (unsent) {
-    // A verifier's challenge that HTTP cannot carry, say. Who asked is answered all the same.
+    // For example a verifier's challenge that no HTTP header can carry. The client gets an answer all the same.
     host.settings.logger.log('error', 'A refusal could not be sent', { error: String(unsent) });
     http.refuse(toRefusal(unsent), nullId);
   }

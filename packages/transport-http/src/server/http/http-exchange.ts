@@ -177,7 +177,7 @@ export abstract class HttpExchange extends Cancellation implements Call {
     this.hasAnswered = true;
   }
 
-  /** They are given once: the refusal in place of an answer that they made impossible must do without. */
+  /** Each header is given once: where an invalid header made the answer fail, the refusal that replaces it goes without. */
   #takeHeaders(): HeaderList {
     const headers = this.#headers;
     this.#headers = NONE;

@@ -33,8 +33,8 @@ export interface SessionTraits {
 }
 
 /**
- * What only changes a session's state, and may be received again when another machine changed it first. Whatever else is received
- * runs code of the program, and runs once.
+ * Messages that only change a session's state. They may be received again if another machine changed the state first. Any other message
+ * runs code of the program, so it is received once.
  */
 const STATE_METHODS: ReadonlySet<string> = new Set([
   'logging/setLevel',
@@ -72,7 +72,7 @@ export class SessionTable {
   /**
    * Makes a session for `initialize` to decide on. It counts from now on, and is found once it is admitted.
    *
-   * @throws {HttpRefusal} 503 where all sessions are busy, 400 where there is one and may be but one.
+   * @throws {HttpRefusal} 503 if all sessions are busy; 400 if a transport for one session has one already.
    */
   create(http: HttpExchange): HttpSession {
     if (this.#traits.isSingle === true && this.#limit.total > 0)
@@ -116,6 +116,7 @@ export class SessionTable {
       let response = await served.receive(message, call);
       if (this.#stored !== undefined && session.revision !== undefined) {
         const changesState = 'method' in message && STATE_METHODS.has(message.method);
+        // Saving may find that another machine changed the state: then it has replaced `session.legacy`, which has not seen the message.
         const repeat = async (): Promise<void> => {
           if (session.legacy === served) return;
           served = session.legacy;
@@ -262,7 +263,7 @@ export class SessionTable {
   #sweep(): void {
     const before = this.#settings.clock.monotonicMs() - this.#settings.sessionIdleMs;
     for (const session of this.#sessions.values()) {
-      // The order is by use, so behind the first that is young enough all are.
+      // Sessions are in order of their last use, so all that follow are younger.
       if (session.usedAtMs > before) break;
       if (session.inFlight === 0 && !session.isConnected) this.#forgetSoon(session);
       else this.#use(session);
