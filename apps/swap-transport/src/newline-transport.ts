@@ -1,4 +1,4 @@
-/** A transport from zero: one JSON message a line over a socket, of a Unix domain or TCP. */
+/** A transport from zero: one JSON message per line, over a Unix domain or TCP socket. */
 
 import type { Socket } from 'node:net';
 import {
@@ -48,7 +48,7 @@ export class NewlineTransport implements Transport {
     socket.on('error', (error) => this.#attempt(() => this.onerror?.(error)));
     socket.on('close', () => void this.close());
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    // Also where whoever accepted it has paused it, so that nothing is lost before `start`.
+    // The program may have paused it so that nothing is lost before `start`.
     socket.resume();
     if (socket.destroyed) void this.close();
   }
@@ -67,7 +67,7 @@ export class NewlineTransport implements Transport {
   }
 
   close(): Promise<void> {
-    // Later, so that whoever closes from within a callback gets the promise that is already there.
+    // Later, so that a callback that calls `close` gets this promise.
     this.#closing ??= Promise.resolve().then(() => this.#finish());
     return this.#closing;
   }
@@ -114,7 +114,7 @@ export class NewlineTransport implements Transport {
     this.#attempt(() => this.onclose?.());
   }
 
-  /** Calls a callback of the program; what it throws is told to `onerror`, and what that throws to nobody. */
+  /** Calls a callback of the program. `onerror` gets what it throws; what `onerror` throws is dropped. */
   #attempt(fn: () => void): void {
     try {
       fn();
@@ -122,13 +122,13 @@ export class NewlineTransport implements Transport {
       try {
         this.onerror?.(thrown instanceof Error ? thrown : new Error('A value that is not an error was thrown', { cause: thrown }));
       } catch {
-        // There is nobody left to tell.
+        // No callback is left that could get it.
       }
     }
   }
 }
 
-/** Sends what is queued and the end; a peer that does not take it is left after a while. */
+/** Sends what is queued, then ends the stream. A peer that does not read is cut off after a while. */
 async function endSocket(socket: Socket): Promise<void> {
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   const timer = setTimeout(() => socket.destroy(), CLOSE_MS);
