@@ -45,7 +45,6 @@ function createHost(server: Server, extension: ServerExtension): ExtensionHost {
         throw new RegistrationError(`extension "${extension.id}": the listen filter "${filter.key}" is taken`);
       server.listenFilters.push(filter);
     },
-    interceptAsk: (fn) => void server.askInterceptors.push(fn),
     onClose: (fn) => server.onClose(fn),
   };
 }

@@ -15,7 +15,6 @@ import { type ConnectOptions, guardLogger, silentLogger, systemClock, type Trans
 import { REVISIONS, type Revision, revisionsOf, supportedVersions } from '@mortise/protocol';
 import { checkClientParams, isLoggingLevel } from '@mortise/protocol/checks';
 import type {
-  AskInterceptor,
   Call,
   EndpointTransport,
   ExtensionCall,
@@ -142,8 +141,6 @@ export class Server<App = unknown> implements McpEndpoint {
   readonly events: Events;
   /** @internal */
   readonly extensions: readonly ServerExtension[];
-  /** @internal */
-  readonly askInterceptors: AskInterceptor[] = [];
   /** @internal */
   readonly listenFilters: ListenFilter[] = [];
   /** @internal */

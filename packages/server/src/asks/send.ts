@@ -45,7 +45,8 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
   const resume = context.pause();
   const traced = context.traceAsk?.(ask.method, ask.params);
   try {
-    const result = await sendThrough(context, session, 0, traced?.params ? { ...ask, params: traced.params } : ask);
+    const { method, params, signal, timeoutMs } = ask;
+    const result = await session.request(method, traced?.params ?? params, { call: context.host, signal, timeoutMs });
     traced?.end();
     return result;
   } catch (error) {
@@ -54,14 +55,6 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
   } finally {
     resume();
   }
-}
-
-/** Through the interceptors of extensions. */
-function sendThrough(context: Context, session: Session, index: number, ask: Ask, { belongsToCall = true } = {}): Promise<JsonObject> {
-  const interceptor = context.server.askInterceptors[index];
-  if (interceptor) return interceptor(ask, context, (next, how) => sendThrough(context, session, index + 1, next, how));
-  const { method, params, signal, timeoutMs } = ask;
-  return session.request(method, params, { call: belongsToCall ? context.host : undefined, signal, timeoutMs });
 }
 
 function requireSendable(session: Session, revision: Revision, { method }: Ask): void {
