@@ -60,7 +60,7 @@ export class PromptItem extends CatalogItem<PromptConfig, SchemaAdapter | undefi
     if (argsSchema === undefined) return undefined;
     // Only an McpServer has prompts.
     const server = this.catalog.server as McpServer;
-    const args = toSchemaAdapter(argsSchema, 'prompt arguments', name, { validator: server.options.validator });
+    const args = toSchemaAdapter(argsSchema, 'prompt arguments', name, server.options.validator);
     requireStrings(this.label, argsSchema, args);
     if (toArguments(args).some((argument) => getFieldCompleter(argsSchema, argument.name))) server.serveCompletions();
     return args;
