@@ -17,7 +17,6 @@ import { checkClientParams, isLoggingLevel } from '@mortise/protocol/checks';
 import type {
   Call,
   EndpointTransport,
-  ExtensionCall,
   LegacySession,
   ListenFilter,
   McpEndpoint,
@@ -48,7 +47,7 @@ import { addSessionMethods } from './handshake.ts';
 import type { HandlerContext } from './handler-context.ts';
 import type { Listen } from './listen.ts';
 import { noSuchLevel, warnOfSilence } from './logging.ts';
-import { type ChainLink, type MethodEntry, Methods } from './method.ts';
+import { type ChainLink, type MethodEntry, Methods, type NotificationHandler } from './method.ts';
 import type { ClientFacts, Middleware } from './middleware/middleware.ts';
 import type { ContextCall, ServerOptions } from './options.ts';
 import type { Tools } from './registry/tools.ts';
@@ -67,12 +66,6 @@ export type RequestHandler<Params = JsonObject, App = unknown> = (
   request: HandlerRequest<Params>,
   ctx: HandlerContext<App>,
 ) => JsonObject | Promise<JsonObject>;
-
-/** Handles one notification of clients. */
-export type NotificationHandler = (
-  notification: { readonly method: string; readonly params: JsonObject },
-  call: ExtensionCall,
-) => void | Promise<void>;
 
 /** The legacy session behind a raw request: its id, and how its client is asked. */
 export interface RawSession {
@@ -301,13 +294,13 @@ export class Server<App = unknown> implements McpEndpoint {
   /** Handles a notification of legacy clients, such as `notifications/initialized` or `notifications/roots/list_changed`. */
   setNotificationHandler(method: string, handler: NotificationHandler): this {
     checkHandler('setNotificationHandler', method, handler);
-    this.methods.setNotification(method, { run: (params, call) => handler({ method, params }, call) });
+    this.methods.notifications.set(method, handler);
     return this;
   }
 
   /** Takes back `setNotificationHandler`. */
   removeNotificationHandler(method: string): this {
-    this.methods.setNotification(method, undefined);
+    this.methods.notifications.delete(method);
     return this;
   }
 

@@ -138,8 +138,6 @@ export interface ListenFilter {
 export interface ExtensionHost {
   /** Adds a request method. @param where.eras The eras in which it exists; the other era answers -32601. */
   addMethod(method: string, where: { readonly eras: readonly Era[]; readonly nameParam?: string }, fn: ExtensionMethod): void;
-  /** Adds a handler for a notification from clients. */
-  addNotification(method: string, where: { readonly eras: readonly Era[] }, fn: (params: JsonObject, call: ExtensionCall) => void): void;
   /** Stands in front of a method's own dispatch; the first added is the outermost. */
   intercept(method: string, fn: (params: JsonObject, call: ExtensionCall, next: NextCall) => Promise<JsonObject>): void;
   /**

@@ -52,9 +52,7 @@ describe('a plain JSON Schema', () => {
     expect(() => toSchemaAdapter(schema, 'tool input', 'add')).toThrow(
       /is written in the dialect "https:\/\/json-schema.org\/draft\/2019-09\/schema"/,
     );
-    expect(() => toSchemaAdapter(schema, 'tool input', 'add', createJsonSchemaValidator({ from: 'author' }))).toThrow(
-      'dialect',
-    );
+    expect(() => toSchemaAdapter(schema, 'tool input', 'add', createJsonSchemaValidator({ from: 'author' }))).toThrow('dialect');
   });
 
   it('[SCHEMA-002] is checked under the dialect that it names', async () => {
