@@ -53,6 +53,7 @@ import type { ContextCall, ServerOptions } from './options.ts';
 import type { Tools } from './registry/tools.ts';
 import { type ClientRequestOptions, Session } from './session.ts';
 import { toClientFacts } from './session-state.ts';
+import { traceRequest } from './tracing.ts';
 import { methodNotFoundError } from './wire-error.ts';
 
 /** A request as a low-level handler sees it: canonical, checked. */
@@ -221,9 +222,7 @@ export class Server<App = unknown> implements McpEndpoint {
     }
     // 6. Middleware, 7. the handler with its time, 8. its result in this revision's shape, 9. what the revision adds to every result.
     const { tracer } = this.options;
-    return tracer
-      ? import('./tracing.ts').then(({ traceRequest }) => traceRequest(tracer, context, () => answer(context)))
-      : answer(context);
+    return tracer ? traceRequest(tracer, context, () => answer(context)) : answer(context);
   }
 
   #readCaller({ params }: JsonRpcRequest): { readonly revision: Revision; readonly client: ClientFacts } {

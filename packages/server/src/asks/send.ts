@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { AskError, Suspended } from '../errors.ts';
 import { isKnownRequest } from '../method.ts';
 import type { Session } from '../session.ts';
+import { traceAsk } from '../tracing.ts';
 
 /** How many questions one call sends at most, so that a loop with a model comes to an end. */
 const MAX_ASKS = 1_000;
@@ -43,15 +44,9 @@ async function sendRequest(context: Context, session: Session, ask: Ask): Promis
   context.asked += 1;
   if (context.asked > MAX_ASKS) throw new AskError('ERR_TOO_MANY_ASKS', `A call asks its client ${MAX_ASKS} times at most`);
   const resume = context.pause();
-  const traced = context.traceAsk?.(ask.method, ask.params);
   try {
-    const { method, params, signal, timeoutMs } = ask;
-    const result = await session.request(method, traced?.params ?? params, { call: context.host, signal, timeoutMs });
-    traced?.end();
-    return result;
-  } catch (error) {
-    traced?.end(error);
-    throw error;
+    const { method, signal, timeoutMs } = ask;
+    return await traceAsk(ask, context, (params) => session.request(method, params, { call: context.host, signal, timeoutMs }));
   } finally {
     resume();
   }
